@@ -1,0 +1,10 @@
+from django.apps import AppConfig
+
+
+class ConfigConfig(AppConfig):
+    name = "config"
+
+    def ready(self) -> None:
+        from config import celery
+
+        celery.app.set_default()

@@ -1,0 +1,54 @@
+"""The queue. A task carries an id and is only a nudge: the row it names is the truth."""
+
+import os
+
+from celery import Celery
+from celery.signals import worker_ready
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+import django.conf
+
+import core.broker
+
+env = django.conf.settings.HEDDLE
+app = Celery("heddle")
+app.conf.update(
+    broker_url=env.redis_url or core.broker.URL,
+    broker_connection_retry_on_startup=True,
+    # A send must never hang on a broker that is away: the row is stored, the sweep queues it again.
+    task_publish_retry=False,
+    broker_transport_options={
+        "socket_connect_timeout": 1,
+        "socket_timeout": 2,
+        "max_retries": 0,
+        "visibility_timeout": 3600,
+        "global_keyprefix": f"{env.queue_prefix}:",
+    }
+    if env.redis_url
+    else {},
+    task_ignore_result=True,
+    task_store_errors_even_if_ignored=False,
+    task_default_queue="heddle",
+    task_serializer="json",
+    accept_content=["json"],
+    # In one process there is nobody to leave work to, and a full prefetch would wait for the next look to be emptied.
+    worker_prefetch_multiplier=1 if env.redis_url else 0,
+    worker_hijack_root_logger=False,
+    worker_send_task_events=False,
+    worker_enable_remote_control=False,
+    timezone="UTC",
+    beat_schedule={"sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds}},
+    beat_schedule_filename=str(env.data_dir / "beat-schedule"),
+)
+
+
+@worker_ready.connect
+def _warm_up(**_: object) -> None:
+    """The first turn should not pay for imports."""
+    from threads.runner import loop
+
+    loop.warm_up()
+
+
+app.autodiscover_tasks(["threads", "feedback"])

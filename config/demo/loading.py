@@ -1,0 +1,153 @@
+"""Loading the demo through the verbs that everybody else uses. Only the times are put back afterwards."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from accounts.rights import Right
+from config.demo import people, stories
+from config.demo.stories import Fork, Live, Report, Story, Told
+from core import ids
+from core.actor import Actor
+from feedback import capture, triage
+from feedback.models import TriageChange, UserFeedback
+from feedback.wire import TriageIn
+from threads import forks, importing, sharing, titles, turns
+from threads.access import thread_for
+from threads.content import TextBlock
+from threads.models import Goal, Message, Thread, Turn
+from threads.runner import loop
+from threads.status import TurnState
+from threads.wire import SendIn, SentMessageIn, SubjectIn
+
+
+def load() -> bool:
+    """Load everything in one transaction, so that a killed load leaves nothing; False where it is here already."""
+    with transaction.atomic():
+        if people.are_here():
+            return False
+        stage = _Stage(people.gather(), timezone.now())
+        for story in stories.written(stage.now):
+            stage.tell(story)
+        for live in stories.live():
+            stage.play(live)
+        stage.rate()
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Rating:
+    """A report, the answer it is about, and when it was written."""
+
+    thread_id: str
+    idx: int
+    at: datetime
+    report: Report
+
+
+@dataclass
+class _Stage:
+    """Who takes part, the time that is now, and the reports that wait for all threads to be there."""
+
+    cast: people.Cast
+    now: datetime
+    ratings: list[_Rating] = field(default_factory=list)
+
+    def tell(self, story: Story) -> None:
+        """Import a story, with what hangs on it."""
+        actor = self.cast.actors[story.by]
+        item = importing.import_one(
+            "roboto", stories.conversation(story), actor.user_id, self.cast.orgs[story.org], story.visibility
+        )
+        if item.thread_id is None:
+            raise ValueError(f"{story.name}: {item.errors}")
+        thread = thread_for(actor, item.thread_id)
+        about = [SubjectIn(association_id=entity, note=note) for entity, note in story.about.items()]
+        sharing.set_subjects(actor, thread, about)
+        self._pin(thread, story.pinned_by)
+        told = stories.told(story)
+        for each in told:
+            for report in each.line.reports:
+                self._hold(thread, each.idx, each.at, report)
+        for fork in story.forks:
+            self._fork(thread, fork, told[fork.upto])
+
+    def play(self, live: Live) -> None:
+        """Start a thread, let the simulator answer, and put all of it back to its time."""
+        actor = self.cast.actors[live.by]
+        org_id = next(iter(actor.orgs.values()))
+        thread = thread_for(actor, turns.start(actor, org_id, live.start).thread_id)
+        _advance(thread)
+        for body in live.then:
+            turns.send(actor, thread, body, echo=False)
+            if live.is_cancelled and body is live.then[-1]:
+                turns.cancel(actor, thread)
+            _advance(thread)
+        _put_back(thread, self.now - timedelta(minutes=live.minutes_ago))
+        self._pin(thread, live.pinned_by)
+        answers = list(Message.objects.filter(thread=thread, role="assistant").order_by("idx"))
+        for report in live.reports:
+            answer = answers[report.answer]
+            self._hold(thread, answer.idx, answer.created, report)
+
+    def rate(self) -> None:
+        """Submit the reports in the order they were written, because the desk lists them in that of their birth."""
+        for rating in sorted(self.ratings, key=lambda rating: rating.at):
+            actor = self.cast.actors[rating.report.by]
+            thread = thread_for(actor, rating.thread_id, Right.RATE)
+            feedback_id = capture.submit(actor, thread, rating.idx, rating.report).feedback_id
+            changed_at = rating.at + timedelta(hours=rating.report.changed_hours)
+            _report(feedback_id).update(created=rating.at, modified=changed_at)
+            for hours, body in rating.report.triage:
+                _triage(self.cast.actors["admin"], feedback_id, body, changed_at + timedelta(hours=hours))
+
+    def _hold(self, thread: Thread, idx: int, said_at: datetime, report: Report) -> None:
+        self.ratings.append(_Rating(thread.thread_id, idx, said_at + timedelta(hours=report.hours), report))
+
+    def _pin(self, thread: Thread, names: list[str]) -> None:
+        for name in names:
+            sharing.pin(self.cast.actors[name], thread, pinned=True)
+
+    def _fork(self, source: Thread, fork: Fork, after: Told) -> None:
+        actor = self.cast.actors[fork.by]
+        source = thread_for(actor, source.thread_id, Right.FORK)
+        thread = thread_for(actor, forks.fork(actor, source, after.last_idx).thread_id)
+        titles.retitle(actor, thread, fork.title)
+        for words in fork.then:
+            said = SentMessageIn(role="user", content=[TextBlock(text=words)])
+            turns.send(actor, thread, SendIn(message=said), echo=False)
+            _advance(thread)
+        _put_back(thread, after.at + timedelta(hours=fork.hours), since=after.last_idx + 1)
+
+
+def _advance(thread: Thread) -> None:
+    """Do what a worker would: none is running while the demo is loaded."""
+    for turn_id in Turn.objects.filter(thread=thread, state=TurnState.QUEUED).values_list("pk", flat=True):
+        loop.advance(turn_id)
+
+
+def _put_back(thread: Thread, began_at: datetime, *, since: int = 0) -> None:
+    """Move a thread to when it began, with its turns, its goals and the messages from `since` on."""
+    shift = began_at - thread.created
+    Thread.objects.filter(pk=thread.pk).update(created=began_at, modified=F("modified") + shift)
+    Message.objects.filter(thread=thread, idx__gte=since).update(created=F("created") + shift)
+    declared = Goal.objects.filter(thread=thread, turn__isnull=False)
+    declared.update(created=F("created") + shift, concluded_at=F("concluded_at") + shift)
+    moments = ("requested_at", "queued_at", "started_at", "first_text_at", "finished_at")
+    Turn.objects.filter(thread=thread).update(**{moment: F(moment) + shift for moment in moments})
+
+
+def _triage(admin: Actor, feedback_id: str, body: TriageIn, at: datetime) -> None:
+    triage.update(admin, feedback_id, body)
+    report = _report(feedback_id)
+    last = TriageChange.objects.filter(feedback__in=report).latest("id")
+    TriageChange.objects.filter(pk=last.pk).update(at=at)
+    if last.after.get("resolved"):
+        report.update(resolved_at=at)
+
+
+def _report(feedback_id: str) -> QuerySet[UserFeedback]:
+    return UserFeedback.objects.filter(key=ids.key_of(feedback_id, ids.FEEDBACK))

@@ -1,0 +1,82 @@
+"""The demo's orgs and people. Their passwords and tokens are known to everybody who can run its commands."""
+
+import base64
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.core.management.base import CommandError
+from django.db.models import QuerySet
+
+from accounts.authentication import actor_of_user
+from accounts.models import TOKEN_PREFIX, Org, User, keep
+from accounts.orgs import add_member
+from core.actor import Actor
+
+ORGS = {"acme": "Acme Bikes", "globex": "Globex Parking"}
+PEOPLE: dict[str, tuple[str, ...]] = {
+    "alice": ("alice@acme.test", "Alice Moreno", "acme"),
+    "bob": ("bob@acme.test", "Bob Okafor", "acme"),
+    "eve": ("eve@globex.test", "Eve Lindqvist", "globex"),
+    "admin": ("admin@heddle.test", "Ines Admin"),
+}
+"""Address, name, and the org of everybody who is a member of one."""
+PASSWORD = "warp-and-weft"  # noqa: S105
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Row ids of the orgs by slug, and the people as actors by name."""
+
+    orgs: dict[str, int]
+    actors: dict[str, Actor]
+
+
+def are_here() -> bool:
+    """Whether the org acme and everybody of the demo are there."""
+    return Org.objects.filter(slug="acme").exists() and _known().count() == len(PEOPLE)
+
+
+def gather() -> Cast:
+    """Make the orgs and the people; raises `CommandError` where others bear one of their names."""
+    if _known().exists() or Org.objects.filter(slug__in=ORGS).exists():
+        raise CommandError("The demo was not loaded: some of its orgs or people are here, and they are not the demo's.")
+    orgs = {slug: Org.objects.create(slug=slug, name=name) for slug, name in ORGS.items()}
+    # Hashing is slow on purpose, and a password that is printed needs no salt of its own.
+    password = make_password(PASSWORD)
+    actors = {name: actor_of_user(_person(name, orgs, password)) for name in PEOPLE}
+    return Cast({slug: org.pk for slug, org in orgs.items()}, actors)
+
+
+def credentials() -> dict[str, Any] | None:
+    """The address, acme's id, and everybody's token and password; None where no demo was loaded."""
+    if not are_here():
+        return None
+    return {
+        "url": settings.HEDDLE.address,
+        "org_id": Org.objects.get(slug="acme").org_id,
+        "tokens": {name: token_of(name) for name in PEOPLE},
+        "passwords": dict.fromkeys(PEOPLE, PASSWORD),
+    }
+
+
+def token_of(name: str) -> str:
+    """A person's token: derived, so that it can be printed again although only its hash is stored."""
+    derived = hmac.digest(settings.SECRET_KEY.encode(), f"demo token {name}".encode(), hashlib.sha256)
+    return TOKEN_PREFIX + base64.urlsafe_b64encode(derived).decode().rstrip("=")
+
+
+def _known() -> QuerySet[User]:
+    return User.objects.filter(email__in=[email for email, *_ in PEOPLE.values()])
+
+
+def _person(name: str, orgs: dict[str, Org], password: str) -> User:
+    email, full_name, *slugs = PEOPLE[name]
+    user = User.objects.create(email=email, name=full_name, password=password, is_staff=not slugs)
+    for slug in slugs:
+        add_member(orgs[slug], user)
+    keep(user, "demo", token_of(name))
+    return user

@@ -1,0 +1,193 @@
+"""The demo's threads as they are written down: JSON that reads like a conversation, at times relative to now.
+
+`@{-71m:time}` in a thread stands for a moment 71 minutes before its beginning, said as a time of day; minutes, hours
+and days count, and without a way of saying it the moment is ISO 8601.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from feedback.wire import FeedbackIn, TriageIn
+from threads import content
+from threads.content import BlockDict, JsonObject, ResultStatus
+from threads.wire import SendIn, StartIn
+
+FOLDER = Path(__file__).parent
+_MOMENT = re.compile(r"@\{(-?\d+)([mhd])(?::(\w+))?\}")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+_WAYS = {None: "%Y-%m-%dT%H:%M:00Z", "date": "%Y-%m-%d", "month": "%Y-%m", "time": "%H:%M", "weekday": "%A"}
+Text = Annotated[str, BeforeValidator(lambda said: "\n".join(said) if isinstance(said, list) else said)]
+
+
+class _Written(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Report(FeedbackIn):
+    """What somebody said of an answer, some hours after it, and what admins made of that, again hours later."""
+
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+    by: str
+    hours: float
+    changed_hours: float = 0
+    triage: list[tuple[float, TriageIn]] = []
+
+
+class Call(_Written):
+    """A tool use and its result."""
+
+    tool: str
+    input: JsonObject
+    output: Any
+    status: ResultStatus = "success"
+    ms: int
+    raw: JsonObject | None = None
+
+
+class Line(_Written):
+    """What the person or the agent said. An agent's calls are answered before the next line."""
+
+    user: Text | None = None
+    agent: Text | None = None
+    calls: list[Call] = []
+    reports: list[Report] = []
+
+    @property
+    def pause(self) -> timedelta:
+        """How long it took to read what came before and to write this."""
+        if self.user is not None:
+            return timedelta(seconds=25 + len(self.user) // 8)
+        return timedelta(seconds=2 + len(self.agent or "") // 100)
+
+
+class Fork(_Written):
+    """A fork after a line, some hours later, and what its owner wrote into it."""
+
+    by: str
+    upto: int
+    hours: float
+    title: str
+    then: list[str]
+
+
+class Story(_Written):
+    """A thread that is imported."""
+
+    name: str
+    begins: datetime
+    days_ago: int
+    at: time
+    title: str
+    by: str
+    org: str = "acme"
+    visibility: Literal["private", "org"] = "org"
+    agent: str | None = None
+    metadata: JsonObject = {}
+    about: dict[str, str] = {}
+    pinned_by: list[str] = []
+    messages: list[Line]
+    forks: list[Fork] = []
+
+
+class LiveReport(Report):
+    """A report on one of the agent's messages, counted from either end."""
+
+    answer: int
+
+
+class Live(_Written):
+    """A thread that the simulator answers."""
+
+    name: str
+    by: str
+    minutes_ago: int
+    start: StartIn
+    then: list[SendIn] = []
+    is_cancelled: bool = False
+    pinned_by: list[str] = []
+    reports: list[LiveReport] = []
+
+
+class Told(NamedTuple):
+    """A line in its place: the index of its message, of the last one that belongs to it, and when it was said."""
+
+    line: Line
+    idx: int
+    last_idx: int
+    at: datetime
+
+
+def written(now: datetime) -> list[Story]:
+    """Every imported thread, oldest first, as it would have gone before `now`."""
+    stories = [_story(path, now) for path in sorted(FOLDER.glob("threads/*.json"))]
+    return sorted(stories, key=lambda story: story.begins)
+
+
+def live() -> list[Live]:
+    """Every thread for the simulator, oldest first."""
+    found = [Live.model_validate(each) for each in json.loads((FOLDER / "live.json").read_text("utf-8"))]
+    return sorted(found, key=lambda each: -each.minutes_ago)
+
+
+def told(story: Story) -> list[Told]:
+    """The lines of a story in their places."""
+    found: list[Told] = []
+    idx, at = 0, story.begins
+    for line in story.messages:
+        at += line.pause
+        last_idx = idx + bool(line.calls)
+        found.append(Told(line, idx, last_idx, at))
+        idx, at = last_idx + 1, at + timedelta(milliseconds=sum(call.ms for call in line.calls))
+    return found
+
+
+def conversation(story: Story) -> JsonObject:
+    """A story as a conversation that can be imported (spec 9), in Heddle's own format."""
+    prompts = json.loads((FOLDER / "agents.json").read_text("utf-8"))
+    return {
+        "id": story.name,
+        "title": story.title,
+        "created": story.begins.isoformat(),
+        "system": prompts[story.agent] if story.agent else None,
+        "metadata": story.metadata,
+        "messages": [message for each in told(story) for message in _messages(story.name, each)],
+    }
+
+
+def _story(path: Path, now: datetime) -> Story:
+    raw = path.read_text("utf-8")
+    frame = json.loads(raw)
+    day = now.astimezone(UTC).date() - timedelta(days=frame["days_ago"])
+    begins = datetime.combine(day, time.fromisoformat(frame["at"]), tzinfo=UTC)
+    said = _MOMENT.sub(lambda found: _moment(begins, found), raw)
+    return Story.model_validate({**json.loads(said), "name": path.stem, "begins": begins})
+
+
+def _moment(begins: datetime, found: re.Match[str]) -> str:
+    at = begins + timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return f"{at.day} {at:%B}" if found[3] == "day" else at.strftime(_WAYS[found[3]])
+
+
+def _messages(name: str, each: Told) -> Iterator[JsonObject]:
+    line = each.line
+    role, words = ("user", line.user) if line.user is not None else ("assistant", line.agent)
+    said: list[BlockDict] = [content.text(words)] if words else []
+    use_ids = [f"tu_{name}_{each.idx}_{place}" for place in range(len(line.calls))]
+    uses = [content.tool_use(call.tool, use_id, call.input) for call, use_id in zip(line.calls, use_ids, strict=True)]
+    yield {"role": role, "content": [*said, *uses], "created": each.at.isoformat()}
+    if line.calls:
+        yield {"role": "roboto", "content": _results(line.calls, use_ids), "created": each.at.isoformat()}
+
+
+def _results(calls: Sequence[Call], use_ids: Sequence[str]) -> list[BlockDict]:
+    return [
+        content.tool_result(call.tool, use_id, call.status, call.output, runtime_ms=call.ms, raw=call.raw)
+        for call, use_id in zip(calls, use_ids, strict=True)
+    ]

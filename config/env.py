@@ -1,0 +1,132 @@
+"""Every setting an operator can make: typed, prefixed `HEDDLE_`, read once, refused with a sentence when wrong."""
+
+import os
+import re
+import secrets
+import sys
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+DEFAULT_PORT = 8000
+BASE_DIR = Path(__file__).resolve().parent.parent
+Words = Annotated[tuple[str, ...], NoDecode]
+
+
+class Env(BaseSettings):
+    """The environment of one Heddle process.
+
+    A secret may stand in a file instead: `HEDDLE_SECRETS_DIR` names a folder with one file a variable.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="HEDDLE_", extra="ignore", env_ignore_empty=True)
+
+    mode: Literal["local", "production"] = "local"
+    debug: bool = False
+    secret_key: SecretStr | None = None
+    data_dir: Path = BASE_DIR / "var"
+    public_url: str = ""
+    port: int | None = Field(None, ge=1, le=65535, validation_alias=AliasChoices("PORT", "HEDDLE_PORT"))
+    hosts: Words = ()
+    https: bool = False
+
+    database_url: str = Field("", validation_alias=AliasChoices("DATABASE_URL", "HEDDLE_DATABASE_URL"))
+    redis_url: str = Field("", validation_alias=AliasChoices("REDIS_URL", "HEDDLE_REDIS_URL"))
+    queue_prefix: str = Field("heddle", pattern=r"^[a-z0-9_-]+$")
+    database_pool: int = Field(16, ge=1, le=500)
+
+    embedded_worker: bool = Field(True, description="advance turns inside the server where no Redis is given")
+    threads: int = Field(256, ge=4, le=2000, description="requests and open event streams served at once")
+    turns: int = Field(8, ge=1, le=500, description="turns that one worker advances at once")
+    lease_seconds: float = Field(30, gt=0.2)
+    heartbeat_seconds: float = Field(8, gt=0.05)
+    sweep_seconds: float = Field(30, gt=0.2, le=60)
+    batch_ms: int = Field(50, ge=1, le=1000)
+
+    model_profiles: Words = ()
+    default_profile: str = ""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_format: Literal["json", "text"] = "json"
+
+    @field_validator("hosts", "model_profiles", mode="before")
+    @classmethod
+    def _words(cls, value: object) -> object:
+        """Lists are written with commas or new lines."""
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
+        return value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.heartbeat_seconds * 2 > self.lease_seconds:
+            raise ValueError("heartbeat_seconds must be at most half of lease_seconds, or a busy worker loses its turn")
+        names = [line.partition("=")[0].strip() for line in self.model_profiles]
+        if bad := [line for line in self.model_profiles if not re.fullmatch(r"[\w.-]+\s*=\s*[\w.-]+:\S+", line)]:
+            raise ValueError(f"model_profiles: {bad[0]!r} must look like name=provider:model")
+        if self.default_profile and self.default_profile not in (*names, "simulated"):
+            raise ValueError(f"default_profile: {self.default_profile!r} is none of the model_profiles")
+        if self.mode == "production":
+            if self.secret_key is None or len(self.secret_key.get_secret_value()) < 32:
+                raise ValueError("secret_key must be set, with at least 32 characters, when mode is production")
+            if not self.hosts:
+                raise ValueError("hosts must name the host names that are served when mode is production")
+        if bool(self.redis_url) != bool(self.database_url.startswith("postgres")):
+            raise ValueError("DATABASE_URL (postgresql://...) and REDIS_URL go together: set both, or neither")
+        return self
+
+    @property
+    def address(self) -> str:
+        """Where people and programs find it: as configured, else where it was served last."""
+        if self.public_url or self.port:
+            return self.public_url.rstrip("/") or f"http://127.0.0.1:{self.port}"
+        last = self.data_dir / "address"
+        return last.read_text().strip() if last.exists() else f"http://127.0.0.1:{DEFAULT_PORT}"
+
+    def keep_address(self, address: str) -> None:
+        """Remember where it is served, for commands that are asked later."""
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        (self.data_dir / "address").write_text(address + "\n")
+
+    @property
+    def is_embedded(self) -> bool:
+        """One process does everything: SQLite, in-process queue and notices."""
+        return not self.redis_url
+
+    def signing_key(self) -> str:
+        """The configured key; on one machine without any, a random one that is made once and kept beside the data."""
+        if self.secret_key is not None:
+            return self.secret_key.get_secret_value()
+        path = self.data_dir / "secret_key"
+        if not path.exists():
+            self.data_dir.mkdir(parents=True, exist_ok=True)
+            draft = path.with_suffix(f".{secrets.token_hex(4)}")
+            draft.touch(mode=0o600)
+            draft.write_text(secrets.token_urlsafe(48))
+            try:
+                # link() fails where the file exists, so two processes that start together agree on one key.
+                path.hardlink_to(draft)
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink()
+        return path.read_text()
+
+
+def load() -> Env:
+    """Read the environment, or stop the start with one sentence a mistake."""
+    try:
+        return Env(_secrets_dir=_secrets_dir())
+    except ValidationError as problem:
+        lines = [f"  {_variable(error['loc'])}: {error['msg']}" for error in problem.errors(include_input=False)]
+        sys.exit("Heddle cannot start: the environment is not right.\n" + "\n".join(lines))
+
+
+def _secrets_dir() -> str | None:
+    return os.environ.get("HEDDLE_SECRETS_DIR")
+
+
+def _variable(loc: tuple[int | str, ...]) -> str:
+    name = str(loc[0]) if loc else "settings"
+    return name if name.isupper() else f"HEDDLE_{name.upper()}"

@@ -1,0 +1,58 @@
+"""What operators and orchestrators ask: is it alive, is it ready, what are its figures."""
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from threads.models import Turn
+from threads.status import TurnState
+
+
+def livez(request: HttpRequest) -> HttpResponse:
+    """The process answers."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """The database answers, and the queue where there is one; 503 names what does not."""
+    found = checks()
+    ok = all(found.values())
+    return JsonResponse({"ok": ok, "checks": found}, status=200 if ok else 503)
+
+
+def checks() -> dict[str, bool]:
+    """What a process cannot work without, and whether it answers."""
+    return {"database": _database(), "queue": _queue()}
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Figures in the Prometheus text format."""
+    counts = {
+        state: Turn.objects.filter(state=state).count()
+        for state in (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
+    }
+    lines = ["# HELP heddle_turns Open turns by state.", "# TYPE heddle_turns gauge"]
+    lines += [f'heddle_turns{{state="{state}"}} {count}' for state, count in counts.items()]
+    lines += ["# TYPE heddle_info gauge", f'heddle_info{{version="{settings.VERSION}"}} 1']
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4")
+
+
+def _database() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return False
+    return True
+
+
+def _queue() -> bool:
+    if not settings.HEDDLE.redis_url:
+        return True
+    import redis
+
+    try:
+        client = redis.Redis.from_url(settings.HEDDLE.redis_url, socket_connect_timeout=1, socket_timeout=1)
+        return bool(client.ping())
+    except redis.RedisError:
+        return False

@@ -1,0 +1,177 @@
+"""Django's settings, in the order of its documentation. Values come from `config.env`; nothing is decided here."""
+
+from datetime import timedelta
+from typing import Any
+
+import dj_database_url
+
+from config.env import BASE_DIR, load
+
+ENV = load()
+
+DEBUG = ENV.debug
+SECRET_KEY = ENV.signing_key()
+ALLOWED_HOSTS = [*ENV.hosts, "127.0.0.1", "localhost", "[::1]"]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False  # a redirect turns the SDK's POST into a GET
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "core",
+    "accounts",
+    "catalogue",
+    "threads",
+    "feedback",
+    "config",
+]
+
+MIDDLEWARE = [
+    "core.middleware.requests",
+    "core.middleware.security",
+    "core.middleware.static_files",
+    "core.middleware.sessions",
+    "core.middleware.csrf",
+    "core.middleware.sign_in",
+    "core.middleware.messages",
+    "core.middleware.htmx",
+    "core.middleware.refusals",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.messages.context_processors.messages",
+                "accounts.context.viewer",
+            ],
+        },
+    },
+]
+
+
+def _database() -> dict[str, Any]:
+    """PostgreSQL through a pool where a URL is given, else one SQLite file that many threads share."""
+    if ENV.database_url:
+        config: dict[str, Any] = {**dj_database_url.parse(ENV.database_url)}
+        if config["ENGINE"].endswith("postgresql"):
+            pool = {"min_size": 2, "max_size": ENV.database_pool, "timeout": 10}
+            config["OPTIONS"] = {**config.get("OPTIONS", {}), "pool": pool}
+            return config
+    else:
+        ENV.data_dir.mkdir(parents=True, exist_ok=True)
+        config = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(ENV.data_dir / "heddle.sqlite3")}
+    # Immediate: a transaction that reads first and writes later cannot be upgraded while another one writes, so all
+    # of ours queue at their beginning. Reads that need one picture use core.db.snapshot, which takes no lock.
+    config["OPTIONS"] = {
+        "timeout": 20,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-4000; PRAGMA mmap_size=0; "
+            "PRAGMA temp_store=MEMORY"
+        ),
+    }
+    config["CONN_MAX_AGE"] = None
+    return config
+
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "accounts:signin"
+LOGIN_REDIRECT_URL = "threads:list"
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache"
+        if ENV.redis_url
+        else "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": ENV.redis_url or "heddle",
+        "KEY_PREFIX": ENV.queue_prefix,
+    }
+}
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_USE_SESSIONS = False
+CSRF_FAILURE_VIEW = "core.problems.csrf_failed"
+CSRF_TRUSTED_ORIGINS = [ENV.address]
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = ENV.https
+SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if ENV.https else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ENV.https else None
+SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$", r"^metrics$"]
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 33 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = ENV.data_dir / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "core.static.HashedStorage"},
+}
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "core.openapi.Operation",
+    "EXCEPTION_HANDLER": "core.problems.api_exception",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Heddle",
+    "DESCRIPTION": "Threads of AI agents, feedback on their answers, and its triage.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "POSTPROCESSING_HOOKS": ["core.openapi.as_sent"],
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "core.logging.JsonFormatter"}, "text": {"()": "core.logging.TextFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": ENV.log_format}},
+    "root": {"handlers": ["stderr"], "level": ENV.log_level},
+    "loggers": {
+        "django.request": {"level": "CRITICAL"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+        "celery": {"level": "WARNING"},
+        "kombu": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
+    },
+}
+
+# Heddle's own.
+HEDDLE = ENV
+IMPORT_BODY_BYTES = 32 * 1024 * 1024
+BODY_BYTES = 16 * 1024 * 1024
+TEXT_CHARACTERS = 1_000_000
+VERSION = "0.1.0"

@@ -1,0 +1,138 @@
+"""The REST door: authenticate, find, check, parse, call a verb, project. Views stay as thin as that sentence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.request import RawPostDataException, UnreadablePostError
+from pydantic import BaseModel
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from core import bodies
+from core.actor import Actor
+from core.db import dump
+from core.errors import InvalidRequest, MethodNotAllowed, NotFound, NotSignedIn, Unauthorized
+
+Model = TypeVar("Model", bound=BaseModel)
+View = TypeVar("View", bound=Callable[..., Any])
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Endpoint(APIView):
+    """One URL under /v1. Its methods get the actor from `self.actor` and answer with `data` or `record`."""
+
+    body_limit = settings.BODY_BYTES
+    is_public = False
+    # OPTIONS is left out: what DRF answers to it stands in no envelope.
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
+    actor: Actor
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[JSONRenderer, str]:
+        """There is one representation; an Accept header that wants another one changes nothing."""
+        return JSONRenderer(), "application/json"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Authentication comes before everything else, the existence of the URL's method included (spec 1.4)."""
+        actor = request.user
+        if self.is_public:
+            return
+        if not isinstance(actor, Actor):
+            raise NotSignedIn("A valid API token is needed: Authorization: Bearer <token>.")
+        if not actor.may_write and request.method not in _READING:
+            raise Unauthorized("This token may only read.")
+        self.actor = actor
+
+    def http_method_not_allowed(self, request: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise MethodNotAllowed(f"{request.method} is not possible here. Possible: {', '.join(self.allowed_methods)}.")
+
+    def raw_body(self) -> bytes:
+        """The bytes of the request, at most `body_limit`."""
+        request: HttpRequest = self.request._request
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if length.isdigit() and int(length) > self.body_limit:
+            raise InvalidRequest(f"body: is larger than {self.body_limit // 1024 // 1024} MiB")
+        try:
+            return request.body
+        except (UnreadablePostError, RawPostDataException):
+            raise InvalidRequest("body: could not be read to its end") from None
+
+    def parse(self, model: type[Model]) -> Model:
+        """The checked JSON body."""
+        return bodies.parse(model, bodies.read_json(self.raw_body()))
+
+    def parse_list(self, model: type[Model]) -> list[Model]:
+        """The checked JSON body where it is a bare list."""
+        value = bodies.read_json(self.raw_body())
+        if not isinstance(value, list):
+            raise InvalidRequest("body: must be a JSON list")
+        return [bodies.parse(model, item, str(place)) for place, item in enumerate(value)]
+
+    def query(self, name: str) -> str | None:
+        """One query parameter, None when absent or empty."""
+        return self.request.query_params.get(name) or None
+
+    def query_bool(self, name: str, default: bool) -> bool:
+        """A query boolean; the SDK writes True and False."""
+        value = (self.query(name) or str(default)).lower()
+        if value in ("true", "1"):
+            return True
+        if value in ("false", "0"):
+            return False
+        raise InvalidRequest(f"{name}: must be true or false")
+
+
+def record(model: BaseModel) -> HttpResponse:
+    """One projection under `data`."""
+    return _json(b'{"data":' + model.__pydantic_serializer__.to_json(model) + b"}")
+
+
+def records(models: list[Any]) -> HttpResponse:
+    """A bare list of projections under `data`."""
+    inner = b",".join(model.__pydantic_serializer__.to_json(model) for model in models)
+    return _json(b'{"data":[' + inner + b"]}")
+
+
+def data(value: object) -> HttpResponse:
+    """A small plain value under `data`."""
+    return _json(b'{"data":' + dump(value).encode() + b"}")
+
+
+def _json(body: bytes) -> HttpResponse:
+    return HttpResponse(body, content_type="application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the schema tells of a method: body, what stands under `data` (or a list of it), query parameters."""
+
+    takes: Any
+    gives: Any
+    many: bool
+    query: tuple[str, ...]
+    summary: str
+
+
+def describe(
+    *, takes: Any = None, gives: Any = None, many: bool = False, query: tuple[str, ...] = (), summary: str = ""
+) -> Callable[[View], View]:
+    """Describe a method for `core.openapi`, which is imported only where somebody asks for the schema."""
+
+    def keep(view: View) -> View:
+        view.described = Described(takes, gives, many, query, summary)  # type: ignore[attr-defined]
+        return view
+
+    return keep
+
+
+class UnknownUrl(Endpoint):
+    """Everything else under /v1: first who asks, then that there is nothing (B169)."""
+
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound(f"There is nothing at {request.path}.")

@@ -1,0 +1,75 @@
+"""The database habits everything shares: one picture for a read, a pool that heals, JSON as it was given."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection, models, transaction
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Let several reads see one state of the database (spec 4.4, B87).
+
+    SQLite: a deferred transaction; Django's own would be immediate here and would wait for the one writer.
+    PostgreSQL: repeatable read. Inside another snapshot this is part of it; inside a writing transaction its locks do.
+    """
+    connection.ensure_connection()
+    if connection.in_atomic_block or getattr(connection.connection, "in_transaction", False):
+        yield
+    elif connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")
+            try:
+                yield
+            finally:
+                cursor.execute("COMMIT")
+    else:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+
+
+def replace_dead_connections() -> None:
+    """After the database broke off: drop every connection of the pool that died with the one that was noticed.
+
+    A database that was restarted leaves a pool full of them, and each would cost one more request. Asking whenever one
+    is taken would cost every request something instead.
+    """
+    pool = getattr(connection, "pool", None)
+    if pool is not None:
+        pool.check()
+
+
+def dump(value: object) -> str:
+    """JSON text as it is stored: key order kept, ASCII only, no NaN."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+class JsonText(models.TextField):  # type: ignore[type-arg]
+    """A JSON document kept as text.
+
+    PostgreSQL's jsonb sorts keys, folds duplicate numbers and refuses NUL; what an agent exchanged with a tool has to
+    come back unchanged (B81). Nothing ever filters on the inside of such a column: what is filtered has its own.
+    """
+
+    if TYPE_CHECKING:
+        _pyi_private_set_type: Any
+        _pyi_private_get_type: Any
+
+    def from_db_value(self, value: str | None, expression: object, connection: object) -> Any:
+        return None if value is None else json.loads(value)
+
+    def to_python(self, value: Any) -> Any:
+        return value
+
+    def get_prep_value(self, value: Any) -> str | None:
+        return None if value is None else dump(value)
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        return value if prepared else self.get_prep_value(value)
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return self.get_prep_value(self.value_from_object(obj)) or ""

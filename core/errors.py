@@ -1,0 +1,89 @@
+"""What can be refused. Each error has one code, one status and one sentence; `core.problems` renders them all.
+
+The codes are the exception classes of the public SDK (spec 1.4), so that a client catches what the server meant.
+"""
+
+from typing import Any, ClassVar
+
+
+class DomainError(Exception):
+    """A refusal with a reason that the caller may read."""
+
+    status: ClassVar[int] = 400
+    code: ClassVar[str] = "RobotoInvalidRequestException"
+    title: ClassVar[str] = "That request cannot be carried out."
+
+    def __init__(self, message: str, *, details: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+class InvalidRequest(DomainError):
+    """The input is wrong, or impossible in the state the thing is in."""
+
+
+class NoOrgProvided(DomainError):
+    """An org is needed and none can be decided."""
+
+    code = "RobotoNoOrgProvidedException"
+
+
+class NotSignedIn(DomainError):
+    """No, an unknown, a revoked or an expired token."""
+
+    status = 401
+    code = "RobotoUnauthorizedException"
+    title = "Sign in first."
+
+
+class Unauthorized(DomainError):
+    """A known caller without the right."""
+
+    status = 403
+    code = "RobotoUnauthorizedException"
+    title = "You have no right to this."
+
+
+class ReadOnlyThread(DomainError):
+    """Adding to a thread that another surface owns (B161)."""
+
+    status = 403
+    code = "RobotoThreadReadOnlyException"
+
+
+class NotFound(DomainError):
+    """No such thing, or none that the caller may know of."""
+
+    status = 404
+    code = "RobotoNotFoundException"
+    title = "There is nothing here."
+
+
+class MethodNotAllowed(DomainError):
+    """A known URL, the wrong method."""
+
+    status = 405
+
+
+class Conflict(DomainError):
+    """A name that is taken, or a version that has moved on."""
+
+    status = 409
+    code = "RobotoConflictException"
+    title = "Somebody else was quicker."
+
+
+class TooManyTries(DomainError):
+    """Sign-in is paused."""
+
+    status = 429
+    title = "Too many tries."
+
+
+class Unavailable(DomainError):
+    """Overload or a database that does not answer; clients try again."""
+
+    status = 503
+    code = "RobotoServiceUnavailableException"
+    title = "Heddle is busy."

@@ -1,0 +1,37 @@
+"""Public identifiers: a short prefix that tells the kind, and a sortable key nobody can guess."""
+
+import re
+from typing import Final
+
+from uuid_utils import uuid7
+
+_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+KEY_LENGTH: Final = 26
+
+THREAD = "ags_"
+THREAD_SPELLINGS = ("ags_", "ath_", "ch_")
+ORG = "og_"
+FEEDBACK = "fb_"
+TOOL_USE = "tu_"
+AGENT = "agt_"
+SKILL = "sk_"
+
+
+def new_key() -> str:
+    """26 characters that sort by time of birth: a UUIDv7 in base 32 without look-alikes."""
+    number = uuid7().int
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def tool_use_id() -> str:
+    """A new tool use id."""
+    return TOOL_USE + new_key()
+
+
+def key_of(public_id: str, *prefixes: str) -> str | None:
+    """The key inside a public id with one of the prefixes, or None when it has another shape."""
+    for prefix in prefixes:
+        if public_id.startswith(prefix):
+            key = public_id[len(prefix) :]
+            return key if re.fullmatch(r"[0-9A-Za-z_-]{1,64}", key) else None
+    return None

@@ -1,0 +1,21 @@
+"""Queueing: a verb names a task and an id, after commit. It never imports the task, which imports the verb."""
+
+import logging
+
+from celery import current_app
+from django.db import transaction
+
+logger = logging.getLogger("heddle.jobs")
+
+
+def enqueue_on_commit(task: str, row_id: int) -> None:
+    """Send the nudge once the row is there for everybody to see."""
+    transaction.on_commit(lambda: enqueue(task, row_id))
+
+
+def enqueue(task: str, row_id: int) -> None:
+    """Send it now. A broker that is away costs a delay, not the work: the sweep sends again."""
+    try:
+        current_app.send_task(task, args=[row_id], ignore_result=True)
+    except Exception as problem:  # kombu raises what its transport raises
+        logger.warning("job.not_queued", extra={"task": task, "row": row_id, "kind": type(problem).__name__})

@@ -1,0 +1,164 @@
+"""What surrounds every request. The API gets a short way: sessions, CSRF and messages are for pages only."""
+
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponsePermanentRedirect
+from django.middleware.csrf import CsrfViewMiddleware
+from django_htmx.middleware import HtmxMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+from core import problems
+from core.errors import DomainError
+from core.logging import request_id_var
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+logger = logging.getLogger("heddle.requests")
+
+_CSP = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+_PAGE_HEADERS = {
+    "Content-Security-Policy": _CSP,
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+def requests(get_response: Handler) -> Handler:
+    """Outermost: give the request an id, check its host, tidy its path, log its outcome."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        started = time.perf_counter()
+        request.request_id = "req_" + secrets.token_hex(6)  # type: ignore[attr-defined]
+        token = request_id_var.set(request.request_id)  # type: ignore[attr-defined]
+        if request.path_info.startswith("//v1/"):
+            # The SDK pastes paths behind its endpoint, and an endpoint may end in a slash (spec 1.2).
+            request.path_info = request.path_info[1:]
+        try:
+            request.get_host()
+            _refuse_nul(request)
+            response = get_response(request)
+        except SuspiciousOperation as problem:
+            response = _guarded(request, problems.answer(request, problem))
+        finally:
+            request_id_var.reset(token)
+        response.headers["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        _log(request, response, time.perf_counter() - started)
+        return response
+
+    return middleware
+
+
+def _refuse_nul(request: HttpRequest) -> None:
+    """No id and no search holds a NUL, and PostgreSQL cannot even be asked for one."""
+    if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+        raise SuspiciousOperation
+
+
+def _log(request: HttpRequest, response: HttpResponseBase, seconds: float) -> None:
+    level = logging.INFO if response.status_code >= 400 else logging.DEBUG
+    if logger.isEnabledFor(level):
+        match = request.resolver_match
+        extra = {
+            "request_id": request.request_id,  # type: ignore[attr-defined]
+            "method": request.method,
+            "route": match.route if match else "",
+            "status": response.status_code,
+            "ms": round(seconds * 1000, 1),
+        }
+        logger.log(level, "request.finished", extra=extra)
+
+
+def security(get_response: Handler) -> Handler:
+    """HTTPS where it is wanted, and the headers that keep a page to itself."""
+    https = settings.SECURE_SSL_REDIRECT
+    exempt = ("/livez", "/readyz", "/metrics")
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if https and not request.is_secure() and not request.path_info.startswith(exempt):
+            if problems.is_api(request):
+                return problems.envelope(PlainHttp())
+            return HttpResponsePermanentRedirect(f"https://{request.get_host()}{request.get_full_path()}")
+        response = get_response(request)
+        if https:
+            response.headers["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains"
+        return _guarded(request, response)
+
+    return middleware
+
+
+def _guarded(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """The headers of a page, for everything but the API's JSON."""
+    if not problems.is_api(request) or response.headers.get("Content-Type", "").startswith("text/html"):
+        for name, value in _PAGE_HEADERS.items():
+            response.headers.setdefault(name, value)
+    return response
+
+
+class PlainHttp(DomainError):
+    """A token that travels in the clear is refused, never redirected: no route redirects (B170)."""
+
+    def __init__(self) -> None:
+        super().__init__("This server is reached by https only.")
+
+
+def _pages_only(build: Callable[[Any], Any]) -> Callable[[Handler], Handler]:
+    """A middleware of Django's that the API passes by: half of a cheap request's time would go into it."""
+
+    def factory(get_response: Handler) -> Handler:
+        page = build(get_response)
+
+        def middleware(request: HttpRequest) -> HttpResponseBase:
+            return get_response(request) if problems.is_api(request) else page(request)
+
+        if hasattr(page, "process_view"):
+
+            def process_view(request: HttpRequest, *args: Any) -> Any:
+                return None if problems.is_api(request) else page.process_view(request, *args)
+
+            middleware.process_view = process_view  # type: ignore[attr-defined]
+        return middleware
+
+    return factory
+
+
+static_files = _pages_only(WhiteNoiseMiddleware)
+sessions = _pages_only(SessionMiddleware)
+csrf = _pages_only(CsrfViewMiddleware)
+sign_in = _pages_only(AuthenticationMiddleware)
+messages = _pages_only(MessageMiddleware)
+htmx = _pages_only(HtmxMiddleware)
+
+
+def refusals(get_response: Handler) -> Handler:
+    """Innermost: a refusal raised by a page becomes a page."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        return get_response(request)
+
+    def process_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        return problems.answer(request, exception)
+
+    middleware.process_exception = process_exception  # type: ignore[attr-defined]
+    return middleware

@@ -1,0 +1,123 @@
+"""Live notices: "something about X is new". In-process where everything is one process, over Redis else.
+
+A notice carries no content; whoever waits reads the database and sees what is committed. So a lost or a doubled notice
+can delay a reader until the next heartbeat but never show anything wrong.
+"""
+
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+logger = logging.getLogger("heddle.notices")
+_waiting: dict[str, set[threading.Event]] = defaultdict(set)
+_lock = threading.Lock()
+_redis_lock = threading.Lock()
+_publisher: "_Redis | None" = None
+_listening = False
+
+
+class Waiter:
+    """One reader's place in the queue for notices about one subject."""
+
+    def __init__(self, event: threading.Event) -> None:
+        self._event = event
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for a notice; True when one came. Notices that came since the last wait count."""
+        came = self._event.wait(seconds)
+        self._event.clear()
+        return came
+
+
+@contextmanager
+def waiting(subject: str) -> Iterator[Waiter]:
+    """Register for notices about a subject, before reading what one wants to be told changes of."""
+    if settings.HEDDLE.redis_url:
+        _listen()
+    event = threading.Event()
+    with _lock:
+        _waiting[subject].add(event)
+    try:
+        yield Waiter(event)
+    finally:
+        with _lock:
+            _waiting[subject].discard(event)
+            if not _waiting[subject]:
+                del _waiting[subject]
+
+
+def publish(subject: str) -> None:
+    """Tell everybody, in every process. Never fails the caller: its change is committed already."""
+    if not settings.HEDDLE.redis_url:
+        _wake(subject)
+        return
+    try:
+        _redis().publish(subject)
+    except Exception as problem:  # redis raises many kinds
+        logger.warning("notice.not_sent", extra={"kind": type(problem).__name__})
+
+
+def _wake(subject: str) -> None:
+    with _lock:
+        for event in _waiting.get(subject, ()):
+            event.set()
+
+
+def _wake_all() -> None:
+    with _lock:
+        for events in _waiting.values():
+            for event in events:
+                event.set()
+
+
+class _Redis:
+    """The publishing half: one client, its own connection pool, short timeouts."""
+
+    def __init__(self) -> None:
+        import redis
+
+        self.channel = f"{settings.HEDDLE.queue_prefix}:notices"
+        self.client = redis.Redis.from_url(settings.HEDDLE.redis_url, socket_connect_timeout=1, socket_timeout=1)
+
+    def publish(self, subject: str) -> None:
+        self.client.publish(self.channel, subject)
+
+
+def _redis() -> _Redis:
+    global _publisher
+    with _redis_lock:
+        if _publisher is None:
+            _publisher = _Redis()
+        return _publisher
+
+
+def _listen() -> None:
+    """Start the one listening thread of this process."""
+    global _listening
+    with _redis_lock:
+        if _listening:
+            return
+        _listening = True
+    threading.Thread(target=_relay, name="notices", daemon=True).start()
+
+
+def _relay() -> None:
+    import redis
+
+    client = redis.Redis.from_url(settings.HEDDLE.redis_url, socket_connect_timeout=2, socket_timeout=None)
+    channel = f"{settings.HEDDLE.queue_prefix}:notices"
+    while True:
+        try:
+            with client.pubsub(ignore_subscribe_messages=True) as line:  # type: ignore[no-untyped-call]
+                line.subscribe(channel)
+                _wake_all()  # whatever was said while the line was down
+                for message in line.listen():
+                    _wake(message["data"].decode())
+        except Exception as problem:  # the line is down: try again until it is up
+            logger.warning("notices.line_down", extra={"kind": type(problem).__name__})
+            time.sleep(1)

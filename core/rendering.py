@@ -1,0 +1,317 @@
+"""How text, JSON, sizes and times are shown. Everything that comes in here is hostile; what leaves is safe to print."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, cast
+
+import nh3
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+MARKDOWN_LIMIT = 20_000
+"""Characters that are read as Markdown; what follows is kept, as plain text in a fold."""
+PLAIN_LIMIT = 400_000
+"""Characters of that plain remainder; a page must stay a page."""
+JSON_LIMIT = 100_000
+"""Characters of one JSON value that are shown."""
+GIST_LIMIT = 140
+_DEEPEST = 40
+_NESTING = 20
+_BRACKETS = 1_000
+_STRING_LIMIT = 20_000
+_LINE = 88
+_CACHED_TEXT = 4_000
+
+
+def markdown_html(text: str) -> SafeString:
+    """Markdown as sanitised HTML: no raw HTML, no images, no scripts, no foreign addresses but links a reader clicks.
+
+    A text over the limit is rendered up to it; the rest is folded, says its size and is not interpreted.
+    """
+    text = _SURROGATES.sub("\ufffd", text)
+    if len(text) <= _CACHED_TEXT:
+        return _cached_markdown(text)
+    if len(text) <= MARKDOWN_LIMIT:
+        return _markdown(text)
+    cut = text.rfind("\n", MARKDOWN_LIMIT // 2, MARKDOWN_LIMIT)
+    cut = MARKDOWN_LIMIT if cut < 0 else cut
+    return vouched(_markdown(text[:cut]) + _remainder(text[cut:]))
+
+
+def json_html(value: Any) -> SafeString:
+    """A JSON value, indented, highlighted and escaped; a string is shown as the text it is.
+
+    What is over the limit is left out, and the line below says so.
+    """
+    body: str
+    if isinstance(value, str):
+        body, wrap = escape(value[:JSON_LIMIT]), " data-wrap"
+        whole = len(value) <= JSON_LIMIT
+    else:
+        pieces, whole = _within(_json_pieces(value, 0), JSON_LIMIT)
+        body, wrap = "".join(pieces), ""
+    body = _SURROGATES.sub("\ufffd", body)
+    note = "" if whole else f'<p class="quiet">Shown up to {size_text(JSON_LIMIT)}; the rest is left out here.</p>'
+    return vouched(f'<pre class="json" tabindex="0"{wrap}>{body}</pre>{note}')
+
+
+def vouched(html: str) -> SafeString:
+    """HTML that its maker has escaped or sanitised already."""
+    return mark_safe(html)
+
+
+def json_text(value: Any) -> str:
+    """A value as one line of JSON; strings stay as they are."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+
+
+def json_size(value: Any) -> int:
+    """How many bytes a value takes in JSON, or as text."""
+    return 0 if value is None else len(json_text(value).encode("utf-8", "replace"))
+
+
+def size_text(size: int) -> str:
+    """Bytes for people: `534 B`, `12 kB`, `1.4 MB`."""
+    if size < 1_000:
+        return f"{size} B"
+    for unit in ("kB", "MB"):
+        size_in_unit = size / (1_000 if unit == "kB" else 1_000_000)
+        if size_in_unit < 999.5:
+            return f"{size_in_unit:.1f} {unit}" if size_in_unit < 9.95 else f"{size_in_unit:.0f} {unit}"
+    return f"{size / 1_000_000_000:.1f} GB"
+
+
+def took(milliseconds: int) -> str:
+    """A duration for people: `184 ms`, `1.2 s`, `2 min 5 s`."""
+    if milliseconds < 1_000:
+        return f"{milliseconds} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1_000:.1f} s"
+    minutes, rest = divmod(milliseconds // 1_000, 60)
+    return f"{minutes} min {rest} s"
+
+
+def ago(instant: datetime, now: datetime) -> str:
+    """How long ago, in the width of a column: `now`, `8 min`, `3 h`, `12 d`, then the date."""
+    seconds = (now - instant).total_seconds()
+    if seconds < 60:
+        return "now"
+    if seconds < 3_600:
+        return f"{int(seconds // 60)} min"
+    if seconds < 86_400:
+        return f"{int(seconds // 3_600)} h"
+    if seconds < 30 * 86_400:
+        return f"{int(seconds // 86_400)} d"
+    return f"{instant.day} {instant:%b}" if instant.year == now.year else f"{instant.day} {instant:%b %Y}"
+
+
+def gist(arguments: object) -> str:
+    """What a tool was asked, in one line: values where they speak for themselves, names where they do not."""
+    match arguments:
+        case None:
+            return ""
+        case dict():
+            items = cast(dict[str, Any], arguments).items()
+            line = ", ".join(part for name, value in items if (part := _gist_of(str(name), value)))
+        case _:
+            line = json_text(arguments)
+    return one_line(line, GIST_LIMIT)
+
+
+def one_line(text: str, limit: int) -> str:
+    """The beginning of a text in one line, without control characters and without tricks of writing direction."""
+    flat = " ".join(_UNPRINTABLE.sub(" ", text[: limit * 4]).split())
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SPEAKS = re.compile(r"[^\s{}\[\]]+(?: [^\s{}\[\]]+){0,11}")
+
+
+def _gist_of(name: str, value: Any) -> str:
+    words = name.replace("_", " ")
+    if value is None or value in ([], {}):
+        return ""
+    match value:
+        case bool():
+            return words if value else f"no {words}"
+        case int() | float():
+            return f"{words} {value}"
+        case str():
+            text = value[:200].strip()
+            return text if _SPEAKS.fullmatch(text) else f"{words}: “{one_line(text, 60)}”"
+        case list():
+            if len(value) <= 3 and all(isinstance(item, str) and len(item) <= 24 for item in value):
+                return ", ".join(value)
+            return f"{len(value)} {words}"
+    return f"{words}: {len(value)} fields" if isinstance(value, dict) else words
+
+
+# Markdown
+
+_TAGS = {
+    *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a"),
+    *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
+}
+_ATTRIBUTES = {
+    "a": {"href", "title"},
+    "ol": {"start"},
+    "pre": {"tabindex"},
+    "table": {"tabindex"},
+    "th": {"align"},
+    "td": {"align"},
+}
+_SCHEMES = {"http", "https", "mailto"}
+_PLAIN = re.compile(r"(?![-+=\s]|\d+[.)])[^\\`*_\[\]<>#~|&\n\r\x00]+")
+_ALIGN = re.compile(r"text-align:(left|right|center)")
+
+
+def _lower_headings(state: StateCore) -> None:
+    """The page owns h1 and h2, so a text starts at h3."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+
+
+def _plain_attributes(state: StateCore) -> None:
+    """Alignment without a style attribute, which the content policy refuses; what scrolls can be reached by key."""
+    for token in state.tokens:
+        if token.type in ("th_open", "td_open") and (found := _ALIGN.search(str(token.attrs.pop("style", "")))):
+            token.attrs["align"] = found[1]
+        elif token.type == "table_open":
+            token.attrs["tabindex"] = "0"
+
+
+def _image_as_link(self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    """An image would be fetched from wherever the text says, so it is offered as a link instead."""
+    token = tokens[index]
+    words = self.renderInlineAsText(token.children, options, env) or "image"
+    return f'<a href="{escape(str(token.attrs.get("src", "")))}">{escape(words)}</a>'
+
+
+def _code(self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    return f'<pre tabindex="0"><code>{escape(tokens[index].content)}</code></pre>\n'
+
+
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
+    reader.core.ruler.push("lower_headings", _lower_headings)
+    reader.core.ruler.push("plain_attributes", _plain_attributes)
+    reader.add_render_rule("image", _image_as_link)
+    reader.add_render_rule("fence", _code)
+    reader.add_render_rule("code_block", _code)
+    return reader
+
+
+_READER = _reader()
+
+
+@lru_cache(maxsize=1_024)
+def _cached_markdown(text: str) -> SafeString:
+    return _markdown(text)
+
+
+def _markdown(text: str) -> SafeString:
+    if _PLAIN.fullmatch(text):
+        return vouched(f"<p>{escape(text.rstrip())}</p>\n")
+    tokens = [] if text.count("[") > _BRACKETS else _READER.parse(text)
+    # The parser drops what is nested deeper than its limit and takes seconds for a wall of brackets: both are shown as
+    # they were written instead.
+    if not tokens or any(token.level >= _NESTING - 2 for token in tokens):
+        return _plain(text)
+    clean = nh3.clean(
+        _READER.renderer.render(tokens, _READER.options, {}),
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes=_SCHEMES,
+        link_rel="noopener nofollow",
+    )
+    return vouched(clean)
+
+
+def _plain(text: str) -> SafeString:
+    return vouched(f'<pre class="plain" tabindex="0">{escape(text)}</pre>' if text.strip() else "")
+
+
+def _remainder(rest: str) -> str:
+    shown = rest[:PLAIN_LIMIT]
+    size = size_text(len(rest.encode("utf-8", "replace")))
+    lost = len(rest) - len(shown)
+    note = f'<p class="quiet">{lost} more characters are left out here.</p>' if lost else ""
+    return (
+        f'<details class="more"><summary>A long text: {size} more, as plain text</summary>'
+        f"{_plain(shown)}{note}</details>"
+    )
+
+
+# JSON
+
+
+def _json_pieces(value: Any, depth: int) -> Iterator[str]:
+    """A value in pieces of HTML; short lists and objects stay on one line."""
+    if not isinstance(value, dict | list) or not value:
+        yield _scalar(value)
+    elif depth >= _DEEPEST:
+        yield "…"
+    elif (flat := _flat(value)) is not None:
+        yield flat
+    else:
+        yield from _open_pieces(value, depth)
+
+
+def _open_pieces(value: dict[str, Any] | list[Any], depth: int) -> Iterator[str]:
+    inner, outer = "  " * (depth + 1), "  " * depth
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    rows = value.items() if isinstance(value, dict) else ((None, item) for item in value)
+    yield left
+    for position, (name, item) in enumerate(rows):
+        yield f"{',' if position else ''}\n{inner}" + ("" if name is None else _name(name))
+        yield from _json_pieces(item, depth + 1)
+    yield f"\n{outer}{right}"
+
+
+def _flat(value: dict[str, Any] | list[Any]) -> str | None:
+    """One line for a container of few short scalars, else None."""
+    items = list(value.values()) if isinstance(value, dict) else value
+    if len(items) > 8 or any(isinstance(item, dict | list) and item for item in items):
+        return None
+    if any(isinstance(item, str) and len(item) > _LINE for item in items) or len(json_text(value)) > _LINE:
+        return None
+    if isinstance(value, dict):
+        return "{" + ", ".join(_name(name) + _scalar(item) for name, item in value.items()) + "}"
+    return "[" + ", ".join(_scalar(item) for item in value) + "]"
+
+
+def _name(name: object) -> str:
+    return f"<b>{escape(json.dumps(str(name), ensure_ascii=False))}</b>: "
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str) and len(value) > _STRING_LIMIT:
+        shown = escape(json.dumps(value[:_STRING_LIMIT], ensure_ascii=False))
+        return f"{shown} <i>… {size_text(json_size(value))} in all</i>"
+    text = escape(json.dumps(value, ensure_ascii=False, default=str))
+    return text if isinstance(value, str | dict | list) else f"<i>{text}</i>"
+
+
+def _within(pieces: Iterator[str], limit: int) -> tuple[list[str], bool]:
+    """Pieces until the limit is reached, and whether that was all."""
+    kept: list[str] = []
+    left = limit
+    for piece in pieces:
+        if len(piece) > left:
+            return [*kept, "…"], False
+        kept.append(piece)
+        left -= len(piece)
+    return kept, True

@@ -1,0 +1,49 @@
+"""Server-sent events over WSGI: a generator that holds a thread while it waits, and no database connection."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.db import connection
+from django.http import StreamingHttpResponse
+
+HEARTBEAT_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event; `id` is what a reader that reconnects sends back."""
+
+    name: str
+    data: str
+    id: str | None = None
+
+    def encode(self) -> bytes:
+        """The wire form: every line of the data on a `data:` line of its own."""
+        lines = [f"event: {self.name}"]
+        if self.id is not None:
+            lines.append(f"id: {self.id}")
+        lines.extend(f"data: {line}" for line in self.data.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+        return ("\n".join(lines) + "\n\n").encode()
+
+
+HEARTBEAT = b": still here\n\n"
+
+
+def stream(events: Iterable[Event | None]) -> StreamingHttpResponse:
+    """Answer with events; None is a heartbeat, by which a reader who left is noticed and its thread given back."""
+    response = StreamingHttpResponse(_encoded(events), content_type="text/event-stream")
+    response.headers["Cache-Control"] = "no-cache, no-transform"
+    response.headers["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _encoded(events: Iterable[Event | None]) -> Iterator[bytes]:
+    yield b"retry: 1000\n\n"
+    for event in events:
+        yield HEARTBEAT if event is None else event.encode()
+
+
+def give_connection_back() -> None:
+    """Return the database connection to the pool before waiting, or a few readers would hold all of them."""
+    if not connection.in_atomic_block:
+        connection.close()
