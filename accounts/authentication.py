@@ -1,0 +1,145 @@
+"""From a bearer token, or a browser's session, to an actor."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.contrib.auth import get_user
+from django.http import HttpRequest
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from accounts.models import ApiToken, Membership, Org, User
+from core import ids
+from core.actor import Actor
+from core.errors import InvalidRequest, NoOrgProvided, NotFound, NotSignedIn, Unauthorized
+from core.prepared import Prepared
+
+_FIELDS = (
+    "id",
+    "revoked_at",
+    "expires_at",
+    "last_used_at",
+    "scope",
+    "user_id",
+    "user__email",
+    "user__name",
+    "user__is_staff",
+    "user__is_active",
+    "user__memberships__org_id",
+    "user__memberships__org__key",
+    "user__memberships__is_default",
+)
+_TOKEN = Prepared(lambda digest: ApiToken.objects.filter(hash=digest).values_list(*_FIELDS), str)
+_USED_AT_MOST_EVERY = timedelta(minutes=1)
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer <token>`. An unknown token answers like a revoked one, so tokens cannot be probed."""
+
+    def authenticate(self, request: Request) -> tuple[Actor, None] | None:
+        secret = _bearer(request.META.get("HTTP_AUTHORIZATION", ""))
+        return (actor_of_token(secret), None) if secret else None
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def actor_of_token(secret: str) -> Actor:
+    """The actor behind a token, by one query; raises `NotSignedIn`."""
+    rows = _TOKEN.rows(ApiToken.hash_of(secret))
+    if not rows:
+        raise NotSignedIn("This token is not valid.")
+    token_id, revoked_at, expires_at, used_at, scope, user_id, email, name, is_staff, is_active = rows[0][:10]
+    now = datetime.now(UTC)
+    if revoked_at or not is_active or (expires_at and expires_at <= now):
+        raise NotSignedIn("This token is not valid.")
+    if used_at is None or now - used_at > _USED_AT_MOST_EVERY:
+        ApiToken.objects.filter(pk=token_id).update(last_used_at=now)
+    return Actor(
+        user_id=user_id,
+        email=email,
+        name=name or email.partition("@")[0],
+        is_admin=is_staff,
+        orgs=_orgs([row[10:] for row in rows]),
+        may_write=scope == ApiToken.Scope.WRITE,
+    )
+
+
+def actor_of_user(user: User) -> Actor:
+    """The actor behind a signed-in browser."""
+    rows = Membership.objects.filter(user=user).values_list("org_id", "org__key", "is_default")
+    return Actor(
+        user_id=user.pk, email=user.email, name=user.display_name, is_admin=user.is_staff, orgs=_orgs(list(rows))
+    )
+
+
+def actor_of_email(email: str) -> Actor:
+    """The actor for a person named on the command line; raises `NotFound`."""
+    user = User.objects.filter(email=email.strip().lower(), is_active=True).first()
+    if user is None:
+        raise NotFound(f"There is no active person {email}.")
+    return actor_of_user(user)
+
+
+def page_actor(request: HttpRequest) -> Actor:
+    """The actor of a page request, made once; raises `NotSignedIn`."""
+    actor: Actor | None = getattr(request, "actor", None)
+    if actor is None:
+        user = request.user
+        if not isinstance(user, User):
+            raise NotSignedIn("Sign in to see this page.")
+        actor = actor_of_user(user)
+        request.actor = actor  # type: ignore[attr-defined]
+    return actor
+
+
+def page_actor_again(request: HttpRequest) -> Actor:
+    """The actor of a page request that has been open for a while, as of now.
+
+    Raises `NotSignedIn` where the session has ended meanwhile, or the person was deactivated.
+    """
+    anew = HttpRequest()
+    anew.session = type(request.session)(request.session.session_key)
+    user = get_user(anew)
+    if not isinstance(user, User):
+        raise NotSignedIn("Sign in to see this page.")
+    return actor_of_user(user)
+
+
+def org_of(actor: Actor, public_id: str | None) -> int:
+    """The row id of the org a request acts in (spec 1.2).
+
+    The named one, where the actor is a member (admins: any existing one), else their only or default one; else
+    `NoOrgProvided`.
+    """
+    if public_id:
+        return _named_org(actor, public_id)
+    if len(actor.orgs) == 1:
+        return next(iter(actor.orgs.values()))
+    default = Membership.objects.filter(user=actor.user_id, is_default=True).values_list("org_id", flat=True).first()
+    if default is not None:
+        return default
+    raise NoOrgProvided("Name the org to act in with the header X-Roboto-Org-Id: there is no single one to choose.")
+
+
+def _named_org(actor: Actor, public_id: str) -> int:
+    if public_id in actor.orgs:
+        return actor.orgs[public_id]
+    if actor.is_admin:
+        key = ids.key_of(public_id, ids.ORG)
+        org_id = Org.objects.filter(key=key).values_list("id", flat=True).first() if key else None
+        if org_id is None:
+            raise InvalidRequest(f"X-Roboto-Org-Id: there is no org {public_id[:80]}")
+        return org_id
+    raise Unauthorized("You are no member of that org.")
+
+
+def _orgs(rows: list[Any]) -> dict[str, int]:
+    """Public id to row id, the default org first."""
+    ordered = sorted((row for row in rows if row[0] is not None), key=lambda row: (not row[2], row[0]))
+    return {ids.ORG + key: org_id for org_id, key, _ in ordered}
+
+
+def _bearer(header: str) -> str:
+    kind, _, secret = header.partition(" ")
+    return secret.strip() if kind.lower() == "bearer" else ""

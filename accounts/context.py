@@ -1,0 +1,42 @@
+"""What every page knows of its viewer."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from accounts.authentication import page_actor
+from accounts.hooks import open_reports
+from accounts.models import Org, User
+from accounts.pages import current_org
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The signed-in person, as templates see them."""
+
+    name: str
+    email: str
+    is_admin: bool
+    org: str
+    orgs: list[str]
+    open_reports: int | None
+
+
+def viewer(request: HttpRequest) -> dict[str, Any]:
+    """Context processor: `viewer` (None when signed out) and `version`."""
+    found = None
+    if isinstance(getattr(request, "user", None), User):
+        actor = page_actor(request)
+        org = current_org(request)
+        slugs = Org.objects.order_by("slug").values_list("slug", flat=True)
+        found = Viewer(
+            name=actor.name,
+            email=actor.email,
+            is_admin=actor.is_admin,
+            org=org.slug if org else "",
+            orgs=list(slugs if actor.is_admin else slugs.filter(memberships__user=actor.user_id)),
+            open_reports=open_reports() if actor.is_admin else None,
+        )
+    return {"viewer": found, "version": settings.VERSION}

@@ -1,0 +1,43 @@
+import getpass
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from accounts.models import Org, User, mint
+from accounts.orgs import add_member
+
+
+class Command(BaseCommand):
+    help = "Make a person, put them into orgs (made where missing), and optionally mint an API token."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email")
+        parser.add_argument("--name", default="")
+        parser.add_argument("--org", action="append", default=[], help="short name of an org; may be repeated")
+        parser.add_argument("--admin", action="store_true", help="platform admin")
+        parser.add_argument("--token", metavar="NAME", help="mint a token with this name and print it once")
+        parser.add_argument("--no-password", action="store_true", help="no sign-in by password")
+
+    @transaction.atomic
+    def handle(self, *args: Any, **options: Any) -> None:
+        email = options["email"].lower()
+        user = User.objects.filter(email=email).first()
+        if user is None:
+            password = None if options["no_password"] else getpass.getpass("Password: ") or secrets.token_urlsafe(12)
+            try:
+                user = User.objects.create_user(email, password, name=options["name"])
+            except ValidationError as problem:
+                raise CommandError("; ".join(problem.messages)) from None
+            self.stdout.write(f"{email} is here now.")
+        if options["admin"]:
+            user.is_staff = True
+            user.save(update_fields=["is_staff"])
+        for slug in options["org"]:
+            org, _ = Org.objects.get_or_create(slug=slug, defaults={"name": slug})
+            add_member(org, user)
+        if options["token"]:
+            self.stdout.write(mint(user, options["token"])[1])

@@ -1,0 +1,29 @@
+"""Founding orgs and settling their policies."""
+
+from accounts.models import Membership, Org, User
+from core.errors import InvalidRequest, NotFound
+
+
+def org_named(slug: str) -> Org:
+    """The org with that short name; raises `NotFound`."""
+    org = Org.objects.filter(slug=slug).first()
+    if org is None:
+        raise NotFound(f"There is no org {slug}.")
+    return org
+
+
+def set_policy(slug: str, policy: str, on: bool) -> Org:
+    """Switch one policy of an org; raises `NotFound` and `InvalidRequest`."""
+    org = org_named(slug)
+    if policy not in Org.POLICIES:
+        raise InvalidRequest(f"policy: must be one of {', '.join(Org.POLICIES)}")
+    setattr(org, policy, on)
+    org.save(update_fields=[policy])
+    return org
+
+
+def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
+    """Make a person a member; their first org becomes their default. Repeating changes nothing."""
+    is_first = not Membership.objects.filter(user=user).exists()
+    member, _ = Membership.objects.get_or_create(user=user, org=org, defaults={"role": role, "is_default": is_first})
+    return member

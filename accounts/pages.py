@@ -1,0 +1,158 @@
+"""Sign in, sign out, settings."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import authenticate, login, logout
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts import throttle
+from accounts.authentication import page_actor
+from accounts.models import ApiToken, Org, User, mint
+from core.errors import InvalidRequest, NotFound, NotSignedIn, TooManyTries
+from core.ids import ORG
+
+ORG_SESSION_KEY = "org"
+View = Callable[..., HttpResponseBase]
+
+
+def signed_in(view: View) -> View:
+    """A page for people: without a session it sends to the sign-in page and comes back afterwards."""
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            page_actor(request)
+        except NotSignedIn:
+            target = request.get_full_path() if request.method == "GET" else "/"
+            door = f"{reverse('accounts:signin')}?{urlencode({'next': target})}"
+            if request.headers.get("HX-Request"):
+                return HttpResponse(status=204, headers={"HX-Redirect": door})
+            return redirect(door)
+        return view(request, *args, **kwargs)
+
+    return wrapper
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "POST"])
+def signin(request: HttpRequest) -> HttpResponse:
+    """The sign-in page. Wrong passwords are counted, and a pause follows the fifth."""
+    target = _safe_next(request)
+    if request.method == "GET":
+        if request.user.is_authenticated:
+            return redirect(target)
+        return render(request, "signin.html", {"next": target, "email": "", "error": None})
+    email = request.POST.get("email", "").strip().lower()
+    caller = request.META.get("REMOTE_ADDR", "")
+    try:
+        throttle.check(email, caller)
+    except TooManyTries as problem:
+        return _refused(request, target, email, "Sign-in is paused.", problem.message, 429)
+    # PostgreSQL cannot even be asked for an address with a NUL in it.
+    is_askable = "\x00" not in email
+    user = authenticate(request, username=email, password=request.POST.get("password", "")) if is_askable else None
+    if user is None:
+        left = throttle.failed(email, caller)
+        hint = f"{left} more {'try' if left == 1 else 'tries'}, then a pause of one minute."
+        return _refused(request, target, email, "That did not match.", hint, 400)
+    throttle.succeeded(email, caller)
+    login(request, user)
+    return redirect(target)
+
+
+def _refused(request: HttpRequest, target: str, email: str, problem: str, hint: str, status: int) -> HttpResponse:
+    context = {"next": target, "email": email, "error": {"title": problem, "detail": hint}}
+    return render(request, "signin.html", context, status=status)
+
+
+def _safe_next(request: HttpRequest) -> str:
+    target = request.POST.get("next") or request.GET.get("next") or ""
+    ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
+    return target if target and ours else reverse("threads:list")
+
+
+@require_POST
+def signout(request: HttpRequest) -> HttpResponse:
+    """End the session."""
+    logout(request)
+    return redirect("accounts:signin")
+
+
+@signed_in
+@require_http_methods(["GET"])
+def settings(request: HttpRequest) -> HttpResponse:
+    """Profile and API tokens; a token just made shows its secret this once."""
+    return _settings(request, {}, secret=request.session.pop("new_token", ""))
+
+
+def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "") -> HttpResponse:
+    tokens = ApiToken.objects.filter(user=page_actor(request).user_id, revoked_at=None).order_by("-created")
+    context = {"tokens": tokens, "new_token": secret, "errors": errors}
+    return render(request, "accounts/settings.html", context, status=400 if errors else 200)
+
+
+@signed_in
+@require_POST
+def token_create(request: HttpRequest) -> HttpResponse:
+    """Mint a token; its secret is shown on the next page and never again."""
+    user = request.user
+    assert isinstance(user, User)
+    name = request.POST.get("name", "").strip()
+    scope = request.POST.get("scope", ApiToken.Scope.WRITE)
+    if not 1 <= len(name) <= 80 or "\x00" in name:
+        return _settings(request, {"name": "A name has 1 to 80 characters."})
+    if scope not in ApiToken.Scope.values:
+        raise InvalidRequest("scope: must be write or read")
+    request.session["new_token"] = mint(user, name, scope=scope)[1]
+    return redirect("accounts:settings")
+
+
+@signed_in
+@require_POST
+def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+    """Revoke one's own token; it stops working with the next request."""
+    changed = ApiToken.objects.filter(pk=token_id, user=request.user.pk, revoked_at=None).update(
+        revoked_at=timezone.now()
+    )
+    if not changed:
+        raise NotFound("You have no such token in use.")
+    messages.success(request, "The token is revoked.")
+    return redirect("accounts:settings")
+
+
+@signed_in
+@require_POST
+def switch_org(request: HttpRequest) -> HttpResponse:
+    """Choose the org that new threads go to."""
+    actor = page_actor(request)
+    org = Org.objects.filter(slug=request.POST.get("org", "")).first()
+    if org is None or not (actor.is_admin or actor.belongs_to(org.pk)):
+        raise NotFound("You belong to no such org.")
+    request.session[ORG_SESSION_KEY] = org.slug
+    return redirect(_safe_next(request))
+
+
+def current_org(request: HttpRequest) -> Org | None:
+    """The org of a page request: the chosen one, else the person's first; looked up once a request."""
+    if not hasattr(request, "org"):
+        request.org = _current_org(request)  # type: ignore[attr-defined]
+    return request.org  # type: ignore[attr-defined, no-any-return]
+
+
+def _current_org(request: HttpRequest) -> Org | None:
+    actor = page_actor(request)
+    orgs = Org.objects.all() if actor.is_admin else Org.objects.filter(pk__in=list(actor.orgs.values()))
+    chosen = request.session.get(ORG_SESSION_KEY)
+    if chosen and (org := orgs.filter(slug=chosen).first()):
+        return org
+    first = next(iter(actor.orgs), "")
+    return orgs.filter(key=first.removeprefix(ORG)).first() if first else orgs.order_by("slug").first()

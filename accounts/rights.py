@@ -1,0 +1,59 @@
+"""The single truth for "may": which relation to a thing, or to the platform, carries which right (spec 2).
+
+A right is looked up here and nowhere else. The relations of a caller to a thread are worked out in `threads.access`.
+"""
+
+from enum import StrEnum
+
+from core.actor import Actor
+from core.errors import Unauthorized
+
+
+class Relation(StrEnum):
+    """How an actor stands to a thread."""
+
+    CREATOR = "creator"
+    ADMIN = "admin"
+    MEMBER = "member"
+    """A member of the thread's org, where the thread is visible to the org."""
+
+
+class Right(StrEnum):
+    """What somebody may want to do with a thread."""
+
+    READ = "read"
+    SEND = "send"
+    CANCEL = "cancel"
+    FORK = "fork"
+    RATE = "rate"
+    PIN = "pin"
+    RESCOPE = "rescope"
+    DESCRIBE = "describe"
+    RAW = "raw"
+
+
+_ANY = frozenset(Relation)
+_CREATOR = frozenset({Relation.CREATOR})
+RIGHTS: dict[Right, frozenset[Relation]] = {
+    Right.READ: _ANY,
+    Right.RATE: _ANY,
+    Right.PIN: _ANY,
+    Right.SEND: _CREATOR,
+    Right.CANCEL: _CREATOR,
+    Right.DESCRIBE: _CREATOR,
+    Right.RESCOPE: _CREATOR,
+    Right.FORK: frozenset({Relation.CREATOR, Relation.ADMIN}),
+    Right.RAW: frozenset({Relation.CREATOR, Relation.ADMIN}),
+}
+
+WIDENED_BY_POLICY: dict[Right, tuple[str, Relation]] = {Right.FORK: ("members_may_fork", Relation.MEMBER)}
+"""A right that an org's policy gives to one more relation."""
+
+NEEDS_POLICY: dict[Right, str] = {Right.RESCOPE: "visibility_may_change"}
+"""A right that nobody has unless the org's policy is on."""
+
+
+def require_admin(actor: Actor) -> None:
+    """Triage and everything that shows other orgs: platform admins only (B133)."""
+    if not actor.is_admin:
+        raise Unauthorized("Only platform admins may do this.")
