@@ -1,0 +1,145 @@
+"""The skill routes of the wire (K1 to K16)."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.authentication import org_of
+from catalogue import skills
+from catalogue.models import Skill
+from catalogue.wire import (
+    PinVersionIn,
+    SkillIn,
+    SkillOut,
+    SkillPatch,
+    SubscriptionOut,
+    SummaryOut,
+    SummaryPageOut,
+    VersionIn,
+    VersionOut,
+    VersionPatch,
+)
+from core import paging
+from core.api import Endpoint, data, describe, record, records
+from core.errors import NotFound
+
+
+class SkillEndpoint(Endpoint):
+    """A URL of one skill, or of all."""
+
+    def skill(self) -> Skill:
+        """The skill of the URL; what cannot be seen is not found."""
+        return skills.skill_for(self.actor, self.kwargs["skill_id"])
+
+    def editable_skill(self) -> Skill:
+        """The same, if the caller may change it: that is settled before the body is read (spec 1.4)."""
+        skill = self.skill()
+        skills.require_editor(self.actor, skill)
+        return skill
+
+    def org(self) -> int:
+        """The org the request acts in."""
+        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
+
+    def number(self) -> int:
+        """The version of the URL."""
+        value = self.kwargs["version"]
+        if not (value.isascii() and value.isdigit() and len(value) < 10):
+            raise NotFound(f"There is no version {value[:20]}.")
+        return int(value)
+
+
+class Create(SkillEndpoint):
+    @describe(takes=SkillIn, gives=SkillOut, summary="Write a skill (K1)")
+    def post(self, request: Request) -> HttpResponse:
+        org_id = self.org()
+        return record(skills.skill_out(skills.create(self.actor, org_id, self.parse(SkillIn))))
+
+
+class Skills(SkillEndpoint):
+    @describe(gives=SummaryPageOut, query=("scope", "limit", "page_token"), summary="List skills (K6)")
+    def get(self, request: Request) -> HttpResponse:
+        limit = paging.limit_of(self.query("limit"))
+        token = self.query("page_token")
+        return record(skills.listed(self.actor, self.org(), self.query("scope"), limit=limit, page_token=token))
+
+
+class Tags(SkillEndpoint):
+    @describe(gives={"type": "string"}, many=True, summary="Tags of visible skills (K5)")
+    def get(self, request: Request) -> HttpResponse:
+        return data(skills.tags(self.actor, self.org()))
+
+
+class ByName(SkillEndpoint):
+    @describe(gives=SkillOut, summary="Read a skill by name (K4)")
+    def get(self, request: Request, name: str) -> HttpResponse:
+        return record(skills.skill_out(skills.skill_named(self.actor, self.org(), name)))
+
+
+class OneSkill(SkillEndpoint):
+    @describe(gives=SkillOut, summary="Read a skill (K2)")
+    def get(self, request: Request, skill_id: str) -> HttpResponse:
+        return record(skills.skill_out(self.skill()))
+
+    @describe(takes=SkillPatch, gives=SkillOut, summary="Rename, re-scope or tag a skill (K7)")
+    def put(self, request: Request, skill_id: str) -> HttpResponse:
+        skill = self.editable_skill()
+        return record(skills.skill_out(skills.update(self.actor, skill, self.parse(SkillPatch))))
+
+    @describe(summary="Delete a skill (K8)")
+    def delete(self, request: Request, skill_id: str) -> HttpResponse:
+        skills.delete(self.actor, self.skill())
+        return data(None)
+
+
+class Summary(SkillEndpoint):
+    @describe(gives=SummaryOut, summary="A skill with its latest version (K3)")
+    def get(self, request: Request, skill_id: str) -> HttpResponse:
+        return record(skills.summary(self.actor, self.skill()))
+
+
+class Versions(SkillEndpoint):
+    @describe(gives=VersionOut, many=True, summary="Versions of a skill (K9)")
+    def get(self, request: Request, skill_id: str) -> HttpResponse:
+        skill = self.skill()
+        return records([skills.version_out(skill, each) for each in skill.versions.order_by("-version")])
+
+    @describe(takes=VersionIn, gives=VersionOut, summary="Add a version (K11)")
+    def post(self, request: Request, skill_id: str) -> HttpResponse:
+        skill = self.editable_skill()
+        return record(skills.version_out(skill, skills.add_version(self.actor, skill, self.parse(VersionIn))))
+
+
+class OneVersion(SkillEndpoint):
+    @describe(gives=VersionOut, summary="Read a version (K10)")
+    def get(self, request: Request, skill_id: str, version: str) -> HttpResponse:
+        skill = self.skill()
+        return record(skills.version_out(skill, skills.version_of(skill, self.number())))
+
+    @describe(takes=VersionPatch, gives=VersionOut, summary="Change a version in place (K12)")
+    def put(self, request: Request, skill_id: str, version: str) -> HttpResponse:
+        skill = self.editable_skill()
+        edited = skills.edit_version(self.actor, skill, self.number(), self.parse(VersionPatch))
+        return record(skills.version_out(skill, edited))
+
+    @describe(summary="Delete a version (K13)")
+    def delete(self, request: Request, skill_id: str, version: str) -> HttpResponse:
+        skills.delete_version(self.actor, self.skill(), self.number())
+        return data(None)
+
+
+class Subscription(SkillEndpoint):
+    @describe(gives=SubscriptionOut, summary="Subscribe to a skill (K14)")
+    def post(self, request: Request, skill_id: str) -> HttpResponse:
+        skill = self.skill()
+        return record(skills.subscription_out(self.actor, skill, skills.subscribe(self.actor, skill)))
+
+    @describe(takes=PinVersionIn, gives=SubscriptionOut, summary="Choose the version agents may use (K16)")
+    def put(self, request: Request, skill_id: str) -> HttpResponse:
+        skill = self.skill()
+        row = skills.pin_version(self.actor, skill, self.parse(PinVersionIn).ai_version)
+        return record(skills.subscription_out(self.actor, skill, row))
+
+    @describe(summary="End a subscription (K15)")
+    def delete(self, request: Request, skill_id: str) -> HttpResponse:
+        skills.unsubscribe(self.actor, self.skill())
+        return data(None)

@@ -1,0 +1,97 @@
+"""Heddle's own tools: small, harmless, and real, so that a fresh installation has something an agent can call."""
+
+import ast
+import operator
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from catalogue.spec import ToolContext, ToolSpec
+
+Arguments = Mapping[str, Any]
+
+_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def calculate(arguments: Arguments, context: ToolContext) -> Any:
+    """The value of an arithmetic expression. No names, no calls, no powers: nothing that can run or grow."""
+    try:
+        tree = ast.parse(arguments["expression"], mode="eval")
+    except SyntaxError:
+        raise ValueError("that is no arithmetic expression") from None
+    return {"value": _value(tree.body)}
+
+
+def _value(node: ast.AST) -> Any:
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return number
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_value(left), _value(right))
+    raise ValueError("only numbers, + - * / // % and brackets are understood")
+
+
+def current_time(arguments: Arguments, context: ToolContext) -> Any:
+    """The time now, in a time zone."""
+    name = arguments.get("timezone", "UTC")
+    try:
+        now = datetime.now(ZoneInfo(name))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"{name} is no known time zone") from None
+    return {"timezone": name, "time": now.isoformat(timespec="seconds"), "weekday": now.strftime("%A")}
+
+
+def echo(arguments: Arguments, context: ToolContext) -> Any:
+    """What it was given, and the scope it was given it in."""
+    return {"value": arguments["value"], "analysis_scope": context.analysis_scope}
+
+
+def wait(arguments: Arguments, context: ToolContext) -> Any:
+    """Nothing, slowly."""
+    time.sleep(arguments["seconds"])
+    return {"waited_seconds": arguments["seconds"]}
+
+
+def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+TOOLS: dict[str, ToolSpec] = {
+    spec.name: spec
+    for spec in (
+        ToolSpec(
+            "calculate",
+            "Work out an arithmetic expression.",
+            _schema(
+                ["expression"], expression={"type": "string", "maxLength": 500, "description": "such as 2 * (3 + 4)"}
+            ),
+            calculate,
+        ),
+        ToolSpec(
+            "current_time",
+            "Tell the time now.",
+            _schema(
+                [], timezone={"type": "string", "description": "an IANA name such as Europe/Berlin; UTC if left out"}
+            ),
+            current_time,
+        ),
+        ToolSpec("echo", "Give back what it is given.", _schema(["value"], value={}), echo),
+        ToolSpec(
+            "wait",
+            "Wait some seconds, then answer.",
+            _schema(["seconds"], seconds={"type": "number", "minimum": 0, "maximum": 30}),
+            wait,
+        ),
+    )
+}

@@ -1,0 +1,66 @@
+"""Calling tools: find the spec, check the arguments, run it, return one canonical result (spec 4.5).
+
+The runner knows tools through this module alone.
+"""
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from catalogue import builtin, schemas
+from catalogue.spec import ToolContext, ToolSpec
+
+logger = logging.getLogger("heddle.calls")
+MAX_PAYLOAD_CHARACTERS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call came to. `payload` is what the model sees, `raw` what only owner and admins see."""
+
+    status: str
+    payload: str | dict[str, Any] | list[Any] | None
+    runtime_ms: int = 0
+    raw: dict[str, Any] | None = None
+
+
+def specs() -> Mapping[str, ToolSpec]:
+    """The server tools that a thread's agent may call, by name."""
+    return builtin.TOOLS
+
+
+def tool_names() -> frozenset[str]:
+    """Their names: a client tool may bear none of them (B18)."""
+    return frozenset(builtin.TOOLS)
+
+
+def refusal(name: str, arguments: object) -> str | None:
+    """Why a call cannot be made, or None: an unknown tool, or arguments that do not fit its schema."""
+    spec = specs().get(name)
+    if spec is None:
+        return f"There is no tool {name}."
+    return schemas.problem_of_value(arguments, spec.input_schema, "input")
+
+
+def call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+    """Make a call. A tool that raises answers with an error result; nothing it does breaks the turn."""
+    spec = specs()[name]
+    started = time.perf_counter()
+    try:
+        value = spec.run(arguments, context)
+        status, payload = "success", _shown(value)
+    except Exception as problem:  # a tool may raise anything
+        status, payload, value = "error", {"error": f"{type(problem).__name__}: {problem}"[:2000]}, None
+        logger.warning("tool.raised", extra={"tool": name, "kind": type(problem).__name__})
+    runtime_ms = round((time.perf_counter() - started) * 1000)
+    raw = {"tool": name, "version": spec.version, "value": value}
+    return ToolResult(status, payload, runtime_ms, raw)
+
+
+def _shown(value: Any) -> str | dict[str, Any] | list[Any]:
+    """A tool's plain value as a payload: objects, lists and text as they are, everything else under `result`."""
+    if isinstance(value, str):
+        return value[:MAX_PAYLOAD_CHARACTERS]
+    return value if isinstance(value, dict | list) else {"result": value}

@@ -1,0 +1,88 @@
+"""JSON Schema: checking schemas, checking values, making an example. One place for the `jsonschema` package.
+
+The package is imported where it is used: it costs a tenth of a second, which a start should not pay for it.
+"""
+
+from typing import Any, cast
+
+Schema = dict[str, Any] | bool
+
+
+def problem_of_schema(schema: object) -> str | None:
+    """Why this is no usable JSON Schema, or None. Remote references are refused: nothing is ever fetched."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    if not isinstance(schema, dict):
+        return "must be a JSON Schema object"
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as problem:
+        place = ".".join(str(part) for part in problem.absolute_path)
+        return f"is no valid JSON Schema{' at ' + place if place else ''}: {problem.message[:300]}"
+    except RecursionError:
+        return "is nested too deeply"
+    return _foreign_reference(schema)
+
+
+def problem_of_value(value: object, schema: Schema, place: str = "value") -> str | None:
+    """The first thing that is wrong with a value under a schema, with its path, or None."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+    from referencing.exceptions import Unresolvable
+
+    try:
+        problem = best_match(Draft202012Validator(cast(Any, schema)).iter_errors(value))
+    except Unresolvable as unresolved:
+        return f"{place}: the schema refers to {unresolved.ref}, which is not in it"
+    except RecursionError:
+        return f"{place}: the schema never ends"
+    if problem is None:
+        return None
+    path = ".".join([place, *(str(part) for part in problem.absolute_path)])
+    return f"{path}: {problem.message[:300]}"
+
+
+def example_of(schema: Schema, depth: int = 0) -> Any:
+    """A small value that fits an ordinary schema; the same one every time."""
+    if isinstance(schema, bool) or depth > 8:
+        return {}
+    for key in ("const", "default"):
+        if key in schema:
+            return schema[key]
+    for key in ("enum", "examples"):
+        if schema.get(key):
+            return schema[key][0]
+    for key in ("anyOf", "oneOf", "allOf"):
+        if schema.get(key):
+            return example_of(schema[key][0], depth + 1)
+    return _example_of_type(schema, depth)
+
+
+def _example_of_type(schema: dict[str, Any], depth: int) -> Any:
+    kind = schema.get("type", "object" if "properties" in schema else "string")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        properties = schema.get("properties", {})
+        return {name: example_of(properties.get(name, True), depth + 1) for name in schema.get("required", [])}
+    if kind == "array":
+        return [example_of(schema.get("items", True), depth + 1) for _ in range(schema.get("minItems", 0))]
+    if kind in ("integer", "number"):
+        return max(schema.get("minimum", 0), schema.get("exclusiveMinimum", -1) + 1)
+    if kind == "boolean":
+        return True
+    return None if kind == "null" else "example".ljust(schema.get("minLength", 0), ".")[: schema.get("maxLength")]
+
+
+def _foreign_reference(schema: Any) -> str | None:
+    pending = [schema]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            reference = item.get("$ref")
+            if isinstance(reference, str) and not reference.startswith("#"):
+                return f"refers to {reference[:200]}, which is outside of it"
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+    return None

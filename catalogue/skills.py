@@ -1,0 +1,365 @@
+"""Writing, sharing and using skills (K1 to K16)."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.utils import timezone
+
+from catalogue.models import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
+from catalogue.wire import (
+    SkillIn,
+    SkillOut,
+    SkillPatch,
+    SubscriptionOut,
+    SummaryOut,
+    SummaryPageOut,
+    VersionIn,
+    VersionOut,
+    VersionPatch,
+)
+from core import ids, paging
+from core.actor import Actor
+from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
+from core.prepared import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class SkillText:
+    """One version of a skill as a turn uses it: frozen, deaf to later edits (B155, B157)."""
+
+    skill_id: str
+    name: str
+    version: int
+    description: str
+    body: str
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data, to be kept with a thread."""
+        return asdict(self)
+
+
+def skill_for(actor: Actor, skill_id: str) -> Skill:
+    """A skill the actor can see; what they cannot see is not found."""
+    key = ids.key_of(skill_id, ids.SKILL)
+    skill = Skill.objects.visible_to(actor).select_related("org", "created_by").filter(key=key or "").first()
+    if skill is None:
+        raise NotFound(f"There is no skill {skill_id[:80]} that you can see.")
+    return skill
+
+
+def skill_named(actor: Actor, org_id: int, name: str) -> Skill:
+    """By name (K4): one's own private skill comes before the org's namesake."""
+    found = Skill.objects.visible_to(actor).select_related("org", "created_by").filter(name=name)
+    skills = list(found.filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id)))
+    private = [skill for skill in skills if skill.accessibility == Accessibility.PRIVATE]
+    if not skills:
+        raise NotFound(f"There is no skill {name[:120]} that you can see.")
+    return (private or skills)[0]
+
+
+def require_editor(actor: Actor, skill: Skill) -> None:
+    """Raise `Unauthorized` but for the author, and on an org-editable skill every subscribed member."""
+    if skill.created_by_id == actor.user_id:
+        return
+    is_open = skill.accessibility == Accessibility.ORG_EDITABLE
+    if not (is_open and SkillSubscription.objects.filter(user=actor.user_id, skill=skill).exists()):
+        raise Unauthorized("You may use this skill, but not change it.")
+
+
+def create(actor: Actor, org_id: int, body: SkillIn) -> Skill:
+    """A skill with version 1, its author subscribed and pinned to it (K1); a taken name is a conflict."""
+    with _names_kept(body.name):
+        skill = Skill.objects.create(
+            org_id=org_id,
+            created_by_id=actor.user_id,
+            accessibility=body.accessibility,
+            name=body.name,
+            tags=sorted(set(body.tags)),
+        )
+        SkillVersion.objects.create(
+            skill=skill,
+            version=1,
+            description=body.description,
+            body=body.body,
+            relevant_topics=body.relevant_topics,
+        )
+        SkillSubscription.objects.create(user_id=actor.user_id, skill=skill, ai_version=1)
+    return skill
+
+
+def update(actor: Actor, skill: Skill, body: SkillPatch) -> Skill:
+    """Rename, re-scope, tag (K7). Turning private ends everybody else's subscription."""
+    if body.accessibility is not None and skill.created_by_id != actor.user_id:
+        raise Unauthorized("Only its author may change who can use a skill.")
+    with _names_kept(body.name or skill.name):
+        skill = _locked(skill)
+        require_editor(actor, skill)
+        skill.name = body.name or skill.name
+        skill.accessibility = body.accessibility or skill.accessibility
+        skill.tags = sorted((set(skill.tags) | set(body.put_tags)) - set(body.remove_tags))
+        skill.modified = timezone.now()
+        skill.save(update_fields=["name", "accessibility", "tags", "modified"])
+        if skill.accessibility == Accessibility.PRIVATE:
+            SkillSubscription.objects.filter(skill=skill).exclude(user=skill.created_by_id).delete()
+    return skill
+
+
+def delete(actor: Actor, skill: Skill) -> None:
+    """Delete a skill with everything of it (K8); its author only. Transcripts keep what they hold (B155)."""
+    if skill.created_by_id != actor.user_id:
+        raise Unauthorized("Only its author may delete a skill.")
+    with transaction.atomic():
+        _locked(skill).delete()
+
+
+def version_of(skill: Skill, number: int) -> SkillVersion:
+    """One version; not found when there is none of that number."""
+    version = SkillVersion.objects.filter(skill=skill, version=number).first()
+    if version is None:
+        raise NotFound(f"{skill.name} has no version {number}.")
+    return version
+
+
+def add_version(actor: Actor, skill: Skill, body: VersionIn) -> SkillVersion:
+    """The next version (K11); nobody's pin moves."""
+    with transaction.atomic():
+        skill = _locked(skill)
+        require_editor(actor, skill)
+        highest = SkillVersion.objects.filter(skill=skill).aggregate(Max("version"))["version__max"] or 0
+        return SkillVersion.objects.create(
+            skill=skill,
+            version=highest + 1,
+            description=body.description,
+            body=body.body,
+            relevant_topics=body.relevant_topics,
+        )
+
+
+def edit_version(actor: Actor, skill: Skill, number: int, body: VersionPatch) -> SkillVersion:
+    """Change a version in place (K12)."""
+    with transaction.atomic():
+        skill = _locked(skill)
+        require_editor(actor, skill)
+        version = version_of(skill, number)
+        for field in ("description", "body", "relevant_topics"):
+            value = getattr(body, field)
+            if value is not None:
+                setattr(version, field, value)
+        version.modified = timezone.now()
+        version.save(update_fields=["description", "body", "relevant_topics", "modified"])
+    return version
+
+
+def delete_version(actor: Actor, skill: Skill, number: int) -> None:
+    """Delete a version (K13). Pins on it end; without its last version a skill is no more, so that is its author's."""
+    with transaction.atomic():
+        skill = _locked(skill)
+        require_editor(actor, skill)
+        version = version_of(skill, number)
+        if SkillVersion.objects.filter(skill=skill).count() == 1:
+            delete(actor, skill)
+            return
+        SkillSubscription.objects.filter(skill=skill, ai_version=number).update(ai_version=None)
+        version.delete()
+
+
+def subscribe(actor: Actor, skill: Skill) -> SkillSubscription:
+    """Subscribe (K14); an existing subscription is left as it is."""
+    with transaction.atomic():
+        row, _ = SkillSubscription.objects.get_or_create(user_id=actor.user_id, skill=_locked(skill))
+    return row
+
+
+def unsubscribe(actor: Actor, skill: Skill) -> None:
+    """End a subscription (K15), if there is one."""
+    SkillSubscription.objects.filter(user=actor.user_id, skill=skill).delete()
+
+
+def pin_version(actor: Actor, skill: Skill, number: int | None) -> SkillSubscription:
+    """Choose the version agents may use for oneself (K16); subscribes where needed."""
+    with transaction.atomic():
+        skill = _locked(skill)
+        if number is not None and not SkillVersion.objects.filter(skill=skill, version=number).exists():
+            raise InvalidRequest(f"ai_version: {skill.name} has no version {number}")
+        row, _ = SkillSubscription.objects.update_or_create(
+            user_id=actor.user_id, skill=skill, defaults={"ai_version": number}
+        )
+    return row
+
+
+def listed(actor: Actor, org_id: int, scope: str | None, *, limit: int, page_token: str | None) -> SummaryPageOut:
+    """A page of summaries, newest first (K6)."""
+    skills = Skill.objects.visible_to(actor).filter(org=org_id)
+    if scope == "personal":
+        skills = skills.filter(Q(created_by=actor.user_id) | Q(subscriptions__user=actor.user_id)).distinct()
+    elif scope == "org":
+        skills = skills.filter(accessibility__in=SHARED).exclude(created_by=actor.user_id)
+    elif scope is not None:
+        raise InvalidRequest("scope: must be personal or org")
+    if page_token:
+        skills = skills.filter(pk__lt=paging.decode(page_token, 1)[0])
+    rows = list(skills.select_related("org", "created_by").order_by("-id")[: limit + 1])
+    next_token = paging.encode(rows[limit - 1].pk) if len(rows) > limit else None
+    return SummaryPageOut(items=summaries(actor, rows[:limit]), next_token=next_token)
+
+
+def tags(actor: Actor, org_id: int) -> list[str]:
+    """The distinct tags of everything the actor can see in an org (K5)."""
+    found = Skill.objects.visible_to(actor).filter(org=org_id).values_list("tags", flat=True)
+    return sorted({tag for tags in found for tag in tags})
+
+
+def summary(actor: Actor, skill: Skill) -> SummaryOut:
+    """One skill with its highest version and the actor's subscription (K3)."""
+    found = summaries(actor, [skill])
+    if not found:
+        raise _gone(skill)
+    return found[0]
+
+
+def summaries(actor: Actor, skills: Sequence[Skill]) -> list[SummaryOut]:
+    """Skills with their highest version and the actor's subscription, in two queries; without those deleted since."""
+    highest = SkillVersion.objects.filter(skill__in=skills, version=_highest())
+    latest = {version.skill_id: version for version in highest}
+    mine = {row.skill_id: row for row in SkillSubscription.objects.filter(skill__in=skills, user=actor.user_id)}
+    return [
+        SummaryOut(
+            skill=skill_out(skill),
+            latest_version=version_out(skill, latest[skill.pk]),
+            subscription=subscription_out(actor, skill, mine[skill.pk]) if skill.pk in mine else None,
+        )
+        for skill in skills
+        if skill.pk in latest
+    ]
+
+
+def skill_out(skill: Skill) -> SkillOut:
+    """The record."""
+    return SkillOut(
+        skill_id=skill.skill_id,
+        org_id=skill.org.org_id,
+        accessibility=skill.accessibility,
+        name=skill.name,
+        tags=skill.tags,
+        created=skill.created,
+        created_by=skill.created_by.email,
+        modified=skill.modified,
+    )
+
+
+def version_out(skill: Skill, version: SkillVersion) -> VersionOut:
+    """The record of a version."""
+    return VersionOut(
+        skill_id=skill.skill_id,
+        version=version.version,
+        description=version.description,
+        body=version.body,
+        relevant_topics=version.relevant_topics,
+        created=version.created,
+        modified=version.modified,
+    )
+
+
+def subscription_out(actor: Actor, skill: Skill, row: SkillSubscription) -> SubscriptionOut:
+    """The record of one's own subscription."""
+    return SubscriptionOut(
+        user_id=actor.email, skill_id=skill.skill_id, ai_version=row.ai_version, subscribed=row.subscribed
+    )
+
+
+def texts(actor: Actor, wanted: Sequence[tuple[str, int | None]], place: str) -> list[SkillText]:
+    """The chosen versions, the highest where none is chosen, whatever the pin (B150 to B154); in two queries.
+
+    What is invisible, unknown or version-less is an invalid request that names the place.
+    """
+    if not wanted:
+        return []
+    keys = [ids.key_of(skill_id, ids.SKILL) or "" for skill_id, _ in wanted]
+    visible = {skill.skill_id: skill for skill in Skill.objects.visible_to(actor).filter(key__in=keys)}
+    numbers = {number for _, number in wanted if number is not None}
+    rows = SkillVersion.objects.filter(Q(version__in=numbers) | Q(version=_highest()), skill__in=visible.values())
+    versions: dict[int, dict[int, SkillVersion]] = defaultdict(dict)
+    for row in rows:
+        versions[row.skill_id][row.version] = row
+    return [
+        _text(visible.get(skill_id), versions, skill_id, number, f"{place}.{at}")
+        for at, (skill_id, number) in enumerate(wanted)
+    ]
+
+
+def subscribes(user_id: int) -> bool:
+    """Whether an agent may load anything by itself for this person, which most turns begin by asking."""
+    return _PIN.first(user_id) is not None
+
+
+_PIN = Prepared(
+    lambda user_id: SkillSubscription.objects.filter(user=user_id, ai_version__isnull=False).values_list("id")[:1], int
+)
+
+
+def subscribed_texts(actor: Actor) -> list[SkillText]:
+    """What an agent may load by itself for this person: their subscriptions with a pin (spec 4.2).
+
+    By name; of namesakes one's own private skill comes first, as everywhere (K4).
+    """
+    pinned = SkillVersion.objects.filter(
+        skill__in=Skill.objects.visible_to(actor),
+        skill__subscriptions__user=actor.user_id,
+        skill__subscriptions__ai_version=F("version"),
+    ).select_related("skill")
+    order = sorted(pinned, key=lambda row: (row.skill.name, row.skill.accessibility != Accessibility.PRIVATE, row.pk))
+    return [_frozen(row.skill, row) for row in order]
+
+
+def _text(
+    skill: Skill | None,
+    versions: Mapping[int, Mapping[int, SkillVersion]],
+    skill_id: str,
+    number: int | None,
+    place: str,
+) -> SkillText:
+    found = versions.get(skill.pk) if skill else None
+    if skill is None or not found:
+        raise InvalidRequest(f"{place}.skill_id: There is no skill {skill_id[:80]} that you can see.")
+    version = found.get(max(found) if number is None else number)
+    if version is None:
+        raise InvalidRequest(f"{place}.version: {skill.name} has no version {number}")
+    return _frozen(skill, version)
+
+
+def _frozen(skill: Skill, version: SkillVersion) -> SkillText:
+    return SkillText(skill.skill_id, skill.name, version.version, version.description, version.body)
+
+
+def _highest() -> Subquery:
+    """The highest number of the versions of one's skill."""
+    siblings = SkillVersion.objects.filter(skill=OuterRef("skill")).order_by("-version")
+    return Subquery(siblings.values("version")[:1])
+
+
+def _locked(skill: Skill) -> Skill:
+    """The skill as it is now, held until the commit: since it was read it may have been shared, closed or deleted."""
+    rows = Skill.objects.select_for_update(of=("self",)).select_related("org", "created_by")
+    found = rows.filter(pk=skill.pk).first()
+    if found is None:
+        raise _gone(skill)
+    return found
+
+
+def _gone(skill: Skill) -> NotFound:
+    return NotFound(f"There is no skill {skill.skill_id} that you can see.")
+
+
+@contextmanager
+def _names_kept(name: str) -> Iterator[None]:
+    """A transaction in which a taken name is a conflict."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError:
+        raise Conflict(f"name: {name} is taken") from None
