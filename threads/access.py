@@ -1,0 +1,102 @@
+"""Whether somebody may do something with a thread. Every door and every verb asks here (spec 2)."""
+
+from accounts.models import Org, User
+from accounts.rights import NEEDS_POLICY, RIGHTS, WIDENED_BY_POLICY, Relation, Right
+from core import ids
+from core.actor import Actor
+from core.errors import NotFound, Unauthorized
+from core.prepared import Prepared, Row
+from threads.models import Thread
+from threads.status import Visibility
+
+_HEAVY = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
+
+
+def thread_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Thread:
+    """The thread with that id, if the actor has the right.
+
+    A thread's existence is no secret: an unknown id is `NotFound` (B26), an unreadable thread `Unauthorized` (B28).
+    """
+    thread = _found(actor, public_id)
+    if thread is None:
+        raise NotFound(f"There is no thread {public_id[:80]}.")
+    require(actor, thread, right)
+    return thread
+
+
+def require(actor: Actor, thread: Thread, right: Right) -> None:
+    """Raise `Unauthorized` unless the actor has the right to this thread."""
+    if not may(actor, thread, right):
+        raise Unauthorized(_REASONS.get(right, _REASONS[Right.READ]))
+
+
+def may(actor: Actor, thread: Thread, right: Right) -> bool:
+    """Whether the actor has the right to this thread; looks at the org's policies only where one matters."""
+    relations = relations_of(actor, thread)
+    if right in NEEDS_POLICY and not getattr(thread.org, NEEDS_POLICY[right]):
+        return False
+    if relations & RIGHTS[right]:
+        return True
+    policy, widened = WIDENED_BY_POLICY.get(right, ("", None))
+    return widened in relations and bool(policy) and getattr(thread.org, policy)
+
+
+def relations_of(actor: Actor, thread: Thread) -> frozenset[Relation]:
+    """How the actor stands to the thread. A creator who left the org has lost it (spec 2), unless they are an admin."""
+    found = set()
+    belongs = actor.belongs_to(thread.org_id)
+    if actor.is_admin:
+        found.add(Relation.ADMIN)
+    if thread.created_by_id == actor.user_id and (belongs or actor.is_admin):
+        found.add(Relation.CREATOR)
+    if belongs and thread.visibility == Visibility.ORG:
+        found.add(Relation.MEMBER)
+    return frozenset(found)
+
+
+def _found(actor: Actor, public_id: str) -> Thread | None:
+    key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
+    row = _BY_KEY.first(key) if key else None
+    if row is not None:
+        return _thread(row)
+    return _imported(actor, public_id) if public_id.startswith(ids.THREAD_SPELLINGS) else None
+
+
+def _thread(row: Row) -> Thread:
+    """A thread with its org and its creator, which every answer about it names."""
+    thread = Thread.from_db(None, _COLUMNS, row[: len(_COLUMNS)])
+    thread.org = Org.from_db(None, _ORG, row[len(_COLUMNS) : -len(_CREATOR)])
+    thread.created_by = User.from_db(None, _CREATOR, row[-len(_CREATOR) :])
+    return thread
+
+
+def _imported(actor: Actor, public_id: str) -> Thread | None:
+    """An imported thread is also found by the id it had where it came from, if that is one of the known spellings.
+
+    Two orgs may have imported the same id: the one that may be read is meant.
+    """
+    threads = Thread.objects.select_related("org", "created_by").defer(*_HEAVY)
+    found = list(threads.filter(import_id=public_id[:200]).order_by("id")[:50])
+    readable = (each for each in found if may(actor, each, Right.READ))
+    return next(readable, found[0] if found else None)
+
+
+_COLUMNS = [field.attname for field in Thread._meta.concrete_fields if field.name not in _HEAVY]
+_ORG = [field.attname for field in Org._meta.concrete_fields]
+_CREATOR = ["id", "email", "name"]
+_BY_KEY = Prepared(
+    lambda key: Thread.objects.filter(key=key).values_list(
+        *_COLUMNS, *(f"org__{column}" for column in _ORG), *(f"created_by__{column}" for column in _CREATOR)
+    ),
+    str,
+)
+
+_REASONS: dict[Right, str] = {
+    Right.READ: "This thread is private to its owner.",
+    Right.SEND: "Only the person who started this thread may add to it.",
+    Right.CANCEL: "Only the person who started this thread may cancel its turn.",
+    Right.DESCRIBE: "Only the person who started this thread may change this.",
+    Right.FORK: "Only its owner may fork this thread.",
+    Right.RESCOPE: "The visibility of this thread cannot be changed by you: its owner may, where the org allows it.",
+    Right.RAW: "Raw tool payloads are for the thread's owner and for admins.",
+}

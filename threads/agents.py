@@ -1,0 +1,217 @@
+"""Agents: templates of start requests, and launching threads from them (G1 to G7)."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from core import bodies, ids, paging
+from core.actor import Actor
+from core.errors import Conflict, InvalidRequest, NotFound
+from threads import client_tools, goals, turns
+from threads.models import Agent
+from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, StartIn, ThreadOut
+
+PLACEHOLDER = re.compile(r"\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}")
+
+
+def agent_for(actor: Actor, agent_id: str) -> Agent:
+    """An agent of one of the actor's orgs; another one is not found."""
+    key = ids.key_of(agent_id, ids.AGENT) or ""
+    agent = _visible(actor).filter(key=key).first()
+    if agent is None:
+        raise NotFound(f"There is no agent {agent_id[:80]} that you can see.")
+    return agent
+
+
+def agent_named(actor: Actor, org_id: int, name: str) -> Agent:
+    """An agent of an org by its name (G3)."""
+    agent = _visible(actor).filter(org=org_id, name=name).first()
+    if agent is None:
+        raise NotFound(f"There is no agent {name[:200]} that you can see.")
+    return agent
+
+
+def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
+    """A new template (G1); a name that is taken in the org is a conflict."""
+    values = _checked(body.model_dump(mode="json"))
+    with _name_kept(body.name):
+        return Agent.objects.create(org_id=org_id, created_by_id=actor.user_id, modified_by_id=actor.user_id, **values)
+
+
+def update(actor: Actor, agent: Agent, body: AgentPatch) -> Agent:
+    """Change a template (G5): absent leaves, a null description clears; the merged result is checked."""
+    given = body.model_dump(mode="json")
+    changes = {name: given[name] for name in body.model_fields_set}
+    if nulls := [name for name, value in changes.items() if value is None and name != "description"]:
+        raise InvalidRequest(f"{nulls[0]}: must not be null")
+    columns = ("name", "request_template", "variables", "description")
+    with _name_kept(changes.get("name", agent.name)):
+        agent = _locked(agent)
+        merged = _checked({name: changes.get(name, getattr(agent, name)) for name in columns})
+        for name, value in merged.items():
+            setattr(agent, name, value)
+        agent.modified, agent.modified_by_id = timezone.now(), actor.user_id
+        agent.save(update_fields=[*columns, "modified", "modified_by"])
+    return agent
+
+
+def delete(agent: Agent) -> None:
+    """Delete a template (G6); threads launched from it stay and keep its id."""
+    agent.delete()
+
+
+def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "") -> ThreadOut:
+    """Start a thread from a template (G7): it belongs to the agent's org and to the caller, and names the agent.
+
+    The launch's visibility always wins; of the scope, each end that the launch sets (B158 to B160).
+    """
+    values = _values(agent, body.values)
+    _require_small(values, _placeholders(agent.request_template))
+    request = _filled(agent.request_template, values)
+    request["visibility"] = body.visibility
+    if body.analysis_scope is not None:
+        ends = {end: value for end, value in body.analysis_scope.model_dump().items() if value is not None}
+        request["analysis_scope"] = {**(request.get("analysis_scope") or {}), **ends}
+    return turns.start(
+        actor,
+        agent.org_id,
+        bodies.parse(StartIn, request, "request_template"),
+        api_version=api_version,
+        created_from_agent_id=agent.agent_id,
+    )
+
+
+def listed(actor: Actor, org_id: int, *, limit: int, page_token: str | None) -> AgentPageOut:
+    """A page of an org's agents, newest first (G4)."""
+    rows = _visible(actor).filter(org=org_id)
+    if page_token:
+        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+    found = list(rows.order_by("-id")[: limit + 1])
+    next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
+    return AgentPageOut(items=[agent_out(agent) for agent in found[:limit]], next_token=next_token)
+
+
+def agent_out(agent: Agent) -> AgentOut:
+    """The record."""
+    return AgentOut(
+        agent_id=agent.agent_id,
+        org_id=agent.org.org_id,
+        name=agent.name,
+        description=agent.description,
+        request_template=agent.request_template,
+        variables=agent.variables,
+        created=agent.created,
+        created_by=agent.created_by.email,
+        modified=agent.modified,
+        modified_by=agent.modified_by.email,
+    )
+
+
+def _visible(actor: Actor) -> QuerySet[Agent]:
+    rows: QuerySet[Agent] = Agent.objects.visible_to(actor)
+    return rows.select_related("org", "created_by", "modified_by")
+
+
+def _locked(agent: Agent) -> Agent:
+    """The agent as it is now, held until the commit, so that of two changes the second is checked against the first."""
+    rows = Agent.objects.select_for_update(of=("self",)).select_related("org", "created_by", "modified_by")
+    found: Agent | None = rows.filter(pk=agent.pk).first()
+    if found is None:
+        raise NotFound(f"There is no agent {agent.agent_id} that you can see.")
+    return found
+
+
+def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns as they are stored: a template whose placeholders are the declared names, each once.
+
+    A stored violation would make the record unreadable: the SDK checks the same on every agent it reads (spec 3.11).
+    """
+    template = _template(values["request_template"])
+    found = set(_placeholders(template))
+    names = [variable["name"] for variable in values["variables"]]
+    if len(names) != len(set(names)):
+        raise InvalidRequest("variables: a name must not stand there twice")
+    if missing := sorted(found - set(names)):
+        raise InvalidRequest(f"variables: {missing[0]} stands in the template and is not declared")
+    if unused := sorted(set(names) - found):
+        raise InvalidRequest(f"variables: {unused[0]} does not stand in the template")
+    return {**values, "request_template": template}
+
+
+def _template(given: Any) -> dict[str, Any]:
+    """A start request with its placeholders in place, and nothing else.
+
+    Fields that a start request does not have are left out: the SDK leaves them out too, and would miss a placeholder
+    in one of them.
+    """
+    place = "request_template"
+    body = bodies.parse(StartIn, given, place)
+    try:
+        client_tools.checked(body.client_tools, existing=frozenset())
+    except InvalidRequest as problem:
+        raise InvalidRequest(f"{place}.{problem.message}") from None
+    template: dict[str, Any] = body.model_dump(mode="json", exclude_unset=True)
+    if body.goals:
+        template["goals"] = [goals.declared(goal, f"{place}.goals.{at}") for at, goal in enumerate(body.goals)]
+    return template
+
+
+def _placeholders(value: Any, path: str = "request_template") -> Iterator[str]:
+    """The names in every string value; one in a key is refused."""
+    if isinstance(value, str):
+        yield from PLACEHOLDER.findall(value)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _placeholders(item, f"{path}.{place}")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if PLACEHOLDER.search(key):
+                raise InvalidRequest(f"{path}: a placeholder must not stand in a key")
+            yield from _placeholders(item, f"{path}.{key}")
+
+
+def _values(agent: Agent, given: Mapping[str, str]) -> dict[str, str]:
+    """A value for every variable: the given one, else its default; unknown and missing ones are refused (B160)."""
+    declared = {variable["name"]: variable for variable in agent.variables}
+    if unknown := sorted(given.keys() - declared.keys()):
+        raise InvalidRequest(f"values.{unknown[0]}: is no variable of this agent")
+    values = {}
+    for name, variable in declared.items():
+        value = given.get(name, variable.get("default"))
+        if value is None:
+            raise InvalidRequest(f"values.{name}: is needed")
+        values[name] = value
+    return values
+
+
+def _require_small(values: Mapping[str, str], places: Iterable[str]) -> None:
+    """A value may stand in many places: a small template and a small launch must not make a huge request."""
+    if sum(len(values[name]) for name in places) > settings.BODY_BYTES:
+        raise InvalidRequest(f"values: make the request larger than {settings.BODY_BYTES // 1024 // 1024} MiB")
+
+
+def _filled(template: Any, values: Mapping[str, str]) -> Any:
+    """The template with every placeholder replaced, in values and never in keys."""
+    if isinstance(template, str):
+        return PLACEHOLDER.sub(lambda match: values[match[1]], template)
+    if isinstance(template, list):
+        return [_filled(item, values) for item in template]
+    if isinstance(template, dict):
+        return {key: _filled(item, values) for key, item in template.items()}
+    return template
+
+
+@contextmanager
+def _name_kept(name: str) -> Iterator[None]:
+    """A transaction in which a taken name is a conflict."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError:
+        raise Conflict(f"name: {name} is taken") from None

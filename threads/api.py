@@ -1,0 +1,215 @@
+"""The thread routes of the wire (spec 2.1, 2.8): thin doors to the verbs."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from pydantic import BaseModel
+from rest_framework.request import Request
+
+from accounts.authentication import org_of
+from accounts.rights import Right
+from core import paging
+from core.api import Endpoint, data, describe, record, records
+from threads import forks, importing, profiles, reading, sharing, titles, turns
+from threads.access import thread_for
+from threads.models import Thread
+from threads.wire import (
+    ConversationsIn,
+    DeltaOut,
+    ExportOut,
+    ForkIn,
+    ImportOut,
+    PinIn,
+    ProfileOut,
+    SearchIn,
+    SendIn,
+    StartIn,
+    StatusOut,
+    SubjectIn,
+    SubjectOut,
+    ThreadOut,
+    ThreadPageOut,
+    TitlePatch,
+    ToolDetailOut,
+    ToolResultsIn,
+    VisibilityIn,
+)
+
+KNOWN_VERSIONS = frozenset({
+    "2025-01-01", "2025-07-14", "2026-01-02", "2026-02-02", "2026-02-11", "2026-03-13", "2026-05-20",
+    "2026-07-05", "2026-08-10", "2026-08-27", "2026-09-30", "2026-10-02", "2026-10-05", "2026-10-06",
+})  # fmt: skip
+SESSION_NAMES_BEFORE = "2026-05-20"
+
+
+class ThreadEndpoint(Endpoint):
+    """A URL of one thread, or of all."""
+
+    def thread(self, right: Right = Right.READ) -> Thread:
+        """The thread of the URL, if the caller has the right."""
+        return thread_for(self.actor, self.kwargs["thread_id"], right)
+
+    @property
+    def api_version(self) -> str:
+        """The version the client speaks; an unknown one, like none, means the latest (spec 1.6)."""
+        version = str(self.request.META.get("HTTP_X_ROBOTO_API_VERSION", ""))
+        return version if version in KNOWN_VERSIONS else ""
+
+    def org(self) -> int:
+        """The org the request acts in."""
+        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
+
+    def answer(self, model: BaseModel) -> HttpResponse:
+        """A record, under the names that older clients expect (spec 1.6)."""
+        version = self.api_version
+        if not version or version >= SESSION_NAMES_BEFORE:
+            return record(model)
+        return data(_with_session_names(model.model_dump(mode="json")))
+
+
+def _with_session_names(value: Any) -> Any:
+    older = {"thread_id": "session_id", "forked_from_thread_id": "forked_from_session_id"}
+    if isinstance(value, dict) and "thread_id" in value:
+        return {older.get(key, key): each for key, each in value.items()}
+    if isinstance(value, dict) and isinstance(value.get("items"), list):
+        return {**value, "items": [_with_session_names(item) for item in value["items"]]}
+    return value
+
+
+class Threads(ThreadEndpoint):
+    @describe(gives=ThreadPageOut, query=("limit", "page_token"), summary="List own and pinned threads (H1)")
+    def get(self, request: Request) -> HttpResponse:
+        limit = paging.limit_of(self.query("limit"))
+        return self.answer(reading.own_threads(self.actor, limit=limit, page_token=self.query("page_token")))
+
+    @describe(takes=StartIn, gives=ThreadOut, summary="Start a thread (T1)")
+    def post(self, request: Request) -> HttpResponse:
+        org_id = self.org()
+        return self.answer(turns.start(self.actor, org_id, self.parse(StartIn), api_version=self.api_version))
+
+
+class Search(ThreadEndpoint):
+    @describe(takes=SearchIn, gives=ThreadPageOut, summary="Search readable threads (H2)")
+    def post(self, request: Request) -> HttpResponse:
+        return self.answer(reading.search(self.actor, self.parse(SearchIn)))
+
+
+class OneThread(ThreadEndpoint):
+    @describe(gives=ThreadOut, query=("load_messages",), summary="Read a thread (T2)")
+    def get(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread()
+        load_messages = self.query_bool("load_messages", True)
+        return self.answer(reading.record(thread, load_messages=load_messages, api_version=self.api_version))
+
+    @describe(takes=TitlePatch, gives=ThreadOut, summary="Give a thread another title (H11)")
+    def patch(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.DESCRIBE)
+        changes = self.parse(TitlePatch).changes()
+        if "title" in changes:
+            titles.retitle(self.actor, thread, changes["title"])
+        return self.answer(reading.record(thread, load_messages=False, api_version=self.api_version))
+
+
+class Delta(ThreadEndpoint):
+    @describe(gives=DeltaOut, query=("next_token",), summary="What is new since a token (T3)")
+    def get(self, request: Request, thread_id: str) -> HttpResponse:
+        token = self.query("next_token")
+        return record(reading.delta(self.actor, self.thread(), token, api_version=self.api_version))
+
+
+class Messages(ThreadEndpoint):
+    @describe(takes=SendIn, gives=StatusOut, summary="Send a message (T4)")
+    def post(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.SEND)
+        turns.require_writable(thread)
+        body = self.parse(SendIn)
+        return self.answer(turns.send(self.actor, thread, body, request=turns.Request.of("send", self.raw_body())))
+
+
+class ToolResults(ThreadEndpoint):
+    @describe(takes=ToolResultsIn, gives=StatusOut, summary="Answer client tool uses (T5)")
+    def post(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.SEND)
+        turns.require_writable(thread)
+        body = self.parse(ToolResultsIn)
+        sent = turns.Request.of("tool-results", self.raw_body())
+        return self.answer(turns.submit_tool_results(self.actor, thread, body, request=sent))
+
+
+class Fork(ThreadEndpoint):
+    @describe(takes=ForkIn, gives=ThreadOut, summary="Fork a thread at a message (T6)")
+    def post(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.FORK)
+        bound = self.parse(ForkIn).message_sequence_num
+        return self.answer(forks.fork(self.actor, thread, bound, api_version=self.api_version))
+
+
+class VisibilityOf(ThreadEndpoint):
+    @describe(takes=VisibilityIn, gives=StatusOut, summary="Change who may read a thread (T8)")
+    def post(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.RESCOPE)
+        sharing.set_visibility(self.actor, thread, self.parse(VisibilityIn).visibility)
+        return self.answer(reading.status(thread))
+
+
+class PinOf(ThreadEndpoint):
+    @describe(takes=PinIn, gives=StatusOut, summary="Pin a thread (T9)")
+    def post(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.PIN)
+        sharing.pin(self.actor, thread, pinned=self.parse(PinIn).pinned)
+        return self.answer(reading.status(thread))
+
+
+class Cancel(ThreadEndpoint):
+    @describe(gives=StatusOut, summary="Cancel the running turn (H3)")
+    def post(self, request: Request, thread_id: str) -> HttpResponse:
+        return self.answer(turns.cancel(self.actor, self.thread(Right.CANCEL)))
+
+
+class ToolDetail(ThreadEndpoint):
+    @describe(gives=ToolDetailOut, summary="A tool use and its result with raw payloads (H4)")
+    def get(self, request: Request, thread_id: str, tool_use_id: str) -> HttpResponse:
+        _, detail = reading.tool_detail(self.thread(Right.RAW), tool_use_id)
+        return record(detail)
+
+
+class Subjects(ThreadEndpoint):
+    @describe(gives=SubjectOut, many=True, summary="What a thread is about (H10)")
+    def get(self, request: Request, thread_id: str) -> HttpResponse:
+        return records(reading.subjects_of(self.thread()))
+
+    @describe(takes=SubjectIn, gives=SubjectOut, many=True, summary="Replace what a thread is about (H10)")
+    def put(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.DESCRIBE)
+        sharing.set_subjects(self.actor, thread, self.parse_list(SubjectIn))
+        return records(reading.subjects_of(thread))
+
+
+class ModelProfiles(ThreadEndpoint):
+    @describe(gives=ProfileOut, many=True, summary="The models that can answer (H9)")
+    def get(self, request: Request) -> HttpResponse:
+        return records(
+            [
+                ProfileOut(id=each.id, label=each.label, description=each.description, is_default=each.is_default)
+                for each in profiles.all_profiles()
+            ]
+        )
+
+
+class Import(ThreadEndpoint):
+    body_limit = settings.IMPORT_BODY_BYTES
+
+    @describe(takes=ConversationsIn, gives=ImportOut, summary="Import conversations (spec 9)")
+    def post(self, request: Request) -> HttpResponse:
+        body = self.parse(ConversationsIn)
+        owner_id, org_id = importing.target(self.actor, body.owner, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
+        return record(
+            importing.import_conversations(body.format, body.conversations, owner_id, org_id, body.visibility)
+        )
+
+
+class Export(ThreadEndpoint):
+    @describe(gives=ExportOut, query=("format",), summary="A thread in another system's format (spec 9)")
+    def get(self, request: Request, thread_id: str) -> HttpResponse:
+        return record(importing.export(self.thread(), self.query("format") or "roboto"))

@@ -1,0 +1,73 @@
+"""The agent routes of the wire (G1 to G7)."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.authentication import org_of
+from core import paging
+from core.api import data, describe, record
+from core.errors import InvalidRequest, NotFound, Unauthorized
+from threads import agents
+from threads.api import ThreadEndpoint
+from threads.models import Agent
+from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, ThreadOut
+
+
+class AgentEndpoint(ThreadEndpoint):
+    """A URL of one agent, or of all."""
+
+    def agent(self) -> Agent:
+        """The agent of the URL; another org's is not found."""
+        return agents.agent_for(self.actor, self.kwargs["agent_id"])
+
+
+class Agents(AgentEndpoint):
+    @describe(gives=AgentPageOut, query=("limit", "page_token"), summary="List agents (G4)")
+    def get(self, request: Request) -> HttpResponse:
+        limit = paging.limit_of(self.query("limit"))
+        return record(agents.listed(self.actor, self.org(), limit=limit, page_token=self.query("page_token")))
+
+    @describe(takes=AgentIn, gives=AgentOut, summary="Write an agent (G1)")
+    def post(self, request: Request) -> HttpResponse:
+        org_id = self.org()
+        agent = agents.create(self.actor, org_id, self.parse(AgentIn))
+        return record(agents.agent_out(agent))
+
+
+class ByName(AgentEndpoint):
+    @describe(gives=AgentOut, summary="Read an agent by name (G3)")
+    def get(self, request: Request, name: str) -> HttpResponse:
+        return record(agents.agent_out(agents.agent_named(self.actor, self.owner(), name)))
+
+    def owner(self) -> int:
+        """The org that owns it, where the caller named one; in an org they do not see, nothing is found."""
+        named = self.request.META.get("HTTP_X_ROBOTO_RESOURCE_OWNER_ID")
+        if not named:
+            return self.org()
+        try:
+            return org_of(self.actor, named)
+        except (Unauthorized, InvalidRequest):
+            raise NotFound("There is no such agent that you can see.") from None
+
+
+class OneAgent(AgentEndpoint):
+    @describe(gives=AgentOut, summary="Read an agent (G2)")
+    def get(self, request: Request, agent_id: str) -> HttpResponse:
+        return record(agents.agent_out(self.agent()))
+
+    @describe(takes=AgentPatch, gives=AgentOut, summary="Change an agent (G5)")
+    def put(self, request: Request, agent_id: str) -> HttpResponse:
+        agent = self.agent()
+        return record(agents.agent_out(agents.update(self.actor, agent, self.parse(AgentPatch))))
+
+    @describe(summary="Delete an agent (G6)")
+    def delete(self, request: Request, agent_id: str) -> HttpResponse:
+        agents.delete(self.agent())
+        return data(None)
+
+
+class Launch(AgentEndpoint):
+    @describe(takes=LaunchIn, gives=ThreadOut, summary="Start a thread from an agent (G7)")
+    def post(self, request: Request, agent_id: str) -> HttpResponse:
+        agent = self.agent()
+        return self.answer(agents.launch(self.actor, agent, self.parse(LaunchIn), api_version=self.api_version))

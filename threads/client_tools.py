@@ -1,0 +1,47 @@
+"""Tools that the driver of a thread brings along and answers (spec 3.6)."""
+
+from collections.abc import Sequence
+
+from catalogue import calls, schemas
+from core.errors import InvalidRequest
+from threads.content import LOAD_SKILL
+from threads.models import ClientTool, Thread
+from threads.wire import MAX_CLIENT_TOOLS, ClientToolIn
+
+RESERVED_PREFIXES = ("achieve_",)
+RESERVED = frozenset({LOAD_SKILL})
+
+
+def names_of(thread: Thread) -> frozenset[str]:
+    """The names declared so far."""
+    return frozenset(ClientTool.objects.filter(thread=thread).values_list("name", flat=True))
+
+
+def checked(tools: Sequence[ClientToolIn] | None, *, existing: frozenset[str]) -> list[ClientToolIn]:
+    """The tools, if they may be declared; refused before anything is stored (B18). The last of a name counts."""
+    found: dict[str, ClientToolIn] = {}
+    for place, tool in enumerate(tools or []):
+        if tool.name in RESERVED or tool.name.startswith(RESERVED_PREFIXES) or tool.name in calls.tool_names():
+            raise InvalidRequest(f"client_tools.{place}.name: a tool of the server is called {tool.name}")
+        if problem := schemas.problem_of_schema(tool.input_schema):
+            raise InvalidRequest(f"client_tools.{place}.input_schema: {problem}")
+        found[tool.name] = tool
+    if len(existing | found.keys()) > MAX_CLIENT_TOOLS:
+        raise InvalidRequest(f"client_tools: a thread has at most {MAX_CLIENT_TOOLS} of them")
+    return list(found.values())
+
+
+def declare(thread: Thread, tools: Sequence[ClientToolIn]) -> None:
+    """Add tools, or replace them by name, for this and every later turn (B47, B48)."""
+    if not tools:
+        return
+    rows = [
+        ClientTool(thread_id=thread.pk, name=tool.name, description=tool.description, input_schema=tool.input_schema)
+        for tool in tools
+    ]
+    ClientTool.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["thread", "name"],
+        update_fields=["description", "input_schema"],
+    )

@@ -1,0 +1,161 @@
+"""Content blocks: what a message is made of (spec 3.3).
+
+A block has one spelling everywhere: the dict that goes over the wire is the dict that dialects read and pages show.
+The models below check what comes in and rebuild what is stored.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Tag, TypeAdapter
+
+Role = Literal["user", "assistant", "roboto"]
+MessageStatus = Literal["not_started", "generating", "completed", "failed", "cancelled"]
+ResultStatus = Literal["success", "error", "declined"]
+JsonObject = dict[str, Any]
+BlockDict = dict[str, Any]
+"""A block as plain data, `content_type` always present."""
+
+LOAD_SKILL = "load_skill"
+"""The tool by which an agent takes up a skill."""
+
+TERMINAL: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
+
+
+class _Block(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class TextBlock(_Block):
+    content_type: Literal["text"] = "text"
+    text: str
+
+
+class ToolUseBlock(_Block):
+    content_type: Literal["tool_use"] = "tool_use"
+    tool_name: str
+    tool_use_id: str
+    input: JsonObject | None = None
+    raw_request: JsonObject | None = None
+    answered_by_server: bool = False
+
+
+class ToolResultBlock(_Block):
+    content_type: Literal["tool_result"] = "tool_result"
+    tool_name: str
+    tool_use_id: str
+    runtime_ms: int
+    status: ResultStatus
+    payload: str | JsonObject | list[Any] | None = None
+    raw_response: JsonObject | None = None
+
+
+class ErrorBlock(_Block):
+    content_type: Literal["error"] = "error"
+    error_message: str
+    error_code: str | None = None
+
+
+class ClientContextBlock(_Block):
+    content_type: Literal["client_context"] = "client_context"
+    context: JsonObject
+
+
+def _kind(value: object) -> str | None:
+    """The kind of an incoming block: what it says, or what its keys say (spec 3.3).
+
+    A plain union would turn `{"text": 5}` into whatever model has no required field, so the kind is settled before
+    any field is looked at. None means the block is of no known shape.
+    """
+    if isinstance(value, BaseModel):
+        return cast(str, value.content_type)  # type: ignore[attr-defined]
+    if not isinstance(value, dict):
+        return None
+    inferred = (
+        "text" if "text" in value
+        else "tool_result" if "runtime_ms" in value and "status" in value
+        else "tool_use" if "tool_name" in value
+        else "error" if "error_message" in value
+        else "client_context" if "context" in value
+        else None
+    )  # fmt: skip
+    given = value.get("content_type", inferred)
+    return inferred if given == inferred else None
+
+
+Block = Annotated[
+    Annotated[TextBlock, Tag("text")]
+    | Annotated[ToolUseBlock, Tag("tool_use")]
+    | Annotated[ToolResultBlock, Tag("tool_result")]
+    | Annotated[ErrorBlock, Tag("error")]
+    | Annotated[ClientContextBlock, Tag("client_context")],
+    Discriminator(
+        _kind,
+        custom_error_type="unknown_block",
+        custom_error_message="is no known content block, or its content_type disagrees with its fields",
+    ),
+]
+
+BLOCK: TypeAdapter[Block] = TypeAdapter(Block)
+
+
+def text(value: str) -> BlockDict:
+    """A text block."""
+    return {"content_type": "text", "text": value}
+
+
+def tool_use(
+    name: str, use_id: str, arguments: JsonObject | None, *, raw: JsonObject | None = None, refused: bool = False
+) -> BlockDict:
+    """A tool use; `refused` marks a call that the server answers itself because it cannot be made."""
+    return {
+        "content_type": "tool_use",
+        "tool_name": name,
+        "tool_use_id": use_id,
+        "input": arguments,
+        "raw_request": raw,
+        "answered_by_server": refused,
+    }
+
+
+def tool_result(
+    name: str,
+    use_id: str,
+    status: str,
+    payload: str | JsonObject | list[Any] | None,
+    *,
+    runtime_ms: int = 0,
+    raw: JsonObject | None = None,
+) -> BlockDict:
+    """A tool result."""
+    return {
+        "content_type": "tool_result",
+        "tool_name": name,
+        "tool_use_id": use_id,
+        "runtime_ms": runtime_ms,
+        "status": status,
+        "payload": payload,
+        "raw_response": raw,
+    }
+
+
+def error(message: str, code: str | None = None) -> BlockDict:
+    """An error, shown where it happened."""
+    return {"content_type": "error", "error_message": message, "error_code": code}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSnapshot:
+    """One stored message as reading returns it: pages, dialects and the wire all start from this.
+
+    `index` is the message_sequence_num; `blocks` are unsanitised block dicts in order. A streamed answer arrives as
+    several text blocks that concatenate without a separator.
+    """
+
+    index: int
+    role: Role
+    status: MessageStatus
+    created: datetime
+    blocks: list[BlockDict]
+    author: str | None = None

@@ -1,0 +1,80 @@
+"""Threads come from and go to other systems' message formats (spec 9).
+
+One small module a dialect, one canonical form in the middle, every loss named. Plain data in and out: nothing here
+knows the database, and nothing here raises anything but `DialectError` for what it is given to read.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from threads.content import BLOCK, JsonObject, MessageSnapshot
+from threads.dialects import anthropic, data_harness, markdown, openai, roboto, transcript
+from threads.dialects.canonical import Conversation, DialectError, ParsedMessage, Rendered, Sheet
+from threads.dialects.reading import Draft
+from threads.dialects.writing import Export
+
+__all__ = [
+    "EXPORT_FORMATS",
+    "FORMATS",
+    "Conversation",
+    "DialectError",
+    "ParsedMessage",
+    "Rendered",
+    "parse",
+    "render",
+]
+
+Reader = Callable[[Draft, int, JsonObject], None]
+Writer = Callable[[Export, Sheet], list[JsonObject]]
+Printer = Callable[[Export, Sheet], str]
+
+_READERS: dict[str, Reader] = {
+    "openai": openai.read,
+    "anthropic": anthropic.read,
+    "data_harness": data_harness.read,
+    "roboto": roboto.read,
+}
+_WRITERS: dict[str, Writer] = {
+    "openai": openai.write,
+    "anthropic": anthropic.write,
+    "data_harness": data_harness.write,
+    "roboto": roboto.write,
+}
+_PRINTERS: dict[str, Printer] = {"markdown": markdown.write, "transcript": transcript.write}
+
+FORMATS: tuple[str, ...] = tuple(_READERS)
+"""What can be imported."""
+EXPORT_FORMATS: tuple[str, ...] = (*_WRITERS, *_PRINTERS)
+"""What can be exported: the same, and two forms for people."""
+
+
+def parse(format: str, conversation: object) -> Conversation:
+    """Read a conversation line `{id, messages, system?, metadata?, created?, title?}` (B172-B176).
+
+    Raises `DialectError` with the path of whatever cannot be read (B178); the rest of what is odd becomes warnings.
+    """
+    reader = _READERS.get(format)
+    if reader is None:
+        raise DialectError("format", f"must be one of {', '.join(FORMATS)}")
+    draft = Draft.of(conversation)
+    for index, message in draft.source():
+        reader(draft, index, message)
+    return draft.finish()
+
+
+def render(
+    format: str, *, thread_id: str, title: str | None, system: str | None, messages: Sequence[MessageSnapshot]
+) -> Rendered:
+    """Write a thread in a dialect and name what it cannot hold there (B171-B176); raw payloads stay here (B180)."""
+    export, sheet = Export(), Sheet(thread_id, title, system, [_whole(message) for message in messages])
+    if format in _WRITERS:
+        written = _WRITERS[format](export, sheet)
+        return Rendered(format, system, messages=written, losses=export.losses)
+    if format in _PRINTERS:
+        return Rendered(format, system, text=_PRINTERS[format](export, sheet), losses=export.losses)
+    raise DialectError("format", f"must be one of {', '.join(EXPORT_FORMATS)}")
+
+
+def _whole(message: MessageSnapshot) -> MessageSnapshot:
+    """The message with every field of its blocks spelled out, and none besides."""
+    return replace(message, blocks=[BLOCK.validate_python(block).model_dump() for block in message.blocks])

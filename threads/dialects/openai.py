@@ -1,0 +1,227 @@
+"""OpenAI chat messages (spec 9).
+
+Tool calls hang on the assistant's message behind its text, and each result is a message of its own.
+"""
+
+from collections.abc import Iterator
+
+from threads import content
+from threads.content import BlockDict, JsonObject, MessageSnapshot
+from threads.dialects.canonical import Sheet, compact_json, exact_object, quoted, verbatim_arguments
+from threads.dialects.reading import (
+    TIME_KEYS,
+    Draft,
+    choice,
+    message_time,
+    placed_parts,
+    record,
+    string,
+    token,
+)
+from threads.dialects.writing import Export, said, spoken
+
+SYSTEM_ROLES = ("system", "developer")
+TOOL_ROLES = ("tool", "function")
+ROLES = (*SYSTEM_ROLES, "user", "assistant", *TOOL_ROLES)
+FIELDS = frozenset({"role", "content", *TIME_KEYS})
+ASSISTANT_FIELDS = FIELDS | {"tool_calls", "function_call", "refusal"}
+TOOL_FIELDS = FIELDS | {"tool_call_id", "name"}
+
+
+def read(draft: Draft, index: int, message: JsonObject) -> None:
+    """One chat message into the draft (B172, B176)."""
+    path = f"messages.{index}"
+    role = choice(message.get("role"), f"{path}.role", ROLES)
+    if role in TOOL_ROLES:
+        _read_result(draft, index, message, role)
+    elif role == "assistant":
+        _read_assistant(draft, index, message)
+    else:
+        draft.unkept(message, path, FIELDS)
+        _read_words(draft, index, message, role)
+
+
+def write(export: Export, sheet: Sheet) -> list[JsonObject]:
+    """The thread as chat messages, its prompt as the first of them (B172, B174)."""
+    written: list[JsonObject] = [] if sheet.system is None else [{"role": "system", "content": sheet.system}]
+    for message in sheet.messages:
+        blocks = export.portable(message)
+        if message.role == "roboto":
+            after_results = bool(written) and written[-1]["role"] == "tool"
+            written += _results(export, message.index, blocks, after_results=after_results)
+        elif message.role == "assistant":
+            written.append(_assistant(export, message, blocks))
+        else:
+            written.append({"role": "user", "content": _user_content(blocks)})
+    return written
+
+
+def _read_words(draft: Draft, index: int, message: JsonObject, role: str) -> None:
+    if role in SYSTEM_ROLES:
+        draft.system_message(index, message.get("content"))
+        return
+    blocks = _texts(draft, message.get("content"), f"messages.{index}.content")
+    draft.add(index, "user", blocks, message_time(message, index))
+
+
+def _read_assistant(draft: Draft, index: int, message: JsonObject) -> None:
+    path = f"messages.{index}"
+    draft.unkept(message, path, ASSISTANT_FIELDS)
+    blocks = _texts(draft, message.get("content"), f"{path}.content")
+    if message.get("refusal") is not None:
+        blocks += _refusal(draft, message["refusal"], f"{path}.refusal")
+    if message.get("tool_calls") is not None:
+        blocks += _calls(draft, message["tool_calls"], f"{path}.tool_calls")
+    if message.get("function_call") is not None:
+        blocks.append(_legacy_call(draft, index, message["function_call"]))
+    draft.add(index, "assistant", blocks, message_time(message, index))
+
+
+def _read_result(draft: Draft, index: int, message: JsonObject, role: str) -> None:
+    path = f"messages.{index}"
+    draft.unkept(message, path, TOOL_FIELDS)
+    legacy = role == "function"
+    use_id = _legacy_id(draft, index, message) if legacy else token(message.get("tool_call_id"), f"{path}.tool_call_id")
+    name = message.get("name")
+    block = content.tool_result(
+        draft.name_of(use_id) if name is None else token(name, f"{path}.name"),
+        use_id,
+        "success",
+        draft.payload(message.get("content"), f"{path}.content"),
+    )
+    draft.result(block, path)
+    _append_result(draft, index, block, message)
+
+
+def _append_result(draft: Draft, index: int, block: BlockDict, message: JsonObject) -> None:
+    created = message_time(message, index)
+    if draft.messages and draft.messages[-1].role == "roboto":
+        draft.messages[-1].blocks.append(block)
+    else:
+        draft.add(index, "roboto", [block], created)
+
+
+def _texts(draft: Draft, value: object, path: str) -> list[BlockDict]:
+    if isinstance(value, list):
+        return [block for _, block in placed_parts(value, path, lambda part, at: _part(draft, part, at))]
+    return [] if value is None or string(value, path) == "" else [content.text(string(value, path))]
+
+
+def _part(draft: Draft, part: JsonObject, path: str) -> BlockDict | None:
+    kind = string(part.get("type"), f"{path}.type")
+    if kind == "text":
+        draft.unkept(part, path, frozenset({"type", "text"}))
+        return draft.text(part.get("text"), f"{path}.text")
+    if kind == "refusal":
+        return next(iter(_refusal(draft, part.get("refusal"), f"{path}.refusal")), None)
+    draft.drop(part, path, f"part of type {quoted(kind)}")
+    return None
+
+
+def _refusal(draft: Draft, value: object, path: str) -> list[BlockDict]:
+    block = draft.text(value, path)
+    if block:
+        draft.warn(path, "is a refusal; kept as text")
+    return [block] if block else []
+
+
+def _calls(draft: Draft, value: object, path: str) -> list[BlockDict]:
+    return [block for _, block in placed_parts(value, path, lambda call, at: _call(draft, call, at))]
+
+
+def _call(draft: Draft, call: JsonObject, path: str) -> BlockDict | None:
+    kind = call.get("type", "function")
+    if kind != "function":
+        draft.drop(call, path, f"tool call of type {quoted(kind)}")
+        return None
+    draft.unkept(call, path, frozenset({"id", "type", "function", "index"}))
+    return _use(draft, token(call.get("id"), f"{path}.id"), call.get("function"), path, f"{path}.function")
+
+
+def _use(draft: Draft, use_id: str, called: object, path: str, place: str) -> BlockDict:
+    function = record(called, place)
+    draft.unkept(function, place, frozenset({"name", "arguments"}))
+    name = token(function.get("name"), f"{place}.name")
+    given, raw = _arguments(draft, function.get("arguments"), f"{place}.arguments")
+    return draft.use(content.tool_use(name, use_id, given, raw=raw), path)
+
+
+def _arguments(draft: Draft, value: object, path: str) -> tuple[JsonObject | None, JsonObject | None]:
+    if isinstance(value, dict):
+        draft.warn(path, "is an object where JSON text belongs")
+        return draft.arguments(value, path)
+    text = string(value, path)
+    given = exact_object(text)
+    if given is not None:
+        return given, None
+    draft.warn(path, "is no JSON object that can be kept as one; kept verbatim")
+    return None, {"arguments": text}
+
+
+def _legacy_call(draft: Draft, index: int, called: object) -> BlockDict:
+    path = f"messages.{index}.function_call"
+    draft.warn(path, "is the old form of a tool call; its id is made up")
+    return _use(draft, _made_up(index), called, path, path)
+
+
+def _legacy_id(draft: Draft, index: int, message: JsonObject) -> str:
+    """The old form answers by name: the latest call of that name that still waits is meant."""
+    path = f"messages.{index}"
+    name = token(message.get("name"), f"{path}.name")
+    draft.warn(path, "is the old form of a tool result; its id is made up")
+    waiting = (use_id for use_id in reversed(draft.open_uses) if draft.names[use_id] == name)
+    return next(waiting, _made_up(index))
+
+
+def _made_up(index: int) -> str:
+    return f"function_call_{index}"
+
+
+def _user_content(blocks: list[BlockDict]) -> str | list[JsonObject]:
+    if len(blocks) > 1:
+        return [{"type": "text", "text": spoken(block)} for block in blocks]
+    return said(blocks)
+
+
+def _assistant(export: Export, message: MessageSnapshot, blocks: list[BlockDict]) -> JsonObject:
+    uses, words = _parted(blocks)
+    if words + uses != blocks:
+        export.lost(message.index, "the order of its texts and tool uses; the text comes first")
+    if not uses:
+        return {"role": "assistant", "content": said(words)}
+    calls = [_call_out(export, message.index, block) for block in uses]
+    return {"role": "assistant", "content": said(words) or None, "tool_calls": calls}
+
+
+def _parted(blocks: list[BlockDict]) -> tuple[list[BlockDict], list[BlockDict]]:
+    acts = [block for block in blocks if block["content_type"] in ("tool_use", "tool_result")]
+    return acts, [block for block in blocks if block["content_type"] in ("text", "error")]
+
+
+def _call_out(export: Export, index: int, block: BlockDict) -> JsonObject:
+    verbatim = verbatim_arguments(block)
+    arguments = compact_json(export.arguments(index, block)) if verbatim is None else verbatim
+    return {
+        "id": block["tool_use_id"],
+        "type": "function",
+        "function": {"name": block["tool_name"], "arguments": arguments},
+    }
+
+
+def _results(export: Export, index: int, blocks: list[BlockDict], *, after_results: bool) -> Iterator[JsonObject]:
+    results, words = _parted(blocks)
+    if after_results and results:
+        export.lost(index, "that its results are apart from those of the message before")
+    if not blocks:
+        export.lost(index, "everything, it has nothing to show")
+    yield from (_result_out(export, index, block) for block in results)
+    if words:
+        yield {"role": "user", "content": _user_content(words)}
+
+
+def _result_out(export: Export, index: int, block: BlockDict) -> JsonObject:
+    if block["status"] == "error":
+        export.lost(index, f"that the result of {block['tool_name']} is an error")
+    named = {} if export.nameless(block) else {"name": block["tool_name"]}
+    text = export.result_text(index, block)
+    return {"role": "tool", "tool_call_id": block["tool_use_id"], **named, "content": text}

@@ -1,0 +1,319 @@
+"""Reading a conversation: its frame, its parts, and everything worth telling whoever imports it.
+
+A dialect looks at one message at a time and hands what it finds to the draft. What cannot be read raises with its path;
+what can be read only in part is a warning with its path, so that nothing is dropped in silence.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from threads import content
+from threads.content import BlockDict, JsonObject, Role
+from threads.dialects.canonical import (
+    MAX_CONVERSATION_DEPTH,
+    MAX_DEPTH,
+    UNKNOWN_TOOL,
+    Conversation,
+    DialectError,
+    ParsedMessage,
+    compact_json,
+    dotted,
+    exact_value,
+    flaw,
+    json_text,
+    quoted,
+)
+
+ROOT = "conversation"
+"""The path of the whole."""
+MAX_ORIGIN_ID = 200
+LATER_SYSTEM = "heddle.later_system"
+DROPPED_PARTS = "heddle.dropped_parts"
+TIME_KEYS = ("created", "created_at", "timestamp")
+FRAME_KEYS = frozenset({"id", "messages", "system", "metadata", "created", "title"})
+
+PartReader = Callable[[JsonObject, str], BlockDict | None]
+
+
+@dataclass(slots=True)
+class Draft:
+    """A conversation while it is being read. `names` knows the tool of every use seen so far."""
+
+    frame: JsonObject
+    messages: list[ParsedMessage] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    system: str | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    open_uses: dict[str, str] = field(default_factory=dict)
+    later_system: list[JsonObject] = field(default_factory=list)
+    dropped_parts: list[JsonObject] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, conversation: object) -> "Draft":
+        """Begin with a conversation line, once it is certain to be plain data that can be stored."""
+        if found := flaw(conversation, deepest=MAX_CONVERSATION_DEPTH):
+            raise DialectError(dotted(found[0]) or ROOT, found[1])
+        draft = cls(record(conversation, ROOT))
+        draft.unkept(draft.frame, "", FRAME_KEYS)
+        if draft.frame.get("system") is not None:
+            draft.system = draft.joined(draft.frame["system"], "system")
+        return draft
+
+    def source(self) -> Iterator[tuple[int, JsonObject]]:
+        """The messages as they came."""
+        messages = sequence(self.frame.get("messages"), "messages")
+        if not messages:
+            raise DialectError("messages", "is empty")
+        for index, message in enumerate(messages):
+            yield index, record(message, f"messages.{index}")
+
+    def finish(self) -> Conversation:
+        """The conversation; uses that nobody answered are warned of here at the latest."""
+        origin_id, metadata = _origin_id(self.frame.get("id")), self._metadata()
+        self._close_uses()
+        return Conversation(
+            origin_id=origin_id,
+            system=self.system,
+            messages=tuple(self.messages),
+            metadata=metadata,
+            created=moment(self.frame.get("created"), "created"),
+            title=_title(self.frame.get("title")),
+            warnings=tuple(self.warnings),
+        )
+
+    def warn(self, path: str, what: str) -> None:
+        """Note what did not come through as it was."""
+        self.warnings.append(f"{path}: {what}" if path else what)
+
+    def unkept(self, item: JsonObject, path: str, known: frozenset[str]) -> None:
+        """Warn of fields that have no place here. An empty one says nothing and is no loss."""
+        for key, value in item.items():
+            if key not in known and value not in (None, "", [], {}):
+                self.warn(under(path, dotted((key,))), "is not kept")
+
+    def drop(self, part: object, path: str, kind: str) -> None:
+        """Set aside a part that has no canonical block; the metadata keeps it."""
+        self.warn(path, f"{kind} is no text, tool use or result; kept in the metadata only")
+        self.dropped_parts.append({"path": path, "part": _storable(part)})
+
+    def system_message(self, index: int, value: object) -> None:
+        """The first message may be the prompt; any other system message is set aside.
+
+        An export writes the prompt beside the messages and into them, so an equal one says nothing new.
+        """
+        path = f"messages.{index}.content"
+        prompt = self.joined(value, path)
+        if index == 0 and self.system in (None, prompt):
+            self.system = prompt
+            return
+        self.warn(f"messages.{index}", "is a later system message; kept in the metadata only")
+        self.later_system.append({"index": index, "content": _storable(value)})
+
+    def add(self, index: int, role: Role, blocks: list[BlockDict], created: datetime | None) -> None:
+        """Append a message. A user's turn ends the wait for results."""
+        if role == "user":
+            self._close_uses()
+        if not blocks:
+            self.warn(f"messages.{index}", "has no content")
+        self.messages.append(ParsedMessage(role, blocks, created))
+
+    def split(self, index: int, placed: Sequence[tuple[str, BlockDict]], created: datetime | None) -> None:
+        """A user's message: its results become a message of their own before its texts (B173)."""
+        kinds = [block["content_type"] for _, block in placed]
+        results = [block for _, block in placed if block["content_type"] == "tool_result"]
+        texts = [block for _, block in placed if block["content_type"] != "tool_result"]
+        if kinds != sorted(kinds, key=lambda kind: kind != "tool_result"):
+            self.warn(f"messages.{index}.content", "has text before tool results; the results come first now")
+        if results:
+            self.add(index, "roboto", results, created)
+        if texts or not results:
+            self.add(index, "user", texts, created)
+
+    def text(self, value: object, path: str) -> BlockDict | None:
+        """A text block; empty text is none."""
+        spoken = string(value, path)
+        if not spoken:
+            self.warn(path, "is empty and was left out")
+            return None
+        return content.text(spoken)
+
+    def use(self, block: BlockDict, path: str) -> BlockDict:
+        """Register a tool use."""
+        use_id = block["tool_use_id"]
+        if use_id in self.names:
+            self.warn(path, f"repeats the tool use id {quoted(use_id)}")
+        self.names[use_id] = block["tool_name"]
+        self.open_uses[use_id] = path
+        return block
+
+    def result(self, block: BlockDict, path: str) -> BlockDict:
+        """Register a tool result."""
+        if self.open_uses.pop(block["tool_use_id"], None) is None:
+            self.warn(path, f"answers no open tool use {quoted(block['tool_use_id'])}")
+        return block
+
+    def name_of(self, use_id: str) -> str:
+        """The tool that a result belongs to."""
+        return self.names.get(use_id, UNKNOWN_TOOL)
+
+    def arguments(self, value: object, path: str) -> tuple[JsonObject | None, JsonObject | None]:
+        """`input` and `raw_request` for arguments given as an object."""
+        given = record(value, path)
+        if flaw(given, deepest=MAX_DEPTH) is None:
+            return given, None
+        self.warn(path, f"is nested deeper than {MAX_DEPTH} levels; kept as text")
+        return None, {"arguments": compact_json(given)}
+
+    def payload(self, value: object, path: str) -> str | JsonObject | list[Any] | None:
+        """A result: text or parts of it, read as a value where that says the same (B175)."""
+        if value is None:
+            return None
+        spoken = self.joined(value, path)
+        exact = exact_value(spoken)
+        return spoken if exact is None else exact
+
+    def shallow(self, value: object, path: str) -> object:
+        """A result that is a value already; what is nested too deeply becomes its text."""
+        kept = _storable(value)
+        if kept is not value:
+            self.warn(path, f"is nested deeper than {MAX_DEPTH} levels; kept as text")
+        return kept
+
+    def joined(self, value: object, path: str) -> str:
+        """Text that may come in parts where we keep one string."""
+        if not isinstance(value, list):
+            return string(value, path)
+        texts = [text for part, place in parts(value, path) if (text := self._part_text(part, place)) is not None]
+        if len(texts) > 1:
+            self.warn(path, f"has {len(texts)} text parts; joined by line breaks")
+        return "\n".join(texts)
+
+    def _part_text(self, part: JsonObject, path: str) -> str | None:
+        kind = string(part.get("type"), f"{path}.type")
+        if kind != "text":
+            self.drop(part, path, f"part of type {quoted(kind)}")
+            return None
+        self.unkept(part, path, frozenset({"type", "text"}))
+        return string(part.get("text"), f"{path}.text")
+
+    def _close_uses(self) -> None:
+        for use_id, path in self.open_uses.items():
+            self.warn(path, f"has no result for tool use {quoted(use_id)} before the next user turn")
+        self.open_uses.clear()
+
+    def _metadata(self) -> JsonObject:
+        given = self.frame.get("metadata")
+        metadata = {} if given is None else dict(record(given, "metadata"))
+        if found := flaw(metadata, deepest=MAX_DEPTH):
+            raise DialectError(under("metadata", dotted(found[0])), found[1])
+        kept = {LATER_SYSTEM: self.later_system, DROPPED_PARTS: self.dropped_parts}
+        for key, items in kept.items():
+            if items and key in metadata:
+                self.warn(f"metadata.{key}", "is reserved and was replaced")
+        return metadata | {key: items for key, items in kept.items() if items}
+
+
+def record(value: object, path: str) -> JsonObject:
+    """`value` as an object, or a refusal."""
+    if not isinstance(value, dict):
+        raise DialectError(path, f"must be an object, not {quoted(value)}")
+    return value
+
+
+def sequence(value: object, path: str) -> list[Any]:
+    """`value` as a list, or a refusal."""
+    if not isinstance(value, list):
+        raise DialectError(path, f"must be a list, not {quoted(value)}")
+    return value
+
+
+def parts(value: object, path: str) -> Iterator[tuple[JsonObject, str]]:
+    """The objects in a list, each with its path."""
+    for number, item in enumerate(sequence(value, path)):
+        place = f"{path}.{number}"
+        yield record(item, place), place
+
+
+def string(value: object, path: str) -> str:
+    """`value` as text, or a refusal."""
+    if not isinstance(value, str):
+        raise DialectError(path, f"must be text, not {quoted(value)}")
+    return value
+
+
+def token(value: object, path: str) -> str:
+    """A name or id: text that is not empty."""
+    given = string(value, path)
+    if not given:
+        raise DialectError(path, "is empty")
+    return given
+
+
+def choice(value: object, path: str, allowed: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise DialectError(path, f"must be one of {', '.join(allowed)}, not {quoted(value)}")
+    return value
+
+
+def flag(value: object, path: str) -> bool:
+    """A boolean; absent and null are false."""
+    if not isinstance(value, bool | None):
+        raise DialectError(path, f"must be true or false, not {quoted(value)}")
+    return bool(value)
+
+
+def under(path: str, rest: str) -> str:
+    """The path of something inside."""
+    return f"{path}.{rest}" if path and rest else path or rest
+
+
+def reserved(role: str, owner: str, path: str) -> None:
+    """Refuse a block in a message of the wrong role."""
+    if role != owner:
+        raise DialectError(path, f"belongs in a message of the {owner}, not of the {role}")
+
+
+def moment(value: object, path: str) -> datetime | None:
+    """A time: ISO 8601, UTC unless it says otherwise, or seconds since the epoch."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise DialectError(path, f"must be a time, not {quoted(value)}")
+    try:
+        if not isinstance(value, str):
+            return datetime.fromtimestamp(value, tz=UTC)
+        given = datetime.fromisoformat(value)
+        return (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError, OSError) as unreadable:
+        raise DialectError(path, f"is no time: {quoted(value)}") from unreadable
+
+
+def message_time(message: JsonObject, index: int) -> datetime | None:
+    """When a message was made, by whichever name it says so."""
+    for key in TIME_KEYS:
+        if message.get(key) is not None:
+            return moment(message[key], f"messages.{index}.{key}")
+    return None
+
+
+def placed_parts(value: object, path: str, read: PartReader) -> list[tuple[str, BlockDict]]:
+    """The blocks that `read` makes of the parts of a message, each with the path it came from."""
+    return [(place, block) for part, place in parts(value, path) if (block := read(part, place)) is not None]
+
+
+def _origin_id(value: object) -> str:
+    given = str(value) if isinstance(value, int) and not isinstance(value, bool) else token(value, "id")
+    if len(given) > MAX_ORIGIN_ID:
+        raise DialectError("id", f"is longer than {MAX_ORIGIN_ID} characters")
+    return given
+
+
+def _storable(value: object) -> object:
+    return value if flaw(value, deepest=MAX_DEPTH) is None else json_text(value)
+
+
+def _title(value: object) -> str | None:
+    return None if value is None else string(value, "title").strip() or None

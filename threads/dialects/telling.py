@@ -1,0 +1,63 @@
+"""What the two forms for people have in common: who speaks, and what each block comes down to."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from threads import content
+from threads.content import BlockDict, MessageSnapshot
+from threads.dialects.canonical import compact_json, json_text, verbatim_arguments
+from threads.dialects.writing import Export
+
+SPEAKERS = {"user": "User", "assistant": "Assistant", "roboto": "Tools"}
+
+
+def shown_blocks(export: Export, message: MessageSnapshot) -> Iterator[BlockDict]:
+    """The blocks a person reads, fragments of an answer joined; a viewing context is for programs."""
+    for block in merged(message.blocks):
+        if block["content_type"] == "client_context":
+            export.lost(message.index, "a client_context block")
+        elif block["content_type"] != "text" or block["text"]:
+            yield block
+
+
+def merged(blocks: Sequence[BlockDict]) -> list[BlockDict]:
+    """The blocks with neighbouring texts as one: a streamed answer arrives in fragments."""
+    whole: list[BlockDict] = []
+    for block in blocks:
+        if whole and whole[-1]["content_type"] == block["content_type"] == "text":
+            whole[-1] = content.text(whole[-1]["text"] + block["text"])
+        else:
+            whole.append(block)
+    return whole
+
+
+def minute(created: datetime) -> str:
+    """When a message was made."""
+    return created.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def state(message: MessageSnapshot) -> str:
+    """What is to be said of a message that was not completed."""
+    return "" if message.status == "completed" else f", {message.status}"
+
+
+def called_with(block: BlockDict) -> str:
+    """The arguments of a use."""
+    verbatim = verbatim_arguments(block)
+    return compact_json(block["input"] or {}) if verbatim is None else verbatim
+
+
+def outcome(block: BlockDict) -> str:
+    """How a tool use went."""
+    return f"{block['status']}, {block['runtime_ms']} ms" if block["runtime_ms"] else str(block["status"])
+
+
+def returned(block: BlockDict) -> str:
+    """What a tool gave back."""
+    payload = block["payload"]
+    return "" if payload is None else payload if isinstance(payload, str) else json_text(payload)
+
+
+def failure(block: BlockDict) -> str:
+    """An error and its code."""
+    return f"{block['error_message']} ({block['error_code']})" if block["error_code"] else str(block["error_message"])

@@ -1,0 +1,56 @@
+"""Goal types: one small module each, registered here (spec 3.8).
+
+A type says what a declaration looks like, what the agent must hand in to achieve it, which further rules depend on the
+declaration, and what the agent is told. Everything else (tool names, attempts, re-prompts, states) is the runner's.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from core import bodies
+from core.errors import InvalidRequest
+from threads.goals import checklist, create_events, dataset_summary, dataset_triage, structured_output
+from threads.goals.base import GoalRefused, GoalType
+
+MAX_PER_TURN = 5
+
+REGISTRY: Mapping[str, GoalType] = {
+    kind.name: kind
+    for kind in (
+        dataset_summary.GOAL,
+        dataset_triage.GOAL,
+        create_events.GOAL,
+        structured_output.GOAL,
+        checklist.GOAL,
+    )
+}
+
+
+def declared(value: Any, place: str) -> dict[str, Any]:
+    """The goal data of a declaration, checked and complete, `goal_type` included (B102); raises `InvalidRequest`."""
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"{place}: must be an object")
+    kind = REGISTRY.get(str(value.get("goal_type", "")))
+    if kind is None:
+        raise InvalidRequest(f"{place}.goal_type: must be one of {', '.join(sorted(REGISTRY))}")
+    try:
+        checked = kind.declaration.model_validate(value)
+    except ValidationError as problem:
+        raise bodies.invalid(problem, place) from None
+    return {"goal_type": kind.name, **checked.model_dump(mode="json")}
+
+
+def check_attempt(goal_data: Mapping[str, Any], arguments: Any) -> dict[str, Any]:
+    """What an achieve call hands in, if it achieves the goal; raises `GoalRefused` with a reason for the agent."""
+    kind = REGISTRY[goal_data["goal_type"]]
+    try:
+        attempt = kind.attempt_model(goal_data).model_validate(arguments)
+    except ValidationError as problem:
+        raise GoalRefused(bodies.invalid(problem).message) from None
+    kind.check(goal_data, attempt)
+    return attempt.model_dump(mode="json")
+
+
+__all__ = ["MAX_PER_TURN", "REGISTRY", "GoalRefused", "GoalType", "check_attempt", "declared"]

@@ -1,0 +1,37 @@
+"""What the feedback app tells this one about ratings, registered when Django is ready."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.actor import Actor
+from threads.models import Thread
+from threads.presenting import Mark
+
+MessageMarks = Callable[[Actor, Thread], Mapping[int, Mark]]
+"""The ratings of a thread that the actor may see, by message."""
+ThreadCounts = Callable[[Actor, Sequence[int]], Mapping[int, tuple[int, int]]]
+"""How many negative and positive ratings the actor may see in each of these threads."""
+
+
+@dataclass
+class _Hooks:
+    message_marks: MessageMarks = lambda actor, thread: {}
+    thread_counts: ThreadCounts = lambda actor, thread_ids: {}
+
+
+_registered = _Hooks()
+
+
+def register(message_marks: MessageMarks, thread_counts: ThreadCounts) -> None:
+    """Called once by the app that knows about ratings."""
+    _registered.message_marks, _registered.thread_counts = message_marks, thread_counts
+
+
+def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
+    """The ratings to show beside the messages of a thread."""
+    return _registered.message_marks(actor, thread)
+
+
+def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> Mapping[int, tuple[int, int]]:
+    """Negative and positive counts to show in a list."""
+    return _registered.thread_counts(actor, thread_ids)

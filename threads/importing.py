@@ -1,0 +1,134 @@
+"""Bringing threads in from other systems, and giving them out again (spec 9)."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.authentication import actor_of_email, org_of
+from core.actor import Actor
+from core.bodies import check_storable
+from core.errors import InvalidRequest, NotFound, Unauthorized
+from threads import dialects, reading, titles, transcript
+from threads.dialects import Conversation, DialectError
+from threads.models import Thread
+from threads.models.thread import TITLE_LENGTH
+from threads.status import ThreadStatus
+from threads.wire import ExportOut, ImportItemOut, ImportOut
+
+
+def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[int, int]:
+    """Row ids of the owner and the org of an import; others than one's own are for admins (B179)."""
+    org_id = org_of(actor, org_public_id)
+    if owner is None or owner.strip().lower() == actor.email:
+        return actor.user_id, org_id
+    if not actor.is_admin:
+        raise Unauthorized("Only platform admins may import for somebody else.")
+    try:
+        other = actor_of_email(owner)
+    except NotFound as problem:
+        raise InvalidRequest(f"owner: {problem.message}") from None
+    if not other.belongs_to(org_id):
+        raise InvalidRequest(f"owner: {owner} is no member of that org")
+    return other.user_id, org_id
+
+
+def import_conversations(
+    format: str, conversations: Iterable[Any], owner_id: int, org_id: int, visibility: str = "private"
+) -> ImportOut:
+    """Store every conversation that can be read; each bad one fails alone, with path and reason (B178)."""
+    items = [import_one(format, each, owner_id, org_id, visibility) for each in conversations]
+    counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in ("created", "unchanged", "failed")}
+    return ImportOut(items=items, counts=counts)
+
+
+def import_one(
+    format: str, conversation: Any, owner_id: int, org_id: int, visibility: str = "private"
+) -> ImportItemOut:
+    """Store one conversation, whole or not at all. One whose id was imported before changes nothing (B177)."""
+    given = conversation.get("id") if isinstance(conversation, dict) else None
+    origin_id = str(given)[:200] if isinstance(given, str | int) and not isinstance(given, bool) else None
+    try:
+        check_storable(conversation)
+        parsed = dialects.parse(format, conversation)
+    except DialectError as problem:
+        return _failed(origin_id, problem.path, problem.reason)
+    except InvalidRequest as problem:
+        path, _, reason = problem.message.partition(": ")
+        return _failed(origin_id, path, reason)
+    thread = _imported(parsed.origin_id, owner_id, org_id)
+    if thread is None:
+        try:
+            thread = _stored(parsed, owner_id, org_id, visibility)
+        except IntegrityError:
+            # The same import ran beside this one and was quicker.
+            thread = _imported(parsed.origin_id, owner_id, org_id)
+            if thread is None:
+                raise
+        else:
+            return _item(parsed.origin_id, thread, "created", parsed.warnings)
+    return _item(parsed.origin_id, thread, "unchanged", ())
+
+
+def export(thread: Thread, format: str) -> ExportOut:
+    """A thread in a dialect, with every loss named and no raw payload (B180)."""
+    if format not in dialects.FORMATS:
+        raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
+    rendered = rendered_as(thread, format)
+    return ExportOut(
+        format=format, system=rendered.system, messages=list(rendered.messages), losses=list(rendered.losses)
+    )
+
+
+def rendered_as(thread: Thread, format: str) -> dialects.Rendered:
+    """A thread in any export format, texts for people included."""
+    system = Thread.objects.filter(pk=thread.pk).values_list("system_prompt", flat=True).first()
+    messages = reading.snapshots(thread.pk, with_raw=True)
+    return dialects.render(format, thread_id=thread.thread_id, title=thread.title, system=system, messages=messages)
+
+
+def _imported(origin_id: str, owner_id: int, org_id: int) -> Thread | None:
+    return Thread.objects.filter(org=org_id, created_by=owner_id, import_id=origin_id).first()
+
+
+def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -> Thread:
+    now = timezone.now()
+    times = [message.created for message in parsed.messages if message.created]
+    created = parsed.created or min(times, default=now)
+    thread = Thread(
+        org_id=org_id,
+        created_by_id=owner_id,
+        created=created,
+        title=(parsed.title or _title(parsed) or "")[:TITLE_LENGTH] or None,
+        status=ThreadStatus.USER_TURN,
+        visibility=visibility,
+        system_prompt=parsed.system,
+        import_id=parsed.origin_id,
+        metadata=parsed.metadata,
+    )
+    with transaction.atomic(), transcript.creating(thread) as writer:
+        for message in parsed.messages:
+            author = owner_id if message.role == "user" else None
+            writer.add(message.role, message.blocks, created=message.created or created, author_id=author)
+    return thread
+
+
+def _title(parsed: Conversation) -> str | None:
+    said: Iterator[str] = (
+        block["text"]
+        for message in parsed.messages
+        if message.role == "user"
+        for block in message.blocks
+        if block["content_type"] == "text"
+    )
+    return next((title for text in said if (title := titles.of_text(text))), None)
+
+
+def _item(origin_id: str, thread: Thread, outcome: Any, warnings: Iterable[str]) -> ImportItemOut:
+    return ImportItemOut(id=origin_id, thread_id=thread.thread_id, outcome=outcome, warnings=list(warnings), errors=[])
+
+
+def _failed(origin_id: str | None, path: str, reason: str) -> ImportItemOut:
+    errors = [{"path": path, "reason": reason}]
+    return ImportItemOut(id=origin_id, thread_id=None, outcome="failed", warnings=[], errors=errors)

@@ -1,0 +1,73 @@
+import json
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from accounts.authentication import actor_of_email
+from accounts.orgs import org_named
+from core.errors import DomainError
+from threads import importing
+from threads.dialects import FORMATS
+
+
+class Command(BaseCommand):
+    help = "Import conversations from a JSONL file, one a line. Importing the same file again changes nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--format", choices=FORMATS, required=True)
+        parser.add_argument("--org", required=True, help="short name of the org")
+        parser.add_argument("--owner", required=True, help="e-mail address of a member of the org")
+        parser.add_argument("--visibility", choices=["private", "org"], default="private")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        owner_id, org_id = _target(options["owner"], options["org"])
+        counts = {"created": 0, "unchanged": 0, "failed": 0}
+        for number, line in self._lines(options["file"]):
+            item = _imported(options["format"], line, owner_id, org_id, options["visibility"])
+            counts[item["outcome"]] += 1
+            for warning in item["warnings"]:
+                tqdm.write(f"line {number}: {warning}", file=sys.stderr)
+            for error in item["errors"]:
+                tqdm.write(f"line {number}: failed: {error['path']}: {error['reason']}", file=sys.stderr)
+        self.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+        if counts["failed"]:
+            sys.exit(1)
+
+    def _lines(self, path: Path) -> Any:
+        """Numbered lines that are not blank, with a bar that shows how far in the file we are."""
+        try:
+            size = path.stat().st_size
+            with path.open("rb") as source, tqdm(total=size, unit="B", unit_scale=True, desc=path.name) as bar:
+                for number, line in enumerate(source, 1):
+                    bar.update(len(line))
+                    if line.strip():
+                        yield number, line
+        except OSError as problem:
+            raise CommandError(f"{path}: {problem.strerror}") from None
+
+
+def _target(owner: str, org: str) -> tuple[int, int]:
+    try:
+        actor, found = actor_of_email(owner), org_named(org)
+    except DomainError as problem:
+        raise CommandError(problem.message) from None
+    if not actor.belongs_to(found.pk):
+        raise CommandError(f"{owner} is no member of {org}.")
+    return actor.user_id, found.pk
+
+
+def _imported(format: str, line: bytes, owner_id: int, org_id: int, visibility: str) -> dict[str, Any]:
+    try:
+        conversation = json.loads(line)
+    except RecursionError:
+        reason = "is nested too deeply"
+    except ValueError as problem:
+        reason = f"is not valid JSON ({problem})"
+    else:
+        return importing.import_one(format, conversation, owner_id, org_id, visibility).model_dump()
+    return {"outcome": "failed", "warnings": [], "errors": [{"path": "line", "reason": reason}]}

@@ -1,0 +1,9 @@
+"""What the threads app stores."""
+
+from threads.models.agent import Agent
+from threads.models.goal import ClientTool, Goal
+from threads.models.message import Block, Message
+from threads.models.thread import Pin, Rewind, Subject, Thread
+from threads.models.turn import Turn
+
+__all__ = ["Agent", "Block", "ClientTool", "Goal", "Message", "Pin", "Rewind", "Subject", "Thread", "Turn"]

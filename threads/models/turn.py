@@ -1,0 +1,49 @@
+"""A turn: the row that a worker claims, keeps alive and finishes. The queue only carries its id."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import User
+from threads.models.thread import Thread
+from threads.status import OPEN_TURN, TurnState
+
+
+class Turn(models.Model):
+    """From a stored request to the thread being somebody else's turn.
+
+    `attempt` fences: a worker writes only while the row still carries the attempt it claimed, so one that was given up
+    for dead cannot add a word after its successor has begun.
+    """
+
+    thread = models.ForeignKey(Thread, models.CASCADE, related_name="turns")
+    requested_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    state = models.CharField(max_length=10, choices=TurnState, default=TurnState.QUEUED)
+    attempt = models.PositiveIntegerField(default=0)
+    worker = models.CharField(max_length=120, default="")
+    lease_until = models.DateTimeField(null=True)
+    queued_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    first_text_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    reprompts = models.PositiveSmallIntegerField(default=0)
+    requests = models.PositiveSmallIntegerField(default=0)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    error_code = models.CharField(max_length=60, default="")
+    # Recognises a POST that is sent again (spec 1.5).
+    request_hash = models.CharField(max_length=64, default="")
+    requested_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["thread"], condition=models.Q(state__in=OPEN_TURN), name="turn_one_open"),
+        ]
+        indexes: ClassVar = [
+            # The sweep: what is queued or running, oldest first.
+            models.Index(fields=["state", "lease_until"], condition=models.Q(state__in=OPEN_TURN), name="turn_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.pk} of {self.thread_id}"

@@ -1,0 +1,254 @@
+"""The thread pages: thin doors to the same verbs as the REST routes."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import quote
+
+from django.contrib import messages as notes
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.authentication import page_actor
+from accounts.pages import current_org, signed_in
+from accounts.rights import Right
+from core import bodies
+from core.actor import Actor
+from core.errors import InvalidRequest, NoOrgProvided
+from threads import finding, forks, importing, presenting, profiles, reading, screens, sharing, titles, turns
+from threads.access import may, thread_for
+from threads.dialects import EXPORT_FORMATS
+from threads.models import Thread
+from threads.wire import ForkIn, SendIn, StartIn, TitlePatch, VisibilityIn
+
+PAGE = 50
+
+
+@signed_in
+@require_GET
+def threads(request: HttpRequest) -> HttpResponse:
+    """The list: pins on top, then the newest; the address is the state."""
+    actor = page_actor(request)
+    line, view, after = (request.GET.get(name, "") for name in ("q", "view", "after"))
+    found = finding.parse(line[:500])
+    scope = _in_org(request, actor)
+    rows, next_token = reading.keyset(
+        actor, scope.filter(found.condition, _view(actor, view)), limit=PAGE, page_token=after or None
+    )
+    shown = screens.rows_of(actor, rows)
+    context: dict[str, Any] = {
+        "rows": shown,
+        "bands": presenting.bands(shown, now=timezone.now(), after=request.GET.get("band", "")),
+        "views": presenting.thread_views(view or "all", q=line),
+        "view": view or "all",
+        "q": line,
+        "unknown": found.unknown,
+        "next_url": _next_url(request, next_token, shown),
+        "first_run": not shown and not line and view in ("", "all") and not after,
+    }
+    is_partial = request.headers.get("HX-Request") and after and not request.headers.get("HX-Boosted")
+    return render(request, "threads/_rows.html" if is_partial else "threads/list.html", context)
+
+
+def _in_org(request: HttpRequest, actor: Actor) -> Any:
+    org = current_org(request)
+    visible = Thread.objects.visible_to(actor)
+    return visible.filter(org=org) if org else visible
+
+
+def _view(actor: Actor, view: str) -> Q:
+    return Q(created_by=actor.user_id) if view == "mine" else finding.VIEWS.get(view, Q())
+
+
+def _next_url(request: HttpRequest, token: str | None, shown: list[presenting.ThreadRow]) -> str:
+    if token is None:
+        return ""
+    query = request.GET.copy()
+    query["after"] = token
+    query["band"] = presenting.bands(shown, now=timezone.now())[-1].key
+    return f"?{query.urlencode()}"
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def start(request: HttpRequest) -> HttpResponse:
+    """A form for a new thread."""
+    text, profile = request.POST.get("text", ""), request.POST.get("model_profile", "")
+    form: dict[str, Any] = {"text": text, "model_profile": profile, "errors": {}}
+    if request.method == "POST":
+        try:
+            return redirect("threads:detail", _started(request, text, profile))
+        except InvalidRequest as problem:
+            field = "model_profile" if problem.message.startswith("model_profile") else "text"
+            form["errors"] = {field: _reason(problem)}
+    context = {"profiles": profiles.all_profiles(), "form": form}
+    return render(request, "threads/start.html", context, status=400 if form["errors"] else 200)
+
+
+def _started(request: HttpRequest, text: str, profile: str) -> str:
+    org = current_org(request)
+    if org is None:
+        raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
+    message = {"role": "user", "content": [{"text": _lines(text)}]}
+    bodies.check_storable(message)
+    body = bodies.parse(StartIn, {"messages": [message], "model_profile": profile or None})
+    return turns.start(page_actor(request), org.pk, body).thread_id
+
+
+@signed_in
+@require_GET
+def detail(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """One thread, to be read."""
+    actor = page_actor(request)
+    return _detail(request, actor, thread_for(actor, thread_id))
+
+
+def _detail(
+    request: HttpRequest, actor: Actor, thread: Thread, form: dict[str, str] | None = None, status: int = 200
+) -> HttpResponse:
+    return render(request, "threads/detail.html", screens.context(actor, thread) | {"form": form}, status=status)
+
+
+@signed_in
+@require_POST
+def send(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Write to the agent; what was typed stays in the form when it cannot be sent."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.SEND)
+    turns.require_writable(thread)
+    text = request.POST.get("text", "")
+    try:
+        message = {"role": "user", "content": [{"text": _lines(text)}]}
+        bodies.check_storable(message)
+        turns.send(actor, thread, bodies.parse(SendIn, {"message": message}), echo=False)
+    except InvalidRequest as problem:
+        return _detail(request, actor, thread, {"text": text, "error": _reason(problem)}, status=400)
+    return _back(thread)
+
+
+@signed_in
+@require_POST
+def cancel(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Stop the running turn."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.CANCEL)
+    turns.cancel(actor, thread)
+    return _back(thread)
+
+
+@signed_in
+@require_POST
+def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Fork at a message and go there."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.FORK)
+    body = bodies.parse(ForkIn, {"message_sequence_num": _index(request.POST.get("message_sequence_num", ""))})
+    forked = forks.fork(actor, thread, body.message_sequence_num)
+    notes.success(request, "This fork is yours and private. Write to go on from here.")
+    return redirect("threads:detail", forked.thread_id)
+
+
+@signed_in
+@require_POST
+def pin(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Put a thread on top of one's list, or take it down."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.PIN)
+    sharing.pin(actor, thread, pinned=request.POST.get("pinned") == "true")
+    return _back(thread)
+
+
+@signed_in
+@require_POST
+def visibility(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Open a thread to its org, or close it."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.RESCOPE)
+    body = bodies.parse(VisibilityIn, {"visibility": request.POST.get("visibility", "")})
+    sharing.set_visibility(actor, thread, body.visibility)
+    return _back(thread)
+
+
+@signed_in
+@require_POST
+def title(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Give a thread another title."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.DESCRIBE)
+    given = {"title": request.POST.get("title", "")}
+    bodies.check_storable(given)
+    titles.retitle(actor, thread, bodies.parse(TitlePatch, given).title)
+    return _back(thread)
+
+
+@signed_in
+@require_GET
+def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse:
+    """Input and output of one tool use, as a fragment or as a page; raw only with the right (H4)."""
+    actor = page_actor(request)
+    wants_raw = request.GET.get("raw") == "1"
+    thread = thread_for(actor, thread_id, Right.RAW if wants_raw else Right.READ)
+    at, found = reading.tool_detail(thread, tool_use_id, message=_index(request.GET.get("message", "")))
+    shown = presenting.call_detail(
+        found.tool_use,
+        found.tool_result,
+        index=at,
+        raw=wants_raw,
+        thread_status=thread.status,
+    )
+    here = reverse("threads:detail", args=[thread.thread_id])
+    raw_url = (
+        f"{here}calls/{quote(tool_use_id, safe='')}/?raw=1&message={at}"
+        if not wants_raw and may(actor, thread, Right.RAW)
+        else ""
+    )
+    context = {"call": shown, "raw_url": raw_url, "here": here, "thread_title": thread.title or ""}
+    return render(
+        request, "threads/_call_io.html" if request.headers.get("HX-Request") else "threads/call.html", context
+    )
+
+
+@signed_in
+@require_GET
+def export(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Download a thread in a format of another system, as Markdown or as a plain transcript."""
+    thread = thread_for(page_actor(request), thread_id)
+    name = request.GET.get("format", "")
+    if name not in EXPORT_FORMATS:
+        raise InvalidRequest(f"format: must be one of {', '.join(EXPORT_FORMATS)}")
+    if name in ("markdown", "transcript"):
+        content, ending, kind = (
+            importing.rendered_as(thread, name).text,
+            "md" if name == "markdown" else "txt",
+            "text/plain",
+        )
+    else:
+        record = importing.export(thread, name).model_dump(mode="json")
+        content, ending, kind = json.dumps(record, ensure_ascii=False, indent=2), "json", "application/json"
+    response = HttpResponse(content, content_type=f"{kind}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{thread.thread_id}-{name}.{ending}"'
+    return response
+
+
+def _back(thread: Thread) -> HttpResponse:
+    return redirect("threads:detail", thread.thread_id)
+
+
+def _index(text: str) -> int | None:
+    """The number of a message, as a form or an address writes it."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
+
+
+def _lines(text: str) -> str:
+    """A form sends CRLF; what people write has line feeds."""
+    return text.replace("\r\n", "\n")
+
+
+def _reason(problem: InvalidRequest) -> str:
+    """The reason without the path of a JSON body that a person never saw."""
+    reason = problem.message.rpartition(": ")[2]
+    return f"{reason[:1].upper()}{reason[1:]}."

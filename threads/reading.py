@@ -1,0 +1,399 @@
+"""Reading threads: the record, what is new since a token, lists. Every read of several tables sees one state (B87)."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from accounts.models import User
+from core import ids, paging
+from core.actor import Actor
+from core.db import snapshot
+from core.errors import InvalidRequest, NotFound
+from core.prepared import Prepared, Row
+from threads.content import BlockDict, MessageSnapshot, MessageStatus, Role
+from threads.models import Block, Goal, Message, Pin, Rewind, Thread
+from threads.wire import (
+    DeltaOut,
+    GoalOut,
+    MessageOut,
+    SearchIn,
+    StatusOut,
+    SubjectOut,
+    ThreadOut,
+    ThreadPageOut,
+    ToolDetailOut,
+)
+
+_TOKEN = re.compile(r"v1\.([0-9A-Za-z_-]{1,64})\.([0-9]{1,18})")
+CLIENT_CONTEXT_SINCE = "2026-09-30"
+
+
+def token_of(thread: Thread, revision: int | None = None) -> str:
+    """The continuation token for a state of a thread, the current one by default."""
+    return f"v1.{thread.key}.{thread.revision if revision is None else revision}"
+
+
+def revision_of(token: str | None, thread: Thread) -> int:
+    """The revision a token stands for; 0 for none. Malformed and foreign tokens are invalid requests (B94)."""
+    if not token:
+        return 0
+    match = _TOKEN.fullmatch(token)
+    if match is None or match[1] != thread.key:
+        raise InvalidRequest("next_token: is not a token of this thread")
+    return int(match[2])
+
+
+def record(thread: Thread, *, load_messages: bool = True, api_version: str = "") -> ThreadOut:
+    """The whole record, its messages and its token from one snapshot (spec 4.6 items 3, 4 and 10)."""
+    with snapshot():
+        refresh(thread)
+        messages = message_outs(snapshots(thread.pk), api_version) if load_messages else []
+        goals = goals_of(thread)
+        source = _source_key(thread)
+    return _record(thread, messages, goals, source, token_of(thread, None if load_messages else 0))
+
+
+def status(thread: Thread) -> StatusOut:
+    """The short answer of the writing routes."""
+    return StatusOut(thread_id=thread.thread_id, status=thread.status)
+
+
+def delta(actor: Actor, thread: Thread, token: str | None, *, api_version: str = "") -> DeltaOut:
+    """Everything newer than a token, read in one snapshot with the token that follows it (spec 4.4).
+
+    Nothing newer costs no query beyond the one that found the thread.
+    """
+    since = revision_of(token, thread)
+    if since == thread.revision:
+        return DeltaOut(continuation_token=token or token_of(thread), status=thread.status, activity=thread.activity)
+    with snapshot():
+        refresh(thread)
+        # A token from the future: the database was restored from a backup. Everything again (spec 4.4).
+        is_lost = since > thread.revision
+        since = 0 if is_lost else since
+        reset = 0 if is_lost else reset_since(thread, since)
+        changed = snapshots(thread.pk, since=since, echo_to=actor.user_id, kept_below=reset)
+        goals = goals_of(thread) if thread.goals_revision > since or not since else None
+    return DeltaOut(
+        messages_by_idx={
+            str(each.index): out for each, out in zip(changed, message_outs(changed, api_version), strict=True)
+        },
+        continuation_token=token_of(thread),
+        reset_from_message_sequence_num=reset,
+        status=thread.status,
+        activity=thread.activity,
+        title=thread.title if thread.title_revision > since or not since else None,
+        goals=goals,
+    )
+
+
+def snapshots(
+    thread_pk: int,
+    *,
+    since: int = 0,
+    echo_to: int | None = None,
+    kept_below: int | None = None,
+    with_raw: bool = False,
+    between: tuple[int, int] | None = None,
+) -> list[MessageSnapshot]:
+    """Messages with a change newer than `since`, each with its newer blocks only; all of them for 0.
+
+    `echo_to`: a person whose own sent texts are left out where they hold them already (B51). `kept_below`: the index
+    from which a reader was told to drop everything, so that nothing from there on counts as held.
+    """
+    first, last = between or _EVERYTHING
+    newer = (since,) if since else ()
+    found = _MESSAGES[bool(since)].rows(thread_pk, first, last, *newer)
+    if not found:
+        return []
+    first, last = found[0][0], found[-1][0]
+    content = _content(_BLOCKS[bool(since), with_raw].rows(thread_pk, first, last, *newer))
+    first_revisions = {row[0]: row[4] for row in found}
+    result = []
+    for idx, role, state, created, first, echo, author in found:
+        held = content.get(idx, [])
+        is_new_echo = echo_to is not None and echo == echo_to and idx > 0 and first > since
+        is_dropped = kept_below is not None and idx >= kept_below
+        # The message before it is not newer than the token, or newer only in its state: it is held.
+        if is_new_echo and not is_dropped and first_revisions.get(idx - 1, 0) <= since:
+            held = [block for block in held if block["content_type"] != "text"]
+        result.append(MessageSnapshot(idx, cast(Role, role), cast(MessageStatus, state), created, held, author))
+    return result
+
+
+def _content(rows: list[Row]) -> dict[int, list[BlockDict]]:
+    content: dict[int, list[BlockDict]] = {}
+    for idx, kind, text, data, *raw in rows:
+        if kind == "text":
+            block: BlockDict = {"content_type": "text", "text": text}
+        else:
+            block = data
+            if raw and raw[0]:
+                block = {**data, **raw[0]}
+        content.setdefault(idx, []).append(block)
+    return content
+
+
+def _message_rows(thread_pk: int, first: int, last: int, *since: int) -> QuerySet[Message, Row]:
+    rows = Message.objects.filter(thread=thread_pk, idx__range=(first, last)).order_by("idx")
+    rows = rows.filter(revision__gt=since[0]) if since else rows
+    return rows.values_list("idx", "role", "status", "created", "first_revision", "echo_to_id", "author__email")
+
+
+def _block_rows(thread_pk: int, first: int, last: int, *since: int) -> QuerySet[Block, Row]:
+    rows = Block.objects.filter(thread=thread_pk, idx__range=(first, last)).order_by("idx", "position")
+    rows = rows.filter(revision__gt=since[0]) if since else rows
+    return rows.values_list("idx", "kind", "text", "data")
+
+
+def _raw_block_rows(thread_pk: int, first: int, last: int, *since: int) -> QuerySet[Block, Row]:
+    return _block_rows(thread_pk, first, last, *since).values_list("idx", "kind", "text", "data", "raw")
+
+
+_EVERYTHING = (0, 2**31 - 1)
+_MESSAGES = {is_newer: Prepared(_message_rows, *[int] * (3 + is_newer)) for is_newer in (False, True)}
+_BLOCKS = {
+    (is_newer, with_raw): Prepared(rows, *[int] * (3 + is_newer))
+    for with_raw, rows in ((False, _block_rows), (True, _raw_block_rows))
+    for is_newer in (False, True)
+}
+
+
+def message_outs(messages: Iterable[MessageSnapshot], api_version: str = "") -> list[MessageOut]:
+    """The wire form. Clients older than the client_context block cannot parse it and do not get it (spec 1.6)."""
+    is_old = bool(api_version) and api_version < CLIENT_CONTEXT_SINCE
+    return [
+        {
+            "role": message.role,
+            "content": [
+                _open(block) for block in message.blocks if not (is_old and block["content_type"] == "client_context")
+            ],
+            "status": message.status,
+            "created": message.created,
+        }
+        for message in messages
+    ]
+
+
+def _open(block: BlockDict) -> BlockDict:
+    """A stored block with every key its record has: raw parts as null, save where they are the payload itself."""
+    if block["content_type"] == "tool_use":
+        return {**block, "raw_request": None}
+    if block["content_type"] == "tool_result":
+        shown = block.get("payload") if block.get("answered_by") in ("client", "skill") else None
+        out = {key: value for key, value in block.items() if key != "answered_by"}
+        out["raw_response"] = shown
+        return out
+    return block
+
+
+def goals_of(thread: Thread) -> list[GoalOut]:
+    """All goals of a thread in declaration order (B101)."""
+    if not thread.goal_count:
+        return []
+    rows = Goal.objects.filter(thread=thread.pk).order_by("id")
+    return [
+        GoalOut(
+            goal_type=goal.goal_type,
+            goal_data=goal.goal_data,
+            status=goal.status,
+            message_sequence_num=goal.message_sequence_num,
+            created=goal.created,
+            concluded_at=goal.concluded_at,
+            achieve_tool_use_id=goal.achieve_tool_use_id,
+        )
+        for goal in rows
+    ]
+
+
+def tool_detail(thread: Thread, tool_use_id: str, *, message: int | None = None) -> tuple[int, ToolDetailOut]:
+    """A tool use and its result with their raw payloads (H4), and the message that holds the use.
+
+    Imported threads may use an id twice: `message` tells which use is meant, the first one by default. Its result is
+    the first with that id behind it. Asking for the right is the caller's part.
+    """
+    rows = Block.objects.filter(thread=thread.pk, tool_use_id=tool_use_id).order_by("idx", "position")
+    found = list(rows.values_list("idx", "kind", "data", "raw"))
+    uses = [row for row in found if row[1] == "tool_use" and message in (None, row[0])]
+    if not uses:
+        raise NotFound(f"There is no tool use {tool_use_id[:80]} in this thread.")
+    at, _, use, raw_use = cast(tuple[int, str, BlockDict, BlockDict | None], uses[0])
+    result: BlockDict | None = None
+    for idx, kind, data, raw in cast(list[tuple[int, str, BlockDict, BlockDict | None]], found):
+        if kind == "tool_result" and idx > at and result is None:
+            result = {**data, "raw_response": None, **(raw or {})}
+            result.pop("answered_by", None)
+    return at, ToolDetailOut(tool_use={**use, "raw_request": None, **(raw_use or {})}, tool_result=result)
+
+
+def subjects_of(thread: Thread) -> list[SubjectOut]:
+    """What the thread is about (H10)."""
+    rows = thread.subjects.order_by("id").values_list("association_id", "note")
+    return [SubjectOut(association_id=entity, note=note) for entity, note in rows]
+
+
+def own_threads(actor: Actor, *, limit: int, page_token: str | None) -> ThreadPageOut:
+    """H1: the caller's threads and the ones they pinned; pins first, then newest first."""
+    orgs = list(actor.orgs.values())
+    mine = Q(created_by=actor.user_id) & (Q() if actor.is_admin else Q(org__in=orgs))
+    pinned = Pin.objects.filter(user=actor.user_id, thread=OuterRef("pk"))
+    threads = Thread.objects.visible_to(actor).filter(mine | Exists(pinned))
+    return page_of(actor, threads, limit=limit, page_token=page_token)
+
+
+def search(actor: Actor, body: SearchIn) -> ThreadPageOut:
+    """H2: threads readable without admin rights, filtered (B149)."""
+    threads = Thread.objects.readable_by(actor)
+    exact = {
+        "status": body.status,
+        "visibility": body.visibility,
+        "created_from_agent_id": body.created_from_agent_id,
+        "created_by__email": body.created_by.lower() if body.created_by else None,
+        "subjects__association_id": body.association_id,
+    }
+    threads = threads.filter(**{column: value for column, value in exact.items() if value is not None})
+    if body.query and body.query.strip():
+        threads = threads.filter(says(body.query.strip()))
+    return page_of(actor, threads, limit=paging.limit_of(body.limit), page_token=body.page_token)
+
+
+def says(words: str) -> Q:
+    """Threads whose title or user text holds the words, whatever their case."""
+    written = Block.objects.filter(
+        thread=OuterRef("pk"),
+        kind="text",
+        text__icontains=words,
+        idx__in=Message.objects.filter(thread=OuterRef("thread"), role="user").values("idx"),
+    )
+    return Q(title__icontains=words) | Q(Exists(written))
+
+
+def page_of(actor: Actor, threads: QuerySet[Thread], *, limit: int, page_token: str | None) -> ThreadPageOut:
+    """One page, pins first. The cursor is a place in that order, so rows never jump or repeat while others write."""
+    rows, next_token = keyset(actor, threads, limit=limit, page_token=page_token)
+    keys = dict(
+        Thread.objects.filter(pk__in=[row.forked_from_id for row in rows if row.forked_from_id]).values_list(
+            "pk", "key"
+        )
+    )
+    items = []
+    for row in rows:
+        source = keys.get(row.forked_from_id) if row.forked_from_id else None
+        item = _record(row, [], None, source, token_of(row, 0))
+        items.append(item.model_copy(update={"pinned_at": row.pinned_at}))  # type: ignore[attr-defined]
+    return ThreadPageOut(items=items, next_token=next_token)
+
+
+def keyset(
+    actor: Actor, threads: QuerySet[Thread], *, limit: int, page_token: str | None
+) -> tuple[list[Thread], str | None]:
+    """Rows of one page, each with `pinned_at`, and the token of the next page."""
+    pins = Pin.objects.filter(user=actor.user_id)
+    block, at, last_id = paging.decode(page_token, 3) if page_token else ("pinned", None, None)
+    rows: list[Thread] = []
+    if block == "pinned":
+        pinned = threads.filter(pins__in=pins).annotate(pinned_at=F("pins__pinned_at"))
+        if at:
+            pinned = pinned.filter(_before("pins__pinned_at", at, last_id))
+        rows = list(_listed(pinned).order_by("-pins__pinned_at", "-id")[: limit + 1])
+        at = last_id = None
+    if len(rows) <= limit:
+        rest = threads.exclude(pk__in=pins.values("thread"))
+        if at:
+            rest = rest.filter(_before("created", at, last_id))
+        for row in _listed(rest).order_by("-created", "-id")[: limit + 1 - len(rows)]:
+            row.pinned_at = None  # type: ignore[attr-defined]
+            rows.append(row)
+    return rows[:limit], _cursor(rows[limit - 1]) if len(rows) > limit else None
+
+
+def _cursor(row: Thread) -> str:
+    pinned_at: datetime | None = row.pinned_at  # type: ignore[attr-defined]
+    if pinned_at:
+        return paging.encode("pinned", pinned_at.isoformat(), row.pk)
+    return paging.encode("rest", row.created.isoformat(), row.pk)
+
+
+def _before(column: str, at: str, last_id: Any) -> Q:
+    moment = datetime.fromisoformat(at)
+    return Q(**{f"{column}__lt": moment}) | Q(**{column: moment, "pk__lt": last_id})
+
+
+def _listed(threads: QuerySet[Thread]) -> QuerySet[Thread]:
+    heavy = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
+    return threads.select_related("org", "created_by").defer(*heavy)
+
+
+def author_names(messages: Sequence[MessageSnapshot]) -> dict[str, str]:
+    """Display names by address, for pages."""
+    addresses = {message.author for message in messages if message.author}
+    return {user.email: user.display_name for user in User.objects.filter(email__in=addresses)} if addresses else {}
+
+
+def refresh(thread: Thread) -> None:
+    """The columns that writing changes, as of this snapshot."""
+    row = _STATE.first(thread.pk)
+    if row is None:
+        raise NotFound(f"There is no thread {thread.thread_id}.")
+    for column, value in zip(_STATE_COLUMNS, row, strict=True):
+        setattr(thread, column, value)
+
+
+_STATE_COLUMNS = (
+    "revision",
+    "status",
+    "activity",
+    "title",
+    "title_revision",
+    "goals_revision",
+    "rewind_revision",
+    "goal_count",
+    "message_count",
+    "visibility",
+)
+_KEY = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list("key"), int)
+_STATE = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list(*_STATE_COLUMNS), int)
+
+
+def reset_since(thread: Thread, since: int) -> int | None:
+    """The message from which a reader with that revision has to drop what they hold, if any was taken back."""
+    if thread.rewind_revision <= since or not since:
+        return None
+    taken_back = Rewind.objects.filter(thread=thread.pk, revision__gt=since).values_list("from_idx", flat=True)
+    return min(taken_back, default=None)
+
+
+def _source_key(thread: Thread) -> str | None:
+    if thread.forked_from_id is None:
+        return None
+    row = _KEY.first(thread.forked_from_id)
+    return row[0] if row else None
+
+
+def _record(
+    thread: Thread, messages: list[MessageOut], goals: list[GoalOut] | None, source_key: str | None, token: str
+) -> ThreadOut:
+    return ThreadOut(
+        thread_id=thread.thread_id,
+        created=thread.created,
+        created_by=thread.created_by.email,
+        created_by_principal=f"user:{thread.created_by.email}",
+        org_id=thread.org.org_id,
+        messages=messages,
+        continuation_token=token,
+        status=thread.status,
+        activity=thread.activity,
+        title=thread.title,
+        model_profile=thread.model_profile,
+        forked_from_thread_id=ids.THREAD + source_key if source_key else None,
+        forked_from_message_sequence_num=thread.forked_from_message_sequence_num if source_key else None,
+        visibility=thread.visibility,
+        created_from_agent_id=thread.created_from_agent_id,
+        created_from_trigger_id=thread.created_from_trigger_id,
+        origin=thread.origin,
+        goals=goals,
+        tasks=None if goals is None else [],
+    )

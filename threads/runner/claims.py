@@ -1,0 +1,116 @@
+"""Claiming a turn, keeping it alive, finding the ones that nobody keeps alive.
+
+The row is the truth: state, attempt, lease. The queue only says "look at this row", as often as it likes.
+"""
+
+import logging
+import os
+import socket
+import threading
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from core import jobs
+from core.db import replace_dead_connections
+from threads.models import Turn
+from threads.status import TurnState
+from threads.transcript import Fence, Transcript
+
+logger = logging.getLogger("heddle.turns")
+ADVANCE = "threads.advance"
+_QUEUED_LONG_ENOUGH = timedelta(seconds=5)
+
+
+def claim(writer: Transcript, turn: Turn) -> Fence | None:
+    """Take a turn under its thread's lock, or None when somebody else has it or it is over."""
+    now = timezone.now()
+    is_free = turn.state == TurnState.QUEUED or (
+        turn.state == TurnState.RUNNING and turn.lease_until is not None and turn.lease_until < now
+    )
+    if not is_free:
+        return None
+    turn.state, turn.worker, turn.attempt = TurnState.RUNNING, _worker(), turn.attempt + 1
+    turn.started_at = turn.started_at or now
+    turn.lease_until = now + _lease()
+    turn.save(update_fields=["state", "worker", "attempt", "started_at", "lease_until"])
+    return Fence(turn.pk, turn.attempt)
+
+
+def sweep(*, orphans: bool = False) -> int:
+    """Queue again what is stuck: nudges that got lost, and turns whose worker died. Returns how many.
+
+    `orphans`: this is the only process there is and it has just started, so nobody can be running anything.
+    """
+    now = timezone.now()
+    stuck = Q(state=TurnState.QUEUED, queued_at__lt=now if orphans else now - _QUEUED_LONG_ENOUGH)
+    running = Turn.objects.filter(state=TurnState.RUNNING)
+    if orphans:
+        running.update(lease_until=now - timedelta(seconds=1))
+    stuck |= Q(state=TurnState.RUNNING, lease_until__lt=now)
+    found = list(Turn.objects.filter(stuck).order_by("queued_at").values_list("pk", flat=True)[:1000])
+    for turn_id in found:
+        jobs.enqueue(ADVANCE, turn_id)
+    if found:
+        logger.info("turns.queued_again", extra={"count": len(found)})
+    return len(found)
+
+
+class _Heart:
+    """One thread a process that keeps all its claims alive. It dies with the process, which is the point."""
+
+    def __init__(self) -> None:
+        self._held: set[Fence] = set()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._pid = 0
+
+    def hold(self, fence: Fence) -> None:
+        """Keep a claim alive until it is dropped."""
+        with self._lock:
+            self._held.add(fence)
+            if self._thread is None or self._pid != os.getpid():
+                self._pid = os.getpid()
+                self._thread = threading.Thread(target=self._beat, name="leases", daemon=True)
+                self._thread.start()
+
+    def drop(self, fence: Fence) -> None:
+        """Stop keeping a claim alive."""
+        with self._lock:
+            self._held.discard(fence)
+
+    def _beat(self) -> None:
+        pause = threading.Event()
+        while True:
+            pause.wait(settings.HEDDLE.heartbeat_seconds)
+            with self._lock:
+                held = list(self._held)
+            try:
+                for fence in held:
+                    renew(fence)
+            except Exception as problem:  # the database is away for a moment: the lease outlasts two beats
+                logger.warning("leases.not_renewed", extra={"kind": type(problem).__name__})
+                replace_dead_connections()
+            finally:
+                connection.close()
+
+
+heart = _Heart()
+
+
+def renew(fence: Fence) -> None:
+    """Put a claim's end further off, if it still stands."""
+    Turn.objects.filter(pk=fence.turn_id, attempt=fence.attempt, state=TurnState.RUNNING).update(
+        lease_until=timezone.now() + _lease()
+    )
+
+
+def _lease() -> timedelta:
+    return timedelta(seconds=settings.HEDDLE.lease_seconds)
+
+
+def _worker() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"[:120]

@@ -1,0 +1,362 @@
+"""Advancing a turn: claim it, ask the model, answer its calls, and so on until it is somebody else's turn.
+
+Between two commits a worker may die at any point. What it leaves behind is enough to go on: the last message tells
+which phase the turn is in, an answer that was being written is taken back and written again, and calls that may not be
+repeated are answered as interrupted.
+"""
+
+import logging
+import re
+import threading
+from collections.abc import Sequence
+from time import monotonic
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import timezone
+
+from core import ids
+from core.db import replace_dead_connections
+from core.errors import InvalidRequest
+from threads import reading, transcript
+from threads.content import BlockDict, MessageSnapshot, error, text, tool_result
+from threads.models import Message, Thread, Turn
+from threads.pending import open_uses
+from threads.profiles import named
+from threads.runner import prompts
+from threads.runner.claims import claim, heart
+from threads.runner.providers.events import Broken, Finished, TextFragment, ToolCall
+from threads.runner.toolbox import Toolbox
+from threads.status import ThreadStatus, TurnState
+from threads.transcript import Fence, LeaseLost, Transcript
+from threads.turns import fail_goals
+
+logger = logging.getLogger("heddle.turns")
+MAX_REPROMPTS = 3
+MAX_REQUESTS = 40
+BLOCK_CHARACTERS = 80
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+UNANSWERED = "This call was never answered."
+_warming = threading.Lock()
+
+
+def advance(turn_id: int) -> None:
+    """Carry a turn as far as it goes. Doing it twice, or for a turn that is over, does nothing."""
+    turn = Turn.objects.filter(pk=turn_id).first()
+    if turn is None:
+        return
+    try:
+        run = _Run.claimed(turn)
+        if run is not None:
+            run.to_its_end()
+    except LeaseLost:
+        logger.info("turn.lost", extra={"turn": turn_id})
+    except DatabaseError as problem:
+        # The lease runs out, or the turn is still queued: somebody takes it up again.
+        logger.warning("turn.interrupted", extra={"turn": turn_id, "kind": type(problem).__name__})
+        replace_dead_connections()
+    except Exception:  # a bug must not leave the thread waiting for ever
+        logger.exception("turn.crashed", extra={"turn": turn_id})
+        _give_up(turn)
+
+
+def warm_up() -> None:
+    """Import what speaks to models before the first turn needs it: it costs half a second.
+
+    One thread at a time: where several begin an import that goes in circles, some of them get half a module.
+    """
+    with _warming:
+        from threads.runner.providers import simulator, streaming
+
+        simulator.model()
+        streaming.event_loop()
+
+
+def _give_up(turn: Turn) -> None:
+    """End a turn as failed after an accident inside Heddle, whoever holds it."""
+    with transcript.writing(turn.thread_id) as writer:
+        turn.refresh_from_db()
+        if turn.state not in (TurnState.QUEUED, TurnState.RUNNING):
+            return
+        last = Message.objects.filter(thread=turn.thread_id).order_by("-idx").first()
+        if last is None or last.status != Message.Status.GENERATING or last.role != "assistant":
+            last = writer.add("assistant", [], status=Message.Status.GENERATING)
+        writer.extend(last, [error("Something broke inside Heddle. The details are in its log.", "internal_error")])
+        writer.close(last, Message.Status.FAILED)
+        has_goals = fail_goals(writer)
+        writer.turn_to(ThreadStatus.GOALS_FAILED if has_goals else ThreadStatus.USER_TURN)
+        turn.state, turn.lease_until, turn.finished_at = TurnState.FAILED, None, timezone.now()
+        turn.error_code = "internal_error"
+        turn.save(update_fields=["state", "lease_until", "finished_at", "error_code"])
+
+
+class _Run:
+    """One worker's hold on one turn."""
+
+    def __init__(self, turn: Turn, fence: Fence, thread: Thread) -> None:
+        self.turn = turn
+        self.fence = fence
+        self.thread = thread
+        self.tools = Toolbox(thread, turn)
+        self.answer: Message | None = None
+        """The assistant message that is open, once there is one."""
+        self.is_recovered = fence.attempt > 1
+
+    @classmethod
+    def claimed(cls, turn: Turn) -> "_Run | None":
+        """Claim the turn, put right what a dead worker left, and open the answer: one commit."""
+        with transcript.writing(turn.thread_id) as writer:
+            turn.refresh_from_db()
+            fence = claim(writer, turn)
+            if fence is None:
+                return None
+            run = cls(turn, fence, Thread.objects.get(pk=turn.thread_id))
+            run._take_up(writer)
+            return run
+
+    def to_its_end(self) -> None:
+        """Step by step, the claim kept alive meanwhile, until the turn is over or somebody else's."""
+        heart.hold(self.fence)
+        try:
+            while self.step():
+                pass
+        finally:
+            heart.drop(self.fence)
+
+    def _take_up(self, writer: Transcript) -> None:
+        """Open the answer, unless calls are still to be answered first."""
+        last = Message.objects.filter(thread=self.thread).order_by("-idx").first()
+        if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
+            if last.block_count == 0:
+                self.answer = last
+                return
+            writer.rewind(last.idx)
+            logger.info("turn.rewound", extra={"turn": self.turn.pk, "from_idx": last.idx})
+        elif last is not None and last.role != "roboto":
+            _answer_dangling(writer)
+        elif self._open_server_uses():
+            return
+        self._open_answer(writer)
+
+    def _open_answer(self, writer: Transcript) -> None:
+        self.answer = writer.add("assistant", [], status=Message.Status.GENERATING)
+
+    def _open_server_uses(self) -> list[BlockDict]:
+        return [use for use in open_uses(self.thread) if not self.tools.is_clients(use["tool_name"])]
+
+    def step(self) -> bool:
+        """One phase: calls that are open, or one request to the model. False when the turn left this worker."""
+        if self.answer is None:
+            uses = self._open_server_uses()
+            results = [self.tools.answer(use, was_interrupted=self.is_recovered) for use in uses]
+            self.is_recovered = False
+            with transcript.writing(self.thread.pk, self.fence) as writer:
+                return self._store_results(writer, uses, results)
+        return self._ask(self.answer)
+
+    # One request to the model
+
+    def _ask(self, answer: Message) -> bool:
+        warm_up()
+        from threads.runner.providers.streaming import ModelRequest, Stream, Tool
+
+        try:
+            profile = named(self.thread.model_profile)
+        except InvalidRequest as gone:
+            return self._fail(answer, [], Broken("misconfigured", gone.message))
+        history = [message for message in reading.snapshots(self.thread.pk) if message.index < answer.idx]
+        goals = self.tools.pending_goals()
+        request = ModelRequest(
+            profile=profile,
+            messages=history,
+            tools=[Tool(o.name, o.description, o.input_schema, o.example) for o in self.tools.offers()],
+            instructions=prompts.instructions(
+                self.thread.system_prompt, [f"{name}: see its description" for name in goals]
+            ),
+            prompt=prompts.reprompt(list(goals)) if goals and _ends_with_answer(history) else None,
+        )
+        stream = Stream(request)
+        try:
+            return self._listen(answer, stream)
+        finally:
+            stream.close()
+
+    def _listen(self, answer: Message, stream: object) -> bool:
+        """Store fragments in batches until the request is over, then what it came to, in one commit with the rest."""
+        fragments: list[str] = []
+        called: list[ToolCall] = []
+        batch = settings.HEDDLE.batch_ms / 1000
+        flush_at: float | None = None
+        while True:
+            wait = settings.HEDDLE.heartbeat_seconds if flush_at is None else max(0.0, flush_at - monotonic())
+            event = stream.next(wait)  # type: ignore[attr-defined]
+            match event:
+                case None if fragments:
+                    self._flush(answer, fragments)
+                    fragments, flush_at = [], None
+                case None:
+                    # A model that is silent for long may be working for a turn that was cancelled meanwhile.
+                    self.fence.check()
+                case TextFragment(text=piece):
+                    fragments.append(piece)
+                    # The first words go out at once, or nearly: whatever follows within a few milliseconds joins them.
+                    first = 0.005 if answer.block_count == 0 else batch
+                    flush_at = flush_at or monotonic() + first
+                case ToolCall():
+                    called.append(event)
+                case Finished():
+                    return self._finish(answer, fragments, called, event)
+                case Broken():
+                    return self._fail(answer, fragments, event)
+
+    def _flush(self, answer: Message, fragments: Sequence[str]) -> None:
+        with transcript.writing(self.thread.pk, self.fence) as writer:
+            writer.extend(answer, _text_blocks(fragments))
+        if self.turn.first_text_at is None:
+            self.turn.first_text_at = timezone.now()
+
+    def _finish(self, answer: Message, fragments: Sequence[str], called: list[ToolCall], usage: Finished) -> bool:
+        with transcript.writing(self.thread.pk, self.fence) as writer:
+            self._count(usage)
+            writer.extend(answer, _text_blocks(fragments))
+            if called:
+                return self._store_calls(writer, answer, called)
+            writer.close(answer, Message.Status.COMPLETED)
+            return self._end_of_answer(writer)
+
+    def _fail(self, answer: Message, fragments: Sequence[str], problem: Broken) -> bool:
+        with transcript.writing(self.thread.pk, self.fence) as writer:
+            return self._close_failed(writer, answer, fragments, problem)
+
+    def _close_failed(self, writer: Transcript, answer: Message, fragments: Sequence[str], problem: Broken) -> bool:
+        writer.extend(answer, [*_text_blocks(fragments), error(problem.message, problem.code)])
+        writer.close(answer, Message.Status.FAILED)
+        return self._conclude(writer, TurnState.FAILED, problem.code)
+
+    def _end_of_answer(self, writer: Transcript) -> bool:
+        """The model said its last word: over, or once more where goals are open and the budget lasts."""
+        if not self.tools.pending_goals():
+            return self._conclude(writer, TurnState.DONE)
+        if self.turn.reprompts >= MAX_REPROMPTS:
+            return self._conclude(writer, TurnState.DONE, "goals_failed")
+        self.turn.reprompts += 1
+        self._open_answer(writer)
+        return self._go_on()
+
+    # Calls and their results
+
+    def _store_calls(self, writer: Transcript, answer: Message, called: list[ToolCall]) -> bool:
+        """The calls end the message; refused ones are answered in the same breath."""
+        pairs = [self.tools.use_block(call, ids.tool_use_id()) for call in called]
+        writer.extend(answer, [use for use, _ in pairs])
+        writer.close(answer, Message.Status.COMPLETED)
+        self.answer = None
+        refused = [result for _, result in pairs if result is not None]
+        open_ = [use for use, result in pairs if result is None]
+        servers = [use for use in open_ if not self.tools.is_clients(use["tool_name"])]
+        if servers:
+            writer.add("roboto", refused, status=Message.Status.GENERATING)
+            return self._go_on()
+        return self._after_results(writer, writer.add("roboto", refused) if refused else None, len(open_))
+
+    def _store_results(self, writer: Transcript, uses: list[BlockDict], results: list[BlockDict]) -> bool:
+        collected = Message.objects.filter(thread=self.thread).order_by("-idx").first()
+        if collected is None or collected.role != "roboto":
+            collected = writer.add("roboto", results, status=Message.Status.GENERATING)
+        else:
+            writer.extend(collected, results)
+        self.tools.record_attempts(writer, uses, results)
+        waiting = [use for use in open_uses(self.thread) if self.tools.is_clients(use["tool_name"])]
+        return self._after_results(writer, collected, len(waiting))
+
+    def _after_results(self, writer: Transcript, collected: Message | None, waiting: int) -> bool:
+        """All server calls are answered: the client's turn, or the model's again."""
+        if waiting:
+            if collected is not None:
+                writer.close(collected, Message.Status.GENERATING)
+            writer.turn_to(ThreadStatus.CLIENT_TOOL_TURN)
+            return self._leave(TurnState.WAITING)
+        if collected is not None:
+            writer.close(collected, Message.Status.COMPLETED)
+        if self.turn.requests >= MAX_REQUESTS:
+            writer.add("assistant", [error("The turn asked too many things.", "too_many_requests")], status="failed")
+            return self._conclude(writer, TurnState.FAILED, "too_many_requests")
+        self._open_answer(writer)
+        return self._go_on()
+
+    # Endings
+
+    def _conclude(self, writer: Transcript, state: TurnState, code: str = "") -> bool:
+        """No goal stays pending after its turn (spec 4.3)."""
+        has_unmet = bool(self.tools.goals) and fail_goals(writer)
+        writer.turn_to(ThreadStatus.GOALS_FAILED if has_unmet else ThreadStatus.USER_TURN)
+        self.turn.error_code = code
+        self.turn.finished_at = timezone.now()
+        return self._leave(state)
+
+    def _leave(self, state: TurnState) -> bool:
+        self.turn.state, self.turn.lease_until = state, None
+        self._save()
+        logger.info("turn.left", extra={"turn": self.turn.pk, "state": state, "code": self.turn.error_code})
+        return False
+
+    def _go_on(self) -> bool:
+        self._save()
+        return True
+
+    def _count(self, usage: Finished) -> None:
+        self.turn.requests += 1
+        self.turn.input_tokens += usage.input_tokens
+        self.turn.output_tokens += usage.output_tokens
+        if self.turn.first_text_at is None:
+            self.turn.first_text_at = timezone.now()
+
+    def _save(self) -> None:
+        """Everything but the lease, which the heart may just have put further off."""
+        columns = [
+            "reprompts",
+            "requests",
+            "input_tokens",
+            "output_tokens",
+            "first_text_at",
+            "error_code",
+            "finished_at",
+        ]
+        if self.turn.state != TurnState.RUNNING:
+            columns += ["state", "lease_until"]
+        self.turn.save(update_fields=columns)
+
+
+def _text_blocks(fragments: Sequence[str]) -> list[BlockDict]:
+    """Fragments as blocks of a readable size: a reader gets a stream, the table does not get a row a word."""
+    blocks: list[BlockDict] = []
+    held = ""
+    for fragment in fragments:
+        held += _storable(fragment)
+        if len(held) >= BLOCK_CHARACTERS:
+            blocks.append(text(held))
+            held = ""
+    return [*blocks, text(held)] if held else blocks
+
+
+def _storable(said: str) -> str:
+    """A model may write anything; what no database keeps is shown as the replacement character."""
+    return _UNSTORABLE.sub("\ufffd", said)
+
+
+def _answer_dangling(writer: Transcript) -> None:
+    """Calls from before this turn that nobody answered, in a fork, an import or a seed, are answered now (spec 4.7, 9).
+
+    Their results stand behind the user's message: the sender holds a copy of that under its index already (B51). Calls
+    of this turn are never among them: those of the server have their roboto message from the beginning.
+    """
+    results = [
+        tool_result(use["tool_name"], use["tool_use_id"], "error", {"error": UNANSWERED})
+        for use in open_uses(writer.thread)
+    ]
+    if results:
+        writer.add("roboto", results)
+
+
+def _ends_with_answer(history: Sequence[MessageSnapshot]) -> bool:
+    return bool(history) and history[-1].role == "assistant"

@@ -1,0 +1,1 @@
+"""The one adapter between the runner and every model, simulated or real."""

@@ -1,0 +1,88 @@
+"""A thread as a model reads it: our messages in pydantic-ai's types, every call paired with its result."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from threads.content import BlockDict, MessageSnapshot
+
+UNANSWERED = "This call was never answered."
+
+
+def of_thread(
+    messages: Sequence[MessageSnapshot], *, instructions: str | None, prompt: str | None
+) -> list[ModelMessage]:
+    """The history, ending in a request. `prompt` is a corrective re-prompt, which is never stored (spec 4.3).
+
+    Results stand right behind their calls whatever their place in the thread, and a call that has none gets one that
+    says so: providers refuse anything else.
+    """
+    results = {
+        block["tool_use_id"]: block
+        for message in messages
+        for block in message.blocks
+        if block["content_type"] == "tool_result"
+    }
+    history: list[ModelMessage] = []
+    waiting: list[ModelRequestPart] = []
+    for message in messages:
+        if message.role == "user":
+            waiting.append(UserPromptPart(content=_said(message)))
+        elif message.role == "assistant" and (parts := _answer(message)):
+            history.extend(_request(waiting, instructions))
+            history.append(ModelResponse(parts=parts))
+            waiting = [
+                _returned(part, results.get(part.tool_call_id)) for part in parts if isinstance(part, ToolCallPart)
+            ]
+    if prompt:
+        waiting.append(UserPromptPart(content=prompt))
+    history.extend(_request(waiting or [UserPromptPart(content="Go on.")], instructions))
+    return history
+
+
+def _request(parts: list[ModelRequestPart], instructions: str | None) -> list[ModelMessage]:
+    return [ModelRequest(parts=list(parts), instructions=instructions)] if parts else []
+
+
+def _said(message: MessageSnapshot) -> str:
+    pieces = []
+    for block in message.blocks:
+        if block["content_type"] == "text":
+            pieces.append(block["text"])
+        elif block["content_type"] == "client_context":
+            pieces.append(f"\n\n[What the user is looking at: {json.dumps(block['context'], ensure_ascii=False)}]")
+    return "".join(pieces)
+
+
+def _answer(message: MessageSnapshot) -> list[ModelResponsePart]:
+    parts: list[ModelResponsePart] = []
+    for block in message.blocks:
+        if block["content_type"] == "text":
+            if parts and isinstance(parts[-1], TextPart):
+                parts[-1] = TextPart(content=parts[-1].content + block["text"])
+            else:
+                parts.append(TextPart(content=block["text"]))
+        elif block["content_type"] == "tool_use":
+            call = ToolCallPart(block["tool_name"], block["input"] or {}, tool_call_id=block["tool_use_id"])
+            parts.append(call)
+    return parts
+
+
+def _returned(call: ToolCallPart, result: BlockDict | None) -> ToolReturnPart:
+    if result is None:
+        return ToolReturnPart(call.tool_name, UNANSWERED, tool_call_id=call.tool_call_id, outcome="interrupted")
+    outcome: Any = {"success": "success", "error": "failed", "declined": "denied"}[result["status"]]
+    content = result["payload"] if result["payload"] is not None else ""
+    return ToolReturnPart(call.tool_name, content, tool_call_id=call.tool_call_id, outcome=outcome)

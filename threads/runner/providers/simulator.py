@@ -1,0 +1,200 @@
+"""The built-in model: deterministic, streaming, and told what to do by directives in the last user message.
+
+Same thread so far, same answer. Directives, for demos, tests and load:
+
+- `[[call NAME {json}]]` calls that tool with exactly that JSON before answering; several give several uses in order
+- `[[fail]]` breaks generation, `[[refuse-goals]]` leaves goals unmet
+- `[[words N]]` answers with N words, `[[sleep S]]` pauses before answering, `[[pace S]]` between fragments
+"""
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+
+from threads.runner.prompts import is_reprompt
+
+MAX_WORDS = 100_000
+MAX_SECONDS = 600.0
+FRAGMENT_WORDS = 6
+Piece = str | dict[int, DeltaToolCall]
+
+
+class SimulatedFailure(Exception):
+    """The failure that `[[fail]]` asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Directives:
+    """What a message tells the simulator to do, and its words without that."""
+
+    calls: tuple[tuple[str, str], ...] = ()
+    fail: bool = False
+    refuse_goals: bool = False
+    words: int | None = None
+    sleep: float = 0
+    pace: float = 0
+    said: str = field(default="")
+
+
+@cache
+def model() -> FunctionModel:
+    """The simulator as any other model."""
+    return FunctionModel(stream_function=_answer, model_name="simulated")
+
+
+async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Piece]:
+    """First the calls that were asked for, then the goals, then the text."""
+    asked, since = _last_words(messages)
+    directives = parse(asked)
+    # An invoked skill is a call too, and not one that the directives asked for.
+    asked_for = [name for name, _ in directives.calls]
+    called = [[part.tool_name for part in each.tool_calls] for each in since if isinstance(each, ModelResponse)]
+    if asked_for and asked_for not in called:
+        yield _calls(directives.calls)
+        return
+    goals = [] if directives.refuse_goals else _open_goals(info, since)
+    if goals:
+        yield _calls(goals)
+        return
+    await asyncio.sleep(min(directives.sleep, MAX_SECONDS))
+    if directives.fail:
+        raise SimulatedFailure
+    for fragment in fragments(_text(directives, since)):
+        yield fragment
+        if directives.pace:
+            await asyncio.sleep(min(directives.pace, MAX_SECONDS))
+
+
+def parse(said: str) -> Directives:
+    """The directives in a text. What is no well-formed directive is left alone: it is somebody's text."""
+    calls = []
+    rest, position = [], 0
+    for start, end, name, arguments in _call_directives(said):
+        calls.append((name, arguments))
+        rest.append(said[position:start])
+        position = end
+    text = "".join([*rest, said[position:]])
+    words, sleep, pace = (_number(text, name) for name in ("words", "sleep", "pace"))
+    return Directives(
+        calls=tuple(calls),
+        fail="[[fail]]" in text,
+        refuse_goals="[[refuse-goals]]" in text,
+        words=None if words is None else min(int(words), MAX_WORDS),
+        sleep=sleep or 0,
+        pace=pace or 0,
+        said=" ".join(re.sub(r"\[\[[^\[\]]*\]\]", " ", text).split()),
+    )
+
+
+def _call_directives(said: str) -> Iterator[tuple[int, int, str, str]]:
+    """Start, end, name and JSON of each call. The JSON is read by a decoder: it may be nested and contain brackets."""
+    decoder, position = json.JSONDecoder(), 0
+    while match := re.compile(r"\[\[call\s+([A-Za-z_][\w.-]*)\s*").search(said, position):
+        position = end = match.end()
+        arguments = "{}"
+        if not said.startswith("]]", end):
+            try:
+                _, end = decoder.raw_decode(said, end)
+            except (ValueError, RecursionError):
+                continue
+            arguments = said[match.end() : end]
+        close = re.compile(r"\s*\]\]").match(said, end)
+        if close:
+            position = close.end()
+            yield match.start(), position, match[1], arguments
+
+
+def _number(text: str, name: str) -> float | None:
+    found = re.findall(rf"\[\[{name}\s+(\d{{1,6}}(?:\.\d{{1,6}})?)\]\]", text)
+    return float(found[-1]) if found else None
+
+
+def _last_words(messages: Sequence[ModelMessage]) -> tuple[str, Sequence[ModelMessage]]:
+    """The last thing the user said, and everything since; corrective prompts are not the user's."""
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, ModelRequest):
+            for part in reversed(message.parts):
+                if isinstance(part, UserPromptPart) and isinstance(part.content, str) and not is_reprompt(part.content):
+                    return part.content, messages[place:]
+    return "", messages
+
+
+def _open_goals(info: AgentInfo, since: Sequence[ModelMessage]) -> list[tuple[str, str]]:
+    """The achieve tools that are offered and were not called with success yet, with a valid input each."""
+    achieved = {
+        part.tool_name
+        for message in since
+        if isinstance(message, ModelRequest)
+        for part in message.parts
+        if isinstance(part, ToolReturnPart) and part.outcome == "success"
+    }
+    return [
+        (tool.name, json.dumps((tool.metadata or {})["example"]))
+        for tool in info.function_tools
+        if "example" in (tool.metadata or {}) and tool.name not in achieved
+    ]
+
+
+def _calls(calls: Sequence[tuple[str, str]]) -> dict[int, DeltaToolCall]:
+    return {place: DeltaToolCall(name=name, json_args=arguments) for place, (name, arguments) in enumerate(calls)}
+
+
+def _text(directives: Directives, since: Sequence[ModelMessage]) -> str:
+    if directives.words is not None:
+        return " ".join(_WORDS[place % len(_WORDS)] for place in range(directives.words))
+    seed = hashlib.sha256(directives.said.encode()).digest()
+    opening = _OPENINGS[seed[0] % len(_OPENINGS)]
+    closing = _CLOSINGS[seed[1] % len(_CLOSINGS)]
+    about = f" You wrote: “{_short(directives.said)}”." if directives.said else ""
+    return f"{opening}{about}{''.join(_told(since))} {closing}"
+
+
+def _told(since: Sequence[ModelMessage]) -> Iterator[str]:
+    """A sentence a tool result, so that a reader sees that results reach the model."""
+    for message in since:
+        if isinstance(message, ModelRequest):
+            for part in message.parts:
+                if isinstance(part, ToolReturnPart):
+                    verb = "answered" if part.outcome == "success" else "did not work out, it said"
+                    yield f"\n\n`{part.tool_name}` {verb} `{_short(part.model_response_str(), 160)}`."
+
+
+def _short(text: str, length: int = 120) -> str:
+    text = text.replace("`", "'")
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def fragments(text: str) -> Iterator[str]:
+    """The text in pieces of a few words; together they are the text."""
+    words = re.findall(r"\s*\S+", text)
+    for place in range(0, len(words), FRAGMENT_WORDS):
+        yield "".join(words[place : place + FRAGMENT_WORDS])
+
+
+_OPENINGS = (
+    "Here is what I can tell you.",
+    "I looked into this for you.",
+    "Good question, let me take it step by step.",
+    "This is a simulated answer, and the same words will get it again.",
+)
+_CLOSINGS = (
+    "Tell me if you want me to go deeper into any part of it.",
+    "If something in this is not what you expected, rate the answer and say why.",
+    "Nothing outside this machine was asked to produce it.",
+    "Ask again in other words and you will see another answer.",
+)
+_WORDS = tuple(
+    re.findall(
+        r"\w+",
+        "the warp holds while the weft goes through and every thread keeps its place so that what was woven "
+        "can be read again line by line by anybody who wants to know how it came about",
+    )
+)

@@ -1,0 +1,196 @@
+"""What the agent of a turn may call, and who answers: the server, a goal, or the client."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.authentication import actor_of_user
+from catalogue import calls, schemas, skills
+from catalogue.spec import ToolContext
+from threads import goals
+from threads.content import LOAD_SKILL, BlockDict, tool_result, tool_use
+from threads.models import ClientTool, Goal, Thread, Turn
+from threads.runner.providers.events import ToolCall
+from threads.status import GoalStatus
+from threads.transcript import Transcript
+
+INTERRUPTED = "The worker died while this call was running. Whether it had an effect is not known; it was not repeated."
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool as it is offered to the model."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    example: dict[str, Any] | None = None
+
+
+class Toolbox:
+    """The tools of one turn, as they are when it is loaded."""
+
+    def __init__(self, thread: Thread, turn: Turn) -> None:
+        self.thread = thread
+        self.goals: dict[str, Goal] = _named_goals(turn.pk)
+        self.client = {tool.name: tool for tool in ClientTool.objects.filter(thread=thread.pk)}
+        self.skills = _available_skills(thread, turn)
+
+    def offers(self) -> list[Offer]:
+        """Everything the model may call: server tools, client tools, and a tool for each goal still pending."""
+        server = [Offer(spec.name, spec.description, spec.input_schema) for spec in calls.specs().values()]
+        client = [Offer(tool.name, tool.description, tool.input_schema) for tool in self.client.values()]
+        if self.skills:
+            server.append(_skill_offer(self.skills))
+        return [*server, *client, *(_goal_offer(name, goal) for name, goal in self.pending_goals().items())]
+
+    def pending_goals(self) -> Mapping[str, Goal]:
+        """The goals that are not achieved yet, by the name of their tool."""
+        return {name: goal for name, goal in self.goals.items() if goal.status == GoalStatus.PENDING}
+
+    def use_block(self, call: ToolCall, use_id: str) -> tuple[BlockDict, BlockDict | None]:
+        """A call as a block, with its error result at once where the server refuses it (spec 4.5)."""
+        reason = self._refusal(call)
+        raw = {"arguments": call.verbatim} if call.arguments is None else None
+        use = tool_use(call.name, use_id, call.arguments, raw=raw, refused=reason is not None)
+        if reason is None:
+            return use, None
+        return use, tool_result(call.name, use_id, "error", {"error": reason})
+
+    def is_clients(self, name: str) -> bool:
+        """Whether the client answers this tool."""
+        return name in self.client
+
+    def may_repeat(self, name: str) -> bool:
+        """Whether calling it again after a crash does no harm."""
+        spec = calls.specs().get(name)
+        return name in self.goals or name == LOAD_SKILL or (spec is not None and spec.is_idempotent)
+
+    def answer(self, use: BlockDict, *, was_interrupted: bool = False) -> BlockDict:
+        """The result of a call that the server or a goal answers. Runs outside of any transaction."""
+        name, use_id = use["tool_name"], use["tool_use_id"]
+        if was_interrupted and not self.may_repeat(name):
+            return tool_result(name, use_id, "error", {"error": INTERRUPTED})
+        if name in self.goals:
+            return self._attempt(self.goals[name], use)
+        if name == LOAD_SKILL:
+            return _loaded(self.skills.get(_wanted(use["input"] or {})), use_id)
+        context = ToolContext(self.thread.thread_id, use_id, self.thread.analysis_scope)
+        result = calls.call(name, use["input"] or {}, context)
+        return tool_result(name, use_id, result.status, result.payload, runtime_ms=result.runtime_ms, raw=result.raw)
+
+    def record_attempts(self, writer: Transcript, uses: Sequence[BlockDict], results: Sequence[BlockDict]) -> None:
+        """Keep with each goal what was tried for it and whether it was achieved (spec 4.3)."""
+        outcomes = {result["tool_use_id"]: result for result in results}
+        achieved = attempts = 0
+        for use in uses:
+            goal = self.goals.get(use["tool_name"])
+            result = outcomes.get(use["tool_use_id"])
+            if goal is None or result is None or goal.status != GoalStatus.PENDING:
+                continue
+            attempts += 1
+            achieved += _conclude(goal, use, result["status"] == "success")
+        if attempts:
+            writer.goals_changed(achieved=achieved)
+
+    def _refusal(self, call: ToolCall) -> str | None:
+        if call.arguments is None:
+            return "The arguments are no JSON object."
+        if call.name in self.goals:
+            return None
+        if call.name == LOAD_SKILL:
+            wanted = _wanted(call.arguments)
+            return None if wanted in self.skills else f"There is no skill “{wanted[:120]}” to load here."
+        if call.name in self.client:
+            return _client_refusal(self.client[call.name], call.arguments)
+        return calls.refusal(call.name, call.arguments)
+
+    def _attempt(self, goal: Goal, use: BlockDict) -> BlockDict:
+        started = time.perf_counter()
+        name, use_id = use["tool_name"], use["tool_use_id"]
+        # The result stands as soon as one attempt succeeded, the row only once all calls of the message are answered.
+        if goal.status != GoalStatus.PENDING or goal.result is not None:
+            return tool_result(name, use_id, "success", {"achieved": True, "note": "It was achieved before."})
+        try:
+            goal.result = goals.check_attempt(goal.goal_data, use["input"])
+        except goals.GoalRefused as refused:
+            status, payload = "error", {"achieved": False, "error": str(refused)}
+        else:
+            status, payload = "success", {"achieved": True}
+        runtime_ms = round((time.perf_counter() - started) * 1000)
+        return tool_result(name, use_id, status, payload, runtime_ms=runtime_ms)
+
+
+def _available_skills(thread: Thread, turn: Turn) -> dict[str, Mapping[str, Any]]:
+    """By name, what the agent may load by itself (spec 4.2): the set frozen at start, else the person's pinned ones.
+
+    Skills may be namesakes, one private and one shared, say; the second is offered under a name with a number.
+    """
+    frozen = thread.available_skills
+    if frozen is None and not skills.subscribes(turn.requested_by_id):
+        return {}
+    if frozen is None:
+        frozen = [skill.as_data() for skill in skills.subscribed_texts(actor_of_user(turn.requested_by))]
+    named: dict[str, Mapping[str, Any]] = {}
+    for skill in frozen:
+        name, count = skill["name"], 1
+        while name in named:
+            count += 1
+            name = f"{skill['name']}_{count}"
+        named[name] = skill
+    return named
+
+
+def _skill_offer(available: Mapping[str, Mapping[str, Any]]) -> Offer:
+    listed = "; ".join(f"{name}: {skill['description']}" for name, skill in available.items())
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "enum": list(available)}},
+        "required": ["name"],
+    }
+    return Offer(LOAD_SKILL, f"Load a skill before doing what it is about. Skills: {listed}", schema)
+
+
+def _wanted(arguments: Mapping[str, Any]) -> str:
+    """The skill that a call is for; a model may write anything there, and no skill has an empty name."""
+    name = arguments.get("name")
+    return name if isinstance(name, str) else ""
+
+
+def _loaded(skill: Mapping[str, Any] | None, use_id: str) -> BlockDict:
+    """Its text, unless it was taken away between the call and a second worker's answer."""
+    if skill is None:
+        return tool_result(LOAD_SKILL, use_id, "error", {"error": "There is no such skill to load any more."})
+    return {**tool_result(LOAD_SKILL, use_id, "success", dict(skill)), "answered_by": "skill"}
+
+
+def _conclude(goal: Goal, use: BlockDict, is_success: bool) -> int:
+    goal.achieve_tool_use_id = use["tool_use_id"]
+    goal.attempt_count += 1
+    if is_success:
+        goal.status, goal.concluded_at = GoalStatus.ACHIEVED, timezone.now()
+    goal.save(update_fields=["achieve_tool_use_id", "attempt_count", "status", "concluded_at", "result"])
+    return int(is_success)
+
+
+def _named_goals(turn_id: int) -> dict[str, Goal]:
+    """`achieve_<type>`, with _2, _3 and so on for further goals of one type (spec 4.3)."""
+    named: dict[str, Goal] = {}
+    counts: dict[str, int] = {}
+    for goal in Goal.objects.filter(turn=turn_id).order_by("id"):
+        count = counts[goal.goal_type] = counts.get(goal.goal_type, 0) + 1
+        named[f"achieve_{goal.goal_type}" + (f"_{count}" if count > 1 else "")] = goal
+    return named
+
+
+def _goal_offer(name: str, goal: Goal) -> Offer:
+    kind = goals.REGISTRY[goal.goal_type]
+    data = goal.goal_data
+    return Offer(name, kind.instruction(data), kind.input_schema(data), kind.example(data))
+
+
+def _client_refusal(tool: ClientTool, arguments: dict[str, Any]) -> str | None:
+    return schemas.problem_of_value(arguments, tool.input_schema, "input")

@@ -1,0 +1,35 @@
+"""Who sees a thread, on whose list it stands on top, and what it is about."""
+
+from django.db import transaction
+
+from core.actor import Actor
+from threads import transcript
+from threads.models import Pin, Subject, Thread
+from threads.wire import SubjectIn
+
+
+def set_visibility(actor: Actor, thread: Thread, visibility: str) -> None:
+    """Open a thread to its org, or close it at once (T8, B144, B146). The same value again is accepted."""
+    with transaction.atomic():
+        Thread.objects.filter(pk=thread.pk).update(visibility=visibility)
+        thread.visibility = visibility
+        transcript.announce(thread.pk)
+
+
+def pin(actor: Actor, thread: Thread, *, pinned: bool) -> None:
+    """Put a thread on top of one's own list, or take it down (T9); pinning again keeps the time (B147)."""
+    if pinned:
+        Pin.objects.bulk_create([Pin(user_id=actor.user_id, thread=thread)], ignore_conflicts=True)
+    else:
+        Pin.objects.filter(user=actor.user_id, thread=thread).delete()
+
+
+def set_subjects(actor: Actor, thread: Thread, subjects: list[SubjectIn]) -> None:
+    """Replace the list of what the thread is about (H10); the last note for an entity counts."""
+    rows = {subject.association_id: subject.note for subject in subjects}
+    with transaction.atomic():
+        Thread.objects.select_for_update().only("pk").get(pk=thread.pk)
+        thread.subjects.all().delete()
+        Subject.objects.bulk_create(
+            Subject(thread=thread, association_id=entity, note=note) for entity, note in rows.items()
+        )

@@ -1,0 +1,46 @@
+"""The documented states (spec 3.4, 4.1), as data."""
+
+from django.db.models import TextChoices
+
+
+class ThreadStatus(TextChoices):
+    """Whose turn it is. `not_started` exists on the wire and is never reached: a thread starts with its request."""
+
+    NOT_STARTED = "not_started"
+    USER_TURN = "user_turn"
+    ROBOTO_TURN = "roboto_turn"
+    CLIENT_TOOL_TURN = "client_tool_turn"
+    GOALS_FAILED = "goals_failed"
+
+
+SENDABLE = frozenset({ThreadStatus.USER_TURN, ThreadStatus.GOALS_FAILED})
+RUNNING = frozenset({ThreadStatus.ROBOTO_TURN, ThreadStatus.CLIENT_TOOL_TURN})
+
+
+class TurnState(TextChoices):
+    """Where a turn stands. QUEUED and RUNNING need a worker, WAITING needs a client, the rest is over."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+OPEN_TURN = (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
+
+
+class GoalStatus(TextChoices):
+    """A goal is pending for as long as its turn runs, and never longer (spec 4.3)."""
+
+    PENDING = "pending"
+    ACHIEVED = "achieved"
+    FAILED = "failed"
+
+
+class Visibility(TextChoices):
+    """Who may read a thread besides its creator and platform admins."""
+
+    PRIVATE = "private"
+    ORG = "org"

@@ -1,0 +1,25 @@
+"""Doors for the queue: an id in, a verb called, the outcome in the row."""
+
+from celery import shared_task
+from django.db import DatabaseError, close_old_connections
+
+from core.db import replace_dead_connections
+from threads.runner import claims, loop
+
+
+@shared_task(name="threads.advance", ignore_result=True)
+def advance(turn_id: int) -> None:
+    """Carry a turn as far as it goes."""
+    close_old_connections()
+    loop.advance(turn_id)
+
+
+@shared_task(name="threads.sweep", ignore_result=True)
+def sweep() -> None:
+    """Queue again what is stuck."""
+    close_old_connections()
+    try:
+        claims.sweep()
+    except DatabaseError:
+        replace_dead_connections()
+        raise

@@ -1,0 +1,41 @@
+"""Titles: what a thread is called when nobody gives it a name."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from core.actor import Actor
+from threads import transcript
+from threads.content import TextBlock
+from threads.models import Thread
+from threads.wire import MessageIn
+
+LENGTH = 80
+_DIRECTIVE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
+
+
+def of_text(said: str) -> str | None:
+    """The first line with words in it, cut at a word; directives to the simulator are no words."""
+    for line in _DIRECTIVE.sub(" ", said[:4000]).splitlines():
+        words = " ".join(line.split()).lstrip("#>*- ")
+        if words:
+            if len(words) <= LENGTH:
+                return words
+            return words[:LENGTH].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
+    return None
+
+
+def of_request(messages: Sequence[MessageIn], declared: Sequence[dict[str, Any]]) -> str | None:
+    """From the first words of the person, else from the first goal."""
+    for message in messages:
+        if message.role == "user":
+            for block in message.content:
+                if isinstance(block, TextBlock) and (title := of_text(block.text)):
+                    return title
+    return declared[0]["goal_type"].replace("_", " ").capitalize() if declared else None
+
+
+def retitle(actor: Actor, thread: Thread, title: str | None) -> None:
+    """Give a thread another title, or none (H11)."""
+    with transcript.writing(thread.pk) as writer:
+        writer.retitle(title)

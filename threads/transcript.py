@@ -1,0 +1,249 @@
+"""The one writer of the transcript (spec 4.4). Nothing else stores a message, a block, a status, a goal or a title.
+
+Whoever writes holds the thread's row, appends, and gives each change the thread's next revision; readers are told after
+the commit. So delta, event streams, list marks and pages all follow one order, and none of them sees half of a change.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from core import notices
+from core.prepared import Prepared, PreparedRow
+from threads import weaving
+from threads.content import BlockDict
+from threads.models import Block, Message, Rewind, Thread, Turn
+from threads.status import ThreadStatus, TurnState
+
+_HEAVY = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
+_OWN_COLUMNS = (
+    "modified",
+    "title",
+    "status",
+    "activity",
+    "revision",
+    "title_revision",
+    "goals_revision",
+    "rewind_revision",
+    "message_count",
+    "weave",
+    "has_error",
+    "goal_count",
+    "achieved_goal_count",
+    "last_outcome",
+)
+
+
+class Transcript:
+    """A locked thread and the changes to it, flushed together when the writing ends."""
+
+    def __init__(self, thread: Thread) -> None:
+        self.thread = thread
+        self._messages: list[Message] = []
+        self._blocks: list[Block] = []
+        self._changed: dict[int, Message] = {}
+
+    def add(
+        self,
+        role: str,
+        blocks: Sequence[BlockDict],
+        *,
+        status: str = Message.Status.COMPLETED,
+        created: datetime | None = None,
+        author_id: int | None = None,
+        echo_to_id: int | None = None,
+    ) -> Message:
+        """Append a message with its blocks; returns its row, whose `idx` is its place."""
+        message = Message(
+            idx=self.thread.message_count,
+            role=role,
+            status=status,
+            created=created or timezone.now(),
+            author_id=author_id,
+            echo_to_id=echo_to_id,
+            first_revision=self._next(),
+            revision=self.thread.revision,
+        )
+        self.thread.message_count += 1
+        self._messages.append(message)
+        self._append(message, blocks)
+        return message
+
+    def extend(self, message: Message, blocks: Sequence[BlockDict]) -> None:
+        """Append blocks to a message that is open."""
+        self._append(message, blocks)
+        self._changed[message.idx] = message
+
+    def close(self, message: Message, status: str) -> None:
+        """Give a message another status."""
+        message.status = status
+        message.revision = self._next()
+        self._changed[message.idx] = message
+        if message.role == Message.Role.ASSISTANT:
+            self.thread.last_outcome = status
+
+    def turn_to(self, status: ThreadStatus) -> None:
+        """Hand the thread over. Readers get this with the content that led to it, in one commit (B90)."""
+        self._next()
+        self.thread.status = status
+
+    def retitle(self, title: str | None) -> None:
+        """Give the thread another title."""
+        self.thread.title = title
+        self.thread.title_revision = self._next()
+
+    def goals_changed(self, *, declared: int = 0, achieved: int = 0) -> None:
+        """Tell readers that the list of goals is new; keeps the counts that lists show."""
+        self.thread.goals_revision = self._next()
+        self.thread.goal_count += declared
+        self.thread.achieved_goal_count += achieved
+
+    def rewind(self, idx: int) -> None:
+        """Take back every message from `idx` on; older tokens are told to drop what they hold (spec 4.4)."""
+        thread = self.thread
+        Message.objects.filter(thread=thread, idx__gte=idx).delete()
+        Block.objects.filter(thread=thread, idx__gte=idx).delete()
+        thread.rewind_revision = self._next()
+        thread.message_count = min(thread.message_count, idx)
+        Rewind.objects.create(thread=thread, revision=thread.revision, from_idx=idx)
+        thread.weave, thread.has_error = weaving.of_thread(thread.pk)
+
+    def flush(self) -> None:
+        """Write everything; called once, by `writing` and `creating`."""
+        thread = self.thread
+        thread.modified = timezone.now()
+        if thread._state.adding:
+            thread.save(force_insert=True)
+        else:
+            thread.save(update_fields=_OWN_COLUMNS)
+        for message in self._messages:
+            message.thread_id = thread.pk
+        for block in self._blocks:
+            block.thread_id = thread.pk
+        if self._messages:
+            Message.objects.bulk_create(self._messages, batch_size=500)
+        if self._blocks:
+            Block.objects.bulk_create(self._blocks, batch_size=500)
+        added = {message.idx for message in self._messages}
+        for idx, message in self._changed.items():
+            if idx not in added:
+                message.save(update_fields=("status", "revision", "block_count"))
+        announce(thread.pk)
+
+    def _append(self, message: Message, blocks: Sequence[BlockDict]) -> None:
+        thread = self.thread
+        letters = weaving.letters(message.role, blocks, continues=message.block_count > 0)
+        thread.weave = (thread.weave + letters)[: weaving.LENGTH]
+        thread.has_error = thread.has_error or weaving.FAULT in letters
+        for block in blocks:
+            self._blocks.append(_row(block, message.idx, message.block_count, self._next()))
+            message.block_count += 1
+        message.revision = thread.revision
+
+    def _next(self) -> int:
+        self.thread.revision += 1
+        return self.thread.revision
+
+
+class LeaseLost(Exception):
+    """The turn is no longer this worker's: it was cancelled, or given to another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """The claim under which a worker writes: a turn and the attempt that it claimed."""
+
+    turn_id: int
+    attempt: int
+
+    def check(self) -> None:
+        """Raise `LeaseLost` unless the claim still stands; called under the thread's lock, which every claim takes."""
+        if _HELD.first(self.turn_id, self.attempt) is None:
+            raise LeaseLost(f"turn {self.turn_id}, attempt {self.attempt}")
+
+
+_HELD = Prepared(
+    lambda pk, attempt: Turn.objects.filter(pk=pk, attempt=attempt, state=TurnState.RUNNING).values_list("id"), int, int
+)
+_LOCKED = PreparedRow(lambda pk: Thread.objects.select_for_update().filter(pk=pk), Thread, int, without=_HEAVY)
+
+
+@contextmanager
+def writing(thread_id: int, fence: Fence | None = None) -> Iterator[Transcript]:
+    """Lock a thread by row id and write to it; everything is stored together, or nothing is."""
+    with transaction.atomic():
+        thread = _LOCKED.first(thread_id)
+        if thread is None:
+            raise Thread.DoesNotExist
+        if fence is not None:
+            fence.check()
+        transcript = Transcript(thread)
+        yield transcript
+        transcript.flush()
+
+
+@contextmanager
+def creating(thread: Thread) -> Iterator[Transcript]:
+    """Write the first messages of a thread that is not stored yet."""
+    with transaction.atomic():
+        transcript = Transcript(thread)
+        yield transcript
+        transcript.flush()
+
+
+def copy(source_id: int, target: Thread, upto: int) -> None:
+    """Copy messages 0 to `upto` of one thread into a new, empty one: one statement a table, however long it is (T6).
+
+    The copies keep their order under one revision of the target, which its first readers get whole.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_COPY_MESSAGES, [target.pk, target.revision, target.revision, source_id, upto])
+        cursor.execute(_COPY_BLOCKS, [target.pk, target.revision, source_id, upto])
+    announce(target.pk)
+
+
+_COPY_MESSAGES = """
+    INSERT INTO threads_message
+        (thread_id, idx, role, status, created, author_id, first_revision, revision, block_count)
+    SELECT %s, idx, role, status, created, author_id, %s, %s, block_count
+    FROM threads_message WHERE thread_id = %s AND idx <= %s
+"""
+_COPY_BLOCKS = """
+    INSERT INTO threads_block
+        (thread_id, idx, position, revision, kind, text, data, raw, outcome, tool_use_id)
+    SELECT %s, idx, position, %s, kind, text, data, raw, outcome, tool_use_id
+    FROM threads_block WHERE thread_id = %s AND idx <= %s
+"""
+
+
+def announce(thread_pk: int) -> None:
+    """Wake whoever reads the thread live, once the change is there to be read."""
+    transaction.on_commit(lambda: notices.publish(subject(thread_pk)))
+
+
+def subject(thread_pk: int) -> str:
+    """The name under which news of a thread are told."""
+    return f"thread:{thread_pk}"
+
+
+def _row(block: BlockDict, idx: int, position: int, revision: int) -> Block:
+    """A block as it is stored: raw payloads apart from what readers get."""
+    kind = block["content_type"]
+    row = Block(idx=idx, position=position, revision=revision, kind=kind)
+    if kind == "text":
+        row.text = block["text"]
+        return row
+    open_part: dict[str, Any] = {
+        key: value for key, value in block.items() if key not in ("raw_request", "raw_response")
+    }
+    raw = {key: block[key] for key in ("raw_request", "raw_response") if block.get(key) is not None}
+    if kind == "tool_result":
+        row.outcome = block["status"]
+    row.data, row.raw = open_part, raw or None
+    row.tool_use_id = block.get("tool_use_id")
+    return row

@@ -1,0 +1,307 @@
+"""Starting, sending, answering tools, cancelling: what people and programs do to a thread's turn (spec 2.2 to 2.4)."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from catalogue import skills
+from catalogue.skills import SkillText
+from core import ids, jobs
+from core.actor import Actor
+from core.errors import InvalidRequest, ReadOnlyThread
+from threads import client_tools, goals, profiles, reading, titles, transcript
+from threads.content import LOAD_SKILL, BlockDict, ClientContextBlock, TextBlock, error, text, tool_result, tool_use
+from threads.models import Goal, Message, Thread, Turn
+from threads.pending import answered_message, open_uses, pending_client_uses
+from threads.status import OPEN_TURN, RUNNING, SENDABLE, GoalStatus, ThreadStatus, TurnState
+from threads.transcript import Transcript
+from threads.wire import InvokedSkillIn, MessageIn, SendIn, StartIn, StatusOut, ThreadOut, ToolResultsIn
+
+ADVANCE = "threads.advance"
+REPLAY_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What recognises a POST that is sent again: the digest of its body, byte for byte (spec 1.5)."""
+
+    digest: str = ""
+
+    @classmethod
+    def of(cls, kind: str, raw: bytes) -> "Request":
+        return cls(hashlib.sha256(kind.encode() + b"\n" + raw).hexdigest())
+
+
+NO_REQUEST = Request()
+
+
+def start(
+    actor: Actor, org_id: int, body: StartIn, *, api_version: str = "", request: Request = NO_REQUEST, **columns: Any
+) -> ThreadOut:
+    """Start a thread and its first turn (T1); a refused start stores nothing.
+
+    The record ends with what was asked: everything generated comes through deltas (spec 4.6 item 3). `columns` are
+    further columns of the thread row, for launches.
+    """
+    declared = _checked_goals(body.goals)
+    invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
+    available = _skill_texts(actor, body.available_skills, "available_skills")
+    tools = client_tools.checked(body.client_tools, existing=frozenset())
+    scope = _scope(body)
+    thread = Thread(
+        org_id=org_id,
+        created_by_id=actor.user_id,
+        title=titles.of_request(body.messages, declared),
+        status=ThreadStatus.ROBOTO_TURN,
+        visibility=body.visibility,
+        model_profile=profiles.named(body.model_profile).id,
+        system_prompt=body.system_prompt,
+        client_context=body.client_context.model_dump(mode="json") if body.client_context else None,
+        analysis_scope=scope,
+        available_skills=None if body.available_skills is None else [skill.as_data() for skill in available],
+        **columns,
+    )
+    with transaction.atomic():
+        with transcript.creating(thread) as writer:
+            at = _add_request(writer, actor, body, body.messages, declared, invoked, echo=False)
+        client_tools.declare(thread, tools)
+        _begin(thread, actor, declared, at, request)
+        return reading.record(thread, api_version=api_version)
+
+
+def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_REQUEST, echo: bool = True) -> StatusOut:
+    """Add a request to an idle thread and start its turn (T4). The status flips in the same transaction (B50).
+
+    `echo`: the sender appends a copy of their own, so their next delta leaves the text out (B51).
+    """
+    declared = _checked_goals(body.goals)
+    invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
+    with transcript.writing(thread.pk) as writer:
+        if _is_replay(writer.thread, actor, request):
+            return reading.status(writer.thread)
+        _require_sendable(writer.thread)
+        tools = client_tools.checked(body.client_tools, existing=client_tools.names_of(thread))
+        _keep_settings(thread, body)
+        client_tools.declare(thread, tools)
+        messages = [body.message] if body.message else []
+        at = _add_request(writer, actor, body, messages, declared, invoked, echo=echo)
+        _begin(writer.thread, actor, declared, at, request)
+        return reading.status(writer.thread)
+
+
+def submit_tool_results(
+    actor: Actor, thread: Thread, body: ToolResultsIn, *, request: Request = NO_REQUEST
+) -> StatusOut:
+    """Answer client tool uses (T5). All of a submission is stored or none of it; the last answer resumes the turn."""
+    with transcript.writing(thread.pk) as writer:
+        if _is_replay(writer.thread, actor, request):
+            return reading.status(writer.thread)
+        if writer.thread.status != ThreadStatus.CLIENT_TOOL_TURN:
+            raise InvalidRequest(f"tool_results: the thread waits for none (its status is {writer.thread.status})")
+        pending = {use["tool_use_id"]: use for use in pending_client_uses(writer.thread)}
+        blocks = [_result_block(place, result, pending) for place, result in enumerate(body.tool_results)]
+        tools = client_tools.checked(body.client_tools, existing=client_tools.names_of(thread))
+        client_tools.declare(thread, tools)
+        if not blocks:
+            return reading.status(writer.thread)
+        results = _store_results(writer, blocks)
+        if len(blocks) == len(pending):
+            _resume(writer, results, request)
+        return reading.status(writer.thread)
+
+
+def cancel(actor: Actor, thread: Thread) -> StatusOut:
+    """Stop the running turn (H3); a no-op when nothing runs. The worker notices at its next word."""
+    with transcript.writing(thread.pk) as writer:
+        if writer.thread.status in RUNNING:
+            _stop_message(writer)
+            fail_goals(writer)
+            Turn.objects.filter(thread=thread, state__in=OPEN_TURN).update(
+                state=TurnState.CANCELLED, finished_at=timezone.now(), error_code="cancelled"
+            )
+            writer.turn_to(ThreadStatus.USER_TURN)
+        return reading.status(writer.thread)
+
+
+def fail_goals(writer: Transcript) -> bool:
+    """No goal stays pending after its turn (spec 4.3). Tells whether there was one."""
+    pending = Goal.objects.filter(thread=writer.thread.pk, status=GoalStatus.PENDING)
+    failed = pending.update(status=GoalStatus.FAILED, concluded_at=timezone.now())
+    if failed:
+        writer.goals_changed()
+    return failed > 0
+
+
+def require_writable(thread: Thread) -> None:
+    """Adding to a thread that another surface owns is refused (B161); part of the check of rights."""
+    if thread.is_read_only:
+        raise ReadOnlyThread(f"This thread belongs to {thread.origin}; add to it there, or fork it.")
+
+
+def _checked_goals(values: list[Any] | None) -> list[dict[str, Any]]:
+    return [goals.declared(value, f"goals.{place}") for place, value in enumerate(values or [])]
+
+
+def _skill_texts(actor: Actor, wanted: Sequence[InvokedSkillIn] | None, place: str) -> list[SkillText]:
+    """The chosen versions, each visible to the caller, or a refusal before anything is stored (B153)."""
+    return skills.texts(actor, [(skill.skill_id, skill.version) for skill in wanted or []], place)
+
+
+def _scope(body: StartIn | SendIn) -> dict[str, Any] | None:
+    """The scope of a request; one without any bound equals none (spec 3.9)."""
+    if body.analysis_scope is None:
+        return None
+    bounds = body.analysis_scope.model_dump()
+    return bounds if any(value is not None for value in bounds.values()) else None
+
+
+def _keep_settings(thread: Thread, body: SendIn) -> None:
+    """A scope given replaces the old one for all later turns; null keeps it (B45, B46)."""
+    columns: dict[str, Any] = {}
+    if (scope := _scope(body)) is not None:
+        columns["analysis_scope"] = scope
+    if body.client_context is not None:
+        columns["client_context"] = body.client_context.model_dump(mode="json")
+    if columns:
+        Thread.objects.filter(pk=thread.pk).update(**columns)
+
+
+def _add_request(
+    writer: Transcript,
+    actor: Actor,
+    body: StartIn | SendIn,
+    messages: Sequence[MessageIn],
+    declared: list[dict[str, Any]],
+    invoked: list[SkillText],
+    *,
+    echo: bool,
+) -> int:
+    """Store the messages of a request, and one of Heddle's own where goals or skills come without any (B4, B44).
+
+    Returns the index of the last user message, which the turn's goals point at (B100).
+    """
+    at = last_user = max((place for place, each in enumerate(messages) if each.role == "user"), default=-1)
+    for place, message in enumerate(messages):
+        blocks = [_block(block) for block in message.content]
+        if place == last_user and body.client_context is not None:
+            blocks.append({"content_type": "client_context", "context": body.client_context.model_dump(mode="json")})
+        author = actor.user_id if message.role == "user" else None
+        stored = writer.add(message.role, blocks, author_id=author, echo_to_id=actor.user_id if echo else None)
+        at = stored.idx if place == last_user else at
+    if last_user < 0 and (declared or invoked):
+        at = writer.add("user", [text(_own_words(declared))], author_id=actor.user_id).idx
+    for skill in invoked:
+        _add_skill(writer, skill)
+    if declared:
+        writer.goals_changed(declared=len(declared))
+    writer.turn_to(ThreadStatus.ROBOTO_TURN)
+    return at
+
+
+def _add_skill(writer: Transcript, skill: SkillText) -> None:
+    """A `load_skill` use and its result, as if the agent had asked for it (spec 4.2 item 3); frozen here (B155)."""
+    use_id = ids.tool_use_id()
+    wish = {"name": skill.name, "version": skill.version}
+    writer.add("assistant", [tool_use(LOAD_SKILL, use_id, wish)])
+    writer.add("roboto", [{**tool_result(LOAD_SKILL, use_id, "success", skill.as_data()), "answered_by": "skill"}])
+
+
+def _block(block: Any) -> BlockDict:
+    if isinstance(block, TextBlock):
+        return text(block.text)
+    if isinstance(block, ClientContextBlock):
+        return {"content_type": "client_context", "context": block.context}
+    return dict(block.model_dump(mode="json"))
+
+
+def _own_words(declared: list[dict[str, Any]]) -> str:
+    if not declared:
+        return "Please apply the invoked skills."
+    return "Please achieve the declared goal." if len(declared) == 1 else "Please achieve the declared goals."
+
+
+def _begin(thread: Thread, actor: Actor, declared: list[dict[str, Any]], at: int, request: Request) -> None:
+    """The turn's row, its goals, and the nudge after the commit."""
+    turn = Turn.objects.create(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest)
+    if declared:
+        Goal.objects.bulk_create(
+            Goal(thread=thread, turn=turn, goal_type=data["goal_type"], goal_data=data, message_sequence_num=at)
+            for data in declared
+        )
+    jobs.enqueue_on_commit(ADVANCE, turn.pk)
+
+
+def _is_replay(thread: Thread, actor: Actor, request: Request) -> bool:
+    """Whether this very request started the turn that runs: the SDK sends a POST again when its answer got lost."""
+    if not request.digest or thread.status not in RUNNING:
+        return False
+    since = timezone.now() - timedelta(seconds=REPLAY_SECONDS)
+    return Turn.objects.filter(
+        thread=thread,
+        state__in=OPEN_TURN,
+        requested_by=actor.user_id,
+        request_hash=request.digest,
+        requested_at__gte=since,
+    ).exists()
+
+
+def _require_sendable(thread: Thread) -> None:
+    if thread.status not in SENDABLE:
+        waiting = "a client tool" if thread.status == ThreadStatus.CLIENT_TOOL_TURN else "the agent"
+        raise InvalidRequest(f"message: it is the turn of {waiting} (the thread's status is {thread.status})")
+
+
+def _result_block(place: int, result: Any, pending: dict[str, BlockDict]) -> BlockDict:
+    use = pending.get(result.tool_use_id)
+    if use is None:
+        raise InvalidRequest(f"tool_results.{place}.tool_use_id: {result.tool_use_id[:80]} waits for no answer here")
+    if use["tool_name"] != result.tool_name:
+        raise InvalidRequest(f"tool_results.{place}.tool_name: that use is of {use['tool_name']}")
+    block = tool_result(
+        result.tool_name, result.tool_use_id, result.status, result.output, runtime_ms=result.runtime_ms
+    )
+    return {**block, "answered_by": "client"}
+
+
+def _store_results(writer: Transcript, blocks: list[BlockDict]) -> Message:
+    """Results go into the one roboto message right behind the uses (spec 4.5)."""
+    message = answered_message(writer.thread)
+    if message is None:
+        return writer.add("roboto", blocks, status=Message.Status.GENERATING)
+    writer.extend(message, blocks)
+    return message
+
+
+def _resume(writer: Transcript, results: Message, request: Request) -> None:
+    """Everything is answered: the roboto message is whole, and the turn goes on in a worker."""
+    writer.close(results, Message.Status.COMPLETED)
+    writer.turn_to(ThreadStatus.ROBOTO_TURN)
+    turn = Turn.objects.get(thread=writer.thread, state=TurnState.WAITING)
+    turn.state, turn.request_hash, turn.requested_at = TurnState.QUEUED, request.digest, timezone.now()
+    turn.queued_at, turn.lease_until = turn.requested_at, None
+    turn.save(update_fields=["state", "request_hash", "requested_at", "queued_at", "lease_until"])
+    jobs.enqueue_on_commit(ADVANCE, turn.pk)
+
+
+def _stop_message(writer: Transcript) -> None:
+    """Close what was being written as cancelled; answer open uses, so that the history stays well-formed (B162)."""
+    thread = writer.thread
+    last = Message.objects.filter(thread=thread).order_by("-idx").first()
+    stopped = error("The turn was cancelled.", "cancelled")
+    results = [
+        tool_result(use["tool_name"], use["tool_use_id"], "error", "The turn was cancelled before this was answered.")
+        for use in open_uses(thread)
+    ]
+    if results:
+        writer.close(_store_results(writer, results), Message.Status.COMPLETED)
+    if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
+        writer.extend(last, [stopped])
+        writer.close(last, Message.Status.CANCELLED)
+    elif thread.status == ThreadStatus.ROBOTO_TURN:
+        writer.add("assistant", [stopped], status=Message.Status.CANCELLED)
+        thread.last_outcome = Message.Status.CANCELLED

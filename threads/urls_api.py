@@ -1,0 +1,36 @@
+"""The thread routes under /v1, and the names they had before 2026-05-20 (spec 1.6)."""
+
+from django.urls import include, path
+
+from threads import api, api_agents
+
+_ONE = (
+    ("/delta", api.Delta),
+    ("", api.OneThread),
+    ("/messages", api.Messages),
+    ("/tool-results", api.ToolResults),
+    ("/fork", api.Fork),
+    ("/visibility", api.VisibilityOf),
+    ("/pin", api.PinOf),
+    ("/cancel", api.Cancel),
+    ("/subjects", api.Subjects),
+    ("/export", api.Export),
+    ("/tools/<path:tool_use_id>", api.ToolDetail),
+)
+
+urlpatterns = []
+for root in ("ai/threads", "ai/chats"):
+    urlpatterns += [
+        path(root, api.Threads.as_view()),
+        path(f"{root}/search", api.Search.as_view()),
+        path(f"{root}/import", api.Import.as_view()),
+        path(f"{root}/<str:thread_id>", include([path(tail, view.as_view()) for tail, view in _ONE])),
+    ]
+urlpatterns += [
+    path("ai/model-profiles", api.ModelProfiles.as_view()),
+    path("ai/agents", api_agents.Agents.as_view()),
+    # A name may hold any character, a slash included (spec 1.2).
+    path("ai/agents/name/<path:name>", api_agents.ByName.as_view()),
+    path("ai/agents/<str:agent_id>", api_agents.OneAgent.as_view()),
+    path("ai/agents/<str:agent_id>/launch", api_agents.Launch.as_view()),
+]

@@ -1,0 +1,69 @@
+"""The weave: a thread in one line of letters, one a step, so that a list can draw it without reading messages.
+
+p person, a agent, t tool result, f fault. The letters are kept by the writer and drawn by `threads.presenting`.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Q, QuerySet
+
+from core.prepared import Prepared, Row
+from threads.content import BlockDict
+from threads.models import Block, Message
+
+LENGTH = 160
+PERSON, AGENT, TOOL, FAULT = "p", "a", "t", "f"
+_ENOUGH = LENGTH * 6
+"""Blocks that are looked at for a whole weave: later ones would not fit on the line."""
+
+
+def letters(role: str, blocks: Sequence[BlockDict], *, continues: bool) -> str:
+    """The steps that these blocks add; text that continues a message is no new step."""
+    steps = (_letter(role, block["content_type"], block.get("status", "")) for block in blocks)
+    return _joined(steps, started=continues)
+
+
+def of_thread(thread_pk: int) -> tuple[str, bool]:
+    """The weave of a stored thread, worked out anew, and whether a fault is in it."""
+    roles: dict[int, str] = dict(_ROLES.rows(thread_pk))
+    woven = "".join(
+        _joined([_letter(roles.get(idx, ""), kind, outcome)], started=position > 0)
+        for idx, position, kind, outcome in _STEPS.rows(thread_pk)
+    )
+    return woven[:LENGTH], FAULT in woven or _FAULTS.first(thread_pk) is not None
+
+
+def _step_rows(thread_pk: int) -> QuerySet[Block, Row]:
+    blocks = Block.objects.filter(thread=thread_pk).order_by("idx", "position")
+    return blocks.values_list("idx", "position", "kind", "outcome")[:_ENOUGH]
+
+
+def _role_rows(thread_pk: int) -> QuerySet[Message, Row]:
+    return Message.objects.filter(thread=thread_pk).order_by("idx").values_list("idx", "role")[:_ENOUGH]
+
+
+def _fault_rows(thread_pk: int) -> QuerySet[Block, Row]:
+    is_faulty = Q(kind="error") | Q(kind="tool_result") & ~Q(outcome="success")
+    return Block.objects.filter(is_faulty, thread=thread_pk).values_list("idx")[:1]
+
+
+_STEPS, _ROLES, _FAULTS = (Prepared(rows, int) for rows in (_step_rows, _role_rows, _fault_rows))
+
+
+def _letter(role: str, kind: str, outcome: str) -> str:
+    if kind == "text":
+        return PERSON if role == "user" else AGENT
+    if kind == "tool_result":
+        return TOOL if outcome == "success" else FAULT
+    return FAULT if kind == "error" else ""
+
+
+def _joined(steps: Iterable[str], *, started: bool) -> str:
+    """Consecutive text is one step; a step of text in a message that has begun is none."""
+    woven = ""
+    for step in steps:
+        is_text = step in (PERSON, AGENT)
+        if is_text and (woven[-1:] == step or (started and not woven)):
+            continue
+        woven += step
+    return woven

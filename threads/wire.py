@@ -1,0 +1,409 @@
+"""What the thread routes take and give (spec 2.2 to 2.4, 3). Spellings that the wire fixes are mapped here, once."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from django.conf import settings
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from typing_extensions import TypedDict
+
+from core.wire import Body, Page, Patch, Wire
+from threads.content import Block, ClientContextBlock, JsonObject, TextBlock
+from threads.status import ThreadStatus, Visibility
+
+MAX_AVAILABLE_SKILLS = 100
+MAX_CLIENT_TOOLS = 64
+Strings = list[str]
+
+
+# What comes in
+
+
+def _some_text(block: Block) -> Block:
+    if isinstance(block, TextBlock):
+        if not block.text.strip():
+            raise ValueError("text must not be blank")
+        if len(block.text) > settings.TEXT_CHARACTERS:
+            raise ValueError(f"text must not have more than {settings.TEXT_CHARACTERS} characters")
+    return block
+
+
+class MessageIn(Body):
+    """A message of a request. Status and time are the server's to set (spec 3.2)."""
+
+    role: Literal["user", "assistant"]
+    content: Annotated[list[Annotated[Block, AfterValidator(_some_text)]], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _people_write_text(self) -> "MessageIn":
+        if self.role == "user" and not all(isinstance(block, TextBlock | ClientContextBlock) for block in self.content):
+            raise ValueError("content: a user message holds text only; tool results have a route of their own")
+        return self
+
+    @property
+    def has_text(self) -> bool:
+        """Whether there is a text block in it."""
+        return any(isinstance(block, TextBlock) for block in self.content)
+
+
+class SentMessageIn(MessageIn):
+    """A message of a send request: from the user, text only (B38 to B41)."""
+
+    role: Literal["user"]
+
+    @model_validator(mode="after")
+    def _text_only(self) -> "SentMessageIn":
+        if not all(isinstance(block, TextBlock) for block in self.content):
+            raise ValueError("content: a sent message holds text blocks only")
+        return self
+
+
+class ViewingContext(Body):
+    """What the caller's screen shows (spec 3.9). Informational: it never authorises or scopes anything."""
+
+    dataset_ids: Strings = []
+    file_ids: Strings = []
+    collection_ids: Strings = []
+    device_ids: Strings = []
+    device_type_ids: Strings = []
+    session_ids: Strings = []
+    view_ids: Strings = []
+    table_state: JsonObject | None = None
+    display_time_anchor_ns: int | None = None
+    display_time_anchor_label: str | None = None
+    visualizer_state: JsonObject | None = None
+    misc_context: JsonObject | None = None
+
+
+class AnalysisScope(Body):
+    """A time window, inclusive, in nanoseconds since the epoch; handed to every server tool."""
+
+    start_time: int | None = None
+    end_time: int | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "AnalysisScope":
+        if self.start_time is not None and self.end_time is not None and self.start_time > self.end_time:
+            raise ValueError("start_time must not be after end_time")
+        return self
+
+
+class ClientToolIn(Body):
+    """A tool that the caller answers (spec 3.6)."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
+    description: Annotated[str, StringConstraints(max_length=20_000)]
+    input_schema: JsonObject
+
+
+class InvokedSkillIn(Body):
+    """A skill to put into this turn."""
+
+    skill_id: str
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class _TurnIn(Body):
+    """What start and send have in common."""
+
+    client_context: ViewingContext | None = None
+    client_tools: list[ClientToolIn] | None = None
+    analysis_scope: AnalysisScope | None = None
+    goals: Annotated[list[Any], Field(max_length=5)] | None = None
+    invoke_skills: list[InvokedSkillIn] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_name(cls, data: Any) -> Any:
+        """`context` stands for `client_context`, unless that is there, even as null (B19, spec 1.6)."""
+        if isinstance(data, dict) and "context" in data and "client_context" not in data:
+            return {**data, "client_context": data["context"]}
+        return data
+
+
+class StartIn(_TurnIn):
+    """A start request (spec 2.2)."""
+
+    messages: list[MessageIn] = []
+    system_prompt: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
+    model_profile: str | None = None
+    available_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_AVAILABLE_SKILLS)] | None = None
+    visibility: Literal["private", "org"] = "private"
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> "StartIn":
+        if not (self.messages or self.goals or self.invoke_skills):
+            raise ValueError("at least one of messages, goals and invoke_skills must not be empty")
+        if self.goals and self.messages and not self.invoke_skills and not any(m.has_text for m in self.messages):
+            raise ValueError("messages: with goals, some message must hold text")
+        ids = [skill.skill_id for skill in self.available_skills or []]
+        if len(ids) != len(set(ids)):
+            raise ValueError("available_skills: a skill must not stand there twice")
+        return self
+
+
+class SendIn(_TurnIn):
+    """A send request (spec 2.3)."""
+
+    message: SentMessageIn | None = None
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> "SendIn":
+        if not (self.message or self.goals or self.invoke_skills):
+            raise ValueError("at least one of message, goals and invoke_skills must not be empty")
+        return self
+
+
+class ClientToolResultIn(Body):
+    """The answer to one client tool use (spec 3.6)."""
+
+    tool_use_id: str
+    tool_name: str
+    runtime_ms: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    status: Literal["success", "error", "declined"]
+    output: JsonObject | None = None
+
+
+class ToolResultsIn(Body):
+    """A tool-results request (spec 2.4)."""
+
+    tool_results: list[ClientToolResultIn]
+    client_tools: list[ClientToolIn] | None = None
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "ToolResultsIn":
+        ids = [result.tool_use_id for result in self.tool_results]
+        if len(ids) != len(set(ids)):
+            raise ValueError("tool_results: a tool_use_id must not stand there twice")
+        return self
+
+
+class ForkIn(Body):
+    message_sequence_num: int
+
+
+class VisibilityIn(Body):
+    visibility: Literal["private", "org"]
+
+
+class PinIn(Body):
+    pinned: bool
+
+
+class TitlePatch(Patch):
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)] | None = None
+
+
+class SubjectIn(Body):
+    """An outside entity and what it has to do with the thread."""
+
+    association_id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    note: Annotated[str, StringConstraints(max_length=2000)]
+
+
+class VariableIn(Body):
+    """A variable of an agent's template (spec 3.11)."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_.]*$", max_length=200)]
+    type: Literal["string", "dataset_id", "device_id", "collection_id"] = "string"
+    description: str | None = None
+    required: bool = True
+    default: str | None = None
+    collection_content_type: Literal["dataset", "event", "file", "session"] | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> "VariableIn":
+        if not self.required and self.default is None:
+            raise ValueError("default: is needed for a variable that is not required")
+        if self.collection_content_type is not None and self.type != "collection_id":
+            raise ValueError("collection_content_type: goes with the type collection_id only")
+        return self
+
+
+AgentName = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=200)]
+"""On one line, so that it can stand in a path (G3)."""
+
+
+class AgentIn(Body):
+    """A new agent (G1)."""
+
+    name: AgentName
+    description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+    request_template: JsonObject
+    variables: Annotated[list[VariableIn], Field(max_length=100)] = []
+
+
+class AgentPatch(Body):
+    """A change of an agent (G5)."""
+
+    name: AgentName | None = None
+    description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+    request_template: JsonObject | None = None
+    variables: Annotated[list[VariableIn], Field(max_length=100)] | None = None
+
+
+class LaunchIn(Body):
+    """Values for an agent's variables (G7)."""
+
+    values: dict[str, str] = {}
+    visibility: Literal["private", "org"] = "org"
+    analysis_scope: AnalysisScope | None = None
+
+
+class SearchIn(Body):
+    """Search (H2); every field optional."""
+
+    query: Annotated[str, StringConstraints(max_length=500)] | None = None
+    status: Annotated[ThreadStatus, Field(strict=False)] | None = None
+    created_by: str | None = None
+    created_from_agent_id: str | None = None
+    association_id: str | None = None
+    visibility: Annotated[Visibility, Field(strict=False)] | None = None
+    limit: int | None = None
+    page_token: str | None = None
+
+
+class ConversationsIn(Body):
+    """An import (spec 9)."""
+
+    format: Literal["openai", "anthropic", "data_harness", "roboto"]
+    conversations: Annotated[list[Any], Field(min_length=1, max_length=500)]
+    visibility: Literal["private", "org"] = "private"
+    owner: str | None = None
+
+
+# What goes out
+
+
+class MessageOut(TypedDict):
+    """A message as every reader gets it; raw tool payloads are not in it (H4)."""
+
+    role: str
+    content: list[JsonObject]
+    status: str
+    created: datetime
+
+
+class GoalOut(Wire):
+    """A goal and where it stands (spec 3.8)."""
+
+    goal_type: str
+    goal_data: JsonObject
+    status: str
+    message_sequence_num: int
+    created: datetime
+    concluded_at: datetime | None
+    achieve_tool_use_id: str | None
+
+
+class ThreadOut(Wire):
+    """The thread record (spec 3.1)."""
+
+    thread_id: str
+    created: datetime
+    created_by: str
+    created_by_principal: str | None
+    org_id: str
+    messages: list[MessageOut]
+    continuation_token: str
+    status: str
+    activity: str | None
+    title: str | None
+    model_profile: str | None
+    forked_from_thread_id: str | None
+    forked_from_message_sequence_num: int | None
+    visibility: str
+    created_from_agent_id: str | None
+    created_from_trigger_id: str | None
+    origin: str | None
+    pinned_at: datetime | None = None
+    goals: list[GoalOut] | None = None
+    tasks: list[JsonObject] | None = None
+
+
+class DeltaOut(Wire):
+    """What is new since a token (spec 3.7)."""
+
+    messages_by_idx: dict[str, MessageOut] = {}
+    continuation_token: str
+    reset_from_message_sequence_num: int | None = None
+    status: str | None = None
+    activity: str | None = None
+    title: str | None = None
+    goals: list[GoalOut] | None = None
+    tasks: list[JsonObject] | None = None
+
+
+class StatusOut(Wire):
+    """The answer to a POST whose body the SDK does not read."""
+
+    thread_id: str
+    status: str
+
+
+class ToolDetailOut(Wire):
+    """A tool use and its result, raw payloads included (H4)."""
+
+    tool_use: JsonObject
+    tool_result: JsonObject | None
+
+
+class SubjectOut(Wire):
+    association_id: str
+    note: str
+
+
+class ProfileOut(Wire):
+    """A model profile (H9)."""
+
+    id: str
+    label: str
+    description: str
+    is_default: bool
+
+
+class ImportItemOut(Wire):
+    """What became of one conversation."""
+
+    id: str | None
+    thread_id: str | None
+    outcome: Literal["created", "unchanged", "failed"]
+    warnings: list[str]
+    errors: list[JsonObject]
+
+
+class ImportOut(Wire):
+    items: list[ImportItemOut]
+    counts: dict[str, int]
+
+
+class ExportOut(Wire):
+    """A thread in another system's format (spec 9)."""
+
+    format: str
+    system: str | None
+    messages: list[JsonObject]
+    losses: list[str]
+
+
+class AgentOut(Wire):
+    """An agent (spec 3.11)."""
+
+    agent_id: str
+    org_id: str
+    name: str
+    description: str | None
+    request_template: JsonObject
+    variables: list[JsonObject]
+    created: datetime
+    created_by: str
+    modified: datetime
+    modified_by: str
+
+
+class AgentPageOut(Page[AgentOut]):
+    """A page of agents."""
+
+
+class ThreadPageOut(Page[ThreadOut]):
+    """A page of threads."""
