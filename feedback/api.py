@@ -1,0 +1,56 @@
+"""The feedback routes of the wire (T7, H5 to H8)."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.rights import Right, require_admin
+from core import paging
+from core.api import Endpoint, describe, record, records
+from core.errors import NotFound
+from feedback import capture, triage
+from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, TriageIn, UserFeedbackOut
+from threads.access import thread_for
+
+FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
+
+
+class MessageFeedback(Endpoint):
+    @describe(takes=FeedbackIn, gives=UserFeedbackOut, summary="Rate a message (T7)")
+    def post(self, request: Request, thread_id: str, index: str) -> HttpResponse:
+        thread = thread_for(self.actor, thread_id, Right.RATE)
+        body = self.parse(FeedbackIn)
+        return record(capture.submit(self.actor, thread, _index(index), body))
+
+
+class OwnFeedback(Endpoint):
+    @describe(gives=UserFeedbackOut, many=True, summary="One's own reports in a thread (H5)")
+    def get(self, request: Request, thread_id: str) -> HttpResponse:
+        return records(capture.own(self.actor, thread_for(self.actor, thread_id)))
+
+
+class AllFeedback(Endpoint):
+    @describe(gives=FeedbackPageOut, query=(*FILTERS, "limit", "page_token"), summary="Reports for admins (H6)")
+    def get(self, request: Request) -> HttpResponse:
+        require_admin(self.actor)
+        filters = {name: self.query(name) for name in FILTERS}
+        limit = paging.limit_of(self.query("limit"))
+        return record(triage.listed(self.actor, filters, limit=limit, page_token=self.query("page_token")))
+
+
+class OneFeedback(Endpoint):
+    @describe(gives=FullFeedbackOut, summary="A report (H7)")
+    def get(self, request: Request, feedback_id: str) -> HttpResponse:
+        return record(triage.read(triage.report_for(self.actor, feedback_id)))
+
+    @describe(takes=TriageIn, gives=FullFeedbackOut, summary="Triage a report (H8)")
+    def put(self, request: Request, feedback_id: str) -> HttpResponse:
+        triage.report_for(self.actor, feedback_id)
+        return record(triage.update(self.actor, feedback_id, self.parse(TriageIn)))
+
+
+def _index(value: str) -> int:
+    """A message number from a URL; a negative one or one that is no number is no message (B121)."""
+    digits = value.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
+        raise NotFound(f"This thread has no message {value[:20]}.")
+    return int(value)
