@@ -1,0 +1,75 @@
+"""Turns: from a person's words to the agent's, and how many of them."""
+
+import http.client
+import json
+import time
+from importlib.util import find_spec
+from statistics import median
+
+from bench.figures import EMBEDDED, FULL, Measured, figure
+from bench.houses import House
+from bench.lines import Caller
+from bench.rounds import CLIENTS, Act, p50_alone, rate_beside
+
+_ASKED = {
+    "messages": [{"role": "user", "content": [{"text": "How does the warp hold?"}]}],
+    "model_profile": "simulated",
+}
+_GIVEN = {**_ASKED, "model_profile": "given"}
+_TIGHTLY, _GENTLY = 0.001, 0.02
+
+
+@figure("start a thread and finish one turn, the first of a server")
+def first_turn(house: House) -> Measured:
+    """The first turn after a start also loads the model library."""
+    return p50_alone(_turn(house.alice(), _TIGHTLY), rounds=1, calls=1, warm=0)
+
+
+@figure("start a thread and finish one turn, one client, p50", at_most={EMBEDDED: 50, FULL: 25})
+def turn(house: House) -> Measured:
+    return p50_alone(_turn(house.alice(), _TIGHTLY), warm=10)
+
+
+@figure("finished turns, 8 clients", floor="task", at_most=9)
+def turns_at_once(house: House) -> Measured:
+    clients = [_turn(house.alice(), _GENTLY) for _ in range(CLIENTS)]
+    return rate_beside(clients, house.task_rate, seconds=2.0)
+
+
+@figure("first fragment in the browser after the model gave it, p50", at_most=100)
+def first_fragment(house: House) -> Measured:
+    if find_spec("openai") is None:
+        raise RuntimeError("a provider's package is needed: make providers")
+    alice = house.alice()
+    seen = [_seconds_to_be_seen(house, alice) for _ in range(12)]
+    return Measured(median(seen[2:]) * 1000, "ms")
+
+
+def _turn(caller: Caller, pause: float) -> Act:
+    """Start a thread and ask for its delta until it is the user's turn again."""
+    ask = caller.prepared("POST", "/v1/ai/threads", _ASKED)
+
+    def act() -> None:
+        thread = json.loads(ask())["data"]
+        path, token = f"/v1/ai/threads/{thread['thread_id']}/delta", thread["continuation_token"]
+        while thread["status"] == "roboto_turn":
+            time.sleep(pause)
+            thread = caller.call("GET", f"{path}?next_token={token}")
+            token = thread["continuation_token"]
+
+    return act
+
+
+def _seconds_to_be_seen(house: House, caller: Caller) -> float:
+    """How long after the provider's first words a browser that reads along has them."""
+    thread = caller.call("POST", "/v1/ai/threads", _GIVEN)
+    line = http.client.HTTPConnection("127.0.0.1", house.served.port, timeout=30)
+    path = f"/threads/{thread['thread_id']}/live/?token={thread['continuation_token']}"
+    line.request("GET", path, headers={"Cookie": f"sessionid={house.cookie}"})
+    events = line.getresponse()
+    while b"pumpernickel" not in (told := events.readline()):
+        if not told:
+            raise RuntimeError("the stream ended without the fragment")
+    seen_at = time.perf_counter()
+    line.close()
+    return seen_at - house.provider.given_at

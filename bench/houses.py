@@ -1,0 +1,178 @@
+"""A Heddle to measure, and beside it the floor under the same server, each in processes of its own."""
+
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import redis
+
+from bench.lines import Caller
+from bench.provider import Provider
+from tests.live import POSTGRES, ROOT, Served, free_port
+
+REDIS = os.environ.get("HEDDLE_BENCH_REDIS_URL", "redis://127.0.0.1:6379/11")
+TURNS = "8"
+
+
+@dataclass(frozen=True)
+class House:
+    """A running Heddle with a filled database, its floor, and the model provider beside it."""
+
+    way: str
+    served: Served
+    floor: Served
+    provider: Provider
+    filled: dict[str, Any]
+
+    def alice(self) -> Caller:
+        """A program of the person who owns every thread, on a line of its own."""
+        return Caller(self.served.port, token=self.filled["people"]["Alice"]["token"])
+
+    def admin(self) -> Caller:
+        """A program of a platform admin."""
+        return Caller(self.served.port, token=self.filled["people"]["admin"]["token"])
+
+    def browser(self, encoding: str = "") -> Caller:
+        """A signed-in browser of Alice."""
+        return Caller(self.served.port, cookie=self.cookie, encoding=encoding)
+
+    @property
+    def cookie(self) -> str:
+        """Alice's session."""
+        return str(self.filled["people"]["Alice"]["cookie"])
+
+    def thread(self, length: int) -> str:
+        """The id of the thread with that many messages."""
+        return str(self.filled["threads"][str(length)]["id"])
+
+    def view(self) -> Callable[[], bytes]:
+        """The floor *view*, on a line of its own."""
+        return Caller(self.floor.port).prepared("GET", "/")
+
+    def task_rate(self, count: int = 400) -> float:
+        """The floor *task*: how many tasks a second are done that only commit a row."""
+        return float(json.loads(Caller(self.floor.port).prepared("GET", f"/tasks/{count}")())["rate"])
+
+    def sql(self) -> "Sql":
+        """A bare connection to the product's database."""
+        return Sql(self.served)
+
+
+class Sql:
+    """Statements on the product's database, without any of the product."""
+
+    def __init__(self, served: Served) -> None:
+        self.is_postgres = "DATABASE_URL" in served.env
+        if self.is_postgres:
+            self._line: Any = psycopg.connect(served.env["DATABASE_URL"], autocommit=True)
+        else:
+            path = Path(served.env["HEDDLE_DATA_DIR"]) / "heddle.sqlite3"
+            self._line = sqlite3.connect(path, isolation_level=None, timeout=20)
+            self._line.execute("PRAGMA synchronous=NORMAL")
+
+    def together(self, *statements: str) -> None:
+        """Run statements in one transaction."""
+        self._line.execute("BEGIN")
+        for statement in statements:
+            self._line.execute(statement)
+        self._line.execute("COMMIT")
+
+    def all(self, statement: str) -> list[Any]:
+        """The rows of a query."""
+        return list(self._line.execute(statement).fetchall())
+
+
+@contextlib.contextmanager
+def house(way: str) -> Iterator[House]:
+    """Start everything one way of running needs, and leave nothing behind."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="heddle-bench-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        services = stack.enter_context(own_database()) if way == "full" else {}
+        provider = Provider()
+        stack.callback(provider.close)
+        served = new_server(way, folder / "product", services, provider)
+        stack.callback(stop, served)
+        served.manage("migrate", "-v0")
+        filled = json.loads(_python(served, "import django; django.setup(); from bench import fill; fill.main()"))
+        served.start_server()
+        start_worker(served, "config.celery")
+        floor = new_server(way, folder / "floor", services | _floor_names(services), provider)
+        floor.env["DJANGO_SETTINGS_MODULE"] = "bench.floor.settings"
+        stack.callback(stop, floor)
+        floor.start("server", *_same_flags(served, floor.port))
+        floor.wait_until_ready()
+        start_worker(floor, "bench.floor.queue")
+        yield House(way, served, floor, provider, filled)
+
+
+def new_server(way: str, folder: Path, services: dict[str, str], provider: Provider | None = None) -> Served:
+    """A server that is not started yet, with settings of its own and the product's defaults for everything else."""
+    folder.mkdir(parents=True)
+    port = free_port()
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
+    env |= {"HEDDLE_DATA_DIR": str(folder), "HEDDLE_PUBLIC_URL": f"http://127.0.0.1:{port}", **services}
+    if provider is not None:
+        env |= {"HEDDLE_MODEL_PROFILES": "given=openai-chat:bench", "HEDDLE_DEFAULT_PROFILE": "simulated"}
+        env |= {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "bench"}
+    return Served(way, f"http://127.0.0.1:{port}", port, env, log=folder / "log")
+
+
+def start_worker(served: Served, app: str) -> None:
+    """The one worker of the full way, as `make worker` starts it."""
+    if served.way == "full":
+        served.start("worker", "-m", "celery", "-A", app, "worker", "--pool", "threads", "--concurrency", TURNS)
+
+
+def stop(served: Served) -> None:
+    """Stop every process of a server."""
+    for name in list(served.processes):
+        served.kill(name)
+
+
+@contextlib.contextmanager
+def own_database() -> Iterator[dict[str, str]]:
+    """A database of our own, dropped afterwards, and a prefix of our own in Redis."""
+    name = f"heddle_bench_{os.getpid()}"
+    with psycopg.connect(POSTGRES, autocommit=True) as line:
+        line.execute(f'CREATE DATABASE "{name}"')
+    url = POSTGRES.rpartition("/")[0] + "/" + name
+    try:
+        yield {"DATABASE_URL": url, "REDIS_URL": REDIS, "HEDDLE_QUEUE_PREFIX": name}
+    finally:
+        with psycopg.connect(POSTGRES, autocommit=True) as line:
+            line.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        with redis.Redis.from_url(REDIS) as client:
+            for key in client.scan_iter(f"{name}*", count=1000):
+                client.delete(key)
+
+
+def _floor_names(services: dict[str, str]) -> dict[str, str]:
+    return {"HEDDLE_QUEUE_PREFIX": services["HEDDLE_QUEUE_PREFIX"] + "_floor"} if services else {}
+
+
+def _same_flags(served: Served, port: int) -> list[str]:
+    """How the product's server was started, for another port and the floor's application."""
+    pid = served.processes["server"].pid
+    words = Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")[1:]
+    return [f"--port={port}" if word.startswith("--port=") else word for word in words[:-1]] + [
+        "bench.floor.wsgi:application"
+    ]
+
+
+def _python(served: Served, code: str) -> str:
+    env = {**served.env, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr[-3000:])
+    return done.stdout

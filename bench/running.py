@@ -1,0 +1,53 @@
+"""Running figures and telling them."""
+
+import os
+
+import psycopg
+import redis
+
+from bench import cases  # noqa: F401 - registers the figures
+from bench.figures import FIGURES, HEADING, Figure
+from bench.houses import REDIS, House, house
+from tests.live import POSTGRES
+
+_TITLES = {
+    "embedded": "One process: SQLite, the worker inside the server",
+    "full": "Full: PostgreSQL, Redis, one worker process with eight threads",
+}
+
+
+def run(way: str, *, only: str, slow: bool) -> None:
+    """Measure and tell every chosen figure of one way of running."""
+    chosen = [each for each in FIGURES if way in each.ways and only in each.name and (slow or not each.is_slow)]
+    if way == "full" and (what := _missing()):
+        print(f"{_TITLES[way]}: skipped, {what} was not found.")
+        return
+    if not chosen:
+        return
+    print(f"{_TITLES[way]}\n{HEADING}", flush=True)
+    with house(way) as running:
+        for each in chosen:
+            print(_line(each, running), flush=True)
+    print(
+        f"  Load of the machine in the last minutes: {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores\n", flush=True
+    )
+
+
+def _line(each: Figure, running: House) -> str:
+    """One that breaks is told, and the others go on."""
+    try:
+        return each.tell(running.way, each.measure(running))
+    except (OSError, RuntimeError, AssertionError) as problem:
+        return f"  {each.name:<58} broke: {problem}"
+
+
+def _missing() -> str:
+    try:
+        psycopg.connect(POSTGRES, connect_timeout=2).close()
+    except psycopg.Error:
+        return "PostgreSQL"
+    try:
+        redis.Redis.from_url(REDIS, socket_connect_timeout=2).ping()
+    except redis.RedisError:
+        return "Redis"
+    return ""
