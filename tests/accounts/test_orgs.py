@@ -1,0 +1,165 @@
+"""Orgs: which one a request acts in (spec 1.2), policies, memberships."""
+
+import io
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+
+from accounts.authentication import actor_of_email, actor_of_token, actor_of_user, org_of
+from accounts.models import Membership, Org, User, mint
+from accounts.orgs import add_member, set_policy
+from core.errors import InvalidRequest, NoOrgProvided, NotFound, Unauthorized
+from tests.conftest import Api, data_of
+
+
+@pytest.fixture
+def third(db):
+    return Org.objects.create(slug="third", name="Third")
+
+
+def person(email, *orgs, default=None):
+    """Somebody in these orgs, none of them the default one unless said."""
+    user = User.objects.create_user(email)
+    for org in orgs:
+        Membership.objects.create(user=user, org=org, is_default=org == default)
+    return user
+
+
+def test_the_only_org_is_taken_default_or_not(who, third):
+    assert org_of(actor_of_user(person("a@x.test", third)), None) == third.pk
+
+
+def test_of_several_the_default_one_is_taken(who, third):
+    user = person("a@x.test", who.acme, third, who.globex, default=third)
+    assert org_of(actor_of_user(user), None) == third.pk
+    assert next(iter(actor_of_user(user).orgs)) == third.org_id
+
+
+def test_of_several_without_a_default_none_is_taken(who, third):
+    with pytest.raises(NoOrgProvided):
+        org_of(actor_of_user(person("a@x.test", who.acme, third)), None)
+
+
+def test_a_member_of_nothing_has_to_name_one_and_may_name_none(who):
+    actor = actor_of_user(person("a@x.test"))
+    with pytest.raises(NoOrgProvided):
+        org_of(actor, None)
+    with pytest.raises(Unauthorized):
+        org_of(actor, who.acme.org_id)
+
+
+def test_the_named_org_is_taken_where_one_is_a_member_and_by_admins_any(who, third):
+    user = person("a@x.test", who.acme, third, default=third)
+    assert org_of(actor_of_user(user), who.acme.org_id) == who.acme.pk
+    assert org_of(who.admin.actor, who.globex.org_id) == who.globex.pk
+    with pytest.raises(Unauthorized):
+        org_of(actor_of_user(user), who.globex.org_id)
+    with pytest.raises(InvalidRequest):
+        org_of(who.admin.actor, "og_unknown")
+
+
+def test_a_token_and_a_session_make_the_same_actor(who, third):
+    user = person("a@x.test", who.acme, third, default=third)
+    assert actor_of_token(mint(user, "t")[1]) == actor_of_user(user) == actor_of_email("A@X.test")
+
+
+def test_the_first_org_of_a_person_becomes_their_default_and_repeating_changes_nothing(who, third):
+    user = person("a@x.test")
+    for org in (who.acme, third, who.acme):
+        add_member(org, user)
+    found = Membership.objects.filter(user=user).order_by("pk").values_list("org__slug", "is_default")
+    assert list(found) == [("acme", True), ("third", False)]
+
+
+def test_the_database_keeps_one_default_and_one_membership_an_org(who, third):
+    user = person("a@x.test", who.acme, default=who.acme)
+    for org, default in ((third, True), (who.acme, False)):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Membership.objects.create(user=user, org=org, is_default=default)
+
+
+# Policies
+
+
+def test_policies_are_off_until_somebody_switches_them_on(third):
+    assert Org.POLICIES == ("members_may_fork", "visibility_may_change")
+    assert not any(getattr(third, policy) for policy in Org.POLICIES)
+
+
+@pytest.mark.parametrize("policy", Org.POLICIES)
+def test_the_command_switches_one_policy_of_one_org(who, policy):
+    said = io.StringIO()
+    call_command("org_policy", "acme", policy, "on", stdout=said)
+    assert said.getvalue() == f"acme: {policy} is on\n"
+    for org in Org.objects.all():
+        assert [name for name in Org.POLICIES if getattr(org, name)] == ([policy] if org.slug == "acme" else [])
+    call_command("org_policy", "acme", policy, "off", stdout=said)
+    assert not getattr(Org.objects.get(slug="acme"), policy)
+
+
+def test_the_command_says_what_is_wrong(who):
+    with pytest.raises(CommandError, match="There is no org nowhere"):
+        call_command("org_policy", "nowhere", "members_may_fork", "on")
+    with pytest.raises(CommandError, match="invalid choice"):
+        call_command("org_policy", "acme", "members_may_fly", "on")
+    with pytest.raises(CommandError, match="invalid choice"):
+        call_command("org_policy", "acme", "members_may_fork", "maybe")
+
+
+def test_a_policy_that_does_not_exist_is_no_column_to_set(who):
+    with pytest.raises(InvalidRequest):
+        set_policy("acme", "slug", True)
+    with pytest.raises(NotFound):
+        set_policy("nowhere", "members_may_fork", True)
+    assert Org.objects.filter(slug="acme").exists()
+
+
+# People
+
+
+def test_the_person_command_makes_somebody_who_can_use_the_api(db):
+    said = io.StringIO()
+    options = {"org": ["new"], "token": "laptop", "no_password": True, "stdout": said}
+    call_command("person", "New@Org.test", **options)
+    call_command("person", "new@org.test", **{**options, "admin": True})
+    secrets = [line for line in said.getvalue().splitlines() if line.startswith("hdl_")]
+    assert len(set(secrets)) == 2
+    user = User.objects.get(email="new@org.test")
+    assert (user.is_staff, user.has_usable_password(), user.memberships.count()) == (True, False, 1)
+    data_of(Api(secrets[0]).get("threads"))
+    data_of(Api(secrets[1]).get("admin/feedback"))
+
+
+def test_the_person_command_refuses_what_is_no_address(db):
+    for email in ("nonsense", "a:b@x.test"):
+        with pytest.raises(CommandError):
+            call_command("person", email, no_password=True)
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("email", ["a:b@x.test", "nonsense", "", "a@b@c"])
+def test_an_address_is_one_and_holds_no_colon(db, email):
+    """Spec 1.7: a user id is free text without a colon."""
+    with pytest.raises(ValidationError):
+        User.objects.create_user(email)
+
+
+def test_two_people_never_share_an_address(who):
+    with pytest.raises(ValidationError):
+        User.objects.create_user("ALICE@acme.test")
+
+
+def test_an_org_chosen_on_the_pages_is_where_threads_are_started(browser_of, who, third):
+    add_member(third, who.alice.user)
+    browser = browser_of("alice")
+    started = lambda: browser.post("/threads/start/", {"text": "Hi"}).headers["Location"].split("/")[2]  # noqa: E731
+    api = Api(who.alice.token)
+    assert data_of(api.get(f"threads/{started()}"))["org_id"] == who.acme.org_id
+    assert browser.post("/org/", {"org": "third"}).status_code == 302
+    assert data_of(api.get(f"threads/{started()}"))["org_id"] == third.org_id
+    assert browser.post("/org/", {"org": "globex"}).status_code == 404
+    # Who left it is no longer in it.
+    Membership.objects.filter(user=who.alice.user, org=third).delete()
+    assert data_of(api.get(f"threads/{started()}"))["org_id"] == who.acme.org_id

@@ -1,0 +1,140 @@
+"""Sign-in: what it answers, and how it is slowed down after wrong passwords."""
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from accounts import throttle
+from tests.people import PASSWORD
+
+WRONG = "not-the-password"
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    """Counts are kept in the cache, which no transaction rolls back."""
+    cache.clear()
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def sign_in(who):
+    """Try to sign in; each call is a browser of its own."""
+
+    def attempt(password=WRONG, email="alice@acme.test", caller="203.0.113.1", **form):
+        return Client(REMOTE_ADDR=caller).post("/signin/", {"email": email, "password": password, **form})
+
+    return attempt
+
+
+def test_the_right_password_signs_in_and_leads_to_the_threads(sign_in):
+    response = sign_in(PASSWORD)
+    assert (response.status_code, response.headers["Location"]) == (302, "/threads/")
+    assert response.cookies["sessionid"]["httponly"]
+    assert response.cookies["sessionid"]["samesite"] == "Lax"
+
+
+@pytest.mark.parametrize("email", [" Alice@ACME.test ", "ALICE@acme.TEST"])
+def test_the_address_is_the_same_however_it_is_written(sign_in, email):
+    assert sign_in(PASSWORD, email=email).status_code == 302
+
+
+def test_a_wrong_password_and_an_unknown_address_look_alike(sign_in):
+    for response in (sign_in(), sign_in(email="nobody@acme.test")):
+        assert response.status_code == 400
+        assert b"That did not match." in response.content
+        assert "sessionid" not in response.cookies
+
+
+def test_after_five_wrong_passwords_even_the_right_one_has_to_wait_a_minute(sign_in, settings):
+    # Redis has a clock of its own, which no test can put on.
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "throttle"}}
+    now = timezone.now()
+    with time_machine.travel(now, tick=False):
+        assert [sign_in().status_code for _ in range(5)] == [400] * 5
+        assert sign_in(PASSWORD).status_code == 429
+    with time_machine.travel(now.timestamp() + throttle.PAUSE_SECONDS - 1, tick=False):
+        assert sign_in(PASSWORD).status_code == 429
+    with time_machine.travel(now.timestamp() + throttle.PAUSE_SECONDS + 1, tick=False):
+        assert sign_in(PASSWORD).status_code == 302
+
+
+def test_the_pause_is_of_one_address_and_one_caller(sign_in):
+    for _ in range(5):
+        sign_in()
+    assert sign_in(PASSWORD).status_code == 429
+    assert sign_in(PASSWORD, caller="203.0.113.2").status_code == 302
+    assert sign_in(PASSWORD, email="bob@acme.test").status_code == 302
+
+
+def test_from_many_callers_an_address_is_paused_as_a_whole(sign_in):
+    """Otherwise a thousand machines have five tries each."""
+    for number in range(throttle.TRIES_PER_ADDRESS):
+        assert sign_in(caller=f"203.0.113.{number}").status_code == 400
+    assert sign_in(PASSWORD, caller="198.51.100.7").status_code == 429
+    assert sign_in(PASSWORD, email="bob@acme.test", caller="198.51.100.7").status_code == 302
+
+
+def test_tries_are_counted_for_an_unknown_address_too(sign_in):
+    """A pause must not tell who exists."""
+    answers = [
+        [sign_in(email=email).status_code for _ in range(6)] for email in ("alice@acme.test", "nobody@acme.test")
+    ]
+    assert answers[0] == answers[1] == [400] * 5 + [429]
+
+
+def test_the_right_password_forgets_the_wrong_ones(sign_in):
+    for _ in range(3):
+        assert [sign_in().status_code for _ in range(4)] == [400] * 4
+        assert sign_in(PASSWORD).status_code == 302
+
+
+def test_another_spelling_of_the_address_is_no_new_chance(sign_in):
+    for email in ("alice@acme.test", "Alice@acme.test", " alice@acme.test", "ALICE@ACME.TEST", "alice@acme.test "):
+        sign_in(email=email)
+    assert sign_in(PASSWORD).status_code == 429
+
+
+@pytest.mark.parametrize("email", ["", "x" * 5000, "a\x00b@acme.test", "ü" * 300, "alice", "🧵@acme.test", "a b\r\nc"])
+def test_any_address_at_all_is_answered(sign_in, email):
+    assert sign_in(email=email).status_code == 400
+
+
+@pytest.mark.parametrize("password", ["", "x" * 100_000, "\x00", "🧵"])
+def test_any_password_at_all_is_answered(sign_in, password):
+    assert sign_in(password).status_code == 400
+
+
+def test_a_person_who_was_switched_off_cannot_sign_in(sign_in, who):
+    who.alice.user.is_active = False
+    who.alice.user.save()
+    assert sign_in(PASSWORD).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [
+        ("/feedback/?item=fb_1", "/feedback/?item=fb_1"),
+        ("https://elsewhere.test/", "/threads/"),
+        ("//elsewhere.test/", "/threads/"),
+        ("javascript:alert(1)", "/threads/"),
+        ("/\\elsewhere.test", "/threads/"),
+        ("http:///elsewhere.test", "/threads/"),
+        ("", "/threads/"),
+    ],
+)
+def test_after_signing_in_only_places_on_this_server_are_gone_to(sign_in, target, place):
+    assert sign_in(PASSWORD, next=target).headers["Location"] == place
+
+
+def test_signing_in_gives_the_session_a_new_key_and_signing_out_ends_it(who):
+    browser = Client()
+    browser.force_login(who.bob.user)
+    before = browser.session.session_key
+    browser.post("/signin/", {"email": "alice@acme.test", "password": PASSWORD})
+    assert browser.session.session_key != before
+    browser.post("/signout/")
+    assert browser.get("/threads/").status_code == 302

@@ -1,0 +1,242 @@
+"""T6: forking (spec 4.7)."""
+
+import pytest
+
+from accounts.orgs import set_policy
+from tests import make
+from tests.api import shapes
+from tests.conftest import data_of, refusal_of
+from threads import transcript
+from threads.content import text, tool_use
+from threads.models import Block, ClientTool, Goal, Message, Thread
+
+SUMMARY = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+
+
+def stored():
+    """How many rows there are: a refused fork adds none."""
+    return [model.objects.count() for model in (Thread, Message, Block, Goal, ClientTool)]
+
+
+def forked(api, thread, upto, name="alice"):
+    return data_of(api(name).post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": upto}))
+
+
+@pytest.mark.parametrize("upto", [0, 1, 2, 3])
+def test_messages_up_to_the_bound_are_copied_and_the_source_recorded_B134_B135_B136_B137(api, who, upto):
+    thread = make.send(who.alice, make.thread(who.alice, '[[call echo {"value": 1}]]', visibility="org"), "More")
+    source = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    Thread.objects.filter(pk=thread.pk).update(
+        created_from_agent_id="agt_1", created_from_trigger_id="tr_1", origin="slack"
+    )
+    data_of(api("alice").post(f"threads/{thread.thread_id}/pin", {"pinned": True}))
+
+    fork = forked(api, thread, upto)
+    shapes.check_thread(fork)
+    assert fork["messages"] == source["messages"][: upto + 1]
+    assert (fork["forked_from_thread_id"], fork["forked_from_message_sequence_num"]) == (thread.thread_id, upto)
+    assert (fork["org_id"], fork["created_by"]) == (who.acme.org_id, "alice@acme.test")
+    assert (fork["visibility"], fork["status"]) == ("private", "user_turn")
+    assert fork["thread_id"] != thread.thread_id
+    for gone in ("created_from_agent_id", "created_from_trigger_id", "origin", "pinned_at"):
+        assert fork[gone] is None
+    assert data_of(api("alice").get(f"threads/{fork['thread_id']}"))["messages"] == fork["messages"]
+
+
+def test_fork_and_source_grow_independently_B138(api, who):
+    thread = make.thread(who.alice)
+    fork = forked(api, thread, 1)
+    path = f"threads/{fork['thread_id']}"
+    make.send(who.alice, thread, "Only in the source")
+    data_of(api("alice").post(f"{path}/messages", {"message": make.say("Only in the fork")}))
+    make.run_turns()
+    source, copy = data_of(api("alice").get(f"threads/{thread.thread_id}")), data_of(api("alice").get(path))
+    assert source["messages"][:2] == copy["messages"][:2]
+    assert shapes.texts(source)[2:3] == ["Only in the source"]
+    assert shapes.texts(copy)[2:3] == ["Only in the fork"]
+    assert (len(source["messages"]), len(copy["messages"])) == (4, 4)
+
+
+def test_a_fork_of_a_fork_names_the_nearer_source_B135(api, who):
+    thread = make.send(who.alice, make.thread(who.alice), "More")
+    first = forked(api, thread, 3)
+    second = data_of(api("alice").post(f"threads/{first['thread_id']}/fork", {"message_sequence_num": 1}))
+    assert second["forked_from_thread_id"] == first["thread_id"]
+    assert second["messages"] == first["messages"][:2]
+
+
+@pytest.mark.parametrize("bound", [-1, 2, 99, 2**31, 2**63, -(2**63), 10**30])
+def test_a_bound_out_of_range_is_an_invalid_request_B139(api, who, bound):
+    thread = make.thread(who.alice)
+    before = stored()
+    response = api("alice").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": bound})
+    status, code, said = refusal_of(response)
+    assert (status, code) == (400, "RobotoInvalidRequestException")
+    assert said.startswith("message_sequence_num")
+    assert stored() == before
+
+
+@pytest.mark.parametrize("body", [{}, {"message_sequence_num": None}, {"message_sequence_num": "1"},
+                                  {"message_sequence_num": 1.0}, {"message_sequence_num": True}])  # fmt: skip
+def test_a_bound_that_is_no_whole_number_is_an_invalid_request_B139(api, who, body):
+    thread = make.thread(who.alice)
+    before = stored()
+    status, _, said = refusal_of(api("alice").post(f"threads/{thread.thread_id}/fork", body))
+    assert (status, said.partition(":")[0]) == (400, "message_sequence_num")
+    assert stored() == before
+
+
+def test_a_bound_on_a_message_still_being_written_is_an_invalid_request_B140(api, who):
+    thread = make.thread(who.alice, run=False)
+    make.half_answered(thread, "Half ")
+    before = stored()
+    assert refusal_of(api("alice").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 1}))[0] == 400
+    assert stored() == before
+    assert shapes.texts(forked(api, thread, 0)) == ["Hello"]
+
+
+def test_a_failed_and_a_cancelled_answer_can_be_a_bound_B140(api, who):
+    failed = make.thread(who.alice, "[[fail]]")
+    assert forked(api, failed, 1)["messages"][1]["status"] == "failed"
+    running = make.thread(who.alice, run=False)
+    data_of(api("alice").post(f"threads/{running.thread_id}/cancel"))
+    assert forked(api, running, 1)["messages"][1]["status"] == "cancelled"
+
+
+def test_results_that_are_still_being_collected_are_no_bound_B140(api, who):
+    thread = make.waiting(who.alice, '[[call remember {}]] [[call echo {"value": 1}]]')
+    status, _, _ = refusal_of(api("alice").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 2}))
+    assert status == 400
+
+
+@pytest.mark.parametrize(
+    ("visibility", "policy", "name", "is_allowed"),
+    [
+        ("private", False, "bob", False),
+        ("private", True, "bob", False),
+        ("org", False, "bob", False),
+        ("org", True, "bob", True),
+        ("org", True, "eve", False),
+        ("private", False, "admin", True),
+        ("private", False, "alice", True),
+    ],
+)
+def test_who_forks_B141_B142_B143(api, who, visibility, policy, name, is_allowed):
+    set_policy("acme", "members_may_fork", policy)
+    thread = make.thread(who.alice, visibility=visibility)
+    before = stored()
+    response = api(name).post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 1})
+    if is_allowed:
+        fork = data_of(response)
+        assert fork["created_by"] == who.named(name).user.email
+        assert (fork["org_id"], fork["visibility"]) == (who.acme.org_id, "private")
+        data_of(api(name).get(f"threads/{fork['thread_id']}"))
+    else:
+        assert refusal_of(response)[:2] == (403, "RobotoUnauthorizedException")
+        assert stored() == before
+
+
+def test_the_policy_of_another_org_changes_nothing_here_B143(api, who):
+    set_policy("globex", "members_may_fork", True)
+    thread = make.thread(who.alice, visibility="org")
+    assert refusal_of(api("bob").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 1}))[0] == 403
+
+
+def test_goals_come_along_with_the_message_that_declared_them_and_pending_ones_as_failed(api, who):
+    """Spec 4.7."""
+    thread = make.thread(who.alice, goals=[SUMMARY, {**SUMMARY, "dataset_id": "ds_2"}])
+    thread = make.send(who.alice, thread, "More", goals=[{**SUMMARY, "dataset_id": "ds_3"}], run=False)
+    at = thread.message_count - 1
+
+    before_it = forked(api, thread, at - 1)["goals"]
+    assert [(goal["goal_data"]["dataset_id"], goal["status"]) for goal in before_it] == [
+        ("ds_1", "achieved"),
+        ("ds_2", "achieved"),
+    ]
+    assert all(goal["achieve_tool_use_id"] and goal["concluded_at"] for goal in before_it)
+
+    with_it = forked(api, thread, at)["goals"]
+    assert [(goal["goal_data"]["dataset_id"], goal["status"]) for goal in with_it][2:] == [("ds_3", "failed")]
+    assert with_it[2]["concluded_at"]
+    # The turn of the source goes on regardless.
+    make.run_turns()
+    source = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    assert [goal["status"] for goal in source["goals"]] == ["achieved"] * 3
+
+
+def test_tools_scope_prompt_and_profile_are_copied_and_feedback_is_not(api, who):
+    """Spec 4.7."""
+    thread = make.thread(
+        who.alice,
+        client_tools=[make.client_tool()],
+        analysis_scope={"start_time": 1},
+        system_prompt="Be brief.",
+        model_profile="simulated",
+    )
+    make.rating(who.alice, thread)
+    fork = forked(api, thread, 1)
+    row = Thread.objects.get(key=fork["thread_id"][4:])
+    assert (row.system_prompt, row.model_profile, row.analysis_scope["start_time"]) == ("Be brief.", "simulated", 1)
+    assert data_of(api("alice").get(f"threads/{fork['thread_id']}/feedback")) == []
+    # The tool works in the fork, and one declared there later does not reach the source.
+    body = {"message": make.say("[[call remember {}]]"), "client_tools": [make.client_tool("recall")]}
+    data_of(api("alice").post(f"threads/{fork['thread_id']}/messages", body))
+    make.run_turns()
+    assert data_of(api("alice").get(f"threads/{fork['thread_id']}"))["status"] == "client_tool_turn"
+    assert list(ClientTool.objects.filter(thread=thread).values_list("name", flat=True)) == ["remember"]
+
+
+def test_raw_payloads_are_copied_for_the_tool_detail_of_the_fork(api, who):
+    thread = make.thread(who.alice, '[[call echo {"value": 1}]]')
+    fork = forked(api, thread, 2)
+    [use] = shapes.blocks(fork, "tool_use")
+    paths = (f"threads/{each}/tools/{use['tool_use_id']}" for each in (thread.thread_id, fork["thread_id"]))
+    first, second = (data_of(api("alice").get(path)) for path in paths)
+    assert first == second
+    assert first["tool_result"]["raw_response"]
+
+
+def test_an_unanswered_use_at_the_end_is_answered_when_the_next_turn_begins(api, who):
+    """Spec 4.7: the history stays well-formed."""
+    thread = make.waiting(who.alice)
+    fork = forked(api, thread, 1)
+    assert shapes.blocks(fork, "tool_result") == []
+    path = f"threads/{fork['thread_id']}"
+    data_of(api("alice").post(f"{path}/messages", {"message": make.say("Go on")}))
+    make.run_turns()
+    after = data_of(api("alice").get(path))
+    assert after["status"] == "user_turn"
+    [result] = shapes.blocks(after, "tool_result")
+    assert (result["status"], result["tool_use_id"]) == ("error", shapes.blocks(fork, "tool_use")[0]["tool_use_id"])
+    # The source still waits for its client.
+    assert data_of(api("alice").get(f"threads/{thread.thread_id}"))["status"] == "client_tool_turn"
+
+
+def test_cancelling_a_fork_with_an_unanswered_use_answers_it_too_B162(api, who):
+    thread = make.waiting(who.alice)
+    path = f"threads/{forked(api, thread, 1)['thread_id']}"
+    data_of(api("alice").post(f"{path}/messages", {"message": make.say("Go on")}))
+    data_of(api("alice").post(f"{path}/cancel"))
+    after = data_of(api("alice").get(path))
+    assert after["status"] == "user_turn"
+    assert [result["status"] for result in shapes.blocks(after, "tool_result")] == ["error"]
+    # Before the cancelled answer: a result behind another answer belongs to no call any more.
+    assert [message["role"] for message in after["messages"]][-3:] == ["user", "roboto", "assistant"]
+
+
+def test_a_fork_is_read_by_delta_from_its_own_token(api, who):
+    thread = make.thread(who.alice)
+    fork = forked(api, thread, 1)
+    path = f"threads/{fork['thread_id']}/delta"
+    assert data_of(api("alice").get(f"{path}?next_token={fork['continuation_token']}"))["messages_by_idx"] == {}
+    everything = data_of(api("alice").get(path))["messages_by_idx"]
+    assert list(everything.values()) == fork["messages"]
+
+
+def test_a_block_written_to_the_source_later_does_not_reach_the_fork_B138(api, who):
+    thread = make.thread(who.alice, run=False)
+    fork = forked(api, thread, 0)
+    with transcript.writing(thread.pk) as writer:
+        writer.extend(Message.objects.get(thread=thread, idx=0), [text(" and more")])
+        writer.add("assistant", [tool_use("look", "tu_1", {})])
+    assert data_of(api("alice").get(f"threads/{fork['thread_id']}"))["messages"] == fork["messages"]

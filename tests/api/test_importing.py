@@ -1,0 +1,216 @@
+"""Import and export through REST (spec 9)."""
+
+import json
+
+import pytest
+
+from accounts.orgs import add_member
+from tests import make
+from tests.api import shapes
+from tests.conftest import data_of, refusal_of
+from threads import transcript
+from threads.content import tool_result, tool_use
+from threads.models import Block, Message, Thread
+
+TALK = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "2+2?"},
+    {"role": "assistant", "content": "4"},
+]
+
+
+def talk(origin_id="c1", **more):
+    return {"id": origin_id, "messages": TALK, **more}
+
+
+def imported(api, *conversations, name="alice", headers=None, **body):
+    body = {"format": "openai", "conversations": list(conversations), **body}
+    return api(name).post("threads/import", body, **(headers or {}))
+
+
+def outcomes(answer):
+    return [item["outcome"] for item in answer["items"]]
+
+
+def test_an_imported_conversation_is_a_private_idle_thread_of_the_caller(api):
+    """Spec 9."""
+    answer = data_of(imported(api, talk(metadata={"task": 7})))
+    assert set(answer) == {"items", "counts"}
+    [item] = answer["items"]
+    assert set(item) == {"id", "thread_id", "outcome", "warnings", "errors"}
+    assert (item["id"], item["outcome"], item["errors"]) == ("c1", "created", [])
+    assert answer["counts"] == {"created": 1, "unchanged": 0, "failed": 0}
+    record = data_of(api("alice").get(f"threads/{item['thread_id']}"))
+    shapes.check_thread(record)
+    assert shapes.texts(record) == ["2+2?", "4"]
+    assert {message["status"] for message in record["messages"]} == {"completed"}
+    assert (record["status"], record["visibility"], record["created_by"]) == ("user_turn", "private", "alice@acme.test")
+    row = Thread.objects.get()
+    assert (row.system_prompt, row.metadata) == ("Be brief.", {"task": 7})
+
+
+def test_importing_again_creates_nothing_whatever_the_conversation_holds_B177(api):
+    [first] = data_of(imported(api, talk()))["items"]
+    before = [model.objects.count() for model in (Thread, Message, Block)]
+    [again] = data_of(imported(api, {"id": "c1", "messages": [{"role": "user", "content": "Other words"}]}))["items"]
+    assert (again["outcome"], again["thread_id"]) == ("unchanged", first["thread_id"])
+    assert [model.objects.count() for model in (Thread, Message, Block)] == before
+
+
+def test_the_same_id_twice_in_one_call_is_stored_once_B177(api):
+    answer = data_of(imported(api, talk(), talk()))
+    assert outcomes(answer) == ["created", "unchanged"]
+    assert answer["items"][0]["thread_id"] == answer["items"][1]["thread_id"]
+
+
+def test_one_id_for_two_owners_or_two_orgs_is_two_threads_B177(api, who):
+    add_member(who.globex, who.alice.user)
+    answers = [
+        data_of(imported(api, talk())),
+        data_of(imported(api, talk(), name="bob")),
+        data_of(imported(api, talk(), headers={"X-Roboto-Org-Id": who.globex.org_id})),
+    ]
+    assert [outcomes(answer) for answer in answers] == [["created"]] * 3
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"id": "bad"},
+        {"id": "bad", "messages": []},
+        {"id": "bad", "messages": "x"},
+        {"id": "bad", "messages": [{"role": "wizard", "content": "x"}]},
+        {"messages": TALK},
+        {"id": "", "messages": TALK},
+        None,
+        "text",
+        5,
+        [],
+    ],
+)
+def test_a_bad_conversation_fails_alone_with_path_and_reason_B178(api, bad):
+    answer = data_of(imported(api, talk("a"), bad, talk("b")))
+    assert outcomes(answer) == ["created", "failed", "created"]
+    assert answer["counts"] == {"created": 2, "unchanged": 0, "failed": 1}
+    failed = answer["items"][1]
+    assert failed["thread_id"] is None
+    [problem] = failed["errors"]
+    assert set(problem) == {"path", "reason"}
+    assert problem["reason"]
+    assert Thread.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"format": "openai"},
+        {"format": "openai", "conversations": []},
+        {"format": "openai", "conversations": {}},
+        {"format": "xml", "conversations": [talk()]},
+        {"format": None, "conversations": [talk()]},
+        {"format": "openai", "conversations": [talk()] * 501},
+        {"format": "openai", "conversations": [talk()], "visibility": "public"},
+        {"format": "openai", "conversations": [talk()], "owner": 5},
+    ],
+)
+def test_a_bad_import_is_refused_as_a_whole(api, body):
+    assert refusal_of(api("alice").post("threads/import", body))[:2] == (400, "RobotoInvalidRequestException")
+    assert not Thread.objects.exists()
+
+
+def test_five_hundred_conversations_are_accepted(api):
+    small = [{"id": str(number), "messages": [{"role": "user", "content": "Hi"}]} for number in range(500)]
+    assert data_of(imported(api, *small))["counts"]["created"] == 500
+
+
+def test_an_import_may_be_larger_than_other_bodies(api):
+    """Spec 9: 32 MiB, where everything else is refused at 16."""
+    big = {"id": "big", "messages": [{"role": "user", "content": "x" * 900_000}] * 19}
+    raw = json.dumps({"format": "openai", "conversations": [big]}).encode()
+    assert len(raw) > 16 * 1024 * 1024
+    assert data_of(api("alice").post("threads/import", raw))["counts"]["created"] == 1
+    assert refusal_of(api("alice").post("threads", raw))[0] == 400
+    assert refusal_of(api("alice").post("threads/import", b" " * (33 * 1024 * 1024)))[0] == 400
+
+
+@pytest.mark.parametrize("visibility", ["private", "org"])
+def test_the_visibility_asked_for_is_given(api, visibility):
+    [item] = data_of(imported(api, talk(), visibility=visibility))["items"]
+    assert data_of(api("alice").get(f"threads/{item['thread_id']}"))["visibility"] == visibility
+
+
+def test_nobody_imports_for_another_owner_or_org_without_admin_right_B179(api, who):
+    assert refusal_of(imported(api, talk(), owner="bob@acme.test"))[0] == 403
+    assert refusal_of(imported(api, talk(), owner="nobody@acme.test"))[0] == 403
+    assert refusal_of(imported(api, talk(), headers={"X-Roboto-Org-Id": who.globex.org_id}))[0] == 403
+    assert not Thread.objects.exists()
+    data_of(imported(api, talk(), owner=" Alice@ACME.test "))
+
+
+def test_an_admin_imports_for_members_of_a_named_org_B179(api, who):
+    acme = {"X-Roboto-Org-Id": who.acme.org_id}
+    [item] = data_of(imported(api, talk(), name="admin", headers=acme, owner="bob@acme.test"))["items"]
+    assert data_of(api("bob").get(f"threads/{item['thread_id']}"))["created_by"] == "bob@acme.test"
+    for owner in ("eve@globex.test", "nobody@acme.test"):
+        response = imported(api, talk("c2"), name="admin", headers=acme, owner=owner)
+        status, _, said = refusal_of(response)
+        assert (status, said.partition(":")[0]) == (400, "owner")
+    assert refusal_of(imported(api, talk("c2"), name="admin"))[1] == "RobotoNoOrgProvidedException"
+
+
+@pytest.mark.parametrize("format", ["openai", "anthropic", "data_harness", "roboto"])
+def test_what_is_exported_can_be_imported_again_and_says_the_same_B172(api, who, format):
+    """Calls, results and their order survive through REST, not only inside the dialect's module."""
+    thread = make.thread(who.alice)
+    with transcript.writing(thread.pk) as writer:
+        writer.add("assistant", [tool_use("look", "tu_1", {"deep": [1, None, {"ü": 2.5}]})])
+        writer.add("roboto", [tool_result("look", "tu_1", "success", {"found": [True]})])
+        writer.add("assistant", [{"content_type": "text", "text": "Done."}])
+    export = data_of(api("alice").get(f"threads/{thread.thread_id}/export?format={format}"))
+    assert set(export) == {"format", "system", "messages", "losses"}
+    assert export["format"] == format
+    conversation = {"id": "back", "messages": export["messages"]}
+    [item] = data_of(imported(api, conversation, format=format))["items"]
+    assert item["outcome"] == "created", item
+    again = data_of(api("alice").get(f"threads/{item['thread_id']}"))
+    before = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    assert [message["role"] for message in again["messages"]] == [message["role"] for message in before["messages"]]
+    assert shapes.texts(again) == shapes.texts(before)
+    [use], [result] = shapes.blocks(again, "tool_use"), shapes.blocks(again, "tool_result")
+    assert use["input"] == {"deep": [1, None, {"ü": 2.5}]}
+    assert result["payload"] == {"found": [True]}
+
+
+def test_export_is_in_the_projects_own_format_unless_another_is_named(api, who):
+    thread = make.thread(who.alice, system_prompt="Be brief.")
+    export = data_of(api("alice").get(f"threads/{thread.thread_id}/export"))
+    assert export["format"] == "roboto"
+    assert len(export["messages"]) == 2
+    for format in ("xml", "markdown", "ROBOTO"):
+        response = api("alice").get(f"threads/{thread.thread_id}/export?format={format}")
+        status, _, said = refusal_of(response)
+        assert (status, said.partition(":")[0]) == (400, "format")
+
+
+@pytest.mark.parametrize(("name", "status"), [("bob", 403), ("eve", 403), ("admin", 200), (None, 401)])
+def test_export_needs_read_access_B180(api, who, name, status):
+    thread = make.thread(who.alice)
+    assert api(name).get(f"threads/{thread.thread_id}/export").status_code == status
+
+
+def test_a_use_without_its_result_is_answered_when_a_turn_is_run(api):
+    """Spec 9."""
+    messages = [
+        {"role": "user", "content": "Look"},
+        {"role": "assistant", "tool_calls": [
+            {"id": "u1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]},
+    ]  # fmt: skip
+    [item] = data_of(imported(api, {"id": "open", "messages": messages}))["items"]
+    assert item["warnings"]
+    path = f"threads/{item['thread_id']}"
+    assert shapes.blocks(data_of(api("alice").get(path)), "tool_result") == []
+    data_of(api("alice").post(f"{path}/messages", {"message": make.say("And?")}))
+    make.run_turns()
+    [result] = shapes.blocks(data_of(api("alice").get(path)), "tool_result")
+    assert (result["tool_use_id"], result["status"]) == ("u1", "error")

@@ -1,0 +1,428 @@
+"""Every route with every kind of caller (spec 1.4, 2). A route that is not in a table here fails a test."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import get_resolver
+from django.utils import timezone
+
+from accounts.models import ApiToken, Membership, mint
+from accounts.orgs import set_policy
+from tests import make
+from tests.api import shapes
+from tests.conftest import Api, data_of, refusal_of
+
+
+@dataclass(frozen=True)
+class May:
+    """What becomes of a valid request by each kind of caller.
+
+    The owner and the stranger ask for an object that the org may see, the admin and the `private` colleague for a
+    private one, the `shared` colleague for a shared one; `unknown` is an id that nobody has, asked for by somebody
+    who could do everything else.
+    """
+
+    owner: int = 200
+    private: int = 403
+    shared: int = 200
+    stranger: int = 403
+    admin: int = 200
+    unknown: int | None = 404
+
+
+READ = May()
+OWN = May(shared=403, admin=403)
+OWN_OR_ADMIN = May(shared=403)
+TRIAGE = May(owner=403, shared=403)
+ANYBODY = May(private=200, stranger=200, unknown=None)
+IN_AN_ORG = May(private=200, stranger=200, admin=400, unknown=None)
+"""The caller's only org is taken; an admin of none has to name one."""
+VISIBLE_SKILL = May(private=404, stranger=404, admin=404)
+EDITED_SKILL = replace(VISIBLE_SKILL, shared=403)
+AGENT = May(private=200, stranger=404, admin=404)
+BY_NAME = replace(VISIBLE_SKILL, admin=400)
+
+TEXT = {"role": "user", "content": [{"text": "Hello"}]}
+SKILL = {"name": "another", "description": "What for.", "body": "How."}
+AGENT_BODY = {"name": "another", "request_template": {"messages": [TEXT]}}
+CONVERSATIONS = {"format": "openai", "conversations": [{"id": "c", "messages": [{"role": "user", "content": "Hi"}]}]}
+THREAD = "v1/ai/threads/<str:thread_id>"
+SKILLS = "v1/skills/id/<str:skill_id>"
+
+ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
+    ("GET", "v1/ai/threads"): (ANYBODY, None),
+    ("POST", "v1/ai/threads"): (IN_AN_ORG, {"messages": [TEXT]}),
+    ("POST", "v1/ai/threads/search"): (ANYBODY, {}),
+    ("POST", "v1/ai/threads/import"): (IN_AN_ORG, CONVERSATIONS),
+    ("GET", THREAD): (READ, None),
+    ("PATCH", THREAD): (OWN, {"title": "Other"}),
+    ("GET", f"{THREAD}/delta"): (READ, None),
+    ("POST", f"{THREAD}/messages"): (OWN, {"message": TEXT}),
+    ("POST", f"{THREAD}/tool-results"): (OWN, {"tool_results": []}),
+    ("POST", f"{THREAD}/fork"): (OWN_OR_ADMIN, {"message_sequence_num": 0}),
+    ("POST", f"{THREAD}/visibility"): (OWN, {"visibility": "private"}),
+    ("POST", f"{THREAD}/pin"): (READ, {"pinned": True}),
+    ("POST", f"{THREAD}/cancel"): (OWN, {}),
+    ("GET", f"{THREAD}/subjects"): (READ, None),
+    ("PUT", f"{THREAD}/subjects"): (OWN, []),
+    ("GET", f"{THREAD}/export"): (READ, None),
+    ("GET", f"{THREAD}/tools/<path:tool_use_id>"): (OWN_OR_ADMIN, None),
+    ("POST", f"{THREAD}/messages/<str:index>/feedback"): (READ, {"sentiment": "negative"}),
+    ("GET", f"{THREAD}/feedback"): (READ, None),
+    ("GET", "v1/ai/admin/feedback"): (replace(TRIAGE, unknown=None), None),
+    ("GET", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, None),
+    ("PUT", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, {"resolved": True}),
+    ("GET", "v1/ai/model-profiles"): (ANYBODY, None),
+    ("GET", "v1/ai/agents"): (IN_AN_ORG, None),
+    ("POST", "v1/ai/agents"): (IN_AN_ORG, AGENT_BODY),
+    ("GET", "v1/ai/agents/name/<path:name>"): (replace(AGENT, admin=400), None),
+    ("GET", "v1/ai/agents/<str:agent_id>"): (AGENT, None),
+    ("PUT", "v1/ai/agents/<str:agent_id>"): (AGENT, {"description": None}),
+    ("DELETE", "v1/ai/agents/<str:agent_id>"): (AGENT, None),
+    ("POST", "v1/ai/agents/<str:agent_id>/launch"): (AGENT, {}),
+    ("GET", "v1/skills"): (IN_AN_ORG, None),
+    ("POST", "v1/skills/create"): (IN_AN_ORG, SKILL),
+    ("GET", "v1/skills/tags"): (IN_AN_ORG, None),
+    ("GET", "v1/skills/name/<path:name>"): (BY_NAME, None),
+    ("GET", SKILLS): (VISIBLE_SKILL, None),
+    ("PUT", SKILLS): (EDITED_SKILL, {}),
+    ("DELETE", SKILLS): (EDITED_SKILL, None),
+    ("GET", f"{SKILLS}/summary"): (VISIBLE_SKILL, None),
+    ("GET", f"{SKILLS}/versions"): (VISIBLE_SKILL, None),
+    ("POST", f"{SKILLS}/versions"): (EDITED_SKILL, {"description": "d", "body": "b"}),
+    ("GET", f"{SKILLS}/versions/<str:version>"): (VISIBLE_SKILL, None),
+    ("PUT", f"{SKILLS}/versions/<str:version>"): (EDITED_SKILL, {"body": "b"}),
+    ("DELETE", f"{SKILLS}/versions/<str:version>"): (EDITED_SKILL, None),
+    ("POST", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
+    ("PUT", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, {"ai_version": None}),
+    ("DELETE", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
+}
+ALIASES = {"v1/ai/chats": "v1/ai/threads"}
+"""Names that routes had before 2026-05-20 (spec 1.6)."""
+OPEN_TO_ALL = {"v1/schema/", "v1/docs/"}
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def routes(patterns: Any = None, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every route of the URLconf with its view."""
+    for entry in get_resolver().url_patterns if patterns is None else patterns:
+        route = prefix + str(entry.pattern)
+        if hasattr(entry, "url_patterns"):
+            yield from routes(entry.url_patterns, route)
+        else:
+            yield route, entry.callback
+
+
+def api_routes() -> set[tuple[str, str]]:
+    """Method and route of every endpoint under /v1, each under its present name."""
+    found = set()
+    for route, view in routes():
+        if route.startswith("v1/") and route not in OPEN_TO_ALL:
+            for old, new in ALIASES.items():
+                route = new + route.removeprefix(old) if route.startswith(old) else route
+            found |= {(method.upper(), route) for method in METHODS if hasattr(view.cls, method)}
+    return found
+
+
+def test_every_route_under_v1_is_in_the_table():
+    assert api_routes() == set(ROUTES)
+
+
+def test_the_older_names_lead_to_the_same_views():
+    """Spec 1.6."""
+    views = {route: view.cls for route, view in routes() if hasattr(view, "cls")}
+    for route, view in views.items():
+        if route.startswith("v1/ai/threads"):
+            assert views[route.replace("threads", "chats", 1)] is view
+
+
+@dataclass
+class Place:
+    """An object of each kind: what stands in the angle brackets of a route."""
+
+    values: dict[str, str] = field(default_factory=dict)
+
+    def path(self, route: str) -> str:
+        path = "/" + route
+        for name, value in self.values.items():
+            for kind in ("str", "path", "int"):
+                path = path.replace(f"<{kind}:{name}>", value)
+        assert "<" not in path
+        return path
+
+
+UNKNOWN = {
+    "thread_id": "ags_unknown",
+    "waiting_id": "ags_unknown",
+    "feedback_id": "fb_unknown",
+    "skill_id": "sk_unknown",
+    "agent_id": "agt_unknown",
+    "name": "unknown",
+}
+
+
+@pytest.fixture
+def world(who, api):
+    """Objects of alice, private and shared, and one of each state that a valid request needs."""
+    set_policy("acme", "visibility_may_change", True)
+    alice = api("alice")
+    agent = data_of(alice.post("/v1/ai/agents", {**AGENT_BODY, "name": "ours"}))
+
+    def place(visibility: str, skill_name: str) -> Place:
+        thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility=visibility)
+        waiting = make.waiting(who.alice, visibility=visibility)
+        record = data_of(alice.get(f"threads/{thread.thread_id}"))
+        skill = data_of(alice.post("/v1/skills/create", {**SKILL, "name": skill_name, "accessibility": visibility}))
+        return Place(
+            {
+                "thread_id": thread.thread_id,
+                "waiting_id": waiting.thread_id,
+                "tool_use_id": shapes.blocks(record, "tool_use")[0]["tool_use_id"],
+                "index": "1",
+                "feedback_id": make.rating(who.alice, thread).feedback_id,
+                "skill_id": skill["skill_id"],
+                "version": "1",
+                "agent_id": agent["agent_id"],
+                "name": skill_name,
+                "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
+            }
+        )
+
+    return SimpleNamespace(private=place("private", "mine"), shared=place("org", "ours"))
+
+
+def ask(client: Api, method: str, route: str, place: Place, body: Any) -> Any:
+    """One request, of which nothing stays."""
+    if route.endswith("/tool-results"):
+        place = Place({**place.values, "thread_id": place.values["waiting_id"]})
+    with transaction.atomic():
+        response = client.request(method, place.path(route), body)
+        transaction.set_rollback(True)
+    if response.status_code == 200:
+        assert "data" in response.json()
+    else:
+        status, code, _ = refusal_of(response)
+        expected = {401: "RobotoUnauthorizedException", 403: "RobotoUnauthorizedException",
+                    404: "RobotoNotFoundException"}  # fmt: skip
+        assert code == expected.get(status, code)
+    return response
+
+
+def test_who_may_and_what_exists(world, api):
+    """B26, B28 to B30, B42, B95, B122, B133, B141, B145: by status, on every route."""
+    wrong = []
+    for (method, route), (may, body) in ROUTES.items():
+        # Agents belong to the whole org, so there is no private one to ask for by name.
+        private = world.shared if "agents/name" in route else world.private
+        asked = [
+            ("owner", "alice", world.shared, may.owner),
+            ("owner", "alice", private, may.owner),
+            ("private", "bob", private, may.private),
+            ("shared", "bob", world.shared, may.shared),
+            ("stranger", "eve", world.shared, may.stranger),
+            ("stranger", "eve", private, may.stranger),
+            ("admin", "admin", private, may.admin),
+        ]
+        if may.unknown is not None:
+            asked.append(("unknown", "admin" if may is TRIAGE else "alice", Place(world.shared.values | UNKNOWN), 404))
+        for caller, name, place, expected in asked:
+            status = ask(api(name), method, route, place, body).status_code
+            if status != expected:
+                wrong.append(f"{method} {route} as {caller}: {status}, not {expected}")
+    assert wrong == []
+
+
+def test_without_a_usable_token_nothing_is_answered(world, who):
+    """Spec 1.4: authentication comes first, before the existence of anything."""
+    user = who.alice.user
+    past = timezone.now() - timedelta(seconds=1)
+    revoked, secret = mint(user, "revoked")
+    revoked.revoked_at = past
+    revoked.save()
+    unusable = [
+        Api(None),
+        Api("hdl_nobody-has-this"),
+        Api(secret),
+        Api(mint(user, "expired", expires_at=past)[1]),
+        Api(None, Authorization=f"Basic {who.alice.token}"),
+        Api(None, Authorization="Bearer"),
+        Api(None, Authorization=who.alice.token),
+    ]
+    for (method, route), (_, body) in ROUTES.items():
+        for client in unusable:
+            for place in (world.shared, Place(world.shared.values | UNKNOWN)):
+                response = ask(client, method, route, place, body)
+                assert response.status_code == 401, (method, route)
+                assert response.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_read_only_token_reads_and_does_nothing_else(world, who):
+    reader = Api(mint(who.alice.user, "reader", scope=ApiToken.Scope.READ)[1])
+    for (method, route), (may, body) in ROUTES.items():
+        expected = may.owner if method == "GET" else 403
+        assert ask(reader, method, route, world.shared, body).status_code == expected, (method, route)
+
+
+def test_a_person_who_left_the_org_or_was_switched_off_is_out(world, who, api):
+    """Spec 2: a creator who left the org has lost it too."""
+    Membership.objects.filter(user=who.alice.user).delete()
+    for (method, route), (may, body) in ROUTES.items():
+        if may in (READ, OWN, OWN_OR_ADMIN, AGENT, VISIBLE_SKILL, EDITED_SKILL):
+            expected = 404 if may in (AGENT, VISIBLE_SKILL, EDITED_SKILL) else 403
+            assert ask(api("alice"), method, route, world.shared, body).status_code == expected, (method, route)
+    who.alice.user.is_active = False
+    who.alice.user.save()
+    for (method, route), (_, body) in ROUTES.items():
+        assert ask(api("alice"), method, route, world.shared, body).status_code == 401, (method, route)
+
+
+@pytest.mark.parametrize("name", ["alice", "eve"])
+def test_what_is_wrong_with_a_body_is_told_only_to_those_with_the_right(name, world, api):
+    """Spec 1.4: existence, permission, body, state."""
+    for (method, route), (may, body) in ROUTES.items():
+        if body is not None and may in (OWN, OWN_OR_ADMIN, READ, TRIAGE):
+            response = ask(api(name), method, route, world.shared, b"{not json")
+            if name == "alice" and may is not TRIAGE and not route.endswith("cancel"):
+                assert response.status_code == 400, route
+            elif name == "eve":
+                assert response.status_code == 403, route
+
+
+def test_any_other_method_is_refused_in_the_envelope(world, api):
+    """Spec 1.4: 405 where the URL is known."""
+    known: dict[str, set[str]] = {}
+    for method, route in ROUTES:
+        known.setdefault(route, set()).add(method)
+    for route, methods in known.items():
+        for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} - methods:
+            status, code, said = refusal_of(api("alice").request(method, world.shared.path(route)))
+            assert (status, code) == (405, "RobotoInvalidRequestException"), (method, route)
+            assert all(possible in said for possible in methods)
+
+
+# The pages
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page answers: to its owner, to a colleague who shares the object, to a stranger, to an admin."""
+
+    owner: int = 200
+    shared: int = 200
+    stranger: int = 403
+    admin: int = 200
+    form: dict[str, str] | None = None
+    """What a POST carries; None for a GET."""
+    has_object: bool = True
+
+
+def acting(owner: int = 302, shared: int = 403, stranger: int = 403, admin: int = 403, **form: str) -> Page:
+    return Page(owner, shared, stranger, admin, form)
+
+
+PAGES: dict[tuple[str, str], Page] = {
+    ("GET", ""): Page(302, 302, 302, 302, has_object=False),
+    ("GET", "settings/"): Page(stranger=200, has_object=False),
+    ("POST", "settings/tokens/"): Page(302, 302, 302, 302, {"name": "mine"}, has_object=False),
+    ("POST", "settings/tokens/<int:token_id>/revoke/"): acting(shared=404, stranger=404, admin=404),
+    ("POST", "org/"): Page(302, 302, 404, 302, {"org": "acme"}, has_object=False),
+    ("GET", "threads/"): Page(stranger=200, has_object=False),
+    ("GET", "threads/start/"): Page(stranger=200, has_object=False),
+    ("POST", "threads/start/"): Page(302, 302, 302, 302, {"text": "Hello"}, has_object=False),
+    ("GET", "threads/<str:thread_id>/"): Page(),
+    ("GET", "threads/<str:thread_id>/live/"): Page(),
+    ("POST", "threads/<str:thread_id>/send/"): acting(text="Hello"),
+    ("POST", "threads/<str:thread_id>/cancel/"): acting(),
+    ("POST", "threads/<str:thread_id>/fork/"): acting(admin=302, message_sequence_num="0"),
+    ("POST", "threads/<str:thread_id>/pin/"): acting(shared=302, admin=302, pinned="true"),
+    ("POST", "threads/<str:thread_id>/visibility/"): acting(visibility="org"),
+    ("POST", "threads/<str:thread_id>/title/"): acting(title="Other"),
+    ("GET", "threads/<str:thread_id>/export/?format=openai"): Page(),
+    ("GET", "threads/<str:thread_id>/calls/<path:tool_use_id>/"): Page(),
+    ("GET", "threads/<str:thread_id>/calls/<path:tool_use_id>/?raw=1"): Page(shared=403),
+    ("GET", "threads/<str:thread_id>/messages/<int:index>/rate/"): Page(),
+    ("POST", "threads/<str:thread_id>/messages/<int:index>/rate/"): acting(shared=302, admin=302, sentiment="negative"),
+    ("GET", "feedback/"): Page(403, 403, 403, 200, has_object=False),
+    ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
+}
+PUBLIC_PAGES = {"signin/", "signout/", "livez", "readyz", "metrics", *OPEN_TO_ALL}
+
+
+def test_every_page_is_in_the_table():
+    found = {route for route, _ in routes() if not route.startswith(("v1/", "^v1/"))}
+    assert found == {route.partition("?")[0] for _, route in PAGES} | PUBLIC_PAGES - OPEN_TO_ALL
+
+
+def open_page(client: Client, route: str, place: Place, page: Page) -> Any:
+    """One page request, of which nothing stays."""
+    with transaction.atomic():
+        path = place.path(route)
+        response = client.get(path) if page.form is None else client.post(path, page.form)
+        transaction.set_rollback(True)
+    return response
+
+
+def test_who_may_open_which_page(world, browser_of):
+    """B28 to B30, B133, B145 on the pages; the desk is for admins."""
+    wrong = []
+    unknown = Place(world.shared.values | UNKNOWN)
+    for (method, route), page in PAGES.items():
+        asked = [
+            ("alice", world.shared, page.owner),
+            ("bob", world.shared, page.shared),
+            ("eve", world.shared, page.stranger),
+            ("admin", world.private if page.has_object else world.shared, page.admin),
+        ]
+        if page.has_object and "thread_id" in route:
+            asked += [("bob", world.private, 403), ("eve", world.private, 403), ("alice", unknown, 404)]
+        if "feedback_id" in route:
+            asked.append(("admin", unknown, 404))
+        for name, place, expected in asked:
+            status = open_page(browser_of(name), route, place, page).status_code
+            if status != expected:
+                kind = "private" if place is world.private else "unknown" if place is unknown else "shared"
+                wrong.append(f"{method} {route} ({kind}) as {name}: {status}, not {expected}")
+    assert wrong == []
+
+
+def test_without_a_session_every_page_leads_to_the_sign_in(world, browser_of):
+    for (method, route), page in PAGES.items():
+        for place in (world.shared, Place(world.shared.values | UNKNOWN)):
+            response = open_page(browser_of(None), route, place, page)
+            assert response.status_code == 302, (method, route)
+            location = response.headers["Location"]
+            assert location.startswith("/signin/?next=") or (route == "" and location == "/threads/")
+
+
+def test_a_form_from_elsewhere_is_refused(world, who):
+    """Without the page's own token nothing happens, signed in or not."""
+    browser = Client(enforce_csrf_checks=True)
+    for is_signed_in in (False, True):
+        if is_signed_in:
+            browser.force_login(who.admin.user)
+        for (method, route), page in PAGES.items():
+            if method == "POST":
+                assert open_page(browser, route, world.shared, page).status_code == 403, route
+        assert browser.post("/signin/", {"email": "x", "password": "y"}).status_code == 403
+        assert browser.post("/signout/").status_code == 403
+
+
+def test_nothing_is_done_by_following_a_link(world, browser_of):
+    """What changes something takes a form, so that no link and no image does it."""
+    for method, route in PAGES:
+        if method == "POST" and ("GET", route) not in PAGES:
+            assert browser_of("alice").get(world.shared.path(route)).status_code == 405, route
+    assert browser_of("alice").get("/signout/").status_code == 405
+
+
+def test_a_token_is_no_session_and_a_session_no_token(world, who, browser_of):
+    path = f"/v1/ai/threads/{world.shared.values['thread_id']}"
+    assert browser_of("alice").get(path).status_code == 401
+    page = Client(headers={"Authorization": f"Bearer {who.alice.token}"}).get("/threads/")
+    assert page.status_code == 302

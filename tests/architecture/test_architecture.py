@@ -1,0 +1,198 @@
+"""What keeps the house in order: imports, migrations, templates, what may stand in a tracked file, locked packages."""
+
+import ast
+import io
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import models
+from django.template import engines
+from importlinter.application import use_cases
+from importlinter.configuration import configure
+
+ROOT = Path(__file__).resolve().parents[2]
+APPS = ("config", "feedback", "threads", "catalogue", "accounts", "core")
+SLOW_LIBRARIES = {
+    "pydantic_ai", "jsonschema", "referencing", "redis", "anyio", "httpx", "markdown_it", "nh3", "pygments", "celery",
+    "tqdm", "drf_spectacular", "kombu", "granian", "asyncio",
+}  # fmt: skip
+
+
+def tracked() -> list[Path]:
+    """Every file that belongs to the project."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("this is no checkout")
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
+    )
+    return [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+
+
+def texts() -> list[tuple[str, str]]:
+    """Path and content of every tracked text file."""
+    found = []
+    for path in tracked():
+        raw = path.read_bytes()
+        if b"\0" not in raw[:8000]:
+            found.append((str(path.relative_to(ROOT)), raw.decode("utf-8")))
+    return found
+
+
+def sources() -> list[tuple[Path, ast.Module]]:
+    """Every module of the product."""
+    paths = (path for app in APPS for path in sorted((ROOT / app).rglob("*.py")) if "migrations" not in path.parts)
+    return [(path, ast.parse(path.read_text())) for path in paths]
+
+
+def test_imports_run_one_way():
+    """The contracts of pyproject.toml."""
+    configure()
+    options = use_cases.read_user_options(config_filename=str(ROOT / "pyproject.toml"))
+    use_cases._register_contract_types(options)
+    report = use_cases.create_report(options, cache_dir=None)
+    assert report.contains_failures is False
+    assert report.kept_count >= 3
+
+
+def test_nothing_is_imported_inside_of_functions_but_slow_libraries_and_what_loads_them():
+    """A circle that is cut by a late import is a circle still; what speaks to models costs half a second to load."""
+    found = []
+    for path, tree in sources():
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.Import | ast.ImportFrom):
+                        names = (
+                            [alias.name for alias in node.names]
+                            if isinstance(node, ast.Import)
+                            else [node.module or ""]
+                        )
+                        found += [(f"{path.relative_to(ROOT)}:{node.lineno}", name) for name in names]
+    ours = [(place, name) for place, name in found if name.partition(".")[0] in APPS]
+    allowed = {"threads.runner", "threads.runner.providers", "threads.runner.providers.streaming", "config.celery"}
+    late = [(place, name) for place, name in ours if name not in allowed and "/apps.py:" not in place]
+    assert late == []
+    strange = {name.partition(".")[0] for _, name in found} - SLOW_LIBRARIES - set(APPS)
+    assert strange - sys.stdlib_module_names == set()
+
+
+def test_only_the_one_writer_makes_messages_and_blocks():
+    """`Message.objects.create` and the like stand in threads/transcript.py alone."""
+    makers = re.compile(r"\b(Message|Block|Rewind)\.objects\.(create|bulk_create|get_or_create|update_or_create)\b")
+    found = {str(path.relative_to(ROOT)) for path, _ in sources() if makers.search(path.read_text())}
+    assert found == {"threads/transcript.py"}
+
+
+@pytest.mark.django_db
+def test_every_change_of_a_model_has_its_migration():
+    said = io.StringIO()
+    call_command("makemigrations", check_changes=True, dry_run=True, stdout=said)
+    assert "No changes detected" in said.getvalue()
+
+
+@pytest.mark.django_db
+def test_the_checks_of_the_framework_have_nothing_to_say():
+    call_command("check", fail_level="WARNING")
+
+
+def test_names_in_the_database_are_told_apart_by_both_databases():
+    """PostgreSQL cuts names at 63 bytes; one of ours at 30 is Django's own limit."""
+    names = [
+        each.name
+        for model in apps.get_models()
+        if model.__module__.partition(".")[0] in APPS
+        for each in [*model._meta.indexes, *model._meta.constraints]
+    ]
+    assert len(names) > 20
+    assert len(set(names)) == len(names)
+    assert all(len(name) <= 30 for name in names)
+
+
+def test_nothing_is_deleted_with_a_person():
+    """What somebody said stays when they go: every reference to a person keeps its row, or loses the name only."""
+    for model in apps.get_models():
+        if model.__module__.partition(".")[0] in ("threads", "feedback"):
+            for field in model._meta.get_fields():
+                if isinstance(field, models.ForeignKey) and field.related_model.__name__ == "User":
+                    kept = field.remote_field.on_delete in (models.PROTECT, models.SET_NULL)
+                    assert kept or model.__name__ == "Pin", f"{model.__name__}.{field.name}"
+
+
+TEMPLATES = sorted(str(path.relative_to(ROOT / "templates")) for path in (ROOT / "templates").rglob("*.html"))
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_template_compiles(name):
+    assert engines["django"].get_template(name)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_template_trusts_text_or_runs_scripts_of_its_own(name):
+    """The policy forbids them, and everything said is hostile where it is shown."""
+    text = (ROOT / "templates" / name).read_text()
+    assert not re.search(r"\|\s*safe\b|autoescape off|mark_safe", text)
+    assert not re.search(r"\son[a-z]+\s*=\s*[\"']", text)
+    assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>\s*[^<\s]", text)
+    assert "javascript:" not in text
+    assert not re.search(r"(src|href|action)=\"(https?:)?//", text)
+
+
+PATHS = re.compile(r"(?<![\w.])/(work|root|home/\w+|Users/\w+|tmp/\w+)/")
+HOSTS = re.compile(
+    r"\b(pypi\.org|pythonhosted\.org|npmjs\.(org|com)|unpkg\.com|jsdelivr|cdnjs|"
+    r"(?<!no-emit-)index-url|extra-index|--find-links|trusted-host|artifactory|nexus)",
+    re.IGNORECASE,
+)
+
+
+def test_no_tracked_file_names_a_package_registry_or_a_place_on_somebodys_machine():
+    found = []
+    for name, text in texts():
+        if name == str(Path(__file__).relative_to(ROOT)):
+            continue
+        for number, line in enumerate(text.splitlines(), start=1):
+            if PATHS.search(line) or HOSTS.search(line):
+                found.append(f"{name}:{number}: {line.strip()[:100]}")
+    assert found == []
+
+
+def test_no_tracked_file_holds_a_secret_or_an_unfinished_thought():
+    secret = re.compile(r"\bhdl_[\w-]{40,}|-----BEGIN [A-Z ]*PRIVATE KEY|\bsk-[A-Za-z0-9]{20,}")
+    doubt = re.compile(r"\b(TODO|FIXME|XXX)\b")
+    for name, text in texts():
+        if name != str(Path(__file__).relative_to(ROOT)):
+            assert not secret.search(text), name
+            if name.endswith((".py", ".html", ".css", ".js")):
+                assert not doubt.search(text), name
+
+
+@pytest.mark.parametrize("name", ["base", "dev"])
+def test_every_locked_package_has_a_version_and_hashes(name):
+    locked = (ROOT / "requirements" / f"{name}.txt").read_text()
+    logical = [line for line in locked.replace("\\\n", " ").splitlines() if line and not line.lstrip().startswith("#")]
+    assert len(logical) > 20
+    for line in logical:
+        requirement, *hashes = line.split("--hash=")
+        assert re.match(r"[A-Za-z0-9_.\[\],-]+==[^ ]+", requirement), requirement
+        assert hashes, f"{requirement} has no hash"
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}\s*", each) for each in hashes)
+
+
+@pytest.mark.parametrize("name", ["base", "dev"])
+def test_everything_asked_for_is_locked(name):
+    wanted = set()
+    for line in (ROOT / "requirements" / f"{name}.in").read_text().splitlines():
+        if match := re.match(r"([A-Za-z0-9_.-]+)", line.partition("#")[0].strip()):
+            wanted.add(match[1].lower().replace("_", "-").replace(".", "-"))
+    locked = (ROOT / "requirements" / f"{name}.txt").read_text().lower()
+    names = {
+        each.replace("_", "-").replace(".", "-")
+        for each in re.findall(r"^([a-z0-9_.-]+)(?:\[[^\]]*\])?==", locked, re.M)
+    }
+    assert wanted - {"-r", "-c"} - names == set()

@@ -1,0 +1,131 @@
+"""Fixtures. Nothing here may reach the network: the simulator is the only model, and real requests are refused."""
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pydantic_ai.models
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import call_command
+from django.http import HttpResponse
+from django.test import Client, override_settings
+
+from tests import live, people
+
+pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
+# A password hash that is slow on purpose would be most of what the tests do; tests/accounts looks at the real one.
+django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+ROOT = Path(__file__).resolve().parent.parent
+
+
+PURE = ("threads", "feedback", "contract", "architecture")
+"""Folders whose tests say the same whatever the database is."""
+HOLDING_STREAMS = ("pages/test_live.py",)
+"""A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
+streams are proven against a live server, in tests/sdk/test_streams.py."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what need not run twice, and keep what shares a server together on one worker of xdist."""
+    for item in items:
+        place = item.path.relative_to(ROOT / "tests")
+        if place.parts[0] in PURE or place.as_posix() in HOLDING_STREAMS:
+            item.add_marker("pure")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Collected static files of our own: a fresh checkout has none, and pages name them by their hashes."""
+    with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static")):
+        call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["ext"])
+        yield
+
+
+@pytest.fixture
+def who(db: None) -> people.People:
+    """Everybody."""
+    return people.gather()
+
+
+class Api:
+    """A REST client of one person; `body` may be bytes, to send what no JSON encoder writes."""
+
+    def __init__(self, token: str | None, **headers: str) -> None:
+        self.client = Client(raise_request_exception=False)
+        self.headers = {**({"Authorization": f"Bearer {token}"} if token else {}), **headers}
+
+    def request(self, method: str, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        path = path if path.startswith("/") else f"/v1/ai/{path}"
+        sent = {**self.headers, **headers}
+        return self.client.generic(method, path, data, content_type="application/json", headers=sent)
+
+    def get(self, path: str, **headers: str) -> HttpResponse:
+        return self.request("GET", path, **headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        return self.request("POST", path, body, **headers)
+
+    def put(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        return self.request("PUT", path, body, **headers)
+
+    def patch(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        return self.request("PATCH", path, body, **headers)
+
+
+def data_of(response: HttpResponse) -> Any:
+    """What a success carries."""
+    assert response.status_code == 200, response.content
+    return json.loads(response.content)["data"]
+
+
+def refusal_of(response: HttpResponse) -> tuple[int, str, str]:
+    """Status, code and message of a refusal, after checking that its envelope holds nothing else (B168)."""
+    content = json.loads(response.content)
+    assert set(content) <= {"error", "details"}, content
+    assert set(content["error"]) == {"error_code", "message"}, content
+    assert content["error"]["message"]
+    return response.status_code, content["error"]["error_code"], content["error"]["message"]
+
+
+@pytest.fixture
+def api(who: people.People) -> Callable[..., Api]:
+    """`api("alice")` is a REST client of alice, always the same one; `api(None)` has no token."""
+
+    @cache
+    def client(name: str | None, **headers: str) -> Api:
+        return Api(who.named(name).token if name else None, **headers)
+
+    return client
+
+
+@pytest.fixture
+def browser_of(who: people.People) -> Callable[[str | None], Client]:
+    """`browser_of("alice")` is a signed-in page client of alice."""
+
+    def client(name: str | None) -> Client:
+        page = Client(raise_request_exception=False)
+        if name:
+            page.force_login(who.named(name).user)
+        return page
+
+    return client
+
+
+@pytest.fixture(scope="session")
+def airline() -> Path:
+    """A hundred real conversations, where they lie beside the checkout."""
+    path = ROOT.parent / "shared/data/tau-bench/threads-airline.jsonl"
+    if not path.exists():
+        pytest.skip("no τ-bench data beside the checkout")
+    return path
+
+
+@pytest.fixture(scope="session", params=["embedded", "full"])
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[live.Served]:
+    """A running Heddle with everybody in it, once on SQLite with the worker inside, once on PostgreSQL and Redis."""
+    with live.serving(request.param, tmp_path_factory.mktemp(request.param)) as server:
+        yield server

@@ -1,0 +1,57 @@
+"""The schema that is served, held against the server: whatever fits it is answered as it says, never with a 500."""
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from django.test import Client
+from hypothesis import HealthCheck, settings
+
+from config import docs
+from tests import people
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SCHEMA = schemathesis.openapi.from_dict(json.loads(json.dumps(docs.generated(), default=str)))
+wsgi = cache(get_wsgi_application)
+
+
+def application(environ: Any, start_response: Any) -> Any:
+    """The application in this process, made when the first request comes: its static files are collected by then."""
+    return wsgi()(environ, start_response)
+
+
+SCHEMA.app = application
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    schemathesis.checks.response_schema_conformance,
+    schemathesis.checks.content_type_conformance,
+]
+
+
+def test_schema_is_served_as_openapi_31(db: None) -> None:
+    served = Client().get("/v1/schema/")
+    assert served.status_code == 200
+    assert json.loads(served.content)["openapi"].startswith("3.1")
+
+
+def test_every_operation_has_a_summary_and_its_own_name() -> None:
+    """A reader of the schema finds each route once, with what it is for."""
+    operations = [operation for item in docs.generated()["paths"].values() for operation in item.values()]
+    assert all(operation.get("summary") for operation in operations)
+    names = [operation["operationId"] for operation in operations]
+    assert len(names) == len(set(names))
+
+
+@pytest.fixture
+def token() -> str:
+    return people.gather().alice.token
+
+
+@SCHEMA.parametrize()
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_fits_the_schema_is_answered_as_the_schema_says(case: schemathesis.Case, token: str) -> None:
+    """B167 to B169: refusals in the envelope, no accident whatever is sent."""
+    case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, checks=CHECKS)

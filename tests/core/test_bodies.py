@@ -1,0 +1,128 @@
+"""From bytes to a checked body: what is accepted, what is refused, and what the refusal says."""
+
+import contextlib
+import json
+from typing import Annotated, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field, model_validator
+
+from core import bodies
+from core.errors import InvalidRequest
+from core.wire import Body, Patch
+
+pytestmark = pytest.mark.pure
+
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+texts = st.text(characters, max_size=8)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+class Inner(Body):
+    name: str
+    size: Annotated[int, Field(ge=0)] = 0
+
+
+class Outer(Body):
+    kind: Literal["a", "b"]
+    inner: list[Inner] = []
+
+    @model_validator(mode="after")
+    def _named(self) -> "Outer":
+        if self.kind == "b" and not self.inner:
+            raise ValueError("inner: is needed with the kind b")
+        return self
+
+
+class Change(Patch):
+    name: str | None = None
+
+
+def refusal(call, *given):
+    with pytest.raises(InvalidRequest) as caught:
+        call(*given)
+    return caught.value
+
+
+@given(value=values)
+def test_whatever_json_can_say_is_read_as_it_is(value):
+    assert bodies.read_json(json.dumps(value).encode()) == value
+    assert bodies.read_json(json.dumps(value, ensure_ascii=False).encode()) == value
+
+
+@given(raw=st.binary(max_size=40))
+def test_any_bytes_at_all_are_read_or_refused(raw):
+    """Nothing but a refusal ever comes out beside a value."""
+    with contextlib.suppress(InvalidRequest):
+        bodies.read_json(raw)
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"a": {"b": ["x", "y\x00"]}}, "a.b.1"),
+        ([{"k": "\ud800"}], "0.k"),
+        ({"a": [1.5, float("inf")]}, "a.1"),
+        ({"a": float("nan")}, "a"),
+        ("\x00", "body"),
+    ],
+)
+def test_what_cannot_be_stored_is_named_by_its_path(value, path):
+    assert refusal(bodies.check_storable, value).message.startswith(f"{path}: ")
+
+
+def test_a_hundred_levels_are_kept_and_one_more_is_refused():
+    for levels, is_kept in ((100, True), (101, False), (100_000, False)):
+        value: object = "x"
+        for _ in range(levels):
+            value = [value]
+        if is_kept:
+            bodies.check_storable(value)
+        else:
+            assert "100 levels" in refusal(bodies.check_storable, value).message
+
+
+def test_a_refusal_names_the_field_and_counts_the_rest():
+    refused = refusal(bodies.parse, Outer, {"kind": "c", "inner": [{"name": "x"}, {"size": -1}]})
+    assert refused.message == "kind: should be 'a' or 'b' (and 2 more)"
+    assert [detail["field"] for detail in refused.details] == ["kind", "inner.1.name", "inner.1.size"]
+
+
+def test_a_rule_over_several_fields_names_the_one_it_is_about():
+    refused = refusal(bodies.parse, Outer, {"kind": "b"})
+    assert refused.message == "inner: is needed with the kind b"
+    assert refused.details == [{"field": "inner", "reason": "is needed with the kind b"}]
+
+
+def test_a_place_inside_a_larger_body_stands_before_the_field():
+    assert refusal(bodies.parse, Outer, {"kind": 5}, "goals.3").message.startswith("goals.3.kind: ")
+    assert refusal(bodies.parse, Outer, [], "goals.3").message == "goals.3: must be a JSON object"
+
+
+def test_a_long_key_does_not_make_a_long_refusal():
+    refused = refusal(bodies.check_storable, {"k" * 10_000: {"x": "\x00"}})
+    assert len(refused.message) < 300
+
+
+def test_a_thousand_mistakes_do_not_make_a_long_answer():
+    refused = refusal(bodies.parse, Outer, {"kind": "a", "inner": [{}] * 1000})
+    assert len(refused.details) == 20
+    assert refused.message.endswith("(and 999 more)")
+
+
+def test_types_are_not_coerced():
+    for wrong in ("1", 1.0, True, None):
+        refusal(bodies.parse, Inner, {"name": "x", "size": wrong})
+
+
+def test_a_change_tells_absent_from_null_B127():
+    assert bodies.parse(Change, {}).changes() == {}
+    assert bodies.parse(Change, {"name": None}).changes() == {"name": None}
+    assert bodies.parse(Change, {"name": "x"}).changes() == {"name": "x"}
+    assert refusal(bodies.parse, Change, {"nmae": "x"}).message.startswith("nmae: ")

@@ -1,0 +1,139 @@
+"""The environment: every variable is checked at the start, and a mistake is a sentence."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from config import env
+
+pytestmark = pytest.mark.pure
+ROOT = Path(__file__).resolve().parents[2]
+KEY = "k" * 32
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """Read an environment that holds nothing of ours but what is given."""
+    for name in list(os.environ):
+        if name.startswith("HEDDLE_") or name in ("DATABASE_URL", "REDIS_URL"):
+            monkeypatch.delenv(name)
+
+    def read(**variables):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        return env.load()
+
+    return read
+
+
+@pytest.fixture
+def refusal(load):
+    """What the start says before it stops."""
+
+    def read(**variables):
+        with pytest.raises(SystemExit) as caught:
+            load(**variables)
+        assert isinstance(caught.value.code, str)
+        return caught.value.code
+
+    return read
+
+
+def test_nothing_at_all_is_a_valid_environment(load):
+    found = load()
+    assert (found.mode, found.is_embedded, found.debug, found.https) == ("local", True, False, False)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("HEDDLE_MODE", "staging", "HEDDLE_MODE"),
+        ("HEDDLE_DEBUG", "perhaps", "HEDDLE_DEBUG"),
+        ("HEDDLE_THREADS", "3", "HEDDLE_THREADS"),
+        ("HEDDLE_THREADS", "many", "HEDDLE_THREADS"),
+        ("HEDDLE_TURNS", "0", "HEDDLE_TURNS"),
+        ("HEDDLE_QUEUE_PREFIX", "Two Words", "HEDDLE_QUEUE_PREFIX"),
+        ("HEDDLE_BATCH_MS", "0", "HEDDLE_BATCH_MS"),
+        ("HEDDLE_SWEEP_SECONDS", "61", "HEDDLE_SWEEP_SECONDS"),
+        ("HEDDLE_LOG_LEVEL", "LOUD", "HEDDLE_LOG_LEVEL"),
+        ("HEDDLE_LOG_FORMAT", "xml", "HEDDLE_LOG_FORMAT"),
+        ("HEDDLE_DATABASE_POOL", "501", "HEDDLE_DATABASE_POOL"),
+        ("HEDDLE_MODEL_PROFILES", "gpt", "name=provider:model"),
+        ("HEDDLE_MODEL_PROFILES", "a=openai:x, b", "name=provider:model"),
+        ("HEDDLE_DEFAULT_PROFILE", "quick", "none of the model_profiles"),
+        ("HEDDLE_HEARTBEAT_SECONDS", "20", "half of lease_seconds"),
+        ("DATABASE_URL", "postgresql://h/db", "go together"),
+        ("REDIS_URL", "redis://h/0", "go together"),
+    ],
+)
+def test_a_bad_value_stops_the_start_with_a_sentence_that_names_it(refusal, variable, value, said):
+    message = refusal(**{variable: value})
+    assert message.startswith("Heddle cannot start")
+    assert said in message
+
+
+def test_every_mistake_is_told_at_once(refusal):
+    message = refusal(HEDDLE_MODE="staging", HEDDLE_THREADS="3", HEDDLE_LOG_FORMAT="xml")
+    assert all(name in message for name in ("HEDDLE_MODE", "HEDDLE_THREADS", "HEDDLE_LOG_FORMAT"))
+
+
+def test_production_needs_a_key_of_its_own_and_its_names(refusal, load):
+    assert "secret_key" in refusal(HEDDLE_MODE="production")
+    assert "secret_key" in refusal(HEDDLE_SECRET_KEY="k" * 31)
+    assert "hosts" in refusal(HEDDLE_SECRET_KEY=KEY)
+    assert load(HEDDLE_HOSTS="heddle.example.org").mode == "production"
+
+
+def test_a_refusal_never_shows_a_secret(refusal):
+    message = refusal(HEDDLE_MODE="production", HEDDLE_SECRET_KEY="short-secret", DATABASE_URL="postgresql://u:pw@h/d")
+    assert "short-secret" not in message
+    assert ":pw@" not in message
+
+
+def test_lists_are_written_with_commas_or_new_lines(load):
+    found = load(HEDDLE_HOSTS="a.test, b.test\nc.test,,", HEDDLE_MODEL_PROFILES="a=openai:x\nb = p:y")
+    assert found.hosts == ("a.test", "b.test", "c.test")
+    assert found.model_profiles == ("a=openai:x", "b = p:y")
+
+
+def test_an_empty_variable_counts_as_none(load):
+    """As a compose file writes one that is not set."""
+    assert load(HEDDLE_MODE="", DATABASE_URL="", REDIS_URL="", HEDDLE_HOSTS="").is_embedded
+
+
+def test_both_spellings_of_the_two_urls_are_read(load):
+    found = load(DATABASE_URL="postgresql://h/d", HEDDLE_REDIS_URL="redis://h/0")
+    assert (found.database_url, found.redis_url, found.is_embedded) == ("postgresql://h/d", "redis://h/0", False)
+
+
+def test_a_secret_may_stand_in_a_file(load, tmp_path):
+    (tmp_path / "heddle_secret_key").write_text(KEY)
+    assert load(HEDDLE_SECRETS_DIR=str(tmp_path)).signing_key() == KEY
+
+
+def test_without_a_key_one_is_made_once_and_kept_for_its_owner_alone(load, tmp_path):
+    found = load(HEDDLE_DATA_DIR=str(tmp_path / "new"))
+    first = found.signing_key()
+    assert len(first) >= 32
+    assert load(HEDDLE_DATA_DIR=str(tmp_path / "new")).signing_key() == first
+    [path] = (tmp_path / "new").iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_process_stops_with_the_sentence_and_no_trace(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=ROOT,
+        env={**os.environ, "HEDDLE_THREADS": "none", "HEDDLE_DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert "HEDDLE_THREADS" in run.stderr
+    assert "Traceback" not in run.stderr

@@ -1,0 +1,132 @@
+"""The log: one line an event, with ids and outcomes, and never what people or agents said."""
+
+import io
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+from django.test import Client
+
+from catalogue import builtin
+from core.logging import JsonFormatter, TextFormatter
+from tests import make
+from tests.conftest import data_of, refusal_of
+
+MARK = "ContentThatNobodyMayLog"
+
+
+@pytest.fixture
+def lines():
+    """Everything that is logged, at every level, as it would be written."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    root, ours = logging.getLogger(), logging.getLogger("heddle")
+    levels = root.level, ours.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    ours.setLevel(logging.DEBUG)
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    root.removeHandler(handler)
+    root.setLevel(levels[0])
+    ours.setLevel(levels[1])
+
+
+def test_no_content_is_logged_whatever_becomes_of_a_request(api, who, lines, browser_of):
+    """Texts, notes, tool arguments and results, names, titles, search words, passwords, tokens; taken or refused."""
+    alice = api("alice")
+    call = f'[[call echo {{"value": "{MARK}"}}]] [[call remember {{"k": "{MARK}"}}]]'
+    body = {
+        "messages": [make.say(f"{MARK} {call}")],
+        "system_prompt": MARK,
+        "client_tools": [{**make.client_tool(), "description": MARK}],
+        "client_context": {"misc_context": {MARK: MARK}},
+    }
+    record = data_of(alice.post("threads", body))
+    make.run_turns()
+    path = f"threads/{record['thread_id']}"
+    uses = [block for message in data_of(alice.get(path))["messages"] for block in message["content"]
+            if block["content_type"] == "tool_use"]  # fmt: skip
+    result = {
+        "tool_use_id": uses[1]["tool_use_id"],
+        "tool_name": "remember",
+        "runtime_ms": 1,
+        "status": "error",
+        "output": {"error": MARK},
+    }
+    data_of(alice.post(f"{path}/tool-results", {"tool_results": [result]}))
+    make.run_turns()
+    data_of(alice.post(f"{path}/messages", {"message": make.say(f"{MARK} [[fail]]")}))
+    make.run_turns()
+    data_of(alice.patch(path, {"title": MARK}))
+    rating = {"sentiment": "negative", "notes": MARK}
+    report = data_of(alice.post(f"{path}/messages/1/feedback", rating))["feedback_id"]
+    data_of(api("admin").put(f"admin/feedback/{report}", {"admin_note": MARK, "admin_label": MARK}))
+    data_of(alice.post("threads/search", {"query": MARK}))
+    data_of(alice.put(f"{path}/subjects", [{"association_id": MARK, "note": MARK}]))
+    data_of(alice.post(f"{path}/fork", {"message_sequence_num": 0}))
+    for refused in (
+        alice.post("threads", {"messages": [{"role": MARK, "content": [{"text": MARK}]}]}),
+        alice.post("threads", {"messages": [make.say(f"{MARK}\x00")]}),
+        alice.post("threads", f'{{"messages": {MARK}'.encode()),
+        alice.post(f"{path}/messages/1/feedback", {"sentiment": MARK, "notes": MARK}),
+        alice.get(f"threads/{MARK}"),
+        alice.get(f"{path}/tools/{MARK}"),
+        alice.get(f"threads?page_token={MARK}"),
+        alice.get(f"/v1/{MARK}"),
+        api("alice", Host=f"{MARK}.test").get("threads"),
+        api(None, Authorization=f"Bearer {MARK}").get("threads"),
+    ):
+        refusal_of(refused)
+    browser = browser_of("alice")
+    browser.get(f"/threads/?q={MARK}")
+    browser.get(f"/{MARK}/")
+    browser.post(f"/{path}/send/", {"text": MARK})
+    Client().post("/signin/", {"email": f"{MARK}@acme.test", "password": MARK})
+
+    found = lines()
+    assert len(found) > 10
+    for line in found:
+        assert MARK.lower() not in json.dumps(line).lower(), line
+        assert who.alice.token not in json.dumps(line)
+
+
+def test_a_tool_that_breaks_is_logged_by_kind_alone(who, lines, monkeypatch):
+    def broken(arguments, context):
+        raise RuntimeError(f"{MARK}: {arguments}")
+
+    monkeypatch.setitem(builtin.TOOLS, "echo", replace(builtin.TOOLS["echo"], run=broken))
+    make.thread(who.alice, f'[[call echo {{"value": "{MARK}"}}]]')
+    raised = [line for line in lines() if line["event"] == "tool.raised"]
+    assert [(line["tool"], line["kind"]) for line in raised] == [("echo", "RuntimeError")]
+    assert all(MARK not in json.dumps(line) for line in lines())
+
+
+def test_a_line_is_one_json_object_with_its_fields(lines):
+    logging.getLogger("heddle.turns").info("turn.left", extra={"turn": 7, "state": "done", "note": "two\nlines"})
+    [line] = lines()
+    assert {"at", "level", "event", "logger", "turn", "state", "note"} <= set(line)
+    assert (line["event"], line["level"], line["turn"], line["note"]) == ("turn.left", "info", 7, "two\nlines")
+
+
+def test_a_request_is_logged_by_route_and_outcome_with_its_id(api, who, lines):
+    thread = make.thread(who.eve, run=False)
+    response = api("alice").get(f"threads/{thread.thread_id}")
+    [line] = [line for line in lines() if line["event"] == "request.finished"]
+    assert line["request_id"] == response.headers["X-Request-Id"]
+    assert (line["method"], line["status"]) == ("GET", 403)
+    assert line["route"] == "v1/ai/threads/<str:thread_id>"
+    assert line["ms"] >= 0
+
+
+def test_a_bug_is_logged_with_its_trace(api, lines, monkeypatch):
+    monkeypatch.setattr("threads.reading.own_threads", lambda *given, **named: 1 / 0)
+    api("alice").get("threads")
+    [line] = [line for line in lines() if line["event"] == "request.crashed"]
+    assert "ZeroDivisionError" in line["trace"]
+
+
+def test_the_text_form_says_the_same_on_one_line():
+    record = logging.makeLogRecord({"name": "heddle", "levelname": "INFO", "msg": "turn.left", "turn": 7})
+    assert TextFormatter().format(record).endswith("turn.left turn=7")

@@ -1,0 +1,91 @@
+"""Prepared queries: what the ORM would answer, in the same types, and compiled once."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import connection
+from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import ApiToken, User
+from core.prepared import Prepared, PreparedRow
+from tests import make
+from threads.models import Thread
+
+COLUMNS = ("id", "email", "is_staff", "created", "name")
+
+
+def _people(pk: int, email: str) -> QuerySet[User]:
+    return User.objects.filter(pk=pk, email=email)
+
+
+def test_rows_are_those_of_the_queryset_in_the_types_of_its_fields(who):
+    query = Prepared(lambda pk, email: _people(pk, email).values_list(*COLUMNS), int, str)
+    for person in (who.alice, who.admin):
+        [row] = query.rows(person.user.pk, person.user.email)
+        assert row == _people(person.user.pk, person.user.email).values_list(*COLUMNS).get()
+        assert row[2] is person.user.is_staff
+        assert row[3].tzinfo is UTC
+
+
+def test_each_argument_takes_its_own_place(who):
+    query = Prepared(lambda pk, email: _people(pk, email).values_list("id"), int, str)
+    assert query.rows(who.alice.user.pk, who.bob.user.email) == []
+    assert query.first(who.bob.user.pk, who.bob.user.email) == (who.bob.user.pk,)
+
+
+def test_an_argument_that_is_used_twice_stands_in_both_places(who):
+    query = Prepared(lambda word: User.objects.filter(email=word).exclude(name=word).values_list("id"), str)
+    User.objects.filter(pk=who.eve.user.pk).update(name=who.eve.user.email)
+    assert query.first(who.bob.user.email) == (who.bob.user.pk,)
+    assert query.rows(who.eve.user.email) == []
+
+
+def test_the_queryset_is_built_once_however_often_it_is_asked(who):
+    built = []
+
+    def build(pk: int) -> QuerySet[User]:
+        built.append(pk)
+        return User.objects.filter(pk=pk).values_list("email")
+
+    query = Prepared(build, int)
+    for person in (who.alice, who.bob, who.eve):
+        assert query.first(person.user.pk) == (person.user.email,)
+    assert len(built) == 1
+
+
+def test_a_quote_in_an_argument_is_data(who):
+    query = Prepared(lambda email: User.objects.filter(email=email).values_list("id"), str)
+    assert query.rows("' OR '1'='1") == []
+    assert query.rows("%s") == []
+
+
+def test_the_number_of_arguments_is_checked(who):
+    query = Prepared(lambda email: User.objects.filter(email=email).values_list("id"), str)
+    with pytest.raises(ValueError, match="zip"):
+        query.rows()
+
+
+def test_a_whole_row_is_the_model_and_reads_what_was_left_out_when_asked(who):
+    made = make.thread(who.alice, run=False, system_prompt="Be brief.")
+    query = PreparedRow(lambda pk: Thread.objects.filter(pk=pk), Thread, int, without=("system_prompt",))
+    found = query.first(made.pk)
+    assert found == made
+    assert (found.created, found.has_error, found.client_context) == (made.created, False, None)
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        assert found.system_prompt == "Be brief."
+    assert len(asked) == 1
+    assert query.first(made.pk + 1) is None
+
+
+def test_a_whole_row_can_be_saved_as_any_other(who):
+    query = PreparedRow(lambda pk: ApiToken.objects.filter(pk=pk), ApiToken, int)
+    stored = ApiToken.objects.get(user=who.alice.user)
+    found = query.first(stored.pk)
+    found.revoked_at = datetime(2026, 1, 1, tzinfo=UTC)
+    found.save(update_fields=["revoked_at"])
+    stored.refresh_from_db()
+    assert stored.revoked_at == found.revoked_at
+    assert ApiToken.objects.count() == 4

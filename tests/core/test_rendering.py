@@ -1,0 +1,243 @@
+"""What hostile text, JSON, sizes and times become on a page."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import rendering
+from core.rendering import ago, gist, json_html, markdown_html, one_line, size_text, took
+from core.templatetags import ui
+
+NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
+TAG = re.compile(r"<\s*/?\s*([a-zA-Z0-9]+)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[click](javascript:alert(1))",
+        "[click](JaVaScRiPt&#58;alert(1))",
+        "[click](data:text/html;base64,PHNjcmlwdD4=)",
+        "<a href='javascript:alert(1)'>x</a>",
+        "![x](javascript:alert(1))",
+        "`<svg onload=alert(1)>`",
+        "```\n</code></pre><script>alert(1)</script>\n```",
+        "| a |\n|---|\n| <style>*{display:none}</style> |",
+    ],
+)
+def test_nothing_in_a_message_can_act(text: str) -> None:
+    html = markdown_html(text)
+    assert {tag.lower() for tag in TAG.findall(html)} <= rendering._TAGS
+    assert not re.search(r'(?:href|src)="\s*(?:javascript|data)', html, re.IGNORECASE)
+    assert not re.search(r"<[^>]+\s(?:on\w+|style)=", html)
+
+
+@given(st.text(alphabet=st.sampled_from("<>&\"'`*_[]()!#-+|\\:/ \n\tascript=ond1."), max_size=300))
+def test_markdown_of_any_text_holds_only_allowed_tags(text: str) -> None:
+    assert {tag.lower() for tag in TAG.findall(markdown_html(text))} <= {*rendering._TAGS, "details", "summary"}
+
+
+def test_images_are_not_fetched_but_offered_as_links() -> None:
+    html = markdown_html("![a chart](https://elsewhere.example/chart.png)")
+    assert "<img" not in html
+    assert '<a href="https://elsewhere.example/chart.png" rel="noopener nofollow">a chart</a>' in html
+
+
+def test_links_tell_nothing_to_where_they_lead() -> None:
+    assert 'rel="noopener nofollow"' in markdown_html("[docs](https://docs.example/)")
+
+
+def test_prose_keeps_its_shape() -> None:
+    html = markdown_html("# Head\n\n1. **one**\n2. `two`\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n~~gone~~")
+    for piece in (
+        "<h3>Head</h3>",
+        "<ol>",
+        "<strong>one</strong>",
+        "<code>two</code>",
+        '<td align="right">2</td>',
+        "<s>",
+    ):
+        assert piece in html
+
+
+def test_plain_sentences_take_the_short_way_to_the_same_end() -> None:
+    text = 'Hello there, "you" and I\'ll be (briefly) fine: 5 > 3'.replace(">", "over")
+    assert rendering._PLAIN.fullmatch(text)
+    assert "fine: 5 over 3" in markdown_html(text)
+    assert markdown_html(text).startswith("<p>")
+
+
+@pytest.mark.parametrize("text", ["1. one", "- one", "+ one", "    code", "1) one", "= x"])
+def test_text_that_begins_like_a_list_is_not_plain(text: str) -> None:
+    assert rendering._PLAIN.fullmatch(text) is None
+
+
+def test_a_long_text_is_folded_honestly_and_loses_nothing() -> None:
+    text = "word " * 10_000 + "the very end"
+    html = markdown_html(text)
+    assert "A long text" in html
+    assert "as plain text" in html
+    assert html.count("word") == 10_000
+    assert "the very end" in html
+
+
+def test_a_text_too_long_for_a_page_says_what_is_left_out() -> None:
+    html = markdown_html("x" * (rendering.MARKDOWN_LIMIT + rendering.PLAIN_LIMIT + 7))
+    assert "7 more characters are left out here" in html
+
+
+@pytest.mark.parametrize("text", [">" * 60 + " deep", "- " * 60 + "deep"])
+def test_what_is_nested_too_deeply_is_shown_as_written(text: str) -> None:
+    html = markdown_html(text)
+    assert 'class="plain"' in html
+    assert "deep" in html
+
+
+@pytest.mark.parametrize("piece", ["[", "![", "[a](", "**a ", "> ", "_a", "`", "|a", "<", "&a", "~~a "])
+def test_no_text_takes_long(piece: str) -> None:
+    text = (piece * rendering.MARKDOWN_LIMIT)[: rendering.MARKDOWN_LIMIT]
+    began = perf_counter()
+    markdown_html(text)
+    assert perf_counter() - began < 2
+
+
+def test_half_a_character_does_not_break_the_page() -> None:
+    markdown_html("a \ud800 b").encode()
+    json_html({"a": "\ud800", "\udfff": 1}).encode()
+    one_line("a \ud800 b", 10).encode()
+
+
+def test_json_is_escaped_and_highlighted() -> None:
+    html = json_html({"<b>": ["</pre><script>", 1, None, True]})
+    assert "<script" not in html
+    assert "&lt;/pre&gt;" in html
+    assert "<i>null</i>" in html
+    assert "<b>&quot;&lt;b&gt;&quot;</b>" in html
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
+    )
+)
+def test_json_shown_is_the_json_given(value: object) -> None:
+    shown = json_html(value)
+    text = re.sub(r"</?[bi]>", "", shown.removeprefix('<pre class="json" tabindex="0">').removesuffix("</pre>"))
+    for entity, char in (("&quot;", '"'), ("&#x27;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
+        text = text.replace(entity, char)
+    if not isinstance(value, str):
+        assert json.loads(text) == value
+
+
+def test_a_short_record_stays_on_one_line() -> None:
+    assert "\n" not in json_html({"flight": "HAT136", "date": "2024-05-20"})
+
+
+def test_a_large_value_is_cut_and_says_so() -> None:
+    html = json_html([{"n": number, "text": "x" * 100} for number in range(5_000)])
+    assert len(html) < rendering.JSON_LIMIT * 1.2
+    assert "Shown up to 100 kB" in html
+
+
+def test_one_huge_string_says_how_long_it_is() -> None:
+    assert "2.0 MB in all" in json_html({"blob": "x" * 2_000_000})
+
+
+def test_endless_nesting_ends() -> None:
+    value: list[object] = []
+    for _ in range(500):
+        value = [value, 1]
+    assert "…" in json_html(value)
+
+
+def test_a_string_result_is_text_not_json() -> None:
+    assert json_html("Error: <b>") == '<pre class="json" tabindex="0" data-wrap>Error: &lt;b&gt;</pre>'
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (534, "534 B"),
+        (999, "999 B"),
+        (1_000, "1.0 kB"),
+        (12_345, "12 kB"),
+        (999_600, "1.0 MB"),
+        (1_420_000, "1.4 MB"),
+        (3_000_000_000, "3.0 GB"),
+    ],
+)
+def test_sizes_for_people(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"), [(0, "0 ms"), (184, "184 ms"), (1_240, "1.2 s"), (125_000, "2 min 5 s")]
+)
+def test_durations_for_people(milliseconds: int, text: str) -> None:
+    assert took(milliseconds) == text
+
+
+@pytest.mark.parametrize(
+    ("past", "text"),
+    [
+        (timedelta(seconds=-5), "now"),
+        (timedelta(seconds=59), "now"),
+        (timedelta(minutes=8), "8 min"),
+        (timedelta(hours=3), "3 h"),
+        (timedelta(days=12), "12 d"),
+        (timedelta(days=40), "5 Apr"),
+        (timedelta(days=400), "10 Apr 2025"),
+    ],
+)
+def test_age_of_an_instant(past: timedelta, text: str) -> None:
+    assert ago(NOW - past, NOW) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"user_id": "mia_li_3668"}, "mia_li_3668"),
+        ({"origin": "JFK", "destination": "SEA", "total_bags": 0}, "JFK, SEA, total bags 0"),
+        ({"flights": [{"a": 1}, {"b": 2}], "insured": False}, "2 flights, no insured"),
+        ({"summary": ""}, "summary: “”"),
+        ({"tags": ["a", "b"], "where": {"x": 1}}, "a, b, where: 1 fields"),
+    ],
+)
+def test_gist_of_tool_input(arguments: object, text: str) -> None:
+    assert gist(arguments) == text
+
+
+def test_gist_is_one_line_whatever_comes() -> None:
+    line = gist({"thought": "first\nsecond\x00 \u202egnp.exe" + "y" * 5_000})
+    assert len(line) <= rendering.GIST_LIMIT
+    assert not re.search("[\n\x00\u202e]", line)
+
+
+def test_an_instant_is_relative_and_exact() -> None:
+    html = ui.when(NOW - timedelta(minutes=8), "{}", NOW)
+    assert html == '<time datetime="2026-05-15T14:22:00Z" title="2026-05-15 14:22:00 UTC">8 min</time>'
+    assert ">8 min ago<" in ui.since(NOW - timedelta(minutes=8), NOW)
+    assert ">just now<" in ui.since(NOW, NOW)
+    assert ">on 26 Jan<" in ui.since(datetime(2026, 1, 26, tzinfo=UTC), NOW)
+    assert ui.when(None) == ui.since(None) == ""
+
+
+def test_a_tool_use_id_is_one_segment_of_a_path() -> None:
+    assert ui.segment('tu/3 #?"') == "tu%2F3%20%23%3F%22"
+
+
+def test_counts_are_grouped() -> None:
+    assert ui.thousands(1_284) == "1\u202f284"
+    assert ui.thousands(None) == ""

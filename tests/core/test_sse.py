@@ -1,0 +1,49 @@
+"""Server-sent events: the wire form."""
+
+import pytest
+
+from core import sse
+
+pytestmark = pytest.mark.pure
+
+
+def parsed(raw):
+    """Events as a browser reads them: (name, data, id)."""
+    found = []
+    for part in raw.decode().split("\n\n"):
+        fields: dict[str, list[str]] = {}
+        for line in part.split("\n"):
+            name, _, value = line.partition(": ")
+            fields.setdefault(name, []).append(value)
+        if "event" in fields:
+            found.append((fields["event"][0], "\n".join(fields.get("data", [])), fields.get("id", [None])[0]))
+    return found
+
+
+@pytest.mark.parametrize(
+    "data", ["", "one", "two\nlines", "\n", "a\n\nb", "event: forged\n\ndata: x", "ü🧵", ": comment"]
+)
+def test_any_text_arrives_as_the_data_of_one_event(data):
+    assert parsed(sse.Event("turns", data, "v1.a.1").encode()) == [("turns", data, "v1.a.1")]
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"), [("a\r\nb", "a\nb"), ("a\rb", "a\nb"), ("a\r\n\r\nevent: x", "a\n\nevent: x")]
+)
+def test_carriage_returns_end_no_line_of_their_own(sent, read):
+    raw = sse.Event("turns", sent).encode()
+    assert b"\r" not in raw
+    assert parsed(raw) == [("turns", read, None)]
+
+
+def test_a_stream_tells_when_to_come_back_and_beats_while_nothing_happens():
+    response = sse.stream([sse.Event("a", "1"), None, sse.Event("b", "2", "t")])
+    parts = list(response.streaming_content)
+    assert parts[0].startswith(b"retry: ")
+    assert parts[2].startswith(b":")
+    assert parsed(b"".join(parts)) == [("a", "1", None), ("b", "2", "t")]
+    assert response.headers["Content-Type"] == "text/event-stream"
+    assert "no-cache" in response.headers["Cache-Control"]
+    # No proxy may hold it back or pack it.
+    assert response.headers["X-Accel-Buffering"] == "no"
+    assert "no-transform" in response.headers["Cache-Control"]

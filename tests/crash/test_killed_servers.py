@@ -1,0 +1,102 @@
+"""Servers die and come back, all of them or one, rudely or politely: nothing accepted is lost or done twice."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from roboto.ai import ClientTool
+
+from tests import live
+from tests.crash.disasters import LONG, polling, start_workers
+from tests.sdk.callers import PATIENCE, Caller, calls, held, roles, run, some_words, text_of
+
+pytestmark = pytest.mark.live
+
+
+def test_whatever_was_accepted_survives_every_process(served: live.Served, alice: Caller) -> None:
+    """1.5, B71, B82: sends, ratings and a pending call; the client that works on that call never hears of it."""
+    release = threading.Event()
+    called: list[Any] = []
+
+    def look(**given: Any) -> dict[str, Any]:
+        called.append(given)
+        release.wait(PATIENCE)
+        return {"seen": True}
+
+    tool = ClientTool(look, name="client_look", description="Look.", input_schema={"type": "object"})
+    looking = alice.start("Look. " + calls(("client_look", {"n": 1})), client_tools=[tool])
+    threads = [alice.talk(f"Number {number}.") for number in range(6)]
+    rated = threads[0].submit_feedback(1, "positive")  # type: ignore[arg-type]
+    with polling(looking):
+        while not called:
+            time.sleep(0.05)
+        if served.way == "full":
+            served.kill("worker")
+        for number, thread in enumerate(threads):
+            thread.send_text(f"Again, number {number}. [[sleep 0.2]]")
+        served.kill("server")
+        served.start_server("--no-prepare")
+        release.set()
+        served.start_worker()
+    assert called == [{"n": 1}]
+    assert roles(looking) == ["user", "assistant", "roboto", "assistant"]
+    for number, thread in enumerate(threads):
+        run(thread)
+        assert roles(thread) == ["user", "assistant"] * 2
+        assert f"Again, number {number}." in text_of(thread.latest_message)
+    for thread in (looking, *threads):
+        assert held(thread) == held(alice.thread(thread))
+    assert [row["feedback_id"] for row in alice.get(f"threads/{threads[0].thread_id}/feedback")] == [rated.feedback_id]
+
+
+def test_a_polite_stop_loses_nothing_either(served: live.Served, alice: Caller) -> None:
+    """SIGTERM in the middle of an answer: the process ends soon, and what it left is finished after the start."""
+    thread = alice.start(f"Slowly. {LONG}")
+    some_words(alice, thread)
+    stopping = served.processes.pop("worker" if served.way == "full" else "server")
+    os.kill(stopping.pid, signal.SIGTERM)
+    try:
+        stopping.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        os.killpg(stopping.pid, signal.SIGKILL)
+        stopping.wait()
+        raise
+    start_workers(served)
+    run(thread)
+    assert roles(thread) == ["user", "assistant"]
+    assert len(text_of(thread.latest_message).split()) == 120
+    assert held(thread) == held(alice.thread(thread))
+
+
+def test_a_web_server_that_is_away_does_not_disturb_the_worker(full: live.Served, alice: Caller) -> None:
+    """1.5, B58: the answer goes on meanwhile, and the client that polls outlasts the gap."""
+    thread = alice.start(f"Slowly. {LONG}")
+    with polling(thread):
+        token = alice.record(some_words(alice, thread))["continuation_token"]
+        full.kill("server")
+        full.start_server("--no-prepare")
+    assert len(text_of(thread.latest_message).split()) == 120
+    assert held(thread) == held(alice.thread(thread))
+    delta = alice.get(f"threads/{thread.thread_id}/delta?next_token={token}")
+    assert delta["reset_from_message_sequence_num"] is None
+
+
+def test_a_server_process_that_falls_over_is_started_again_with_its_worker(
+    embedded: live.Served, alice: Caller
+) -> None:
+    """B86: only the process that serves and answers is killed; its parent starts another one by itself."""
+    thread = alice.start(f"Slowly. {LONG}")
+    some_words(alice, thread)
+    parent = embedded.processes["server"].pid
+    [child] = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    with polling(thread):
+        os.kill(int(child), signal.SIGKILL)
+    assert embedded.processes["server"].poll() is None
+    assert roles(thread) == ["user", "assistant"]
+    assert len(text_of(thread.latest_message).split()) == 120
+    assert held(thread) == held(alice.thread(thread))

@@ -1,0 +1,115 @@
+"""axe-core finds nothing, on any screen, light and dark, wide and narrow."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.e2e.visiting import Heddle, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+RULES = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "resultTypes": ["violations"],
+}
+SAID = "# Head\n\n1. one\n2. `two`\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n> quoted\n\n```\ncode\n```\n\n[a link](https://a.test/)"
+GOAL = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+
+
+@pytest.fixture(scope="module")
+def places(heddle: Heddle) -> dict[str, str]:
+    """A thread with every kind of part in it, a running one, and a report."""
+    calls = '[[call calculate {"expression": "1"}]] [[call calculate {"expression": "1/0"}]]'
+    rich = heddle.start("alice", f"{SAID}\n\n{calls}", visibility="org", goals=[GOAL])
+    message = {"message": {"role": "user", "content": [{"text": "[[fail]]"}]}}
+    heddle.call("alice", "POST", f"threads/{rich}/messages", message)
+    last = len(heddle.settled("alice", rich)["messages"]) - 1
+    heddle.rate("alice", rich, last, notes="Bad", categories=["slow"])
+    heddle.rate("bob", rich, last, "positive")
+    heddle.start("alice", "Go on. [[words 5000]] [[pace 0.2]]", wait=False)
+    reports = heddle.call("admin", "GET", f"admin/feedback?thread_id={rich}")["items"]
+    waiting = heddle.start(
+        "alice",
+        "[[call remember {}]]",
+        client_tools=[{"name": "remember", "description": "x", "input_schema": {"type": "object"}}],
+    )
+    return {"rich": rich, "last": str(last), "report": reports[0]["feedback_id"], "waiting": waiting}
+
+
+def findings(page: Page, axe: str) -> list[dict[str, Any]]:
+    page.evaluate(axe + "; scrollTo(0, 0)")
+    found = page.evaluate("rules => axe.run(document, rules)", RULES)["violations"]
+    return [
+        {
+            "rule": each["id"],
+            "where": [(node["html"][:160], node["failureSummary"][-200:]) for node in each["nodes"]][:3],
+        }
+        for each in found
+    ]
+
+
+SCREENS = {
+    "alice": [
+        "/threads/",
+        "/threads/?q=colour:red",
+        "/threads/?q=zzzzzz",
+        "/threads/?view=answering",
+        "/threads/start/",
+        "/threads/{rich}/",
+        "/threads/{waiting}/",
+        "/threads/{rich}/messages/{last}/rate/?sentiment=negative",
+        "/settings/",
+        "/threads/ags_nothing/",
+        "/feedback/",
+        "/v1/docs/",
+    ],
+    "admin": ["/feedback/", "/feedback/?item={report}", "/feedback/?item={report}&pane=report", "/threads/{rich}/"],
+    None: ["/signin/", "/nowhere/"],
+}
+
+
+@pytest.mark.parametrize("name", list(SCREENS))
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+def test_axe_finds_nothing(
+    visit: Callable[..., Visit], places: dict[str, str], axe: str, name: str | None, scheme: str, width: int
+) -> None:
+    narrow: dict[str, Any] = {"has_touch": True, "is_mobile": True} if width < 500 else {}
+    # High enough that nothing lies under what sticks to the edges of the window.
+    visitor = visit(name, color_scheme=scheme, viewport={"width": width, "height": 3000}, **narrow)
+    visitor.forgive("status of 40[34]")
+    page = visitor.page
+    found = {}
+    for path in SCREENS[name]:
+        page.goto(path.format(**places))
+        for unfold in page.locator("#talk .call summary").all():
+            unfold.click()
+        if wrong := findings(page, axe):
+            found[path] = wrong
+    assert not found, found
+
+
+def test_axe_finds_nothing_in_what_opens(visit: Callable[..., Visit], places: dict[str, str], axe: str) -> None:
+    """The rating form with its errors, menus, the sheet of keys, a token just made, a note of an action."""
+    visitor = visit("alice", viewport={"width": 1440, "height": 3000})
+    visitor.forgive("status of 400")
+    page = visitor.page
+    page.goto("/threads/{rich}/".format(**places))
+    page.locator("#acts-{last} a".format(**places)).last.click()
+    page.locator("#rate-{last} [value=other]".format(**places)).check()
+    page.locator("#notes-{last}".format(**places)).fill("")
+    with page.expect_response("**/rate/"):
+        page.locator("#rate-{last} .btn".format(**places)).first.click()
+    page.locator("#notes-wrong-{last}".format(**places)).wait_for()
+    assert findings(page, axe) == []
+    page.locator("summary", has_text="More for this thread").click()
+    assert findings(page, axe) == []
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    assert findings(page, axe) == []
+    page.goto("/settings/")
+    page.fill("#token-name", "axe")
+    page.click("text=Make a token")
+    page.locator("#secret").wait_for()
+    assert findings(page, axe) == []

@@ -1,0 +1,139 @@
+"""A reader who never touches the mouse."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.visiting import Heddle, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+CALLS = '[[call calculate {"expression": "6 * 7"}]] [[call calculate {"expression": "1 / 0"}]]'
+
+
+def focused(page: Page, selector: str) -> bool:
+    return bool(page.evaluate("selector => document.activeElement.matches(selector)", selector))
+
+
+def press_until(page: Page, key: str, selector: str, times: int = 40) -> None:
+    """Press a key until the focus is there."""
+    for _ in range(times):
+        if focused(page, selector):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{selector} is not reached with {key}")
+
+
+def test_sign_in_open_a_thread_find_what_went_wrong_and_rate_it(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """The whole of a reader's visit by keys: door, list, jumps, an unfolded call, a bad rating with words."""
+    thread_id = heddle.start("bob", f"Read by keys. {CALLS}", visibility="org")
+    heddle.rate("bob", thread_id, 3, "positive")
+    heddle.call("alice", "POST", f"threads/{thread_id}/pin", {"pinned": True})
+    page = visit().page
+    page.goto("/")
+    page.keyboard.type(heddle.server.who["emails"]["alice"])
+    page.keyboard.press("Tab")
+    page.keyboard.type(heddle.server.who["passwords"]["alice"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/threads/")
+
+    page.keyboard.press("j")
+    assert focused(page, ".title a") and "Read by keys" in page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/threads/{thread_id}/")
+
+    page.keyboard.press("Shift+E")
+    assert focused(page, ".call[data-outcome=error] > summary")
+    page.keyboard.press("t")
+    assert focused(page, "#talk .call summary") and not focused(page, ".call[data-outcome=error] > summary")
+    page.keyboard.press("o")
+    opened = page.locator(".call[open]")
+    expect(opened).to_contain_text("6 * 7")
+    expect(opened.locator("section[aria-label=Output]")).to_contain_text("42")
+    page.keyboard.press("o")
+    expect(page.locator(".call[open]")).to_have_count(0)
+
+    page.keyboard.press("k")
+    page.keyboard.press("j")
+    press_until(page, "Tab", "#acts-3 a[title*=bad]")
+    expect(page.locator("#acts-3")).to_have_css("opacity", "1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#rate-3 [value=negative]")).to_be_focused()
+    press_until(page, "Tab", "#rate-3 [value=incorrect]")
+    page.keyboard.press("Space")
+    press_until(page, "Tab", "#notes-3")
+    page.keyboard.type("Zero <b>is</b> no number of bikes.")
+    page.keyboard.press("Control+Enter")
+    rating = page.locator("section[aria-label='Rating of message 3']")
+    expect(rating).to_contain_text("Zero <b>is</b> no number of bikes.")
+    expect(rating).to_be_focused()
+    expect(page.locator("#bar [data-jump=rating] .count")).to_have_text("1")
+    expect(page.locator("#map [data-k=rated]")).to_have_count(1)
+
+    page.keyboard.press("Home")
+    page.keyboard.press("r")
+    assert focused(page, ".msg-form") or focused(page, ".margin") or focused(page, ".msg")
+    own = heddle.call("alice", "GET", f"threads/{thread_id}/feedback")
+    assert [(each["sentiment"], each["categories"]) for each in own] == [("negative", ["incorrect"])]
+
+
+def test_keys_do_nothing_while_typing_and_a_form_closes_with_its_draft_kept(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    thread_id = heddle.start("alice", "Typing.")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.locator("#say").click()
+    page.keyboard.type("jerk to e?")
+    expect(page.locator("#say")).to_have_value("jerk to e?")
+    expect(page.locator("#keys")).to_be_hidden()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
+    page.reload()
+    expect(page.locator("#say")).to_have_value("jerk to e?")
+
+    page.locator("#m1").hover()
+    page.locator("#acts-1 a").first.click()
+    page.locator("#notes-1").fill("half a thought")
+    page.keyboard.press("Escape")
+    expect(page.locator("#rate-1")).to_have_count(0)
+    page.locator("#acts-1 a").first.click()
+    expect(page.locator("#notes-1")).to_have_value("half a thought")
+
+
+def test_the_list_is_one_stop_and_places_have_keys(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    for number in range(3):
+        heddle.start("bob", f"Stop {number}", visibility="org")
+    page = visit("admin").page
+    page.goto("/threads/")
+    assert page.locator(".rows .title a[tabindex='0']").count() == 1
+    page.locator(".rows .title a[tabindex='0']").focus()
+    first = page.evaluate("document.activeElement.href")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.href") != first
+    page.keyboard.press("Home")
+    assert page.evaluate("document.activeElement.href") == first
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    page.wait_for_url("**/feedback/")
+    page.keyboard.press("g")
+    page.keyboard.press("t")
+    page.wait_for_url("**/threads/")
+
+
+def test_the_first_stop_skips_to_the_content(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    page = visit("alice").page
+    page.goto("/settings/")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    expect(page.locator(".skip")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")

@@ -1,0 +1,217 @@
+"""Text that streams into open pages, and lines that break."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.visiting import Heddle, Visit, articles, squeezed, text_of, wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+
+WATCH = """index => {
+  window.grown = [];
+  new MutationObserver(() => {
+    const body = document.querySelector(`#m${index} .prose`);
+    if (body) window.grown.push(body.textContent.trim());
+  }).observe(document.getElementById("talk"), { childList: true, subtree: true });
+}"""
+
+
+def watch(page: Page, index: int) -> None:
+    """Keep every state that the text of a message has on the page."""
+    page.evaluate(WATCH, index)
+
+
+def grown(page: Page) -> list[str]:
+    """The different states of the text that was watched, in the order in which they were seen."""
+    return list(dict.fromkeys(page.evaluate("window.grown")))
+
+
+def settled(page: Page) -> None:
+    expect(page.locator("#status")).not_to_have_attribute("data-status", "roboto_turn", timeout=20_000)
+
+
+def same_as_the_wire(page: Page, heddle: Heddle, thread_id: str) -> None:
+    """What the page holds is what the API tells, no message lost and none twice."""
+    record = heddle.settled("alice", thread_id)
+    said = [squeezed(text_of(message)) for message in record["messages"] if message["role"] != "roboto"]
+    shown = list(articles(page))
+    assert [words for words in shown if words] == [words for words in said if words]
+
+
+def test_one_sends_and_the_other_sees_the_answer_being_written(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """B52, B88: in steps, in the page of a colleague who did nothing, and the same words in the end."""
+    thread_id = heddle.start("alice", "Two readers.", visibility="org")
+    sender, reader = visit("alice").page, visit("bob").page
+    for page in (sender, reader):
+        page.goto(f"/threads/{thread_id}/")
+        watch(page, 3)
+    sender.fill("#say", "Tell me a story. [[words 90]] [[pace 0.08]]")
+    sender.press("#say", "Control+Enter")
+    expect(sender.locator("#say")).to_have_value("")
+    expect(reader.locator("#m2")).to_contain_text("Tell me a story.")
+    expect(reader.locator("#m3[data-state=generating] .caret")).to_have_count(1)
+    expect(reader.locator("#status")).to_have_text("Answering")
+    for page in (sender, reader):
+        settled(page)
+        same_as_the_wire(page, heddle, thread_id)
+        steps = grown(page)
+        assert len(steps) >= 4, steps
+        assert all(later.startswith(earlier) for earlier, later in pairwise(steps))
+        expect(page.locator("#m3 .caret")).to_have_count(0)
+    expect(sender.locator("#send")).to_be_enabled()
+    expect(sender.locator("#said")).to_have_text("The answer is finished")
+    assert reader.locator("#say").count() == 0
+
+
+def test_stopping_a_turn_stops_it_for_everybody(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """B162: the owner stops; what was written stays, and the thread can be written to again."""
+    thread_id = heddle.start("alice", "Stop me.", visibility="org")
+    owner, reader = visit("alice").page, visit("bob").page
+    for page in (owner, reader):
+        page.goto(f"/threads/{thread_id}/")
+    owner.fill("#say", "For ever. [[words 5000]] [[pace 0.05]]")
+    owner.click("#send")
+    expect(reader.locator("#m3 .prose")).to_contain_text(" ")
+    owner.fill("#say", "Written meanwhile")
+    owner.click("#cancel")
+    for page in (owner, reader):
+        expect(page.locator("#m3 .fault")).to_contain_text("Cancelled")
+        expect(page.locator("#status")).to_have_text("Cancelled")
+    expect(owner.locator("#say")).to_have_value("Written meanwhile")
+    expect(owner.locator("#send")).to_be_enabled()
+    written = owner.locator("#m3 .prose").inner_text()
+    owner.wait_for_timeout(400)
+    assert owner.locator("#m3 .prose").inner_text() == written
+    same_as_the_wire(owner, heddle, thread_id)
+
+
+def test_a_line_that_is_cut_goes_on_where_it_was(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """B85, B86: nothing lost, nothing twice, and what was being typed is still there."""
+    thread_id = heddle.start("alice", "Cut me off.")
+    reader = visit("alice")
+    reader.forgive("ERR_INTERNET_DISCONNECTED", "ERR_NETWORK_CHANGED")
+    page = reader.page
+    page.goto(f"/threads/{thread_id}/")
+    page.fill("#say", "Still typing")
+    heddle.call(
+        "alice",
+        "POST",
+        f"threads/{thread_id}/messages",
+        {"message": {"role": "user", "content": [{"text": "Go. [[words 100]] [[pace 0.1]]"}]}},
+    )
+    expect(page.locator("#m3 .prose")).to_contain_text(" ")
+    reader.context.set_offline(True)
+    page.wait_for_timeout(600)
+    reader.context.set_offline(False)
+    settled(page)
+    same_as_the_wire(page, heddle, thread_id)
+    expect(page.locator("#say")).to_have_value("Still typing")
+    indices = page.eval_on_selector_all("#talk > .msg[data-index]", "all => all.map(each => +each.dataset.index)")
+    assert indices == sorted(set(indices)) == [0, 1, 2, 3]
+
+
+def test_a_server_that_dies_takes_nothing_with_it(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """B93: the worker inside it dies too; what it had written is taken back on the page, and written again."""
+    thread_id = heddle.start("alice", "Survive.")
+    reader = visit("alice")
+    reader.forgive(
+        "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET"
+    )
+    page = reader.page
+    page.goto(f"/threads/{thread_id}/")
+    page.fill("#say", "Go. [[words 60]] [[pace 0.1]]")
+    page.click("#send")
+    expect(page.locator("#m3 .prose")).to_contain_text(" ")
+    heddle.server.kill("server")
+    page.wait_for_timeout(300)
+    heddle.server.start_server()
+    settled(page)
+    same_as_the_wire(page, heddle, thread_id)
+    assert len(page.locator("#m3 .prose").inner_text().split()) == 60
+
+
+def test_a_reader_who_loses_the_right_is_told_on_the_page(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """B146, in an org whose policy lets its threads be closed."""
+    orgs = heddle.server.who["orgs"]
+    thread_id = heddle.start("alice", "Soon closed.", visibility="org", org=orgs["generous"])
+    reader, late = visit("bob"), visit("bob")
+    late.forgive("403")
+    reader.page.goto(f"/threads/{thread_id}/")
+    # A page whose line reaches the server only after the right is gone learns it as well.
+    held: list[Route] = []
+    late.page.route("**/live/**", lambda line: held.append(line))
+    late.page.goto(f"/threads/{thread_id}/")
+    reader.page.wait_for_timeout(300)
+    heddle.call("alice", "POST", f"threads/{thread_id}/visibility", {"visibility": "private"})
+    assert held
+    late.page.unroute("**/live/**")  # and lets go of what it held
+    for page in (reader.page, late.page):
+        expect(page.locator("#talk .fault")).to_contain_text("no longer yours to read")
+        expect(page.locator("#m0")).to_contain_text("Soon closed.")
+
+
+def test_an_opened_call_and_a_half_written_rating_stay_while_their_article_is_written(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """What the reader has opened, typed and focused stays as it is each time the article is drawn anew."""
+    thread_id = heddle.start("alice", "First.")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.fill("#say", 'More. [[call calculate {"expression": "2 + 2"}]] [[words 6000]] [[pace 0.1]]')
+    page.click("#send")
+    page.locator("#m3 .call summary").click()
+    expect(page.locator("#m3 .call[open] section[aria-label=Output]")).to_contain_text("4")
+    page.locator("#acts-3 a").first.dispatch_event("click")
+    page.locator("#notes-3").fill("Half a th")
+    watch(page, 3)
+    wait_until(lambda: len(grown(page)) > 2)
+    page.keyboard.type("ou")
+    expect(page.locator("#notes-3")).to_be_in_viewport()
+    heddle.call("alice", "POST", f"threads/{thread_id}/cancel")
+    expect(page.locator("#status")).to_have_text("Cancelled")
+    page.keyboard.type("ght")
+    expect(page.locator("#notes-3")).to_have_value("Half a thought")
+    expect(page.locator("#m3 .call[open] section[aria-label=Output]")).to_contain_text("4")
+
+
+def test_the_page_does_what_the_line_says(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Articles are put in their places, replaced, and dropped; a refused line goes on behind the last event."""
+    thread_id = heddle.start("alice", "Zero.")
+    reader = visit("alice")
+    reader.forgive("status of 503")
+    page, asked = reader.page, []
+
+    def article(index: int, words: str) -> str:
+        return f'<article class="msg" id="m{index}" data-index="{index}"><div class="msg-body">{words}</div></article>'
+
+    def event(name: str, data: str, token: str = "") -> str:
+        return f"event: {name}\n" + (f"id: {token}\n" if token else "") + f"data: {data}\n\n"
+
+    said = [
+        "retry: 100\n\n",
+        event("turns", article(5, "five") + article(3, "three")),
+        event("turns", article(3, "three, <b>anew</b>") + article(7, "seven"), "t1"),
+        event("reset", "5"),
+        event("turns", article(6, "six"), "t2"),
+    ]
+
+    def answer(line: Route) -> None:
+        asked.append(line.request.url.partition("token=")[2])
+        if len(asked) == 2:
+            return line.fulfill(status=503)
+        body = "".join(said) if len(asked) == 1 else "retry: 60000\n\n"
+        return line.fulfill(content_type="text/event-stream", body=body)
+
+    page.route("**/live/**", answer)
+    page.goto(f"/threads/{thread_id}/")
+    expect(page.locator("#m6")).to_be_visible()
+    shown = page.locator("#talk > .msg[data-index]").all_inner_texts()
+    assert [squeezed(each) for each in shown[2:]] == ["three, anew", "six"]
+    assert page.eval_on_selector_all("#talk > .msg[data-index]", "all => all.map(each => each.id)") == [
+        *("m0", "m1", "m3", "m6")
+    ]
+    page.wait_for_timeout(1800)
+    assert asked[-1] == "t2", asked

@@ -1,0 +1,74 @@
+"""Everything that matters with JavaScript switched off: links and forms do the work."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.visiting import Heddle, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+
+
+def test_a_reader_signs_in_reads_rates_writes_stops_and_forks(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", 'Plain. [[call calculate {"expression": "7 * 8"}]]')
+    page = visit(java_script_enabled=False).page
+    page.goto(f"/threads/?q=id:{thread_id}")
+    page.fill("#email", heddle.server.who["emails"]["alice"])
+    page.fill("#password", heddle.server.who["passwords"]["alice"])
+    page.click("form button")
+    page.click(".rows .title a")
+    expect(page.locator("h1")).to_have_text("Plain.")
+
+    page.click(".call summary")
+    page.click(".call-io a")
+    expect(page.locator("section[aria-label=Output]")).to_contain_text("56")
+    page.go_back()
+
+    page.locator("#m1").hover()
+    page.click("#acts-3 a[title*=bad]")
+    expect(page.locator("h1")).to_have_text("Rate message 3")
+    page.check("[value=slow]")
+    page.fill("#notes-3", "Rated without a script")
+    page.click("form.rate button")
+    expect(page.locator("section[aria-label='Rating of message 3']")).to_contain_text("Rated without a script")
+
+    page.fill("#say", "Go on. [[words 2000]] [[pace 0.05]]")
+    page.click("#send")
+    expect(page.locator("#m4")).to_contain_text("Go on.")
+    expect(page.locator("#status")).to_have_text("Answering")
+    page.click("#cancel")
+    expect(page.locator("#status")).to_have_text("Cancelled")
+
+    page.locator("#m1").hover()
+    page.click("#m1 > .msg-by [form=fork]")
+    expect(page.locator("#head")).to_contain_text("from Plain., message 3")
+    page.fill("#say", "On a fork.")
+    page.click("#send")
+    heddle.settled("alice", page.url.rstrip("/").rpartition("/")[2])
+    page.reload()
+    expect(page.locator("#m5[data-voice=agent]")).to_contain_text("On a fork.")
+
+    page.click("summary:has-text('Alice')")
+    page.click("text=Sign out")
+    expect(page.locator("#email")).to_be_visible()
+
+
+def test_an_admin_triages(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("bob", "Triage me.", visibility="org")
+    heddle.rate("bob", thread_id, 1, notes="Not what I asked")
+    page = visit("admin", java_script_enabled=False).page
+    page.goto(f"/feedback/?thread={thread_id}&resolved=false")
+    page.click(".rep a")
+    expect(page.locator(".rated")).to_be_visible()
+    page.fill("#admin-label", "asked")
+    page.fill("#admin-note", "True")
+    page.click("#desk-report [value=save]")
+    expect(page.locator("#notes")).to_contain_text("Saved.")
+    expect(page.locator("#admin-note")).to_have_value("True")
+    page.click("#desk-report [value=resolve]")
+    expect(page.locator(".desk-list")).to_contain_text("No report matches.")
+    page.click(".views a:has-text('Resolved')")
+    page.click(".rep a")
+    page.click("#desk-report [value=reopen]")
+    expect(page.locator("#notes")).to_contain_text("Open again.")

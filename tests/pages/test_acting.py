@@ -1,0 +1,204 @@
+"""What is done from a thread's page: send, stop, fork, pin, share, rename. Each is a plain form first."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from accounts.orgs import set_policy
+from feedback.models import UserFeedback
+from tests import make
+from tests.pages.dom import Node, dom, get, submit
+from tests.people import People
+from threads.models import Message, Pin, Thread, Turn
+
+Browser = Callable[[str | None], Client]
+ROUTES = ("send", "cancel", "fork", "pin", "visibility", "title")
+
+
+def path(thread: Thread, route: str = "") -> str:
+    return f"/threads/{thread.thread_id}/" + (f"{route}/" if route else "")
+
+
+def form(page: Node, thread: Thread, route: str) -> Node:
+    return page.one("form", action=path(thread, route))
+
+
+def test_sending_comes_back_to_the_thread_with_the_message_in_it(browser_of: Browser, who: People) -> None:
+    """T4, B50: without scripts; the status has flipped when the page comes back."""
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    answer = submit(client, get(client, path(thread)).id("write"), text="Two\r\nlines")
+    assert (answer.status_code, answer["Location"]) == (302, path(thread))
+    page = get(client, path(thread))
+    assert page.id("m2").one(class_="msg-body").text.strip() == "Two\nlines"
+    assert page.id("status")["data-status"] == "roboto_turn"
+    assert page.id("say").text == ""
+    make.run_turns(thread)
+    assert get(client, path(thread)).id("m3")["data-voice"] == "agent"
+
+
+def test_sending_by_htmx_brings_what_the_page_puts_in_place(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    write = get(client, path(thread)).id("write")
+    assert (write["hx-select"], write["hx-select-oob"]) == ("#write", "#head,#bar")
+    answer = client.post(write["hx-post"], {"text": "Two"}, headers={"HX-Request": "true"}, follow=True)
+    page = dom(answer)
+    assert page.id("write") and page.id("head") and page.id("bar")
+
+
+@pytest.mark.parametrize("text", ["", " \r\n\t ", "a\x00b", "y" * 1_000_001])
+def test_what_cannot_be_sent_stays_in_the_field(browser_of: Browser, who: People, text: str) -> None:
+    """B41."""
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    page = dom(client.post(path(thread, "send"), {"text": text}), 400)
+    assert page.id("say").text == text
+    assert page.id("say")["aria-describedby"] == "say-wrong" and page.id("say-wrong").words
+    assert make.fresh(thread).message_count == 2
+
+
+def test_writing_while_the_agent_has_the_word_keeps_what_was_typed(browser_of: Browser, who: People) -> None:
+    """B43."""
+    thread, client = make.thread(who.alice, "One", run=False), browser_of("alice")
+    page = dom(client.post(path(thread, "send"), {"text": "Too early"}), 400)
+    assert page.id("say").text == "Too early"
+    assert "the turn of the agent" in page.id("say-wrong").words
+    assert Message.objects.filter(thread=thread).count() == 1
+
+
+def test_stopping_ends_the_turn_and_is_harmless_afterwards(browser_of: Browser, who: People) -> None:
+    """H3, B162."""
+    thread, client = make.thread(who.alice, "One", run=False), browser_of("alice")
+    button = get(client, path(thread)).id("cancel")
+    assert client.post(button["formaction"])["Location"] == path(thread)
+    assert make.fresh(thread).status == "user_turn"
+    assert Turn.objects.get(thread=thread).state == "cancelled"
+    assert client.post(button["formaction"])["Location"] == path(thread)
+    assert make.fresh(thread).message_count == 2
+    assert not get(client, path(thread)).id("send").has("disabled")
+
+
+def test_forking_at_a_message_goes_to_the_fork(browser_of: Browser, who: People) -> None:
+    """T6, B134 to B136."""
+    thread = make.send(who.alice, make.thread(who.alice, "One", visibility="org"), "Two")
+    client = browser_of("alice")
+    page = get(client, path(thread))
+    button = page.id("m1").one("button", form="fork")
+    answer = client.post(page.id("fork")["action"], {button["name"]: button["value"]})
+    forked = Thread.objects.latest("pk")
+    assert answer["Location"] == path(forked)
+    assert (forked.message_count, forked.visibility, forked.created_by) == (2, "private", who.alice.user)
+    there = get(client, path(forked))
+    assert "yours and private" in there.id("notes").words
+    assert "from One, message 1" in there.id("head").words
+
+
+@pytest.mark.parametrize("number", ["", "-1", "2", "x", "1.0", "²", "9" * 30, "9" * 5000])
+def test_forking_nowhere_is_refused(browser_of: Browser, who: People, number: str) -> None:
+    """B139."""
+    thread = make.thread(who.alice, "One")
+    page = dom(browser_of("alice").post(path(thread, "fork"), {"message_sequence_num": number}), 400)
+    assert "message_sequence_num" in page.one("main").words
+    assert Thread.objects.count() == 1
+
+
+def test_pinning_is_ones_own_and_can_be_taken_back(browser_of: Browser, who: People) -> None:
+    """T9, B147."""
+    thread = make.thread(who.alice, "One", visibility="org")
+    for name in ("alice", "bob"):
+        client = browser_of(name)
+        pin = form(get(client, path(thread)), thread, "pin")
+        assert pin.one("button").words == "Pin on top"
+        submit(client, pin)
+        submit(client, pin)
+    assert Pin.objects.filter(thread=thread).count() == 2
+    client = browser_of("bob")
+    unpin = form(get(client, path(thread)), thread, "pin")
+    assert unpin.one("button").words == "Unpin"
+    submit(client, unpin)
+    assert Pin.objects.get(thread=thread).user == who.alice.user
+
+
+def test_sharing_and_closing_again(browser_of: Browser, who: People) -> None:
+    """T8, B144, B146: where the org allows it."""
+    set_policy("acme", "visibility_may_change", True)
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    share = form(get(client, path(thread)), thread, "visibility")
+    assert share.one("button").words == "Share with acme"
+    submit(client, share)
+    get(browser_of("bob"), path(thread))
+    submit(client, form(get(client, path(thread)), thread, "visibility"))
+    get(browser_of("bob"), path(thread), 403)
+
+
+def test_sharing_where_the_org_does_not_allow_it_is_refused(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "One")
+    dom(browser_of("alice").post(path(thread, "visibility"), {"visibility": "org"}), 403)
+    assert make.fresh(thread).visibility == "private"
+    set_policy("acme", "visibility_may_change", True)
+    dom(browser_of("alice").post(path(thread, "visibility"), {"visibility": "public"}), 400)
+
+
+def test_renaming(browser_of: Browser, who: People) -> None:
+    """H11."""
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    rename = form(get(client, path(thread)), thread, "title")
+    assert rename.id("title")["value"] == "One"
+    submit(client, rename, title="  Another name ")
+    assert get(client, path(thread)).one("h1").words == "Another name"
+    assert get(client, path(thread)).one("title").words == "Another name · Heddle"
+
+
+@pytest.mark.parametrize("given", ["", "   ", "x" * 201, "a\x00b"])
+def test_a_title_that_is_none_is_refused(browser_of: Browser, who: People, given: str) -> None:
+    thread = make.thread(who.alice, "One")
+    assert "title" in dom(browser_of("alice").post(path(thread, "title"), {"title": given}), 400).one("main").words
+    assert make.fresh(thread).title == "One"
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_acting_needs_the_right_and_a_post(browser_of: Browser, who: People, route: str) -> None:
+    """B42, B141, B145: colleagues, strangers and people who are not signed in change nothing, nor does a link."""
+    set_policy("acme", "visibility_may_change", True)
+    thread = make.thread(who.alice, "One", visibility="org")
+    body = {"text": "x", "message_sequence_num": "1", "pinned": "true", "visibility": "private", "title": "x"}
+    before = Thread.objects.values().get()
+    allowed = {"bob": {"pin"}, "admin": {"pin", "fork"}, "eve": set()}
+    for name in allowed:
+        answer = browser_of(name).post(path(thread, route), body)
+        assert answer.status_code == (302 if route in allowed[name] else 403), (name, route)
+    assert browser_of(None).post(path(thread, route), body)["Location"].startswith("/signin/")
+    assert browser_of("alice").get(path(thread, route)).status_code == 405
+    assert Thread.objects.values().get(pk=thread.pk) == before
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_acting_from_another_site_is_refused(who: People, route: str) -> None:
+    thread = make.thread(who.alice, "One")
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(who.alice.user)
+    page = get(client, path(thread))
+    token = page.id("write").fields()["csrfmiddlewaretoken"][0]
+    body = {"text": "x", "message_sequence_num": "1", "pinned": "true", "title": "x", "csrfmiddlewaretoken": token}
+    dom(client.post(path(thread, route), {**body, "csrfmiddlewaretoken": "x" * 64}), 403)
+    foreign = client.post(path(thread, route), body, headers={"Origin": "https://elsewhere.example"})
+    dom(foreign, 403)
+    assert Thread.objects.count() == 1 and make.fresh(thread).message_count == 2 and not Pin.objects.exists()
+    assert client.post(path(thread, route), body).status_code in (302, 400, 403)
+
+
+def test_acting_on_a_thread_of_another_surface_is_refused(browser_of: Browser, who: People) -> None:
+    """B161: adding is refused, the rest stays open."""
+    thread = make.thread(who.alice, "One")
+    Thread.objects.filter(pk=thread.pk).update(origin="slack")
+    client = browser_of("alice")
+    assert "add to it there" in dom(client.post(path(thread, "send"), {"text": "x"}), 403).one("main").words
+    assert client.post(path(thread, "fork"), {"message_sequence_num": "1"}).status_code == 302
+    assert client.post(path(thread, "cancel")).status_code == 302
+
+
+def test_the_notes_of_an_action_are_said_once(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    answer = client.post(path(thread, "fork"), {"message_sequence_num": "1"})
+    assert not get(client, answer["Location"]).none(id="notes")
+    assert get(client, answer["Location"]).none(id="notes")
+    assert not UserFeedback.objects.exists()

@@ -1,0 +1,121 @@
+"""One tool use with its payloads: a fragment under its line, a page of its own, raw for those with the right."""
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from django.test import Client
+
+from tests import make
+from tests.pages.dom import Node, fragment, get
+from tests.people import People, Person
+from threads.content import text, tool_result, tool_use
+from threads.models import Thread
+from threads.transcript import writing
+
+Browser = Callable[[str | None], Client]
+
+
+def a_call(person: Person, tool_use_id: str = "tu_1", output: object = None, **more: object) -> Thread:
+    """A thread whose agent has called a tool, with raw payloads that differ from the open ones."""
+    thread = make.conversation(person, 1, visibility="org")
+    with writing(thread.pk) as writer:
+        use = {**tool_use("look_up", tool_use_id, {"station": "Dock 9"}), "raw_request": {"secret": "key-of-the-tool"}}
+        writer.add("assistant", [use])
+        result = tool_result("look_up", tool_use_id, "success", output or {"bikes": 3}, runtime_ms=412)
+        writer.add("roboto", [{**result, "raw_response": {"header": "answer-in-the-raw"}}])
+        writer.add("assistant", [text("Three bikes.")])
+    return make.fresh(thread)
+
+
+def address(thread: Thread, tool_use_id: str = "tu_1", query: str = "") -> str:
+    return f"/threads/{thread.thread_id}/calls/{quote(tool_use_id, safe='')}/{query}"
+
+
+def payloads(page: Node) -> dict[str, str]:
+    return {section["aria-label"]: section.one("pre").words for section in page.all("section", aria_label=True)}
+
+
+def test_unfolding_brings_input_and_output(browser_of: Browser, who: People) -> None:
+    part = fragment(browser_of("alice"), address(a_call(who.alice)))
+    assert part.none("html")
+    assert payloads(part) == {"Input": '{"station": "Dock 9"}', "Output": '{"bikes": 3}'}
+    assert [count.words for count in part.all(class_="count")] == ["1 field, 20 B", "1 field, 11 B"]
+
+
+def test_without_scripts_it_is_a_page_with_its_facts(browser_of: Browser, who: People) -> None:
+    thread = a_call(who.alice)
+    page = get(browser_of("alice"), address(thread))
+    assert page.one("h1").words == "look_up"
+    assert page.one("dl", class_="facts").words.startswith("Outcome success Runtime 412 ms Message message 1 Id tu_1")
+    assert page.one("a", href=f"/threads/{thread.thread_id}/#m1")
+    assert payloads(page)["Output"] == '{"bikes": 3}'
+
+
+@pytest.mark.parametrize(("name", "raw"), [("alice", True), ("admin", True), ("bob", False), ("eve", None)])
+def test_raw_payloads_are_for_the_owner_and_admins(
+    browser_of: Browser, who: People, name: str, raw: bool | None
+) -> None:
+    """H4, B164: a colleague reads the call without ever meeting what went over the line; a stranger reads nothing."""
+    thread, client = a_call(who.alice), browser_of(name)
+    page = get(client, address(thread), 403 if raw is None else 200)
+    assert "key-of-the-tool" not in page.text and "answer-in-the-raw" not in page.text
+    shown = get(client, address(thread, query="?raw=1"), 200 if raw else 403)
+    assert ("key-of-the-tool" in shown.text and "answer-in-the-raw" in shown.text) == bool(raw)
+    links = [link["href"] for link in page.all("a") if "raw=1" in link["href"]]
+    assert bool(links) == bool(raw)
+    if links:
+        assert set(payloads(get(client, links[0]))) == {"Input", "Output", "Raw request", "Raw response"}
+
+
+@pytest.mark.parametrize("tool_use_id", ["toolu/with/slashes", "a?b#c", "ü &=%41", "…"])
+def test_an_id_may_hold_anything(browser_of: Browser, who: People, tool_use_id: str) -> None:
+    """Imported threads bring the ids that they had."""
+    thread, client = a_call(who.alice, tool_use_id), browser_of("alice")
+    load = get(client, f"/threads/{thread.thread_id}/").one("details", class_="call").one(class_="call-io")
+    part = fragment(client, load["hx-get"])
+    assert payloads(part)["Output"] == '{"bikes": 3}'
+    assert "raw=1" in part.one("a")["href"]
+    assert "Raw request" in payloads(fragment(client, part.one("a")["href"]))
+
+
+def test_an_id_that_was_used_twice_shows_the_use_that_was_unfolded(browser_of: Browser, who: People) -> None:
+    thread = a_call(who.alice)
+    with writing(thread.pk) as writer:
+        writer.add("assistant", [tool_use("look_up", "tu_1", {"station": "Dock 10"})])
+        writer.add("roboto", [tool_result("look_up", "tu_1", "success", {"bikes": 0}, runtime_ms=1)])
+    client = browser_of("alice")
+    first, second = get(client, f"/threads/{thread.thread_id}/").all(class_="call-io")
+    assert payloads(fragment(client, first["hx-get"]))["Output"] == '{"bikes": 3}'
+    assert payloads(fragment(client, second["hx-get"]))["Output"] == '{"bikes": 0}'
+
+
+@pytest.mark.parametrize("query", ["?message=0", "?message=99", "?message=" + "9" * 9])
+def test_a_use_that_is_not_there_is_not_found(browser_of: Browser, who: People, query: str) -> None:
+    thread, client = a_call(who.alice), browser_of("alice")
+    get(client, address(thread, "tu_2"), 404)
+    get(client, address(thread, query=query), 404)
+    get(client, address(make.conversation(who.alice, 2)), 404)
+
+
+@pytest.mark.parametrize("query", ["?message=x", "?message=-1", "?message=" + "9" * 5000, "?message=²", "?raw=2"])
+def test_a_query_that_means_nothing_shows_the_first_use(browser_of: Browser, who: People, query: str) -> None:
+    thread = a_call(who.alice)
+    assert set(payloads(get(browser_of("alice"), address(thread, query=query)))) == {"Input", "Output"}
+
+
+def test_a_call_that_waits_has_no_output_yet(browser_of: Browser, who: People) -> None:
+    thread = make.waiting(who.alice, '[[call remember {"what": "x"}]]')
+    load = get(browser_of("alice"), f"/threads/{thread.thread_id}/").one(class_="call-io")
+    page = get(browser_of("alice"), load["hx-get"])
+    assert payloads(page) == {"Input": '{"what": "x"}'}
+    assert "Outcome waiting" in page.one("dl", class_="facts").words
+
+
+def test_a_huge_output_is_shown_up_to_a_limit_that_is_named(browser_of: Browser, who: People) -> None:
+    rows = [{"row": number, "words": "<b>bold</b> " * 5} for number in range(20_000)]
+    answer = browser_of("alice").get(address(a_call(who.alice, output={"rows": rows})), headers={"HX-Request": "true"})
+    assert len(answer.content) < 250_000
+    part = fragment(browser_of("alice"), address(Thread.objects.get()))
+    assert "Shown up to 100 kB" in part.words and part.none("bold")
+    assert "1.7 MB" in part.words

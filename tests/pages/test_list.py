@@ -1,0 +1,318 @@
+"""The list of threads: who sees what, bands and pages, the search line, and every state of being empty."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.orgs import add_member
+from tests import make
+from tests.pages.dom import Node, dom, fragment, get, parsed, queries
+from tests.people import People
+from threads import forks, sharing
+from threads.access import thread_for
+from threads.models import Thread
+from threads.status import ThreadStatus
+
+Browser = Callable[[str | None], Client]
+FAILS = '[[call calculate {"expression": "1/0"}]]'
+
+
+def titles(page: Node) -> list[str]:
+    return [cell.one("a").words for cell in page.all("td", class_="title")]
+
+
+def bands(page: Node) -> list[str]:
+    return [band.words for band in page.all("tr", class_="band")]
+
+
+def row(page: Node, title: str) -> Node:
+    return next(cell for cell in page.all("td", class_="title") if cell.one("a").words == title).within("tr")
+
+
+def many(person: object, number: int, *, title: str = "T", visibility: str = "private") -> list[Thread]:
+    """Threads without messages, oldest first: what a list shows needs no more."""
+    user, now = person.user, timezone.now()  # type: ignore[attr-defined]
+    org_id = next(iter(person.actor.orgs.values()))  # type: ignore[attr-defined]
+    return Thread.objects.bulk_create(
+        Thread(
+            org_id=org_id,
+            created_by=user,
+            title=f"{title} {place}",
+            status=ThreadStatus.USER_TURN,
+            visibility=visibility,
+            created=now - timedelta(seconds=number - place),
+        )
+        for place in range(number)
+    )
+
+
+def test_somebody_without_threads_is_told_what_to_do(browser_of: Browser) -> None:
+    page = get(browser_of("alice"), "/threads/")
+    assert page.one("main").one("h2").words == "No thread on the loom yet."
+    assert len(page.one("ol", class_="steps").all("li")) == 3
+    assert "--org acme --owner alice@acme.test" in page.one("pre").words
+    assert page.none("table")
+
+
+def test_a_row_says_what_there_is_to_know(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, f"Where is my bike? {FAILS}", model_profile="simulated")
+    make.rating(who.alice, thread, thread.message_count - 1, "negative", notes="no")
+    make.rating(who.alice, thread, thread.message_count - 3, "positive")
+    found = row(get(browser_of("alice"), "/threads/"), "Where is my bike?")
+    assert found.one("td", class_="num").words == f"{thread.message_count} messages"
+    assert found.one("td", class_="who").words == "Alice"
+    assert found.one("td", class_="wide").words == "simulated"
+    assert found.one(data_tone="neg").words == "1 negative"
+    assert found.one(data_tone="pos").words == "1 positive"
+    assert found.one("svg", class_="weave").all("path", data_k="fault")
+    assert "private" in found.one("td", class_="title").words
+    assert found.one("a")["href"] == f"/threads/{thread.thread_id}/"
+    assert found.one("time").has("title")
+
+
+def test_goals_are_counted_and_missed_ones_look_missed(browser_of: Browser, who: People) -> None:
+    goal = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+    make.thread(who.alice, "Sum it up", goals=[goal])
+    make.thread(who.alice, "Refuse it [[refuse-goals]]", goals=[goal])
+    page = get(browser_of("alice"), "/threads/")
+    done, missed = row(page, "Sum it up"), row(page, "Refuse it")
+    assert done.one(data_tone="pos").words == "1/1 goals achieved"
+    assert "0/1 goals achieved" in [mark.words for mark in missed.all(data_tone="neg")]
+    assert "Goals failed" in missed.words
+
+
+def test_an_idle_thread_says_so_to_screen_readers_only_and_a_failed_one_to_everybody(
+    browser_of: Browser, who: People
+) -> None:
+    make.thread(who.alice, "Well")
+    make.thread(who.alice, "Badly [[fail]]")
+    make.thread(who.alice, "Still at it", run=False)
+    page = get(browser_of("alice"), "/threads/")
+    states = {name: row(page, name).all("td")[0] for name in ("Well", "Badly", "Still at it")}
+    assert states["Well"].one(class_="sr").words == "Idle"
+    assert states["Badly"].one(data_tone="neg").words == "Failed" and states["Badly"].none(class_="sr")
+    assert states["Still at it"].one(data_tone="live").words == "Answering"
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [("alice", {"own", "shared"}), ("bob", {"shared"}), ("eve", set()), ("admin", {"own", "shared"})],
+)
+def test_everybody_sees_their_own_threads_and_what_their_org_shares(
+    browser_of: Browser, who: People, name: str, seen: set[str]
+) -> None:
+    """B28, B29, B30: and nothing of another org; an admin sees everything of the org looked at."""
+    many(who.alice, 1, title="own")
+    many(who.alice, 1, title="shared", visibility="org")
+    many(who.eve, 1, title="foreign")
+    page = get(browser_of(name), "/threads/")
+    assert {title.split()[0] for title in titles(page)} - {"foreign" if name == "eve" else ""} == seen
+
+
+def test_an_admin_changes_the_org_to_see_another_one(browser_of: Browser, who: People) -> None:
+    many(who.eve, 1, title="foreign")
+    client = browser_of("admin")
+    assert not titles(get(client, "/threads/?view=private"))
+    client.post("/org/", {"org": "globex"})
+    assert titles(get(client, "/threads/")) == ["foreign 0"]
+
+
+def test_who_belongs_to_two_orgs_sees_one_at_a_time(browser_of: Browser, who: People) -> None:
+    many(who.eve, 1, title="theirs", visibility="org")
+    many(who.alice, 1, title="ours")
+    add_member(who.globex, who.alice.user)
+    client = browser_of("alice")
+    assert titles(get(client, "/threads/")) == ["ours 0"]
+    client.post("/org/", {"org": "globex"})
+    assert titles(get(client, "/threads/")) == ["theirs 0"]
+
+
+def test_bands_follow_the_days_and_pins_stand_on_top(browser_of: Browser, who: People) -> None:
+    """B147: pins are personal."""
+    now = timezone.now()
+    for thread, days in zip(many(who.alice, 4, visibility="org"), (20, 4, 1, 0), strict=True):
+        Thread.objects.filter(pk=thread.pk).update(created=now - timedelta(days=days), title=f"{days} days")
+    old = Thread.objects.get(title="20 days")
+    sharing.pin(who.alice.actor, old, pinned=True)
+    page = get(browser_of("alice"), "/threads/")
+    assert bands(page) == ["Pinned", "Today", "Yesterday", "This week"]
+    assert titles(page) == ["20 days", "0 days", "1 days", "4 days"]
+    assert bands(get(browser_of("bob"), "/threads/"))[-1] == "Earlier"
+
+
+def test_paging_shows_every_thread_once_while_others_write(browser_of: Browser, who: People) -> None:
+    """Rows never jump or repeat; a heading that stands already is not said again."""
+    threads = many(who.alice, 120)
+    sharing.pin(who.alice.actor, threads[3], pinned=True)
+    client, seen, said = browser_of("alice"), [], []
+    page = get(client, "/threads/")
+    for _ in range(3):
+        seen += titles(page)
+        said += bands(page)
+        more = page.all("a", rel="next")
+        if more:
+            many(who.alice, 1, title="later")
+            page = fragment(client, f"/threads/{more[0]['href']}")
+    assert seen == ["T 3", *(f"T {place}" for place in reversed(range(120)) if place != 3)]
+    assert said == ["Pinned", "Today"]
+
+
+def test_the_next_page_is_rows_for_htmx_and_a_whole_page_without_scripts(browser_of: Browser, who: People) -> None:
+    many(who.alice, 60)
+    client = browser_of("alice")
+    more = get(client, "/threads/").one("a", rel="next")
+    assert more["href"] == more["hx-get"]
+    part, whole = fragment(client, f"/threads/{more['href']}"), get(client, f"/threads/{more['href']}")
+    assert {child.tag for child in part.children if isinstance(child, Node)} == {"tbody"}
+    assert titles(part) == titles(whole) == [f"T {place}" for place in reversed(range(10))]
+    assert part.none(rel="next")
+
+
+def test_a_boosted_visit_gets_the_whole_page(browser_of: Browser, who: People) -> None:
+    many(who.alice, 60)
+    client = browser_of("alice")
+    href = get(client, "/threads/").one("a", rel="next")["href"]
+    boosted = get(client, f"/threads/{href}", **{"HX-Request": "true", "HX-Boosted": "true"})
+    assert not boosted.none("html")
+
+
+@pytest.mark.parametrize("token", ["x", "v1.", "e30", "AAAA.BBBB", "9" * 400])
+def test_a_page_token_that_was_made_up_is_refused(browser_of: Browser, token: str) -> None:
+    page = get(browser_of("alice"), f"/threads/?after={token}", 400)
+    assert "page_token" in page.words
+
+
+def test_views_filter_and_keep_the_search(browser_of: Browser, who: People) -> None:
+    mine = make.thread(who.alice, "mine", visibility="org")
+    make.thread(who.bob, "theirs", visibility="org")
+    make.waiting(who.alice, "Ask [[call remember {}]]")
+    make.thread(who.alice, "Aim [[refuse-goals]]", goals=[{"goal_type": "dataset_summary", "dataset_id": "ds_1"}])
+    make.thread(who.alice, "Busy", run=False)
+    forks.fork(who.alice.actor, mine, 1)
+    client = browser_of("alice")
+    searched = get(client, "/threads/?q=m%26e&view=forks").one("nav", class_="views").all("a")
+    assert {"q=m%26e"} == {link["href"].partition("&")[2] for link in searched}
+    found = {
+        link.words: titles(get(client, f"/threads/{link['href']}"))
+        for link in get(client, "/threads/").one("nav", class_="views").all("a")
+    }
+    assert found["Mine"] == ["mine", "Busy", "Aim", "Ask", "mine"]
+    assert found["Answering"] == ["Busy"]
+    assert found["Tool pending"] == ["Ask"]
+    assert found["Goals failed"] == ["Aim"]
+    assert found["Private"] == ["mine", "Busy", "Aim", "Ask"]
+    assert found["Forks"] == ["mine"]
+
+
+def test_the_view_and_the_search_are_in_the_address(browser_of: Browser, who: People) -> None:
+    many(who.alice, 60)
+    page = get(browser_of("alice"), "/threads/?view=mine&q=T")
+    assert page.one("nav", class_="views").one(aria_current="true").words == "Mine"
+    assert page.id("q")["value"] == "T"
+    assert page.one("form", role="search").fields() == {"view": ["mine"], "q": ["T"]}
+    assert page.one(rel="next")["href"].startswith("?view=mine&q=T&after=")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("pumps", ["Broken pumps"]),
+        ("PUMPS", ["Broken pumps"]),
+        ("tyre", ["Broken pumps"]),
+        ("owner:bob", ["Bells"]),
+        ("owner:Alice", ["Lights", "Broken pumps"]),
+        ("model:simulated", ["Bells", "Lights", "Broken pumps"]),
+        ("model:other", []),
+        ("is:private", ["Lights", "Broken pumps"]),
+        ("is:shared", ["Bells"]),
+        ("is:fork", []),
+        ("has:error", ["Lights"]),
+        ("has:error owner:bob", []),
+        ("HAS:Error", ["Lights"]),
+        ("about:ds_7", ["Bells"]),
+        ("http://tyre", []),
+    ],
+)
+def test_the_search_line_finds(browser_of: Browser, who: People, line: str, found: list[str]) -> None:
+    make.thread(who.alice, "Broken pumps\nand a flat tyre")
+    make.thread(who.alice, "Lights [[fail]]")
+    bells = make.thread(who.bob, "Bells", visibility="org")
+    bells.subjects.create(association_id="ds_7", note="n")
+    page = get(browser_of("alice"), f"/threads/?q={quote(line)}")
+    assert titles(page) == found
+    assert page.none(id="unread")
+    if not found:
+        assert page.one("main").one("h2").words == "No thread matches."
+        assert page.one(class_="void").one("a")["href"] == "/threads/"
+
+
+def test_a_thread_is_found_by_its_id_and_stands_once_however_often_it_was_forked(
+    browser_of: Browser, who: People
+) -> None:
+    thread = make.thread(who.alice, "Source")
+    for _ in range(3):
+        forks.fork(who.alice.actor, thread, 0)
+    client = browser_of("alice")
+    assert titles(get(client, f"/threads/?q=id:{thread.thread_id}")) == ["Source"]
+    assert titles(get(client, "/threads/?q=has:fork")) == ["Source"]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("colour:red", ["colour:red"]),
+        ("is:nothing has:wheels x", ["is:nothing", "has:wheels"]),
+        ("a:<script>alert(1)</script>", ["a:<script>alert(1)</script>"]),
+    ],
+)
+def test_a_token_that_is_not_understood_is_named_in_place(
+    browser_of: Browser, who: People, line: str, named: list[str]
+) -> None:
+    """Never dropped in silence, and the rest of the line still counts."""
+    many(who.alice, 1, title="x")
+    page = get(browser_of("alice"), f"/threads/?q={quote(line)}")
+    assert [code.words for code in page.id("unread").all("code")] == named
+    assert page.id("unread").words.endswith("not applied.")
+    assert page.id("q")["aria-describedby"] == "unread"
+    assert page.id("q")["value"] == line
+    assert titles(page) == ["x 0"]
+
+
+def test_an_empty_view_and_an_empty_search_say_which_they_are(browser_of: Browser, who: People) -> None:
+    many(who.alice, 1)
+    client = browser_of("alice")
+    assert get(client, "/threads/?view=forks").one("main").one("h2").words == "Nothing here."
+    assert get(client, "/threads/?q=zzz").one("main").one("h2").words == "No thread matches."
+    assert titles(get(client, "/threads/?view=bogus")) == ["T 0"]
+
+
+def test_a_search_line_may_hold_anything(browser_of: Browser, who: People) -> None:
+    many(who.alice, 1)
+    get(browser_of("alice"), "/threads/?q=%00", 400)
+    for line in ("'; DROP TABLE x; --", "%25_%5C", "%ED%A0%80", "a" * 2000, "%E2%80%AE"):
+        get(browser_of("alice"), f"/threads/?q={line}&view={line[:80]}&band={line[:80]}")
+
+
+def test_ten_more_threads_are_no_more_queries(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice)
+    make.rating(who.alice, thread)
+    client = browser_of("alice")
+    before = queries(client, "/threads/")
+    for _ in range(5):
+        forks.fork(who.alice.actor, thread_for(who.alice.actor, thread.thread_id), 1)
+        make.rating(who.alice, make.thread(who.alice))
+    # Session, person, orgs, the chosen org and all orgs for the frame; pins, rows and ratings.
+    assert queries(client, "/threads/") == before == 8
+
+
+def test_two_thousand_threads_are_one_short_page(browser_of: Browser, who: People) -> None:
+    many(who.alice, 2_000)
+    client = browser_of("alice")
+    answer = client.get("/threads/")
+    assert len(titles(dom(answer))) == 50
+    assert len(answer.content) < 120_000
+    assert parsed(answer.content.decode()).one(rel="next")

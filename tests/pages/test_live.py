@@ -1,0 +1,341 @@
+"""The live line of a thread's page: whole articles, in order, each event with the token behind it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.signals import request_finished
+from django.db import close_old_connections
+from django.http import HttpResponse
+from django.test import Client
+
+from accounts.models import Membership
+from accounts.orgs import set_policy
+from core import sse
+from tests import make
+from tests.pages.dom import Node, get, parsed
+from tests.people import People
+from threads import reading, sharing, titles, transcript, turns
+from threads.content import text
+from threads.models import Message, Thread
+from threads.runner import loop
+
+Browser = Callable[[str | None], Client]
+SUMMARY = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that has nothing to tell says so at once."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+
+
+@dataclass
+class Told:
+    """One event as a browser takes it apart."""
+
+    name: str
+    data: str
+    id: str
+
+
+@dataclass
+class Line:
+    """A reader's line, and the articles that a page on it would hold (static/js/live.js)."""
+
+    response: HttpResponse
+    held: dict[int, Node] = field(default_factory=dict)
+    token: str = ""
+    _chunks: Iterator[bytes] | None = None
+
+    def news(self) -> list[Told]:
+        """Everything up to the next quiet moment; nothing more once the line has ended."""
+        self._chunks = self._chunks or iter(self.response.streaming_content)
+        told = []
+        for chunk in self._chunks:
+            if chunk == sse.HEARTBEAT:
+                break
+            if chunk.startswith(b"event:"):
+                told.append(self._take(chunk.decode()))
+        return told
+
+    def _take(self, chunk: str) -> Told:
+        fields: dict[str, list[str]] = {}
+        for row in chunk.removesuffix("\n\n").split("\n"):
+            name, _, value = row.partition(": ")
+            fields.setdefault(name, []).append(value)
+        assert set(fields) <= {"event", "id", "data"}
+        told = Told(fields["event"][0], "\n".join(fields["data"]), fields.get("id", [""])[0])
+        self.token = told.id or self.token
+        if told.name == "reset":
+            self.held = {index: article for index, article in self.held.items() if index < int(told.data)}
+        if told.name == "turns":
+            self.held |= {int(article["data-index"]): article for article in parsed(told.data).all("article")}
+        return told
+
+    def close(self) -> None:
+        """Leave, without taking the test's own database connection along."""
+        request_finished.disconnect(close_old_connections)
+        self.response.close()
+        request_finished.connect(close_old_connections)
+
+
+def path(thread: Thread) -> str:
+    return f"/threads/{thread.thread_id}/"
+
+
+@pytest.fixture
+def listen(browser_of: Browser) -> Iterator[Callable[..., Line]]:
+    """`listen("bob", thread)` is bob's line from where his page stands; `token=""` from the beginning."""
+    lines: list[Line] = []
+
+    def start(name: str, thread: Thread, token: str | None = None, client: Client | None = None, **sent: str) -> Line:
+        token = reading.token_of(make.fresh(thread)) if token is None else token
+        client = client or browser_of(name)
+        response = client.get(f"{path(thread)}live/", {"token": token}, headers=sent)
+        assert response.status_code == 200 and response["Content-Type"] == "text/event-stream"
+        lines.append(Line(response, token=token))
+        return lines[-1]
+
+    yield start
+    for line in lines:
+        line.close()
+
+
+def shape(articles: dict[int, Node]) -> list[tuple[str, str, str]]:
+    return [(held["id"], held.get("data-state") or "", held.words) for _, held in sorted(articles.items())]
+
+
+def on_page(client: Client, thread: Thread) -> list[tuple[str, str, str]]:
+    articles = get(client, path(thread)).id("talk").all("article", class_="msg")
+    return shape({int(article["data-index"]): article for article in articles})
+
+
+Listen = Callable[..., Line]
+
+
+def test_a_line_begins_with_what_stands_around_and_says_nothing_twice(listen: Listen, who: People) -> None:
+    thread = make.thread(who.alice)
+    line = listen("alice", thread)
+    (head,) = line.news()
+    assert (head.name, head.id) == ("head", reading.token_of(thread))
+    assert {node["id"] for node in parsed(head.data).children if isinstance(node, Node)} == {
+        *("bar", "head", "map", "write")
+    }
+    assert line.news() == []
+    assert line.response["Cache-Control"] == "no-cache, no-transform"
+    assert line.response["X-Accel-Buffering"] == "no"
+
+
+def test_a_line_from_the_beginning_brings_the_whole_transcript(
+    listen: Listen, browser_of: Browser, who: People
+) -> None:
+    thread = make.send(who.alice, make.thread(who.alice, "One"), "Two")
+    line = listen("alice", thread, token="")
+    assert [told.name for told in line.news()] == ["turns", "head"]
+    assert shape(line.held) == on_page(browser_of("alice"), thread)
+
+
+def test_an_answer_grows_in_its_own_article_and_nothing_else_is_sent(
+    listen: Listen, browser_of: Browser, who: People
+) -> None:
+    """B90: the last words come in the same breath as the status that they led to."""
+    thread = make.send(who.alice, make.thread(who.alice, "One"), "Two", run=False)
+    line = listen("alice", thread)
+    line.news()
+    turn = make.half_answered(thread, "Half of ", "an answ")
+    (told,) = line.news()
+    assert (told.name, told.id) == ("turns", reading.token_of(make.fresh(thread)))
+    assert list(line.held) == [3] and line.held[3].one(class_="prose").words == "Half of an answ"
+    assert line.held[3].one(class_="caret")
+    make.let_expire(turn)
+    loop.advance(turn.pk)
+    assert [told.name for told in line.news()] == ["reset", "turns", "head"]
+    assert line.held[3].get("data-state") is None and line.held[3].none(class_="caret")
+    assert shape(line.held) == on_page(browser_of("alice"), thread)[2:]
+    assert line.news() == []
+
+
+def test_the_head_follows_the_thread(listen: Listen, who: People) -> None:
+    thread = make.thread(who.alice, "One")
+    line = listen("alice", thread)
+    line.news()
+    titles.retitle(who.alice.actor, make.fresh(thread), "Another name")
+    (told,) = line.news()
+    assert (told.name, parsed(told.data).one("h1").words) == ("head", "Another name")
+    make.send(who.alice, thread, "Two", run=False, goals=[SUMMARY])
+    head = line.news()[-1]
+    assert parsed(head.data).id("status")["data-status"] == "roboto_turn"
+    assert parsed(head.data).id("send").has("disabled")
+    assert "0 of 1 achieved" in parsed(head.data).id("head").words
+    make.run_turns(thread)
+    *_, head = line.news()
+    assert "1 of 1 achieved" in parsed(head.data).id("head").words
+    assert not parsed(head.data).id("send").has("disabled")
+
+
+def test_everybody_gets_the_doors_that_are_theirs(listen: Listen, who: People) -> None:
+    thread = make.thread(who.alice, "One", visibility="org")
+    owner, colleague = listen("alice", thread), listen("bob", thread)
+    owner.news(), colleague.news()
+    make.send(who.alice, thread, "Two", run=False)
+    heads = [parsed(line.news()[-1].data) for line in (owner, colleague)]
+    assert heads[0].id("cancel") and heads[1].none(id="cancel") and heads[1].none("textarea")
+    make.run_turns(thread)
+    for line in (owner, colleague):
+        line.news()
+    assert owner.held[3].one("button", form="fork") and colleague.held[3].none("button", form="fork")
+    assert colleague.held[3].one(class_="msg-acts").all("a")
+    set_policy("acme", "members_may_fork", True)
+    make.send(who.alice, thread, "Three")
+    colleague.news()
+    assert colleague.held[5].one("button", form="fork")
+
+
+def test_a_line_that_breaks_goes_on_where_it_was(listen: Listen, browser_of: Browser, who: People) -> None:
+    """B85, B86: at every event the rest follows from its id, and any way of cutting ends with the same page."""
+    thread = make.thread(who.alice, "One")
+    steady, broken = listen("alice", thread, token=""), listen("alice", thread, token="")
+
+    def cut() -> None:
+        nonlocal broken
+        broken.news()
+        broken.close()
+        held, token = broken.held, broken.token
+        # The page's own token stays in the address; what the browser saw last is in the header, and wins.
+        broken = listen("alice", thread, token="", **{"Last-Event-ID": token})
+        broken.held = held
+
+    cut()
+    thread = make.send(who.alice, thread, "[[call remember {}]]", client_tools=[make.client_tool()])
+    steady.news()
+    cut()
+    assert thread.status == "client_tool_turn"
+    for said in ("And ", "more."):
+        with transcript.writing(thread.pk) as writer:
+            writer.extend(Message.objects.filter(thread=thread).latest("idx"), [text(said)])
+        cut()
+    with transcript.writing(thread.pk) as writer:
+        writer.rewind(writer.thread.message_count - 2)
+    cut()
+    turns.cancel(who.alice.actor, make.fresh(thread))
+    steady.news()
+    broken.news()
+    assert shape(broken.held) == shape(steady.held) == on_page(browser_of("alice"), thread)
+
+
+def test_what_was_taken_back_is_dropped_from_an_article_that_stays(
+    listen: Listen, browser_of: Browser, who: People
+) -> None:
+    """B93: an article that began before the place of a rewind is drawn anew without what was dropped."""
+    thread = make.thread(who.alice, '[[call calculate {"expression": "1"}]]')
+    assert thread.message_count == 4
+    line = listen("alice", thread, token="")
+    line.news()
+    assert line.held[1].one(class_="prose")
+    with transcript.writing(thread.pk) as writer:
+        writer.rewind(3)
+    told = line.news()
+    assert [each.name for each in told] == ["reset", "turns"] and told[0].data == "3"
+    assert line.held[1].none(class_="prose") and line.held[1].one("details", class_="call")
+    assert shape(line.held) == on_page(browser_of("alice"), thread)
+
+
+def test_a_page_newer_than_a_restored_database_begins_anew(listen: Listen, browser_of: Browser, who: People) -> None:
+    """Spec 4.4: a token that cannot be served any more."""
+    thread = make.thread(who.alice, "One")
+    line = listen("alice", thread, token=reading.token_of(thread, 10_000))
+    told = line.news()
+    assert [each.name for each in told] == ["reset", "turns", "head"] and told[0].data == "0"
+    assert shape(line.held) == on_page(browser_of("alice"), thread)
+    assert told[-1].id == reading.token_of(thread)
+
+
+def test_a_token_that_was_made_up_ends_the_attempts(browser_of: Browser, who: People) -> None:
+    """B94: 204 tells a browser's EventSource to stop."""
+    thread, other = make.thread(who.alice), make.thread(who.alice)
+    client = browser_of("alice")
+    for token in ("x", "v1.x.1", reading.token_of(other), "v1." + "9" * 300):
+        assert client.get(f"{path(thread)}live/", {"token": token}).status_code == 204
+        answer = client.get(f"{path(thread)}live/", headers={"Last-Event-ID": token})
+        assert answer.status_code == 204
+
+
+def gone(line: Line) -> bool:
+    told = line.news()
+    return [each.name for each in told] == ["gone"] and line.news() == []
+
+
+def test_a_reader_who_loses_the_right_is_told_and_gets_nothing_more(listen: Listen, who: People) -> None:
+    """B146: at once."""
+    thread = make.thread(who.alice, "One", visibility="org")
+    line, owner = listen("bob", thread), listen("alice", thread)
+    line.news(), owner.news()
+    sharing.set_visibility(who.alice.actor, thread, "private")
+    make.send(who.alice, thread, "Only for me")
+    assert gone(line)
+    assert [told.name for told in owner.news()] == ["turns"]
+
+
+@pytest.mark.parametrize("how", ["left the org", "was deactivated", "signed out", "changed the password"])
+def test_a_reader_who_is_out_loses_the_line_in_the_next_quiet_moment(
+    listen: Listen, browser_of: Browser, who: People, how: str
+) -> None:
+    thread = make.thread(who.alice, "One", visibility="org")
+    client = browser_of("bob")
+    line = listen("bob", thread, client=client)
+    line.news()
+    assert line.news() == []
+    match how:
+        case "left the org":
+            Membership.objects.filter(user=who.bob.user).delete()
+        case "was deactivated":
+            type(who.bob.user).objects.filter(pk=who.bob.user.pk).update(is_active=False)
+        case "signed out":
+            client.post("/signout/")
+            assert not Session.objects.exists()
+        case "changed the password":
+            who.bob.user.set_password("another-password")
+            who.bob.user.save()
+    assert gone(line)
+
+
+def test_a_thread_that_was_deleted_is_gone(listen: Listen, who: People) -> None:
+    thread = make.thread(who.alice, "One")
+    line = listen("alice", thread)
+    line.news()
+    Thread.objects.filter(pk=thread.pk).delete()
+    assert gone(line)
+
+
+def test_the_line_is_for_readers_only(browser_of: Browser, who: People) -> None:
+    """B95."""
+    thread = make.thread(who.alice, "One")
+    live = f"{path(thread)}live/"
+    assert browser_of("bob").get(live).status_code == 403
+    assert browser_of("eve").get(live).status_code == 403
+    assert browser_of(None).get(live)["Location"].startswith("/signin/")
+    assert browser_of("alice").get("/threads/ags_nothing/live/").status_code == 404
+    assert browser_of("alice").post(live).status_code == 405
+
+
+def test_any_text_survives_the_line(listen: Listen, browser_of: Browser, who: People) -> None:
+    """Line ends, blank lines and what looks like another event are data like any other."""
+    hostile = "a\r\nb\rc\n\nevent: gone\ndata: x\n\nid: 1\n: y\x0b\x85\u2028z <script>alert(1)</script>"
+    thread = make.thread(who.alice, hostile, run=False)
+    line = listen("alice", thread, token="")
+    assert [told.name for told in line.news()] == ["turns", "head"]
+    assert shape(line.held) == on_page(browser_of("alice"), thread)
+    assert line.held[0].none("script") and "event: gone" in line.held[0].words
+
+
+def test_a_turn_that_is_stopped_while_it_is_written_looks_stopped(listen: Listen, who: People) -> None:
+    """B162: not like an error."""
+    thread = make.thread(who.alice, "One", run=False)
+    line = listen("alice", thread, token="")
+    make.half_answered(thread, "Half")
+    line.news()
+    turns.cancel(who.alice.actor, make.fresh(thread))
+    line.news()
+    assert line.held[1]["data-state"] == "cancelled" and line.held[1].one(class_="fault")["data-tone"] == "warn"

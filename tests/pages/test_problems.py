@@ -1,0 +1,118 @@
+"""What goes wrong, as a page: with the same sentence the API has, a request id, and the same headers as any other."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+
+from tests import make
+from tests.pages.dom import Node, dom, get
+from tests.people import People
+from threads import screens
+
+Browser = Callable[[str | None], Client]
+
+
+def request_id(page: Node) -> str:
+    found = page.one("main").one("code").words
+    assert re.fullmatch(r"req_[0-9a-f]{12}", found)
+    return found
+
+
+@pytest.mark.parametrize("name", ["alice", None])
+def test_an_address_that_leads_nowhere(browser_of: Browser, name: str | None) -> None:
+    answer = browser_of(name).get("/nowhere/")
+    page = dom(answer, 404)
+    assert page.one("h1").words == "There is nothing here."
+    assert request_id(page) == answer["X-Request-Id"]
+    way_out = page.one("main").one(class_="btns").one("a")
+    assert way_out["href"] == ("/threads/" if name else "/signin/")
+
+
+def test_a_missing_right_names_who_is_asking(browser_of: Browser, who: People) -> None:
+    page = get(browser_of("eve"), f"/threads/{make.thread(who.alice).thread_id}/", 403)
+    assert page.one("h1").words == "You have no right to this."
+    assert "signed in as Eve, acting in globex" in page.one("main").words
+    request_id(page)
+
+
+def test_a_bug_tells_its_request_id_and_nothing_else(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("SECRET-OF-THE-SERVER")
+
+    monkeypatch.setattr(screens, "screen", broken)
+    answer = browser_of("alice").get(f"/threads/{make.thread(who.alice).thread_id}/")
+    page = dom(answer, 500)
+    assert page.one("h1").words == "Something broke."
+    assert request_id(page) == answer["X-Request-Id"]
+    assert "SECRET-OF-THE-SERVER" not in answer.content.decode() and "Traceback" not in answer.content.decode()
+    assert page.one(role="alert") and page.one("a", href="").words == "Try again"
+
+
+def test_a_database_that_does_not_answer_is_busy_and_not_broken(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(screens, "screen", away)
+    page = get(browser_of("alice"), f"/threads/{make.thread(who.alice).thread_id}/", 503)
+    assert page.one("h1").words == "Heddle is busy." and "locked" not in page.words
+
+
+def test_a_strange_host_gets_a_refusal() -> None:
+    page = dom(Client(raise_request_exception=False).get("/signin/", headers={"Host": "elsewhere.example"}), 400)
+    assert "does not answer under that name" in page.one("main").words
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/threads/"), ("DELETE", "/threads/"), ("PUT", "/settings/"), ("GET", "/signout/"), ("GET", "/org/")],
+)
+def test_a_wrong_method_changes_nothing(browser_of: Browser, method: str, path: str) -> None:
+    assert browser_of("alice").generic(method, path).status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/threads/", "/signin/", "/nowhere/", "/v1/docs/", "/settings/"])
+def test_every_page_keeps_to_itself(browser_of: Browser, path: str) -> None:
+    """No script or style but the house's own, no frame, no other host, nothing told to where links lead."""
+    answer = browser_of(None if path == "/signin/" else "alice").get(path)
+    policy = dict(rule.split(" ", 1) for rule in answer["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == policy["script-src"] == policy["style-src"] == policy["form-action"] == "'self'"
+    assert policy["object-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+    assert "unsafe" not in answer["Content-Security-Policy"]
+    assert (answer["X-Frame-Options"], answer["Referrer-Policy"]) == ("DENY", "same-origin")
+    page = dom(answer, answer.status_code)
+    loaded = [node.get("src") or node["href"] for node in [*page.all("script"), *page.all("link")]]
+    assert loaded and all(each.startswith("/static/") for each in loaded)
+    for each in loaded:
+        assert browser_of(None).get(each).status_code == 200, each
+
+
+def test_the_routes_can_be_read_without_being_signed_in(browser_of: Browser) -> None:
+    page = get(browser_of(None), "/v1/docs/")
+    routes = {line.words for line in page.all("p", class_="mono")}
+    assert {
+        "POST /v1/ai/threads",
+        "GET /v1/ai/threads/{thread_id}/delta",
+        "PUT /v1/ai/admin/feedback/{feedback_id}",
+    } <= routes
+    start = next(line for line in page.all("p") if line.words == "POST /v1/ai/threads").within("section")
+    fields = [row.one("th").words for row in start.one("tbody").all("tr")]
+    assert {"messages", "goals", "client_tools"} <= set(fields)
+    assert len(page.all("h2")) == len({heading["id"] for heading in page.all("h2")})
+    assert page.one("a", class_="btn", href="/v1/schema/")
+
+
+@pytest.mark.parametrize("path", ["/threads/ags_%00/", "/threads/?after=%00", "/nowhere%00/", "/signin/?next=%00"])
+def test_an_address_with_a_nul_in_it_is_refused(browser_of: Browser, path: str) -> None:
+    assert "cannot be read" in get(browser_of("alice"), path, 400).one("main").words
+    assert browser_of(None).get("/v1/ai/threads/ags_%00").status_code == 400
+
+
+def test_the_root_leads_to_the_threads(browser_of: Browser) -> None:
+    assert browser_of("alice").get("/")["Location"] == "/threads/"

@@ -1,0 +1,202 @@
+"""Rating an answer: in place by htmx, on a page of its own without scripts, and never losing what was typed."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from feedback.models import UserFeedback
+from tests import make
+from tests.pages.dom import Node, dom, fragment, get, submit
+from tests.people import People
+from threads.models import Thread
+
+Browser = Callable[[str | None], Client]
+
+
+def address(thread: Thread, index: object = 1) -> str:
+    return f"/threads/{thread.thread_id}/messages/{index}/rate/"
+
+
+def form_of(page: Node) -> Node:
+    return page.one("form", class_="rate")
+
+
+def picked(form: Node, name: str) -> list[str]:
+    return [box["value"] for box in form.all("input", name=name) if box.has("checked")]
+
+
+def test_pressing_a_thumb_brings_the_form_with_that_verdict(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice), browser_of("alice")
+    page = get(client, f"/threads/{thread.thread_id}/")
+    good, bad = page.id("m1").one(class_="msg-acts").all("a")
+    for thumb, verdict in ((good, "positive"), (bad, "negative")):
+        assert thumb["hx-get"] == thumb["href"]
+        assert page.id(thumb["hx-target"].removeprefix("#"))
+        form = form_of(fragment(client, thumb["hx-get"]))
+        assert picked(form, "sentiment") == [verdict]
+        assert page.id(form["hx-target"].removeprefix("#"))
+    assert form.all("label", data_for="negative")[0].words == "Incorrect"
+    assert {label["data-for"] for label in form.all("label", data_for=True)} == {"negative", "positive", "both"}
+
+
+def test_without_scripts_the_form_is_a_page_with_the_message_on_it(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice, "Hello"), browser_of("alice")
+    page = get(client, address(thread) + "?sentiment=positive")
+    assert page.one("h1").words == "Rate message 1"
+    assert page.one("article")["id"] == "m1" and page.none("form", id="write")
+    assert form_of(page).one("a")["href"] == f"/threads/{thread.thread_id}/#m1"
+    answer = submit(client, form_of(page), categories=["helpful", "correct"], notes="Yes\r\nplease")
+    assert (answer.status_code, answer["Location"]) == (302, f"/threads/{thread.thread_id}/#m1")
+    row = UserFeedback.objects.get()
+    assert (row.sentiment, row.categories, row.notes) == ("positive", ["correct", "helpful"], "Yes\nplease")
+
+
+def test_by_htmx_the_rating_takes_the_place_of_the_form(browser_of: Browser, who: People) -> None:
+    """T7 and what stands around it: the jumps, the map and the mark of the page follow."""
+    thread, client = make.thread(who.alice, "Hello"), browser_of("alice")
+    form = form_of(fragment(client, address(thread) + "?sentiment=negative"))
+    sent = {**form.fields(), "categories": ["slow"], "notes": "An age"}
+    answer = dom(client.post(form["hx-post"], sent, headers={"HX-Request": "true"}))
+    mark = answer.id("mark-1")
+    assert mark.one("section")["aria-label"] == "Rating of message 1"
+    assert mark.one("p", class_="words").words == "An age" and "slow" in mark.words
+    assert mark.id("form-1").none("form")
+    assert answer.id("bar")["hx-swap-oob"] == answer.id("map")["hx-swap-oob"] == "true"
+    assert answer.id("bar").one("a", data_jump="rating").one(class_="count").words == "1"
+    assert answer.id("map").one("rect", data_k="rated")
+    assert [thumb.get("data-tone") for thumb in answer.id("acts-1").all("a")] == [None, "neg"]
+    whole = get(client, f"/threads/{thread.thread_id}/")
+    assert whole.id("mark-1").one("section").words == mark.one("section").words
+
+
+def test_rating_again_opens_with_what_was_said_and_changes_it(browser_of: Browser, who: People) -> None:
+    """B112 to B114."""
+    thread, client = make.thread(who.alice), browser_of("alice")
+    make.rating(who.alice, thread, 1, "negative", categories=["slow", "unsafe"], notes="First")
+    form = form_of(get(client, address(thread)))
+    assert picked(form, "sentiment") == ["negative"]
+    assert picked(form, "categories") == ["slow", "unsafe"]
+    assert form.one("textarea").text == "First"
+    thumbs = get(client, f"/threads/{thread.thread_id}/").id("m1").one(class_="msg-acts").all("a")
+    assert [thumb.get("data-tone") for thumb in thumbs] == [None, "neg"]
+    submit(client, form, sentiment="positive", categories=[], notes=" ")
+    row = UserFeedback.objects.get()
+    assert (row.sentiment, row.categories, row.notes) == ("positive", [], None)
+
+
+def test_the_rating_of_somebody_else_does_not_fill_ones_own_form(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, visibility="org")
+    make.rating(who.alice, thread, 1, "negative", notes="mine")
+    for name in ("bob", "admin"):
+        form = form_of(get(browser_of(name), address(thread)))
+        assert picked(form, "sentiment") == [] and form.one("textarea").text == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "reason"),
+    [
+        ({"sentiment": "", "notes": "kept"}, "sentiment", "Choose good or bad."),
+        ({"sentiment": "so-so", "notes": "kept"}, "sentiment", "Choose good or bad."),
+        ({"sentiment": "negative", "categories": ["other"], "notes": "  "}, "notes", "Notes are needed"),
+        ({"sentiment": "positive", "categories": ["made-up"], "notes": "kept"}, "categories", "Categories should be"),
+        ({"sentiment": "negative", "notes": "x" * 20_001}, "notes", "Notes should have at most 20000"),
+        ({"sentiment": "negative", "notes": "a\x00b"}, "notes", "Notes holds a NUL"),
+    ],
+)
+@pytest.mark.parametrize("by_htmx", [True, False])
+def test_what_cannot_be_sent_stays_in_the_form_with_the_reason(
+    browser_of: Browser, who: People, typed: dict[str, object], field: str, reason: str, by_htmx: bool
+) -> None:
+    """B118, B125."""
+    thread, client = make.thread(who.alice), browser_of("alice")
+    headers = {"HX-Request": "true"} if by_htmx else {}
+    page = dom(client.post(address(thread), typed, headers=headers), 400)
+    form = form_of(page)
+    wrong = form.one(class_="wrong")
+    assert wrong.words.startswith(reason), wrong.words
+    assert form.one("textarea").text == typed["notes"]
+    assert form.one("textarea").has("aria-invalid") == (field == "notes")
+    known = {box["value"] for box in form.all("input", name="categories")}
+    assert picked(form, "categories") == [each for each in typed.get("categories", []) if each in known]
+    if by_htmx:
+        assert page.id("mark-1").one(id="form-1").one("form") is form
+    assert not UserFeedback.objects.exists()
+
+
+@pytest.mark.parametrize(("verdict", "kept"), [("positive", ["correct", "other"]), ("negative", ["other", "slow"])])
+def test_categories_that_the_verdict_hides_are_not_sent(
+    browser_of: Browser, who: People, verdict: str, kept: list[str]
+) -> None:
+    """B119 never meets somebody who only changed their mind: what they cannot see they cannot take back."""
+    thread, client = make.thread(who.alice), browser_of("alice")
+    sent = {"sentiment": verdict, "categories": ["slow", "correct", "other"], "notes": "x"}
+    client.post(address(thread), sent)
+    assert UserFeedback.objects.get().categories == kept
+    other = "negative" if verdict == "positive" else "positive"
+    form = form_of(get(client, address(thread) + f"?sentiment={other}"))
+    assert (picked(form, "sentiment"), picked(form, "categories")) == ([other], ["other"])
+
+
+def test_a_refused_change_leaves_the_rating_and_shows_it(browser_of: Browser, who: People) -> None:
+    """B125."""
+    thread, client = make.thread(who.alice), browser_of("alice")
+    make.rating(who.alice, thread, 1, "negative", notes="First")
+    refused = client.post(
+        address(thread), {"sentiment": "positive", "categories": ["other"]}, headers={"HX-Request": "true"}
+    )
+    page = dom(refused, 400)
+    assert page.id("mark-1").one("section").one(class_="words").words == "First"
+    assert picked(form_of(page), "sentiment") == ["positive"]
+
+
+@pytest.mark.parametrize(("index", "status"), [(0, 400), (2, 404), (99, 404), ("9" * 30, 404), ("-1", 404), ("x", 404)])
+def test_only_answers_of_the_agent_can_be_rated(browser_of: Browser, who: People, index: object, status: int) -> None:
+    """B121, B124."""
+    thread, client = make.thread(who.alice), browser_of("alice")
+    get(client, address(thread, index), status)
+    dom(client.post(address(thread, index), {"sentiment": "positive"}), status)
+    assert not UserFeedback.objects.exists()
+
+
+def test_an_answer_that_is_still_being_written_cannot_be_rated(browser_of: Browser, who: People) -> None:
+    """B120."""
+    thread = make.thread(who.alice, run=False)
+    make.half_answered(thread, "Half")
+    dom(browser_of("alice").post(address(thread), {"sentiment": "positive"}), 400)
+    assert not UserFeedback.objects.exists()
+
+
+def test_an_answer_before_the_last_of_a_turn_can_be_rated_too(browser_of: Browser, who: People) -> None:
+    """A message that only calls a tool has its own thumbs, inside its call."""
+    thread = make.thread(who.alice, '[[call calculate {"expression": "1"}]]')
+    page = get(browser_of("alice"), f"/threads/{thread.thread_id}/")
+    inside = page.one("details", class_="call")
+    assert inside.one(class_="msg-acts").words.startswith("Message 1")
+    assert inside.id("mark-1") and page.id("mark-3")
+    make.rating(who.alice, thread, 1)
+    page = get(browser_of("alice"), f"/threads/{thread.thread_id}/")
+    call = page.one("details", class_="call")
+    assert call.one("summary").one("svg", role="img")["aria-label"] == "rated"
+    assert call.id("mark-1").one("section")
+
+
+@pytest.mark.parametrize(("name", "status"), [("bob", 302), ("eve", 403), ("admin", 302)])
+def test_every_reader_rates_for_themselves_and_nobody_else_rates(
+    browser_of: Browser, who: People, name: str, status: int
+) -> None:
+    """B115, B122."""
+    thread = make.thread(who.alice, visibility="org")
+    make.rating(who.alice, thread)
+    assert browser_of(name).post(address(thread), {"sentiment": "positive"}).status_code == status
+    assert UserFeedback.objects.count() == (2 if status == 302 else 1)
+
+
+def test_a_rating_without_the_forms_token_is_refused(who: People) -> None:
+    thread = make.thread(who.alice)
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(who.alice.user)
+    dom(client.post(address(thread), {"sentiment": "positive"}), 403)
+    assert not UserFeedback.objects.exists()
+    form = form_of(get(client, address(thread)))
+    assert submit(client, form, sentiment="positive").status_code == 302

@@ -1,0 +1,129 @@
+"""One's account: profile, API tokens that are shown once, and the org one acts in."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import ApiToken
+from accounts.orgs import add_member
+from tests.conftest import Api
+from tests.pages.dom import Node, dom, get, submit
+from tests.people import People
+
+Browser = Callable[[str | None], Client]
+
+
+def maker(page: Node) -> Node:
+    return page.one("form", action="/settings/tokens/")
+
+
+def test_a_new_token_works_and_is_shown_once(browser_of: Browser) -> None:
+    client = browser_of("alice")
+    made = submit(client, maker(get(client, "/settings/")), name="laptop")
+    assert (made.status_code, made["Location"]) == (302, "/settings/")
+    page = get(client, "/settings/")
+    secret = page.id("secret").words
+    assert secret.startswith("hdl_") and page.one("button", data_copy=secret)
+    assert Api(secret).get("threads").status_code == 200
+    again = client.get("/settings/")
+    assert secret not in again.content.decode()
+    assert not ApiToken.objects.filter(hash=secret).exists()
+
+
+def test_the_list_of_tokens_holds_no_secret_and_says_what_each_may(browser_of: Browser) -> None:
+    client = browser_of("alice")
+    submit(client, maker(get(client, "/settings/")), name="nightly", scope="read")
+    secret = get(client, "/settings/").id("secret").words
+    row = next(row for row in get(client, "/settings/").all("tr") if "nightly" in row.words)
+    assert "read only" in row.words and "never" in row.words
+    assert row.one(class_="mono").words == secret[:9] + "…"
+
+
+def test_a_read_only_token_of_this_page_cannot_write(browser_of: Browser) -> None:
+    client = browser_of("alice")
+    submit(client, maker(get(client, "/settings/")), name="nightly", scope="read")
+    api = Api(get(client, "/settings/").id("secret").words)
+    assert api.get("threads").status_code == 200
+    assert api.post("threads", {"messages": [{"role": "user", "content": [{"text": "x"}]}]}).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\x00b"])
+def test_a_bad_name_is_named_and_makes_no_token(browser_of: Browser, name: str) -> None:
+    client = browser_of("alice")
+    before = ApiToken.objects.count()
+    page = dom(submit(client, maker(get(client, "/settings/")), name=name), 400)
+    assert page.id("token-name")["aria-describedby"] == "token-wrong"
+    assert page.id("token-wrong").words == "A name has 1 to 80 characters."
+    assert ApiToken.objects.count() == before
+    assert page.none(id="secret")
+
+
+def test_an_unknown_scope_is_refused(browser_of: Browser) -> None:
+    client = browser_of("alice")
+    before = ApiToken.objects.count()
+    dom(client.post("/settings/tokens/", {"name": "x", "scope": "admin"}), 400)
+    assert ApiToken.objects.count() == before
+
+
+def test_revoking_ends_a_token_and_takes_it_off_the_list(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    form = get(client, "/settings/").one("table").one("form")
+    assert submit(client, form).status_code == 302
+    assert Api(who.alice.token).get("threads").status_code == 401
+    page = get(client, "/settings/")
+    assert page.none("table") and page.one(id="notes").words == "The token is revoked."
+
+
+def test_nobody_revokes_the_token_of_somebody_else(browser_of: Browser, who: People) -> None:
+    token = ApiToken.objects.get(user=who.alice.user)
+    dom(browser_of("bob").post(f"/settings/tokens/{token.pk}/revoke/"), 404)
+    assert Api(who.alice.token).get("threads").status_code == 200
+
+
+def test_an_expired_token_says_so_and_has_nothing_to_revoke(browser_of: Browser, who: People) -> None:
+    ApiToken.objects.filter(user=who.alice.user).update(expires_at=timezone.now() - timedelta(days=1))
+    row = get(browser_of("alice"), "/settings/").one("table").one("tbody").one("tr")
+    assert "expired 1 d ago" in row.words and row.none("form")
+
+
+def test_only_admins_read_that_they_are_one(browser_of: Browser) -> None:
+    assert "platform admin" in get(browser_of("admin"), "/settings/").words
+    page = get(browser_of("alice"), "/settings/")
+    assert "platform admin" not in page.words
+    assert page.one("dl", class_="facts").words == "Name Alice Email alice@acme.test Organisations acme"
+
+
+def test_who_has_one_org_is_offered_no_choice(browser_of: Browser) -> None:
+    assert get(browser_of("alice"), "/threads/").none("form", action="/org/")
+
+
+def test_who_has_two_orgs_chooses_and_stays_on_the_page(browser_of: Browser, who: People) -> None:
+    add_member(who.globex, who.alice.user)
+    client = browser_of("alice")
+    menu = get(client, "/threads/?view=mine").one("form", action="/org/")
+    assert [button["value"] for button in menu.all("button")] == ["acme", "globex"]
+    assert menu.one(aria_current="true")["value"] == "acme"
+    answer = client.post("/org/", {**menu.fields(), "org": "globex"})
+    assert answer["Location"] == "/threads/?view=mine"
+    assert get(client, "/threads/").one("form", action="/org/").one(aria_current="true")["value"] == "globex"
+
+
+def test_nobody_chooses_an_org_they_do_not_belong_to(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    for slug in ("globex", "nothing", ""):
+        dom(client.post("/org/", {"org": slug}), 404)
+    assert client.post("/org/", {"org": "a\x00b"}).status_code in (400, 404)
+    assert "org" not in client.session
+
+
+def test_an_admin_may_look_into_every_org(browser_of: Browser) -> None:
+    client = browser_of("admin")
+    menu = get(client, "/threads/").one("form", action="/org/")
+    assert [button["value"] for button in menu.all("button")] == ["acme", "globex"]
+
+
+def test_the_version_stands_on_the_page(browser_of: Browser) -> None:
+    assert "Heddle, version 0.1.0." in get(browser_of("alice"), "/settings/").words

@@ -1,0 +1,144 @@
+"""The door: signing in, coming back to where one wanted to go, the pause, and signing out."""
+
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from accounts import throttle
+from tests import make
+from tests.pages.dom import Node, dom, get, submit
+from tests.people import PASSWORD, People
+
+Browser = Callable[[str | None], Client]
+
+
+@pytest.fixture(autouse=True)
+def _no_pause() -> None:
+    """Wrong passwords of the test before are forgotten; other keys of a shared cache are nobody's business here."""
+    for email in ("alice@acme.test", "nobody@acme.test"):
+        cache.delete_many(throttle._keys(email, "127.0.0.1"))
+
+
+def door(client: Client, target: str = "") -> Node:
+    return get(client, "/signin/" + (f"?next={target}" if target else "")).one("form")
+
+
+def test_the_door_shows_nothing_but_the_form(browser_of: Browser) -> None:
+    page = get(browser_of(None), "/signin/")
+    assert page.none("nav") and page.none("header", class_="top")
+    assert [label.words for label in page.all("label")] == ["Email", "Password"]
+    assert page.id("password")["autocomplete"] == "current-password"
+    assert page.id("email").has("autofocus")
+
+
+@pytest.mark.parametrize(
+    "path", ["/threads/", "/threads/start/", "/settings/", "/feedback/", "/threads/?q=a%26b&view=mine"]
+)
+def test_every_page_sends_strangers_to_the_door_and_brings_them_back(browser_of: Browser, path: str) -> None:
+    client = browser_of("admin" if path == "/feedback/" else "alice")
+    client.logout()
+    refused = client.get(path)
+    assert refused.status_code == 302
+    assert parse_qs(urlsplit(refused["Location"]).query)["next"] == [path]
+    email = "admin@heddle.test" if path == "/feedback/" else "alice@acme.test"
+    entered = submit(client, get(client, refused["Location"]).one("form"), email=email, password=PASSWORD)
+    assert (entered.status_code, entered["Location"]) == (302, path)
+    get(client, path)
+
+
+def test_a_fragment_for_a_stranger_sends_the_whole_page_to_the_door(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice)
+    answer = browser_of(None).get(f"/threads/{thread.thread_id}/messages/1/rate/", headers={"HX-Request": "true"})
+    assert answer.status_code == 204
+    assert answer["HX-Redirect"].startswith("/signin/?next=")
+
+
+def test_the_address_may_be_written_in_any_case(browser_of: Browser, who: People) -> None:
+    client = browser_of(None)
+    entered = submit(client, door(client), email="  ALICE@Acme.test ", password=PASSWORD)
+    assert entered["Location"] == "/threads/"
+
+
+def test_a_wrong_password_keeps_the_address_and_says_how_many_tries_are_left(browser_of: Browser, who: People) -> None:
+    client = browser_of(None)
+    refused = dom(submit(client, door(client, "/settings/"), email="alice@acme.test", password="not this one"), 400)
+    assert refused.one(role="alert").words == "That did not match. 4 more tries, then a pause of one minute."
+    assert refused.id("email")["value"] == "alice@acme.test"
+    assert refused.id("password").get("value") is None
+    assert refused.id("password").has("autofocus") and not refused.id("email").has("autofocus")
+    assert refused.one("input", name="next")["value"] == "/settings/"
+    assert "_auth_user_id" not in client.session
+
+
+def test_an_unknown_address_is_told_the_same_as_a_wrong_password(browser_of: Browser, who: People) -> None:
+    client = browser_of(None)
+    known = dom(submit(client, door(client), email="alice@acme.test", password="not this one"), 400)
+    unknown = dom(submit(client, door(client), email="nobody@acme.test", password="not this one"), 400)
+    assert known.one(role="alert").words == unknown.one(role="alert").words
+
+
+def test_the_sixth_wrong_password_meets_a_pause_and_so_does_the_right_one(browser_of: Browser, who: People) -> None:
+    client = browser_of(None)
+    for _ in range(5):
+        dom(submit(client, door(client), email="alice@acme.test", password="not this one"), 400)
+    paused = dom(submit(client, door(client), email="alice@acme.test", password=PASSWORD), 429)
+    assert paused.one(role="alert").words.startswith("Sign-in is paused.")
+    assert "_auth_user_id" not in client.session
+    other = submit(client, door(client), email="bob@acme.test", password=PASSWORD)
+    assert other.status_code == 302
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("https://elsewhere.example/", "//elsewhere.example/", "/\\elsewhere.example", "http:elsewhere.example"),
+        *("javascript:alert(1)", "\thttps://elsewhere.example/", "https:///elsewhere.example"),
+    ],
+)
+def test_nobody_is_sent_to_another_host_afterwards(browser_of: Browser, who: People, target: str) -> None:
+    client = browser_of(None)
+    form = get(client, "/signin/").one("form")
+    entered = submit(client, form, email="alice@acme.test", password=PASSWORD, next=target)
+    assert (entered.status_code, entered["Location"]) == (302, "/threads/")
+    switched = client.post("/org/", {"org": "acme", "next": target})
+    assert (switched.status_code, switched["Location"]) == (302, "/threads/")
+
+
+def test_somebody_who_is_inside_does_not_see_the_door(browser_of: Browser) -> None:
+    answer = browser_of("alice").get("/signin/?next=/settings/")
+    assert (answer.status_code, answer["Location"]) == (302, "/settings/")
+
+
+def test_an_address_that_no_database_keeps_is_a_wrong_one(browser_of: Browser, who: People) -> None:
+    client = browser_of(None)
+    for email in ("a\x00@acme.test", "x" * 5_000, "\ud800".encode("utf-8", "surrogatepass").decode(errors="replace")):
+        dom(submit(client, door(client), email=email, password="not this one"), 400)
+
+
+def test_the_session_gets_another_key_at_the_door(browser_of: Browser, who: People) -> None:
+    client = browser_of(None)
+    session = client.session
+    session["seen"] = True
+    session.save()
+    before = session.session_key
+    submit(client, door(client), email="alice@acme.test", password=PASSWORD)
+    assert before and client.session.session_key not in (None, before)
+
+
+def test_signing_out_ends_the_session_and_is_no_link(browser_of: Browser) -> None:
+    client = browser_of("alice")
+    form = get(client, "/threads/").one("form", action="/signout/")
+    assert client.get("/signout/").status_code == 405
+    get(client, "/threads/")
+    assert submit(client, form).status_code == 302
+    assert client.get("/threads/").status_code == 302
+
+
+def test_somebody_who_was_deactivated_is_out_with_the_next_request(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    get(client, "/threads/")
+    type(who.alice.user).objects.filter(pk=who.alice.user.pk).update(is_active=False)
+    assert client.get("/threads/").status_code == 302

@@ -1,0 +1,83 @@
+"""Starting a thread from a page."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from accounts.models import Membership
+from tests import make
+from tests.pages.dom import Node, dom, get, submit
+from tests.people import People
+from threads.models import Message, Thread
+
+Browser = Callable[[str | None], Client]
+LONG = "x" * 1_000_001
+
+
+def form_of(page: Node) -> Node:
+    return page.one("form", action="/threads/start/")
+
+
+def test_the_form_offers_every_profile_with_the_default_one_picked(browser_of: Browser) -> None:
+    picks = form_of(get(browser_of("alice"), "/threads/start/")).all("input", name="model_profile")
+    assert [pick["value"] for pick in picks if pick.has("checked")] == ["simulated"]
+
+
+def test_a_thread_is_started_and_opened(browser_of: Browser, who: People) -> None:
+    """T1: the page asks the verb that the API asks; line ends are line feeds."""
+    client = browser_of("alice")
+    answer = submit(client, form_of(get(client, "/threads/start/")), text="  Hello\r\nthere ")
+    thread = Thread.objects.get()
+    assert answer["Location"] == f"/threads/{thread.thread_id}/"
+    assert (thread.org, thread.created_by, thread.visibility) == (who.acme, who.alice.user, "private")
+    assert thread.model_profile == "simulated"
+    make.run_turns(thread)
+    article = get(client, answer["Location"]).one("article", data_voice="person")
+    assert article.one(class_="msg-body").text.strip() == "Hello\nthere"
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "reason"),
+    [
+        ({"text": ""}, "text", "blank"),
+        ({"text": "   \r\n "}, "text", "blank"),
+        ({"text": "a\x00b"}, "text", "NUL"),
+        ({"text": LONG}, "text", "1000000"),
+        ({"text": "Good", "model_profile": "made-up"}, "model_profile", "profile"),
+    ],
+)
+def test_what_cannot_be_sent_stays_in_the_form_with_the_reason_beside_it(
+    browser_of: Browser, typed: dict[str, str], field: str, reason: str
+) -> None:
+    client = browser_of("alice")
+    page = dom(submit(client, form_of(get(client, "/threads/start/")), **typed), 400)
+    form = form_of(page)
+    assert form.id("text").text == typed["text"]
+    wrong = form.one(class_="wrong")
+    assert reason in wrong.words and wrong.words
+    assert form.id("text").has("aria-invalid") == (field == "text")
+    assert not Thread.objects.exists() and not Message.objects.exists()
+
+
+def test_somebody_without_an_org_is_told_so(browser_of: Browser, who: People) -> None:
+    Membership.objects.filter(user=who.alice.user).delete()
+    client = browser_of("alice")
+    page = dom(submit(client, form_of(get(client, "/threads/start/")), text="Hello"), 400)
+    assert "belong to no org" in page.one("main").words
+
+
+def test_the_thread_goes_to_the_org_that_was_chosen(browser_of: Browser, who: People) -> None:
+    client = browser_of("admin")
+    client.post("/org/", {"org": "globex"})
+    submit(client, form_of(get(client, "/threads/start/")), text="Hello")
+    assert Thread.objects.get().org == who.globex
+
+
+def test_a_form_without_its_token_starts_nothing(who: People) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(who.alice.user)
+    page = dom(client.post("/threads/start/", {"text": "Hello"}), 403)
+    assert "too old to be trusted" in page.one("main").words
+    assert not Thread.objects.exists()
+    assert submit(client, form_of(get(client, "/threads/start/")), text="Hello").status_code == 302

@@ -1,0 +1,292 @@
+"""One thread, to be read: its head, its turns, the way around in it, and what each reader may do there."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from accounts.models import Membership
+from accounts.orgs import set_policy
+from tests import make
+from tests.pages.dom import Node, fragment, get, queries
+from tests.people import People
+from threads import forks, sharing, titles
+from threads.models import Thread
+from threads.status import ThreadStatus
+
+Browser = Callable[[str | None], Client]
+SUMMARY = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+
+
+def path(thread: Thread) -> str:
+    return f"/threads/{thread.thread_id}/"
+
+
+def calls(*sums: str) -> str:
+    """What makes the simulator work these out with its tool."""
+    return " ".join(f'[[call calculate {{"expression": "{each}"}}]]' for each in sums)
+
+
+def articles(page: Node) -> list[Node]:
+    return page.id("talk").all("article", class_="msg")
+
+
+def doors(page: Node, thread: Thread) -> set[str]:
+    """What the page offers to do with the thread, by the last part of each address."""
+    here = path(thread)
+    led = [node.get("action") or node.get("formaction") or node.get("hx-get") or "" for node in page.all()]
+    found = {each.removeprefix(here).split("/")[0] for each in led if each.startswith(here)}
+    return {"rate" if each == "messages" else each for each in found} - {"calls"}
+
+
+def test_the_head_says_what_the_thread_is(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "Where is my bike?", model_profile="simulated", system_prompt="Be brief.")
+    sharing.pin(who.alice.actor, thread, pinned=True)
+    head = get(browser_of("alice"), path(thread)).id("head")
+    assert head.one("h1").words == "Where is my bike?"
+    facts = head.one("dl", data_flow=True).words
+    for fact in ("Idle", "Alice", "simulated", "2 messages", "started just now", "private", "pinned", thread.thread_id):
+        assert fact in facts, fact
+    assert head.one("button", class_="copy")["data-copy"] == thread.thread_id
+    assert head.id("head-context").one("dd").words == "Be brief."
+
+
+def test_who_speaks_is_said_and_shown(browser_of: Browser, who: People) -> None:
+    """A person is named, the agent is the agent; a message's place and time stand beside it."""
+    thread = make.send(who.alice, make.thread(who.alice, "One"), "Two")
+    person, agent, again, _ = articles(get(browser_of("alice"), path(thread)))
+    assert (person["data-voice"], person.one("h2").words) == ("person", "Alice")
+    assert (agent["data-voice"], agent.one("h2").words) == ("agent", "Agent")
+    assert (person["id"], again["id"]) == ("m0", "m2")
+    assert again.one("a", href="#m2") and again.one("time").has("datetime")
+
+
+def test_a_call_is_one_line_with_its_outcome_and_leads_to_its_payloads(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, f"Add {calls('2 + 3', '1/0')}")
+    page = get(browser_of("alice"), path(thread))
+    good, bad = page.all("details", class_="call")
+    assert (good["data-outcome"], bad["data-outcome"]) == ("success", "error")
+    assert "2 + 3" in good.one("summary").words
+    assert bad.one("summary").one(class_="outcome")["data-tone"] == "neg"
+    load = bad.one(class_="call-io")
+    assert load["hx-get"] == load.one("a")["href"] and load["hx-get"].startswith(path(thread) + "calls/")
+    assert "division by zero" in load.words.lower()
+    assert fragment(browser_of("alice"), load["hx-get"]).all("pre")
+
+
+def test_the_jumps_count_and_lead_to_the_first_of_each_kind(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, f"Add {calls('1/0', '1')}")
+    last = thread.message_count - 1
+    make.rating(who.alice, thread, last, "positive")
+    page = get(browser_of("alice"), path(thread))
+    jumps = {each["data-jump"]: each for each in page.id("bar").all("a", data_jump=True)}
+    assert {key: each.one(class_="count").words for key, each in jumps.items()} == {
+        **{"error": "1", "rating": "1", "call": "2"}
+    }
+    assert page.id(jumps["error"]["href"][1:])["data-outcome"] == "error"
+    assert jumps["rating"]["href"] == f"#m{last}"
+    assert page.none("a", data_jump="none")
+
+
+def test_nothing_to_jump_to_is_nothing_to_press(browser_of: Browser, who: People) -> None:
+    assert get(browser_of("alice"), path(make.thread(who.alice))).none("a", data_jump=True)
+
+
+def test_the_map_has_a_mark_for_everything_and_each_leads_there(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, f"Add {calls('1/0')}", goals=[SUMMARY])
+    thread = make.send(who.alice, thread, "And fail [[fail]]")
+    make.rating(who.alice, thread, thread.message_count - 1, "negative")
+    page = get(browser_of("alice"), path(thread))
+    kinds = [mark["data-k"] for mark in page.id("map").all("rect")]
+    assert kinds.count("person") == 2 and kinds.count("goal") == 1 and kinds.count("fault") == 2
+    assert {"tool", "agent"} <= set(kinds)
+    for link in page.id("map").all("a"):
+        assert link["aria-label"] and page.id(link["href"][1:])
+
+
+def test_a_goal_stands_beside_the_turn_that_declared_it_with_its_attempts(browser_of: Browser, who: People) -> None:
+    """B96 to B98 on a page."""
+    done = make.thread(who.alice, "Sum it up", goals=[SUMMARY])
+    page = get(browser_of("alice"), path(done))
+    note = page.id("m0").one("section", class_="margin")
+    assert "Dataset summary" in note.one("h3").words and "achieved" in note.one("h3").words
+    assert note.one("p").words == "ds_1 · 1 attempt"
+    assert page.id(note.one("ol").one("a")["href"][1:])["class"] == "call"
+    assert "1 of 1 achieved" in page.id("head").words
+    missed = get(browser_of("alice"), path(make.thread(who.alice, "[[refuse-goals]]", goals=[SUMMARY])))
+    assert "failed" in missed.id("m0").one("section", class_="margin").one("h3").words
+    assert "Goals failed" in missed.id("status").words
+
+
+def test_a_failed_and_a_cancelled_answer_look_like_it(browser_of: Browser, who: People) -> None:
+    """B61, B162: an error is an error, a stop is not."""
+    failed = get(browser_of("alice"), path(make.thread(who.alice, "[[fail]]"))).one(class_="fault")
+    assert (failed["data-tone"], failed.one("strong").words) == ("neg", "Generation failed")
+    client = browser_of("alice")
+    running = make.thread(who.alice, "Hello", run=False)
+    client.post(path(running) + "cancel/")
+    page = get(client, path(running))
+    assert page.one(class_="fault")["data-tone"] == "warn"
+    assert page.one(class_="fault").one("strong").words == "Cancelled"
+    assert page.id("status").words == "Cancelled"
+
+
+def test_forks_and_their_source_lead_to_each_other(browser_of: Browser, who: People) -> None:
+    """B135: lineage both ways; a source that may not be read is not named."""
+    source = make.thread(who.alice, "The source")
+    forked = forks.fork(who.alice.actor, source, 1)
+    by_admin = forks.fork(who.admin.actor, source, 1)
+    client = browser_of("alice")
+    there = get(client, path(source)).id("head").one("a")
+    assert there["href"] == f"/threads/{forked.thread_id}/"
+    back = get(client, there["href"]).id("head").one("a")
+    assert back["href"] == path(source) + "#m1" and back.words == "The source"
+    assert "forked into" in get(browser_of("admin"), path(source)).id("head").words
+    Thread.objects.filter(key=by_admin.thread_id[4:]).update(created_by=who.bob.user)
+    hidden = get(browser_of("bob"), f"/threads/{by_admin.thread_id}/").id("head")
+    assert "forked from a thread you cannot read" in hidden.words
+    assert hidden.none("a") and "The source" not in hidden.one("dl", data_flow=True).words
+
+
+MAY_READ = {"live", "rate", "pin"}
+MAY_OWN = {*MAY_READ, "send", "fork", "title"}
+
+
+@pytest.mark.parametrize(
+    ("name", "visibility", "offered"),
+    [
+        ("alice", "private", MAY_OWN),
+        ("alice", "org", MAY_OWN),
+        ("bob", "private", None),
+        ("bob", "org", MAY_READ),
+        ("eve", "private", None),
+        ("eve", "org", None),
+        ("admin", "private", {*MAY_READ, "fork"}),
+        ("admin", "org", {*MAY_READ, "fork"}),
+    ],
+)
+def test_the_page_offers_what_its_reader_may_do_and_nothing_else(
+    browser_of: Browser, who: People, name: str, visibility: str, offered: set[str] | None
+) -> None:
+    """B28 to B30, B42, B141 to B143, B145."""
+    thread = make.thread(who.alice, "Hello", visibility=visibility)
+    page = get(browser_of(name), path(thread), 200 if offered else 403)
+    if offered is None:
+        assert "private to its owner" in page.one("main").words
+        assert "Hello" not in page.words and thread.title not in page.words
+        return
+    assert doors(page, thread) | {"live"} == offered
+    assert page.id("talk")["data-live"].startswith(path(thread) + "live/?token=v1.")
+
+
+def test_policies_of_the_org_open_further_doors(browser_of: Browser, who: People) -> None:
+    """B143, B144, B145."""
+    thread = make.thread(who.alice, "Hello", visibility="org")
+    set_policy("acme", "members_may_fork", True)
+    set_policy("acme", "visibility_may_change", True)
+    assert doors(get(browser_of("bob"), path(thread)), thread) == {"rate", "pin", "fork"}
+    assert "visibility" in doors(get(browser_of("alice"), path(thread)), thread)
+    assert "visibility" not in doors(get(browser_of("admin"), path(thread)), thread)
+
+
+def test_a_running_turn_can_be_stopped_and_not_written_to(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "Hello", run=False)
+    page = get(browser_of("alice"), path(thread))
+    assert page.id("cancel")["formaction"] == path(thread) + "cancel/"
+    assert page.id("send").has("disabled")
+    assert page.id("say")["placeholder"] == "Write now, send when it has finished"
+    assert page.id("status")["data-tone"] == "live"
+    assert get(browser_of("admin"), path(thread)).none(id="cancel")
+
+
+def test_what_is_being_written_cannot_be_rated_or_forked_at(browser_of: Browser, who: People) -> None:
+    """B120, B140."""
+    thread = make.thread(who.alice, "Hello", run=False)
+    make.half_answered(thread, "Half of ", "an answ")
+    article = get(browser_of("alice"), path(thread)).id("m1")
+    assert article["data-state"] == "generating"
+    assert article.one(class_="prose").words == "Half of an answ" and article.one(class_="caret")
+    assert article.none(class_="msg-acts")
+
+
+def test_a_tool_that_waits_for_its_client_says_so(browser_of: Browser, who: People) -> None:
+    page = get(browser_of("alice"), path(make.waiting(who.alice)))
+    assert page.id("status").words == "Tool pending"
+    assert page.one("details", class_="call")["data-outcome"] == "waiting"
+    assert page.id("cancel")
+
+
+def test_a_thread_of_another_surface_is_read_rated_and_forked_but_not_written_to(
+    browser_of: Browser, who: People
+) -> None:
+    """B161."""
+    thread = make.thread(who.alice, "Hello")
+    Thread.objects.filter(pk=thread.pk).update(origin="slack")
+    page = get(browser_of("alice"), path(thread))
+    assert doors(page, thread) == {"rate", "pin", "fork", "title"}
+    assert page.none(id="say")
+
+
+def test_a_creator_who_left_the_org_has_lost_the_thread(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "Hello")
+    Membership.objects.filter(user=who.alice.user).delete()
+    get(browser_of("alice"), path(thread), 403)
+
+
+@pytest.mark.parametrize("unknown", ["ags_nothing", "x", "ags_" + "a" * 3000, "..%2F", "%F0%9F%9A%B2"])
+def test_an_unknown_thread_is_a_page_that_says_so(browser_of: Browser, who: People, unknown: str) -> None:
+    page = get(browser_of("alice"), f"/threads/{unknown}/", 404)
+    assert page.one("h1").words == "There is nothing here."
+
+
+def test_older_spellings_of_an_id_open_the_same_thread(browser_of: Browser, who: People) -> None:
+    """B27."""
+    thread = make.thread(who.alice, "Hello")
+    assert get(browser_of("alice"), path(thread).replace("ags_", "ch_")).one("h1").words == "Hello"
+
+
+def test_a_thread_without_words_and_without_a_title_is_a_page(browser_of: Browser, who: People) -> None:
+    thread = Thread.objects.create(org=who.acme, created_by=who.alice.user, status=ThreadStatus.USER_TURN)
+    page = get(browser_of("alice"), path(thread))
+    assert page.one("h1").words == "Untitled"
+    assert page.id("silence").words == "Nothing has been said yet."
+    assert page.none("button", form="fork")
+
+
+def test_a_rating_stands_with_its_answer_and_only_for_whom_it_concerns(browser_of: Browser, who: People) -> None:
+    """B115 on a page: a reader sees their own, an admin everybody's; who has none sees none."""
+    thread = make.thread(who.alice, "Hello", visibility="org")
+    make.rating(who.bob, thread, 1, "negative", categories=["slow"], notes="Took\nan age")
+    mine = get(browser_of("bob"), path(thread)).id("m1").one("section", class_="margin")
+    assert [part.words for part in mine.one("h3").all("span")] == ["Rated negative", "by you"]
+    assert mine.one(class_="words").text == "Took\nan age" and "slow" in mine.words
+    assert "Bob" in get(browser_of("admin"), path(thread)).id("m1").one("section", class_="margin").words
+    assert get(browser_of("alice"), path(thread)).id("m1").none("section", class_="margin")
+
+
+def test_the_page_costs_the_same_however_long_the_thread_is(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    short, long = make.conversation(who.alice, 10), make.conversation(who.alice, 160)
+    for thread in (short, long):
+        make.rating(who.alice, thread, 1)
+        titles.retitle(who.alice.actor, thread, "T")
+    few = queries(client, path(short))
+    # Session, person, orgs, thread; revision, messages, blocks, names and ratings; pin, forks, subjects and context;
+    # chosen org and orgs for the frame.
+    assert queries(client, path(long)) == few == 15
+    assert len(articles(get(client, path(long)))) == 160
+
+
+def test_ten_forks_ten_goals_and_ten_ratings_are_no_more_queries(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    thread = make.thread(who.alice, "Sum", goals=[SUMMARY])
+    forks.fork(who.alice.actor, thread, 0)
+    make.rating(who.alice, thread, thread.message_count - 1)
+    few = queries(client, path(thread))
+    for _ in range(10):
+        forks.fork(who.alice.actor, thread, 0)
+        thread = make.send(who.alice, thread, "Again", goals=[SUMMARY])
+        make.rating(who.alice, thread, thread.message_count - 1)
+    assert queries(client, path(thread)) == few
+    head = get(client, path(thread)).id("head")
+    assert len(head.one("dl", data_flow=True).all("a")) == 3 and "and 8 more" in head.words

@@ -1,0 +1,143 @@
+"""Laws of the cursors: while others write, a list never repeats a row, and loses none that was there throughout."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import User
+from core import paging
+from core.errors import InvalidRequest
+from feedback import triage
+from feedback.models import UserFeedback
+from tests import make
+from threads import reading, sharing
+from threads.models import Pin, Thread
+from threads.wire import SearchIn
+
+law = settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+positions = st.lists(st.none() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False, allow_infinity=False),
+                     min_size=1, max_size=4)  # fmt: skip
+
+
+def clear():
+    """Examples share a database."""
+    UserFeedback.objects.all().delete()
+    Pin.objects.all().delete()
+    Thread.objects.all().delete()
+
+
+def bare(person, visibility="private"):
+    """A row of a list and nothing more."""
+    org_id = next(iter(person.actor.orgs.values()))
+    return Thread.objects.create(org_id=org_id, created_by=person.user, status="user_turn", visibility=visibility)
+
+
+def walk(page, between):
+    """All ids of a list, page by page; `between` runs after each."""
+    seen, token = [], None
+    while True:
+        found = page(token)
+        seen += [item.thread_id for item in found.items]
+        token = found.next_token
+        if token is None:
+            return seen
+        between()
+
+
+@pytest.mark.django_db
+@law
+@given(
+    count=st.integers(0, 12),
+    pinned=st.sets(st.integers(0, 11), max_size=6),
+    limit=st.integers(1, 5),
+    born=st.lists(st.integers(0, 2), max_size=6),
+    lists=st.sampled_from(["own", "search"]),
+)
+def test_threads_are_listed_once_each_while_others_are_started_H1_H2(who, count, pinned, limit, born, lists):
+    clear()
+    threads = [bare(who.alice, "org") for _ in range(count)]
+    for place in sorted(pinned & set(range(count))):
+        sharing.pin(who.alice.actor, threads[place], pinned=True)
+    pins = [thread.thread_id for place, thread in enumerate(threads) if place in pinned]
+    rest = [thread.thread_id for place, thread in enumerate(threads) if place not in pinned]
+    waiting = list(born)
+
+    def write():
+        for _ in range(waiting.pop() if waiting else 0):
+            bare(who.alice)
+            bare(who.bob, "org")
+
+    def page(token):
+        if lists == "own":
+            return reading.own_threads(who.alice.actor, limit=limit, page_token=token)
+        return reading.search(who.alice.actor, SearchIn(limit=limit, page_token=token))
+
+    seen = walk(page, write)
+    assert len(set(seen)) == len(seen)
+    old = [each for each in seen if each in {*pins, *rest}]
+    assert old == pins[::-1] + rest[::-1]
+
+
+@pytest.mark.django_db
+@law
+@given(count=st.integers(0, 10), limit=st.integers(1, 4), born=st.lists(st.integers(0, 2), max_size=4))
+def test_reports_are_listed_once_each_while_others_come_in_and_are_triaged_H6(who, count, limit, born):
+    clear()
+    thread = make.conversation(who.alice, 2, visibility="org")
+    people = [User.objects.get_or_create(email=f"p{number}@acme.test")[0] for number in range(30)]
+    made = []
+
+    def report():
+        row = UserFeedback.objects.create(
+            thread=thread, message_sequence_num=1, org_id=thread.org_id, created_by=people[len(made)],
+            modified_by=people[len(made)], sentiment="negative",
+        )  # fmt: skip
+        made.append(row.feedback_id)
+
+    for _ in range(count):
+        report()
+    old, waiting, seen, token = list(made), list(born), [], None
+    while True:
+        page = triage.listed(who.admin.actor, {"resolved": "false"}, limit=limit, page_token=token)
+        seen += [item.feedback_id for item in page.items]
+        token = page.next_token
+        if token is None:
+            break
+        for _ in range(waiting.pop() if waiting else 0):
+            report()
+        UserFeedback.objects.filter(key=seen[-1][3:]).update(admin_label="seen")
+    assert seen == old[::-1]
+
+
+@given(position=positions)
+def test_a_cursor_carries_its_position_through_a_url(position):
+    token = paging.encode(*position)
+    assert all(character.isascii() and (character.isalnum() or character in "-_") for character in token)
+    assert paging.decode(token, len(position)) == position
+
+
+@given(position=positions, place=st.integers(0, 500), change=st.integers(1, 63))
+def test_a_cursor_that_was_changed_is_refused(position, place, change):
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    token = paging.encode(*position)
+    place %= len(token) - 1  # the last letter may hold bits that mean nothing
+    letter = letters[(letters.index(token[place]) + change) % 64]
+    with pytest.raises(InvalidRequest):
+        paging.decode(token[:place] + letter + token[place + 1 :], len(position))
+
+
+@given(position=positions, length=st.integers(0, 5))
+def test_a_cursor_of_another_list_is_refused(position, length):
+    if length != len(position):
+        with pytest.raises(InvalidRequest):
+            paging.decode(paging.encode(*position), length)
+
+
+@given(token=st.text(max_size=60))
+def test_no_text_at_all_breaks_the_decoder(token):
+    with pytest.raises(InvalidRequest):
+        paging.decode(token, 1)

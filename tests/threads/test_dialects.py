@@ -1,0 +1,745 @@
+"""Message dialects, case by case (B171-B176, B178, B180)."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from threads import content
+from threads.content import BlockDict, JsonObject, MessageSnapshot, MessageStatus, Role
+from threads.dialects import EXPORT_FORMATS, FORMATS, Conversation, DialectError, Rendered, parse, render
+
+harness = import_module("data_harness.llm.types")
+NOON = datetime(2024, 5, 15, 12, 0, tzinfo=UTC)
+FOREIGN = ("openai", "anthropic", "data_harness")
+
+
+def read(format: str, *messages: JsonObject, **frame: object) -> Conversation:
+    return parse(format, {"id": "c1", "messages": list(messages), **frame})
+
+
+def refused(format: str, conversation: object) -> DialectError:
+    with pytest.raises(DialectError) as caught:
+        parse(format, conversation)
+    assert str(caught.value) == f"{caught.value.path}: {caught.value.reason}"
+    return caught.value
+
+
+def said(*messages: tuple[Role, list[BlockDict]], status: MessageStatus = "completed") -> list[MessageSnapshot]:
+    return [MessageSnapshot(index, role, status, NOON, blocks) for index, (role, blocks) in enumerate(messages)]
+
+
+def write(
+    format: str, messages: list[MessageSnapshot], *, system: str | None = None, title: str | None = None
+) -> Rendered:
+    return render(format, thread_id="ags_1", title=title, system=system, messages=messages)
+
+
+def again(format: str, conversation: Conversation) -> Rendered:
+    return write(format, said(*((m.role, m.blocks) for m in conversation.messages)), system=conversation.system)
+
+
+def call(arguments: str, use_id: str = "c", name: str = "look") -> JsonObject:
+    return {"id": use_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def calling(*calls: JsonObject, content: object = None) -> JsonObject:
+    return {"role": "assistant", "content": content, "tool_calls": list(calls)}
+
+
+def answer(content: object, use_id: str = "c") -> JsonObject:
+    return {"role": "tool", "tool_call_id": use_id, "name": "look", "content": content}
+
+
+def nested(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+HELLO: JsonObject = {"role": "user", "content": "hello"}
+ONE_USE: tuple[Role, list[BlockDict]] = ("assistant", [content.tool_use("look", "u", {})])
+
+
+class TestFrame:
+    def test_formats_are_those_promised(self) -> None:
+        assert FORMATS == ("openai", "anthropic", "data_harness", "roboto")
+        assert EXPORT_FORMATS[:4] == FORMATS
+        assert EXPORT_FORMATS[4:] == ("markdown", "transcript")
+
+    def test_unknown_format_is_refused_both_ways(self) -> None:
+        assert refused("otel", {}).path == "format"
+        with pytest.raises(DialectError, match="format"):
+            write("otel", [])
+
+    def test_frame_is_kept(self) -> None:
+        given = read(
+            "openai", HELLO, id=7, metadata={"a": [1]}, created="2024-05-15T12:00:00", title=" Trip ", system="Be kind"
+        )
+        assert (given.origin_id, given.metadata, given.created, given.title) == ("7", {"a": [1]}, NOON, "Trip")
+        assert (given.system, given.warnings) == ("Be kind", ())
+
+    @pytest.mark.parametrize(
+        "spelt", ["2024-05-15T12:00:00Z", "2024-05-15T14:00:00+02:00", "2024-05-15T12:00:00", NOON.timestamp()]
+    )
+    @pytest.mark.parametrize("key", ["created", "created_at", "timestamp"])
+    @pytest.mark.parametrize("format", FORMATS)
+    def test_message_times_are_kept(self, format: str, key: str, spelt: object) -> None:
+        message = {"role": "user", "content": [{"type": "text", "text": "hi"}], key: spelt}
+        if format in ("data_harness", "roboto"):
+            message["content"] = [{"text": "hi"}]
+        given = read(format, message)
+        assert given.messages[0].created == NOON
+        assert given.warnings == ()
+
+    @pytest.mark.parametrize(
+        ("change", "path"),
+        [
+            ({"id": None}, "id"),
+            ({"id": ""}, "id"),
+            ({"id": True}, "id"),
+            ({"id": 1.5}, "id"),
+            ({"id": "x" * 201}, "id"),
+            ({"messages": None}, "messages"),
+            ({"messages": []}, "messages"),
+            ({"messages": {}}, "messages"),
+            ({"messages": [HELLO, "hi"]}, "messages.1"),
+            ({"messages": [{"content": "hi"}]}, "messages.0.role"),
+            ({"messages": [{"role": ["user"], "content": "hi"}]}, "messages.0.role"),
+            ({"messages": [{"role": "wizard", "content": "hi"}]}, "messages.0.role"),
+            ({"metadata": []}, "metadata"),
+            ({"metadata": {"a": nested(100)}}, "metadata.a" + ".0" * 99),
+            ({"created": "yesterday"}, "created"),
+            ({"created": True}, "created"),
+            ({"created": 1e30}, "created"),
+            ({"created": 10**400}, "created"),
+            ({"created": "0001-01-01T00:00:00+14:00"}, "created"),
+            ({"title": 5}, "title"),
+            ({"system": 5}, "system"),
+            ({"system": "a\0b"}, "system"),
+            ({"metadata": {"a": [0, "\ud800"]}}, "metadata.a.1"),
+            ({"metadata": {"a\0": 1}}, "metadata"),
+            ({"metadata": {"a": float("nan")}}, "metadata.a"),
+            ({"metadata": {"a": 10**4000}}, "metadata.a"),
+            ({"metadata": {1: 2}}, "metadata"),
+            ({"metadata": {"a": b"bytes"}}, "metadata.a"),
+        ],
+    )
+    def test_bad_frames_are_refused_with_their_path(self, change: JsonObject, path: str) -> None:
+        """B178."""
+        assert refused("openai", {"id": "c1", "messages": [HELLO], **change}).path == path
+
+    @pytest.mark.parametrize("conversation", [None, [], "x", 5, object(), nested(600)])
+    def test_what_is_no_conversation_is_refused(self, conversation: object) -> None:
+        for format in FORMATS:
+            assert refused(format, conversation).path
+
+    def test_refusals_can_be_logged_whatever_they_speak_of(self) -> None:
+        error = refused("openai", {"id": "c1", "messages": [{"role": "x" * 10_000}], "\x1b[31m": 1})
+        assert len(str(error)) < 300
+        hostile = refused("openai", {"k\n" * 100: {"a": "\0"}})
+        assert str(hostile).isprintable()
+        assert len(str(hostile)) < 300
+
+    def test_origin_id_may_have_two_hundred_characters(self) -> None:
+        assert read("openai", HELLO, id="x" * 200).origin_id == "x" * 200
+
+    def test_unknown_fields_are_warned_of_and_empty_ones_are_not(self) -> None:
+        message = {**HELLO, "name": "bob", "audio": None, "annotations": []}
+        assert read("openai", message, model="m").warnings == ("model: is not kept", "messages.0.name: is not kept")
+
+
+class TestSystem:
+    @pytest.mark.parametrize("role", ["system", "developer"])
+    def test_first_system_message_is_the_prompt(self, role: str) -> None:
+        given = read("openai", {"role": role, "content": "Be kind"}, HELLO)
+        assert (given.system, len(given.messages), given.warnings) == ("Be kind", 1, ())
+
+    def test_later_system_message_is_warned_of_and_kept_in_the_metadata(self) -> None:
+        given = read("openai", {"role": "system", "content": "A"}, HELLO, {"role": "system", "content": "B"})
+        assert given.system == "A"
+        assert given.metadata == {"heddle.later_system": [{"index": 2, "content": "B"}]}
+        assert [warning.split(":")[0] for warning in given.warnings] == ["messages.2"]
+
+    def test_system_message_after_the_start_never_becomes_the_prompt(self) -> None:
+        given = read("openai", HELLO, {"role": "system", "content": "B"})
+        assert given.system is None
+        assert given.metadata["heddle.later_system"] == [{"index": 1, "content": "B"}]
+
+    def test_prompt_beside_the_messages_wins_over_another_one_in_them(self) -> None:
+        given = read("openai", {"role": "system", "content": "B"}, HELLO, system="A")
+        assert given.system == "A"
+        assert given.metadata["heddle.later_system"] == [{"index": 0, "content": "B"}]
+
+    def test_prompt_written_twice_is_read_once(self) -> None:
+        written = write("openai", said(("user", [content.text("hi")])), system="A")
+        given = read("openai", *written.messages, system=written.system)
+        assert (given.system, given.metadata, given.warnings) == ("A", {}, ())
+
+    def test_anthropic_system_may_come_in_parts(self) -> None:
+        parts = [{"type": "text", "text": "A"}, {"type": "text", "text": "B", "cache_control": {"type": "ephemeral"}}]
+        given = read("anthropic", HELLO, system=parts)
+        assert given.system == "A\nB"
+        assert given.warnings == (
+            "system.1.cache_control: is not kept",
+            "system: has 2 text parts; joined by line breaks",
+        )
+
+    def test_reserved_metadata_is_replaced_with_a_warning(self) -> None:
+        given = read("openai", HELLO, {"role": "system", "content": "B"}, metadata={"heddle.later_system": "mine"})
+        assert given.metadata["heddle.later_system"] == [{"index": 1, "content": "B"}]
+        assert "metadata.heddle.later_system: is reserved and was replaced" in given.warnings
+
+
+class TestOpenAI:
+    def test_text_and_tool_calls_keep_their_order(self) -> None:
+        """B172."""
+        given = read(
+            "openai", HELLO, calling(call('{"q":1}', "a"), call("{}", "b"), content="Looking."), answer("x", "a")
+        )
+        assert [block["content_type"] for block in given.messages[1].blocks] == ["text", "tool_use", "tool_use"]
+        assert given.messages[1].blocks[1] == content.tool_use("look", "a", {"q": 1})
+
+    def test_conversation_without_losses_survives(self) -> None:
+        """B172."""
+        messages: list[JsonObject] = [
+            {"role": "system", "content": "Be kind"},
+            {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]},
+            calling(call('{"q":"ä"}', "a"), call("[1]", "b"), content="Looking."),
+            answer('{"found": ["ä", null, 1.5]}', "a"),
+            answer("12.50", "b"),
+            {"role": "assistant", "content": "Done."},
+        ]
+        written = again("openai", read("openai", *messages))
+        assert written.messages == messages
+        assert written.losses == []
+
+    @pytest.mark.parametrize("empty", [None, ""])
+    def test_no_text_beside_tool_calls_makes_no_block(self, empty: str | None) -> None:
+        given = read("openai", calling(call("{}"), content=empty), answer("x"))
+        assert given.messages[0].blocks == [content.tool_use("look", "c", {})]
+        assert again("openai", given).messages[0]["content"] is None
+
+    def test_consecutive_results_join_into_one_message(self) -> None:
+        given = read("openai", calling(call("{}", "a"), call("{}", "b")), answer("1", "a"), answer("2", "b"), HELLO)
+        assert [message.role for message in given.messages] == ["assistant", "roboto", "user"]
+        assert [block["tool_use_id"] for block in given.messages[1].blocks] == ["a", "b"]
+
+    def test_results_take_their_name_from_the_use(self) -> None:
+        bare = {"role": "tool", "tool_call_id": "c", "content": "x"}
+        assert read("openai", calling(call("{}", name="find")), bare).messages[1].blocks[0]["tool_name"] == "find"
+
+    def test_result_without_use_is_accepted_and_warned_of(self) -> None:
+        orphan = {"role": "tool", "tool_call_id": "zz", "content": "x"}
+        given = read("openai", HELLO, orphan)
+        assert given.messages[1].blocks[0]["tool_name"] == "unknown"
+        assert given.warnings == ("messages.1: answers no open tool use 'zz'",)
+        assert again("openai", given).messages[1] == orphan
+
+    def test_use_without_result_is_accepted_and_warned_of(self) -> None:
+        given = read("openai", calling(call("{}", "a")), HELLO, calling(call("{}", "b")))
+        assert [warning.split(":")[0] for warning in given.warnings] == [
+            "messages.0.tool_calls.0",
+            "messages.2.tool_calls.0",
+        ]
+
+    def test_result_after_the_next_user_turn_is_too_late(self) -> None:
+        given = read("openai", calling(call("{}")), HELLO, answer("x"))
+        assert [warning.split(":")[0] for warning in given.warnings] == ["messages.0.tool_calls.0", "messages.2"]
+        assert given.messages[2].blocks[0]["tool_name"] == "look"
+
+    def test_repeated_use_id_is_warned_of(self) -> None:
+        given = read("openai", calling(call("{}")), answer("1"), calling(call("{}")), answer("2"))
+        assert given.warnings == ("messages.2.tool_calls.0: repeats the tool use id 'c'",)
+
+    @pytest.mark.parametrize(
+        "arguments",
+        ["", "not json", "[1]", "5", "null", '{"a":1,"a":2}', '{"a":NaN}', '{"a":1e999}', '{"a":"\\u0000"}', '{"a":-0}',
+         '{"a":' * 101 + "1" + "}" * 101, '{"a":' * 5000, '{"a":0.1000000000000000055511151231257827}'],
+    )  # fmt: skip
+    def test_arguments_that_are_no_exact_object_are_kept_verbatim(self, arguments: str) -> None:
+        """B176."""
+        given = read("openai", calling(call(arguments)), answer("x"))
+        assert given.messages[0].blocks[0]["input"] is None
+        assert given.messages[0].blocks[0]["raw_request"] == {"arguments": arguments}
+        assert [warning.split(":")[0] for warning in given.warnings] == ["messages.0.tool_calls.0.function.arguments"]
+        written = again("openai", given)
+        assert written.messages[0]["tool_calls"] == [call(arguments)]
+        assert written.losses == []
+
+    def test_arguments_a_hundred_levels_deep_are_an_object(self) -> None:
+        given = read("openai", calling(call('{"a":' * 100 + "1" + "}" * 100)), answer("x"))
+        assert given.messages[0].blocks[0]["input"] is not None
+
+    def test_arguments_given_as_object_are_taken_with_a_warning(self) -> None:
+        loose: JsonObject = {"id": "c", "function": {"name": "look", "arguments": {"q": 1}}}
+        given = read("openai", calling(loose), answer("x"))
+        assert given.messages[0].blocks == [content.tool_use("look", "c", {"q": 1})]
+        assert given.warnings == ("messages.0.tool_calls.0.function.arguments: is an object where JSON text belongs",)
+
+    def test_old_function_calls_are_read_with_made_up_ids(self) -> None:
+        messages: list[JsonObject] = [
+            {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}},
+            {"role": "function", "name": "look", "content": "x"},
+        ]
+        given = read("openai", *messages)
+        use, result = given.messages[0].blocks[0], given.messages[1].blocks[0]
+        assert use["tool_use_id"] == result["tool_use_id"]
+        assert [warning.split(":")[0] for warning in given.warnings] == ["messages.0.function_call", "messages.1"]
+        assert read("openai", *messages) == given
+
+    def test_foreign_parts_are_named_and_kept_in_the_metadata(self) -> None:
+        image = {"type": "image_url", "image_url": {"url": "data:,x"}}
+        custom = {"id": "x", "type": "custom", "custom": {"name": "sh", "input": "ls"}}
+        user = {"role": "user", "content": [{"type": "text", "text": "see"}, image]}
+        given = read("openai", user, calling(custom, content="ok"))
+        assert given.messages[0].blocks == [content.text("see")]
+        assert given.metadata["heddle.dropped_parts"] == [
+            {"path": "messages.0.content.1", "part": image},
+            {"path": "messages.1.tool_calls.0", "part": custom},
+        ]
+        assert "image_url" in given.warnings[0]
+        assert given.warnings[0].startswith("messages.0.content.1: ")
+
+    @pytest.mark.parametrize("spelt", [{"content": [{"type": "refusal", "refusal": "No."}]}, {"refusal": "No."}])
+    def test_refusals_are_text_with_a_warning(self, spelt: JsonObject) -> None:
+        given = read("openai", {"role": "assistant", **spelt})
+        assert given.messages[0].blocks == [content.text("No.")]
+        assert len(given.warnings) == 1
+
+    def test_empty_message_stays_as_one_without_blocks(self) -> None:
+        given = read("openai", {"role": "user", "content": ""})
+        assert given.messages[0].blocks == []
+        assert given.warnings == ("messages.0: has no content",)
+        assert again("openai", given).messages == [{"role": "user", "content": ""}]
+
+    @pytest.mark.parametrize(
+        ("message", "path"),
+        [
+            ({"role": "user", "content": 5}, "messages.0.content"),
+            ({"role": "user", "content": ["hi"]}, "messages.0.content.0"),
+            ({"role": "user", "content": [{"text": "hi"}]}, "messages.0.content.0.type"),
+            ({"role": "user", "content": [{"type": "text"}]}, "messages.0.content.0.text"),
+            ({"role": "system"}, "messages.0.content"),
+            ({"role": "assistant", "tool_calls": {}}, "messages.0.tool_calls"),
+            (calling({"function": {}}), "messages.0.tool_calls.0.id"),
+            (calling({"id": "a"}), "messages.0.tool_calls.0.function"),
+            (calling(call("{}", name="")), "messages.0.tool_calls.0.function.name"),
+            (calling({"id": "a", "function": {"name": "n"}}), "messages.0.tool_calls.0.function.arguments"),
+            ({"role": "tool", "content": "x"}, "messages.0.tool_call_id"),
+            ({"role": "function", "content": "x"}, "messages.0.name"),
+            (answer(5), "messages.0.content"),
+            ({**HELLO, "created": "soon"}, "messages.0.created"),
+        ],
+    )
+    def test_malformed_messages_are_refused_with_their_path(self, message: JsonObject, path: str) -> None:
+        """B178."""
+        assert refused("openai", {"id": "c1", "messages": [message]}).path == path
+
+    def test_fragments_of_an_answer_are_one_text(self) -> None:
+        fragments = said(("assistant", [content.text("Hel"), content.text("lo"), content.tool_use("look", "u", {})]))
+        assert write("openai", fragments).messages[0]["content"] == "Hello"
+
+    def test_text_behind_a_tool_use_is_a_named_loss(self) -> None:
+        written = write("openai", said(("assistant", [content.tool_use("look", "u", {}), content.text("after")])))
+        assert written.messages[0]["content"] == "after"
+        assert written.losses == ["message 0: the order of its texts and tool uses; the text comes first"]
+
+    def test_error_result_is_a_named_loss(self) -> None:
+        """B174."""
+        written = write("openai", said(ONE_USE, ("roboto", [content.tool_result("look", "u", "error", "boom")])))
+        assert written.messages[1]["content"] == "boom"
+        assert written.losses == ["message 1: that the result of look is an error"]
+
+    def test_results_of_two_messages_in_a_row_are_a_named_loss(self) -> None:
+        result: tuple[Role, list[BlockDict]] = ("roboto", [content.tool_result("look", "u", "success", "x")])
+        assert write("openai", said(ONE_USE, result, result)).losses == [
+            "message 2: that its results are apart from those of the message before"
+        ]
+
+    def test_error_stands_apart_from_the_words_before_it(self) -> None:
+        written = write(
+            "openai", said(("assistant", [content.text("Hm"), content.error("boom", "E1"), content.text("!")]))
+        )
+        assert written.messages[0]["content"] == "Hm\n\nError: boom (E1)\n\n!"
+        assert written.losses == ["message 0: that its error is one; it is text"]
+
+
+class TestResultTexts:
+    @pytest.mark.parametrize("value", [{}, [], {"a": None, "b": [1, 2.5, True, "ä"]}, [{"x": -0.0}], {"n": 10**30}])
+    @pytest.mark.parametrize("format", FOREIGN)
+    def test_json_is_kept_as_value_and_written_canonically(self, format: str, value: JsonObject) -> None:
+        """B175."""
+        snapshots = said(ONE_USE, ("roboto", [content.tool_result("look", "u", "success", value)]))
+        written = write(format, snapshots)
+        assert _result_text(written) == json.dumps(value, ensure_ascii=False)
+        assert read(format, *written.messages).messages[1].blocks[0]["payload"] == value
+        assert written.losses == []
+
+    @pytest.mark.parametrize(
+        "text",
+        ["", " ", "12", "12.50", "007", "1e5", "true", "null", '"quoted"', "plain", "{broken", "[1", '{"a":1,"a":2}',
+         "[NaN]", "[Infinity]", "[1e999]", "[-0]", "[0.1234567890123456789]", '["\\ud800"]', '["\\u0000"]',
+         "[1e-999999999999999999999]", "[" * 101 + "]" * 101, "[" * 100_000, "[" + "9" * 5000 + "]", "[1] and more"],
+    )  # fmt: skip
+    @pytest.mark.parametrize("format", FOREIGN)
+    def test_what_is_no_exact_json_object_or_array_stays_text(self, format: str, text: str) -> None:
+        """B175."""
+        snapshots = said(ONE_USE, ("roboto", [content.tool_result("look", "u", "success", text)]))
+        written = write(format, snapshots)
+        assert written.losses == []
+        assert read(format, *written.messages).messages[1].blocks[0]["payload"] == text
+
+    @pytest.mark.parametrize("format", FOREIGN)
+    def test_text_that_would_read_back_as_a_value_is_a_named_loss(self, format: str) -> None:
+        snapshots = said(ONE_USE, ("roboto", [content.tool_result("look", "u", "success", '{"a": 1}')]))
+        assert len(write(format, snapshots).losses) == 1
+
+    def test_result_without_payload(self) -> None:
+        snapshots = said(ONE_USE, ("roboto", [content.tool_result("look", "u", "success", None)]))
+        written = write("anthropic", snapshots)
+        assert written.messages[1]["content"] == [{"type": "tool_result", "tool_use_id": "u"}]
+        assert written.losses == []
+        assert len(write("openai", snapshots).losses) == len(write("data_harness", snapshots).losses) == 1
+
+
+def _result_text(written: Rendered) -> str:
+    message = written.messages[1]
+    return str(message["content"] if isinstance(message["content"], str) else message["content"][0]["content"])
+
+
+class TestAnthropicAndDataHarness:
+    def test_anthropic_conversation_without_losses_survives(self) -> None:
+        """B172."""
+        messages: list[JsonObject] = [
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": [
+                {"type": "text", "text": "Looking."},
+                {"type": "tool_use", "id": "a", "name": "look", "input": {"q": 1}},
+                {"type": "text", "text": "And again."},
+                {"type": "tool_use", "id": "b", "name": "look", "input": {}},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "a", "content": '{"found": []}'},
+                {"type": "tool_result", "tool_use_id": "b", "content": "boom", "is_error": True},
+                {"type": "text", "text": "Well?"},
+            ]},
+            {"role": "assistant", "content": "Done."},
+        ]  # fmt: skip
+        given = read("anthropic", *messages, system="Be kind")
+        written = again("anthropic", given)
+        assert given.warnings == ()
+        assert (written.messages, written.system, written.losses) == (messages, "Be kind", [])
+
+    def test_data_harness_export_rebuilds_the_real_objects(self) -> None:
+        """B171."""
+        written = write("data_harness", said(
+            ("user", [content.text("hi")]),
+            ("assistant", [content.text("Looking."), content.tool_use("look", "a", {"q": 1})]),
+            ("roboto", [content.tool_result("look", "a", "error", {"why": "ä"})]),
+            ("user", [content.text("Well?")]),
+        ))  # fmt: skip
+        assert [rebuilt(message) for message in written.messages] == [
+            harness.Message("user", [harness.TextBlock("hi")]),
+            harness.Message("assistant", [harness.TextBlock("Looking."), harness.ToolUseBlock("a", "look", {"q": 1})]),
+            harness.Message(
+                "user", [harness.ToolResultBlock("a", '{"why": "ä"}', is_error=True), harness.TextBlock("Well?")]
+            ),
+        ]
+        assert written.losses == []
+
+    @pytest.mark.parametrize("format", ["anthropic", "data_harness"])
+    def test_results_and_texts_split_and_join_again(self, format: str) -> None:
+        """B173."""
+        mixed = write(format, said(
+            ONE_USE,
+            ("roboto", [content.tool_result("look", "u", "success", "x")]),
+            ("user", [content.text("one"), content.text("two")]),
+        ))  # fmt: skip
+        assert [len(message["content"]) for message in mixed.messages] == [1, 3]
+        given = read(format, *mixed.messages)
+        assert [(message.role, len(message.blocks)) for message in given.messages] == [
+            ("assistant", 1),
+            ("roboto", 1),
+            ("user", 2),
+        ]
+        assert again(format, given).messages == mixed.messages
+
+    def test_text_before_results_is_warned_of(self) -> None:
+        """B173."""
+        use = {"tool_use_id": "u", "tool_name": "look", "tool_input": {}}
+        result = {"tool_use_id": "u", "content": "x", "is_error": False}
+        given = read(
+            "data_harness",
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [{"text": "a"}, result]},
+        )
+        assert [message.role for message in given.messages] == ["assistant", "roboto", "user"]
+        assert [warning.split(":")[0] for warning in given.warnings] == ["messages.1.content"]
+
+    def test_a_user_message_without_text_stays_apart_from_results(self) -> None:
+        written = write(
+            "anthropic", said(ONE_USE, ("roboto", [content.tool_result("look", "u", "success", "x")]), ("user", []))
+        )
+        assert len(written.messages) == 3
+
+    @pytest.mark.parametrize("format", ["anthropic", "data_harness"])
+    def test_statuses_map_both_ways(self, format: str) -> None:
+        """B174."""
+        for status in ("success", "error"):
+            written = write(format, said(ONE_USE, ("roboto", [content.tool_result("look", "u", status, "x")])))
+            assert written.losses == []
+            assert read(format, *written.messages).messages[1].blocks[0]["status"] == status
+
+    @pytest.mark.parametrize("format", FOREIGN)
+    def test_declined_exports_as_error_and_is_a_named_loss(self, format: str) -> None:
+        """B174."""
+        written = write(format, said(ONE_USE, ("roboto", [content.tool_result("look", "u", "declined", "no")])))
+        assert "message 1: that the use of look was declined; it is an error" in written.losses
+        if format != "openai":
+            assert written.messages[1]["content"][0]["is_error"] is True
+
+    def test_result_content_may_come_in_parts(self) -> None:
+        image = {"type": "image", "source": {}}
+        use = {"type": "tool_use", "id": "u", "name": "look", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": "u", "content": [{"type": "text", "text": "[1]"}, image]}
+        given = read("anthropic", {"role": "assistant", "content": [use]}, {"role": "user", "content": [result]})
+        assert given.messages[1].blocks[0]["payload"] == [1]
+        path = "messages.1.content.0.content.1"
+        assert given.metadata["heddle.dropped_parts"] == [{"path": path, "part": image}]
+        assert [warning.split(":")[0] for warning in given.warnings] == [path]
+
+    def test_thinking_is_named_and_kept_in_the_metadata(self) -> None:
+        thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+        given = read("anthropic", {"role": "assistant", "content": [thought, {"type": "text", "text": "ok"}]})
+        assert given.messages[0].blocks == [content.text("ok")]
+        assert given.metadata["heddle.dropped_parts"][0]["part"] == thought
+
+    def test_too_deep_input_is_kept_verbatim(self) -> None:
+        deep = {"a": nested(100)}
+        given = read(
+            "anthropic", {"role": "assistant", "content": [{"type": "tool_use", "id": "u", "name": "n", "input": deep}]}
+        )
+        block = given.messages[0].blocks[0]
+        assert block["input"] is None
+        assert json.loads(block["raw_request"]["arguments"]) == deep
+        assert again("anthropic", given).losses == [
+            "message 0: that the use of n has arguments that are not a JSON object"
+        ]
+
+    @pytest.mark.parametrize(
+        ("format", "message", "path"),
+        [
+            ("anthropic", {"role": "user", "content": None}, "messages.0.content"),
+            ("anthropic", {"role": "tool", "content": "x"}, "messages.0.role"),
+            ("anthropic", {"role": "user", "content": [{"text": "x"}]}, "messages.0.content.0.type"),
+            ("anthropic", {"role": "user", "content": [{"type": "tool_use"}]}, "messages.0.content.0"),
+            ("anthropic", {"role": "assistant", "content": [{"type": "tool_result"}]}, "messages.0.content.0"),
+            ("anthropic", {"role": "user", "content": [{"type": "tool_result"}]}, "messages.0.content.0.tool_use_id"),
+            ("anthropic", {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "u", "is_error": 1}]},
+             "messages.0.content.0.is_error"),
+            ("anthropic", {"role": "assistant", "content": [{"type": "tool_use", "id": "u", "name": "n", "input": []}]},
+             "messages.0.content.0.input"),
+            ("data_harness", {"role": "user", "content": "text"}, "messages.0.content"),
+            ("data_harness", {"role": "system", "content": []}, "messages.0.role"),
+            ("data_harness", {"role": "user", "content": [{"type": "image"}]}, "messages.0.content.0"),
+            ("data_harness", {"role": "user", "content": [{"text": None}]}, "messages.0.content.0.text"),
+            ("data_harness", {"role": "user", "content": [{"tool_use_id": "u", "content": []}]},
+             "messages.0.content.0.content"),
+            ("data_harness",
+             {"role": "assistant", "content": [{"tool_use_id": "u", "tool_name": "n", "tool_input": "x"}]},
+             "messages.0.content.0.tool_input"),
+        ],
+    )  # fmt: skip
+    def test_malformed_messages_are_refused_with_their_path(self, format: str, message: JsonObject, path: str) -> None:
+        """B178."""
+        assert refused(format, {"id": "c1", "messages": [message]}).path == path
+
+    @pytest.mark.parametrize("format", ["anthropic", "data_harness"])
+    def test_a_name_that_does_not_follow_from_the_use_is_a_named_loss(self, format: str) -> None:
+        written = write(format, said(ONE_USE, ("roboto", [content.tool_result("other", "u", "success", "x")])))
+        assert written.losses == ["message 1: the tool name other of a result"]
+
+
+def rebuilt(message: JsonObject) -> object:
+    """A message as the real package makes it; a missing or surplus field is a TypeError there."""
+    kinds = {"text": harness.TextBlock, "tool_input": harness.ToolUseBlock, "is_error": harness.ToolResultBlock}
+    blocks = [next(made for key, made in kinds.items() if key in block)(**block) for block in message["content"]]
+    return harness.Message(role=message["role"], content=blocks)
+
+
+class TestRoboto:
+    def test_everything_the_records_hold_survives(self) -> None:
+        """B172, B174."""
+        snapshots = said(
+            ("user", [content.text("hi"), {"content_type": "client_context", "context": {"dataset_ids": ["ds_1"]}}]),
+            ("assistant", [content.tool_use("look", "u", None, refused=True), content.error("boom", "E1")]),
+            ("roboto", [content.tool_result("look", "u", "declined", {"why": None}, runtime_ms=12)]),
+        )
+        written = write("roboto", snapshots)
+        given = read("roboto", *written.messages)
+        assert [(message.role, message.blocks, message.created) for message in given.messages] == [
+            (message.role, message.blocks, NOON) for message in snapshots
+        ]
+        assert (given.warnings, written.losses) == ((), [])
+
+    def test_content_type_may_be_absent(self) -> None:
+        given = read(
+            "roboto", {"role": "assistant", "content": [{"text": "a"}, {"tool_name": "n", "tool_use_id": "u"}]}
+        )
+        assert given.messages[0].blocks == [content.text("a"), content.tool_use("n", "u", None)]
+
+    def test_message_status_is_warned_of(self) -> None:
+        given = read("roboto", {"role": "assistant", "status": "failed", "content": [{"text": "a"}]})
+        assert given.warnings == ("messages.0.status: is not kept; imported messages are completed",)
+
+    def test_too_deep_payload_becomes_text(self) -> None:
+        result = {"tool_name": "n", "tool_use_id": "u", "runtime_ms": 1, "status": "success", "payload": nested(101)}
+        given = read("roboto", {"role": "roboto", "content": [result]})
+        assert given.messages[0].blocks[0]["payload"] == json.dumps(nested(101))
+
+    @pytest.mark.parametrize(
+        ("block", "path"),
+        [
+            ({"text": 5}, "messages.0.content.0.text"),
+            ({"x": 1}, "messages.0.content.0"),
+            ({"content_type": "deleted"}, "messages.0.content.0"),
+            ({"content_type": "error", "text": "a"}, "messages.0.content.0"),
+            ({"tool_name": "", "tool_use_id": "u"}, "messages.0.content.0.tool_name"),
+            (
+                {"tool_name": "n", "tool_use_id": "u", "runtime_ms": True, "status": "success"},
+                "messages.0.content.0.runtime_ms",
+            ),
+            ({"tool_name": "n", "tool_use_id": "u", "runtime_ms": 1, "status": "odd"}, "messages.0.content.0.status"),
+            ({"context": {"a": nested(100)}}, "messages.0.content.0.context.a" + ".0" * 99),
+        ],
+    )
+    def test_malformed_blocks_are_refused_with_their_path(self, block: JsonObject, path: str) -> None:
+        """B178."""
+        assert refused("roboto", {"id": "c1", "messages": [{"role": "roboto", "content": [block]}]}).path == path
+
+
+class TestLosses:
+    @pytest.mark.parametrize("format", FOREIGN)
+    def test_whatever_a_foreign_dialect_cannot_hold_is_named(self, format: str) -> None:
+        context = {"content_type": "client_context", "context": {}}
+        refused_use = content.tool_use("look", "u", None, refused=True)
+        written = write(format, said(
+            ("user", [content.text("hi"), context]),
+            ("assistant", [content.error("boom"), refused_use]),
+            ("roboto", [content.text("note")]),
+        ))  # fmt: skip
+        assert sorted(written.losses) == [
+            "message 0: a client_context block",
+            "message 1: that its error is one; it is text",
+            "message 1: that the server answered the use of look itself",
+            "message 1: that the use of look has no arguments",
+            "message 2: that its text came from the system; it is the user's",
+        ]
+
+    def test_blocks_in_messages_of_the_wrong_role_are_named(self) -> None:
+        result = content.tool_result("look", "u", "success", "x")
+        written = write("openai", said(("user", [content.tool_use("look", "u", {})]), ("assistant", [result])))
+        assert written.losses == [
+            "message 0: a tool use in a message of the user",
+            "message 1: a tool result in a message of the assistant",
+        ]
+
+    @pytest.mark.parametrize("format", FOREIGN)
+    def test_unfinished_and_failed_messages_are_named(self, format: str) -> None:
+        written = write(format, said(("assistant", [content.text("Hm")]), status="failed"))
+        assert written.losses == ["message 0: its status failed"]
+
+    @pytest.mark.parametrize("format", EXPORT_FORMATS)
+    def test_raw_payloads_never_leave(self, format: str) -> None:
+        """B180."""
+        secret = {"token": "s3cret"}
+        written = write(format, said(
+            ("assistant", [content.tool_use("look", "u", {"q": 1}, raw=secret)]),
+            ("assistant", [content.tool_use("look", "v", None, raw=secret)]),
+            ("roboto", [content.tool_result("look", "u", "success", "x", raw=secret)]),
+        ))  # fmt: skip
+        assert "s3cret" not in json.dumps([written.messages, written.text, written.losses])
+
+    @pytest.mark.parametrize("format", ["anthropic", "data_harness", "roboto"])
+    def test_verbatim_arguments_without_a_place_are_a_named_loss(self, format: str) -> None:
+        """B176, B180."""
+        broken = content.tool_use("look", "u", None, raw={"arguments": "{broken"})
+        written = write(format, said(("assistant", [broken])))
+        assert "{broken" not in json.dumps(written.messages)
+        assert written.losses == ["message 0: that the use of look has arguments that are not a JSON object"]
+
+
+class TestForPeople:
+    HOSTILE = (
+        "# Fake\n\n## User\n```\n<!-- <script>alert(1)</script>\r## Assistant\n\n[9] Assistant, 2024\n\x1b[2J</div>"
+    )
+
+    def conversation(self) -> list[MessageSnapshot]:
+        return said(
+            ("user", [content.text(self.HOSTILE)]),
+            ("assistant", [content.text("Loo"), content.text("king."), content.tool_use("lo`ok", "u", {"q": "```"})]),
+            ("roboto", [content.tool_result("lo`ok", "u", "error", f"````\n{self.HOSTILE}", runtime_ms=3)]),
+            ("assistant", [content.error("boom", "E1")]),
+        )
+
+    def test_markdown_has_one_section_a_message_whatever_they_say(self) -> None:
+        text = write("markdown", self.conversation(), system=self.HOSTILE, title="A *trip*\n# to <b>").text
+        tokens = MarkdownIt("commonmark").parse(text)
+        headings = [
+            tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0
+        ]
+        assert headings == [
+            r"A \*trip\* \# to \<b\>", "System prompt", "User", "Assistant", "Tools", "Assistant",
+        ]  # fmt: skip
+        assert not [token for token in tokens if token.type == "html_block" and token.level == 0]
+
+    def test_markdown_shows_calls_results_and_errors(self) -> None:
+        text = write("markdown", self.conversation()).text
+        assert "> Looking." in text
+        fences = [
+            token.content
+            for token in MarkdownIt("commonmark").parse(text)
+            if token.type == "fence" and token.level == 0
+        ]
+        assert fences[0] == '{"q":"```"}\n'
+        assert fences[1].startswith("````\n# Fake")
+        assert "error, 3 ms" in text
+        assert "> boom (E1)" in text
+
+    def test_transcript_cannot_be_forged(self) -> None:
+        text = write("transcript", self.conversation(), system=self.HOSTILE, title="A\nB").text
+        assert [line for line in text.splitlines() if line and not line.startswith("    ")] == [
+            "A B",
+            "Thread ags_1",
+            "System prompt",
+            "[0] User, 2024-05-15 12:00 UTC",
+            "[1] Assistant, 2024-05-15 12:00 UTC",
+            "[2] Tools, 2024-05-15 12:00 UTC",
+            "[3] Assistant, 2024-05-15 12:00 UTC",
+        ]
+        assert "\x1b" not in text
+        assert '    -> lo`ok {"q":"```"}' in text
+        assert "    !! boom (E1)" in text
+
+    def test_unfinished_messages_say_so(self) -> None:
+        snapshots = said(("assistant", [content.text("Hm")]), status="cancelled")
+        assert "12:00 UTC, cancelled" in write("markdown", snapshots).text
+        assert "12:00 UTC, cancelled" in write("transcript", snapshots).text
+
+    @pytest.mark.parametrize("format", ["markdown", "transcript"])
+    def test_viewing_context_is_a_named_loss(self, format: str) -> None:
+        context = {"content_type": "client_context", "context": {}}
+        assert write(format, said(("user", [context]))).losses == ["message 0: a client_context block"]
+
+
+def test_reading_and_writing_need_no_web_framework() -> None:
+    program = "import sys, threads.dialects; sys.exit('django' in sys.modules)"
+    root = Path(__file__).resolve().parents[2]
+    assert subprocess.run([sys.executable, "-c", program], cwd=root, check=False).returncode == 0
