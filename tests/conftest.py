@@ -34,6 +34,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(ROOT / "tests")
         if place.parts[0] in PURE or place.as_posix() in HOLDING_STREAMS:
             item.add_marker("pure")
+        if item.get_closest_marker("live"):
+            item.add_marker(pytest.mark.xdist_group(_server_of(item, place)))
+
+
+def _server_of(item: pytest.Item, place: Path) -> str:
+    """Which server a live test shares with others. They stay on one worker, which starts that server once."""
+    call = getattr(item, "callspec", None)
+    way = call.params.get("served") if call else None
+    return f"{place.parts[0]} {way}" if way else place.parts[0]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -179,7 +179,8 @@ function keepTyped(held, fresh) {
 function remember(held) {
   const focused = document.activeElement;
   if (!held.contains(focused)) return null;
-  const range = "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
+  // Fields without text to select, a radio button say, have a selectionStart too: null.
+  const range = focused.selectionStart == null ? null : [focused.selectionStart, focused.selectionEnd];
   const at = reachable(held).indexOf(focused);
   return (fresh) => {
     const named = focused.id && document.getElementById(focused.id);

@@ -8,6 +8,8 @@ whenShown((root) => {
 });
 
 function arrive(form) {
+  // htmx tells of new markup a moment after showing it; who is already filling it in is not moved.
+  if (form.contains(document.activeElement)) return;
   const field = form.querySelector("[aria-invalid]") ?? form.querySelector(":checked") ?? form.querySelector("input:not([type=hidden])");
   field?.focus({ preventScroll: true });
   form.scrollIntoView({ block: "nearest" });

@@ -23,6 +23,7 @@ class Aftermath:
     answering: AgentThread
     reader: AgentThread
     token: str
+    going_on: AgentThread
     calling: AgentThread
     cancelled: AgentThread
     queued: AgentThread
@@ -32,10 +33,10 @@ class Aftermath:
 def after(served: live.Served) -> Aftermath:
     """An answer, a call and a turn that is then cancelled, all cut off in the middle; and one sent to nobody."""
     alice = Caller(served, "alice")
-    answering, cancelled = alice.start(f"Tell me slowly. {LONG}"), alice.start(f"Never mind. {LONG}")
-    calling = alice.start("Wait for it. " + calls(("wait", {"seconds": 2}), ("echo", {"value": "ä"})))
     queued = alice.talk("First.")
-    with polling(answering, calling):
+    calling = alice.start("Wait for it. " + calls(("wait", {"seconds": 2}), ("echo", {"value": "ä"})))
+    answering, going_on, cancelled = (alice.start(f"{word} {LONG}") for word in ("Slowly.", "Again.", "Never mind."))
+    with polling(answering, going_on, calling):
         reader = some_words(alice, answering)
         token = alice.record(answering)["continuation_token"]
         some_words(alice, cancelled)
@@ -49,7 +50,7 @@ def after(served: live.Served) -> Aftermath:
         assert alice.post(f"threads/{cancelled.thread_id}/cancel")[0] == 200
         sending.join()
         run(queued)
-    return Aftermath(answering, reader, token, calling, cancelled, queued)
+    return Aftermath(answering, reader, token, going_on, calling, cancelled, queued)
 
 
 def test_an_answer_that_was_being_written_is_written_again_once(alice: Caller, after: Aftermath) -> None:
@@ -75,10 +76,11 @@ def test_a_reset_is_told_once_to_every_older_token(alice: Caller, after: Afterma
 
 def test_the_thread_goes_on_as_if_nothing_had_been(alice: Caller, after: Aftermath) -> None:
     """B35, B51: for the object that polled throughout."""
-    before = roles(after.answering)
-    run(after.answering.send_text("And now the next."))
-    assert roles(after.answering) == [*before, "user", "assistant"]
-    assert held(after.answering) == held(alice.thread(after.answering))
+    thread = after.going_on
+    assert roles(thread) == ["user", "assistant"]
+    run(thread.send_text("And now the next."))
+    assert roles(thread) == ["user", "assistant"] * 2
+    assert held(thread) == held(alice.thread(thread))
 
 
 def test_a_call_that_was_running_has_one_result(alice: Caller, after: Aftermath) -> None:
