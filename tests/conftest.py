@@ -28,6 +28,7 @@ HOLDING_STREAMS = ("pages/test_live.py",)
 streams are proven against a live server, in tests/sdk/test_streams.py."""
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups as soon as it is its turn
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what need not run twice, and keep what shares a server together on one worker of xdist."""
     for item in items:
