@@ -5,21 +5,35 @@ every request asks is therefore asked through here: written as a queryset, compi
 SQL with other values. Written by hand, the same SQL would have to know how each database spells its times and booleans.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar, cast
 
-from django.db import connection
-from django.db.models import Model, QuerySet
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import DateTimeField, Field, Model, QuerySet
 
 _FIRST_STAND_IN = 1_900_000_000
+_FEW = 4
 Row = tuple[Any, ...]
 Stored = TypeVar("Stored", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
-class _Compiled:
+class _Statement:
+    """SQL as Django spells it, and as the driver does."""
+
     sql: str
+    driver_sql: str
+
+    @classmethod
+    def of(cls, sql: str, count: int, vendor: str) -> "_Statement":
+        return cls(sql, sql % (("?",) * count) if vendor == "sqlite" else sql)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    statement: _Statement
     values: tuple[Any, ...]
     """What goes into the statement, where a stand-in stands for an argument."""
     converters: tuple[tuple[int, Any, tuple[Any, ...]], ...]
@@ -40,25 +54,27 @@ class Prepared:
 
     def rows(self, *arguments: int | str) -> list[Row]:
         """Every row, as the queryset would give it."""
-        compiled = self._compiled.get(connection.vendor) or self._compile()
+        connection = connections[DEFAULT_DB_ALIAS]
+        compiled = self._compiled.get(connection.vendor) or self._compile(connection)
         filled = dict(zip(self._stand_ins, arguments, strict=True))
-        with connection.cursor() as cursor:
-            cursor.execute(compiled.sql, [filled.get(value, value) for value in compiled.values])
-            rows = cursor.fetchall()
-        return [_converted(row, compiled) for row in rows] if compiled.converters else rows
+        rows: list[Row] = _run(
+            connection, compiled.statement, [filled.get(value, value) for value in compiled.values]
+        ).fetchall()
+        return [_converted(row, compiled, connection) for row in rows] if compiled.converters else rows
 
     def first(self, *arguments: int | str) -> Row | None:
         """The first row, or None."""
         return next(iter(self.rows(*arguments)), None)
 
-    def _compile(self) -> _Compiled:
+    def _compile(self, connection: Any) -> _Compiled:
         compiler = self._build(*self._stand_ins).query.get_compiler(connection=connection)
         sql, values = compiler.as_sql()
         columns = [column for column, *_ in compiler.select[: compiler.col_count]]
-        converters = compiler.get_converters(columns)
-        compiled = _Compiled(
-            sql, tuple(values), tuple((place, column, tuple(each)) for place, (each, column) in converters.items())
+        converters = tuple(
+            (place, column, tuple(_quicker(each, column, connection) for each in found))
+            for place, (found, column) in compiler.get_converters(columns).items()
         )
+        compiled = _Compiled(_Statement.of(sql, len(values), connection.vendor), tuple(values), converters)
         self._compiled[connection.vendor] = compiled
         return compiled
 
@@ -83,7 +99,109 @@ class PreparedRow(Generic[Stored]):
         return None if row is None else self._model.from_db(None, self._columns, row)
 
 
-def _converted(row: Row, compiled: _Compiled) -> Row:
+class PreparedInsert(Generic[Stored]):
+    """Rows of one model, each stored by one statement with all its columns.
+
+    With `unique`, a row that is there already under the same values of these columns is overwritten in the columns
+    `update` instead, and keeps its others.
+    """
+
+    def __init__(self, model: type[Stored], *, unique: Sequence[str] = (), update: Sequence[str] = ()) -> None:
+        self._model = model
+        self._unique, self._update = unique, update
+        self._fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+        self._statements: dict[str, _Statement] = {}
+
+    def insert(self, row: Stored) -> Stored:
+        """Store a row; it knows its row id then."""
+        connection = connections[DEFAULT_DB_ALIAS]
+        statement = self._statements.get(connection.vendor) or self._compile(connection)
+        [[row.pk]] = _run(connection, statement, _stored(row, self._fields, connection)).fetchall()
+        row._state.adding, row._state.db = False, connection.alias
+        return row
+
+    def insert_all(self, rows: Sequence[Stored]) -> None:
+        """Store rows: a few one by one, many by Django's own way, which takes five hundred with each statement."""
+        if len(rows) > _FEW:
+            self._model._base_manager.bulk_create(rows, batch_size=500)
+            return
+        for row in rows:
+            self.insert(row)
+
+    def _compile(self, connection: Any) -> _Statement:
+        quoted, meta = connection.ops.quote_name, self._model._meta
+        columns = ", ".join(quoted(field.column) for field in self._fields)
+        marks = ", ".join(["%s"] * len(self._fields))
+        sql = f"INSERT INTO {quoted(meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608 - names of our own columns
+        if self._unique:
+            unique, update = (
+                [quoted(_field(self._model, name).column) for name in each] for each in (self._unique, self._update)
+            )
+            changes = ", ".join(f"{column} = EXCLUDED.{column}" for column in update)
+            sql += f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changes}"
+        sql += f" RETURNING {quoted(meta.pk.column)}"
+        self._statements[connection.vendor] = statement = _Statement.of(sql, len(self._fields), connection.vendor)
+        return statement
+
+
+class PreparedUpdate(Generic[Stored]):
+    """Some columns of one row, written by its row id."""
+
+    def __init__(self, model: type[Stored], *names: str) -> None:
+        self._model = model
+        self._fields = [_field(model, name) for name in names]
+        self._statements: dict[str, _Statement] = {}
+
+    def update(self, row: Stored) -> None:
+        """Write these columns of a row as they stand in the object."""
+        connection = connections[DEFAULT_DB_ALIAS]
+        statement = self._statements.get(connection.vendor) or self._compile(connection)
+        _run(connection, statement, [*_stored(row, self._fields, connection), row.pk])
+
+    def _compile(self, connection: Any) -> _Statement:
+        quoted, meta = connection.ops.quote_name, self._model._meta
+        changes = ", ".join(f"{quoted(field.column)} = %s" for field in self._fields)
+        sql = f"UPDATE {quoted(meta.db_table)} SET {changes} WHERE {quoted(meta.pk.column)} = %s"  # noqa: S608
+        self._statements[connection.vendor] = statement = _Statement.of(sql, len(self._fields) + 1, connection.vendor)
+        return statement
+
+
+def _field(model: type[Model], name: str) -> "Field[Any, Any]":
+    return cast("Field[Any, Any]", model._meta.get_field(name))
+
+
+def _stored(row: Model, fields: Sequence["Field[Any, Any]"], connection: Any) -> list[Any]:
+    return [field.get_db_prep_save(field.pre_save(row, False), connection) for field in fields]
+
+
+def _run(connection: Any, statement: _Statement, values: list[Any]) -> Any:
+    """Run a statement on the driver itself, unless somebody listens to what Django runs; gives the driver's cursor.
+
+    Django's cursor spells SQLite's placeholders anew each time and looks four times whether anybody listens: as much
+    as the database takes to find a row by its key.
+    """
+    if connection.queries_logged or connection.execute_wrappers:
+        cursor = connection.cursor()
+        cursor.execute(statement.sql, values)
+        return cursor
+    connection.ensure_connection()
+    connection.validate_thread_sharing()
+    connection.validate_no_broken_transaction()
+    with connection.wrap_database_errors:
+        return connection.connection.execute(statement.driver_sql, values)
+
+
+def _quicker(convert: Any, column: Any, connection: Any) -> Any:
+    """SQLite's times are always in UTC and do not say so, which Django tells them by a longer way."""
+    is_moment = connection.vendor == "sqlite" and isinstance(column.output_field, DateTimeField)
+    return _moment if is_moment else convert
+
+
+def _moment(value: datetime | None, *_: object) -> datetime | None:
+    return None if value is None else value.replace(tzinfo=UTC)
+
+
+def _converted(row: Row, compiled: _Compiled, connection: Any) -> Row:
     """A row in Python's types: times, booleans and JSON are kept in other ones by some databases."""
     values = list(row)
     for place, column, converters in compiled.converters:

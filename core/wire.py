@@ -1,6 +1,6 @@
 """The kernel of every projection: frozen models that refuse what they do not know."""
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +11,19 @@ class Wire(BaseModel):
     """A record as one audience sees it. Unknown keys are a programming error, so they are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def trusted(cls, values: dict[str, Any]) -> Self:
+        """A record of values that the database keeps in shape, every field among them, in its order.
+
+        `model_construct` looks for aliases and defaults as well, which on a page of fifty is a third of the answer.
+        """
+        made = cls.__new__(cls)
+        object.__setattr__(made, "__dict__", values)
+        object.__setattr__(made, "__pydantic_fields_set__", set(values))
+        object.__setattr__(made, "__pydantic_extra__", None)
+        object.__setattr__(made, "__pydantic_private__", None)
+        return made
 
 
 class Body(BaseModel):

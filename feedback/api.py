@@ -9,7 +9,7 @@ from core.api import Endpoint, describe, record, records
 from core.errors import NotFound
 from feedback import capture, triage
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, TriageIn, UserFeedbackOut
-from threads.access import thread_for
+from threads.access import standing_for, thread_for
 
 FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 
@@ -17,7 +17,7 @@ FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 class MessageFeedback(Endpoint):
     @describe(takes=FeedbackIn, gives=UserFeedbackOut, summary="Rate a message (T7)")
     def post(self, request: Request, thread_id: str, index: str) -> HttpResponse:
-        thread = thread_for(self.actor, thread_id, Right.RATE)
+        thread = standing_for(self.actor, thread_id, Right.RATE)
         body = self.parse(FeedbackIn)
         return record(capture.submit(self.actor, thread, _index(index), body))
 

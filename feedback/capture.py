@@ -5,15 +5,16 @@ from django.utils import timezone
 
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from core.prepared import Prepared
+from core.prepared import Prepared, PreparedInsert
 from feedback import projecting, taxonomy
 from feedback.models import UserFeedback
 from feedback.wire import FeedbackIn, UserFeedbackOut
+from threads.access import Standing
 from threads.content import TERMINAL
 from threads.models import Message, Thread
 
 
-def submit(actor: Actor, thread: Thread, index: int, body: FeedbackIn) -> UserFeedbackOut:
+def submit(actor: Actor, thread: Thread | Standing, index: int, body: FeedbackIn) -> UserFeedbackOut:
     """Rate a message, or change one's rating of it (T7).
 
     Resubmitting overwrites what the person says and keeps id and birth (B112); what admins made of it stays (B132).
@@ -22,22 +23,21 @@ def submit(actor: Actor, thread: Thread, index: int, body: FeedbackIn) -> UserFe
     with transaction.atomic():
         require_rateable(thread, index)
         now = timezone.now()
-        said = {
-            "sentiment": body.sentiment.value,
-            "categories": body.clean_categories,
-            "category_bits": taxonomy.bits(body.clean_categories),
-            "notes": body.clean_notes,
-        }
-        edited = {"modified": now, "modified_by_id": actor.user_id}
-        place = {"thread_id": thread.pk, "message_sequence_num": index, "created_by_id": actor.user_id}
-        report = UserFeedback(**place, org_id=thread.org_id, created=now, **said, **edited)
-        # One statement: of two submissions that run beside each other, the second becomes an edit of the first.
-        UserFeedback.objects.bulk_create(
-            [report],
-            update_conflicts=True,
-            unique_fields=["thread", "message_sequence_num", "created_by"],
-            update_fields=[*said, "modified", "modified_by"],
+        report = UserFeedback(
+            thread_id=thread.pk,
+            message_sequence_num=index,
+            org_id=thread.org_id,
+            created=now,
+            created_by_id=actor.user_id,
+            modified=now,
+            modified_by_id=actor.user_id,
+            sentiment=body.sentiment.value,
+            categories=body.clean_categories,
+            category_bits=taxonomy.bits(body.clean_categories),
+            notes=body.clean_notes,
         )
+        # One statement: of two submissions that run beside each other, the second becomes an edit of the first.
+        _REPORTS.insert(report)
         return projecting.user_record(report.pk)
 
 
@@ -47,7 +47,7 @@ def own(actor: Actor, thread: Thread) -> list[UserFeedbackOut]:
     return projecting.user_records(rows.order_by("message_sequence_num"))
 
 
-def require_rateable(thread: Thread, index: int) -> None:
+def require_rateable(thread: Thread | Standing, index: int) -> None:
     """Only a finished answer can be rated, a failed one included (B123)."""
     found = _PLACE.first(thread.pk, index) if 0 <= index < 2**31 else None
     if found is None:
@@ -61,4 +61,9 @@ def require_rateable(thread: Thread, index: int) -> None:
 
 _PLACE = Prepared(
     lambda pk, index: Message.objects.filter(thread=pk, idx=index).values_list("role", "status"), int, int
+)
+_REPORTS = PreparedInsert(
+    UserFeedback,
+    unique=("thread", "message_sequence_num", "created_by"),
+    update=("sentiment", "categories", "category_bits", "notes", "modified", "modified_by"),
 )

@@ -1,13 +1,12 @@
 """From rows to projections. Lists read columns, not objects: a page of reports is one query."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from django.db.models import QuerySet
 
 from core import ids
-from core.prepared import Prepared, Row
+from core.prepared import Prepared
 from feedback.models import UserFeedback
 from feedback.wire import FullFeedbackOut, UserFeedbackOut
 
@@ -32,39 +31,41 @@ _COLUMNS: dict[str, str] = {
 _PREFIXES = {"feedback_id": ids.FEEDBACK, "thread_id": ids.THREAD, "org_id": ids.ORG}
 
 
-def user_record(pk: int) -> UserFeedbackOut:
-    """A report as its submitter sees it."""
-    [values] = _prepared(UserFeedbackOut, 1).rows(pk)
-    return UserFeedbackOut.model_construct(**_fields(UserFeedbackOut, values))
-
-
-def user_records(rows: QuerySet[UserFeedback]) -> list[UserFeedbackOut]:
-    """Reports as their submitter sees them."""
-    found = rows.values_list(*_columns(UserFeedbackOut))
-    return [UserFeedbackOut.model_construct(**_fields(UserFeedbackOut, values)) for values in found]
-
-
-def full_records(pks: Sequence[int]) -> list[FullFeedbackOut]:
-    """The reports with these row ids as admins see them, newest first."""
-    found = _prepared(FullFeedbackOut, len(pks)).rows(*pks) if pks else []
-    return [FullFeedbackOut.model_construct(**_fields(FullFeedbackOut, values)) for values in found]
-
-
-@cache
-def _prepared(model: type[UserFeedbackOut], count: int) -> Prepared:
-    """The query for so many reports by row id; there are no more of them than a page may have rows."""
-
-    def build(*pks: int) -> QuerySet[UserFeedback, Row]:
-        return UserFeedback.objects.filter(pk__in=pks).order_by("-id").values_list(*_columns(model))
-
-    return Prepared(build, *[int] * count)
-
-
 def _columns(model: type[UserFeedbackOut]) -> list[str]:
     return [_COLUMNS[name] for name in model.model_fields]
 
 
-def _fields(model: type[UserFeedbackOut], values: Row) -> dict[str, Any]:
+def _one(model: type[UserFeedbackOut]) -> Prepared:
+    return Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list(*_columns(model)), int)
+
+
+USER_COLUMNS, FULL_COLUMNS = _columns(UserFeedbackOut), _columns(FullFeedbackOut)
+_USER, _FULL = _one(UserFeedbackOut), _one(FullFeedbackOut)
+
+
+def user_record(pk: int) -> UserFeedbackOut:
+    """A report as its submitter sees it."""
+    [values] = _USER.rows(pk)
+    return UserFeedbackOut.trusted(_fields(UserFeedbackOut, values))
+
+
+def user_records(rows: QuerySet[UserFeedback]) -> list[UserFeedbackOut]:
+    """Reports as their submitter sees them."""
+    return [UserFeedbackOut.trusted(_fields(UserFeedbackOut, values)) for values in rows.values_list(*USER_COLUMNS)]
+
+
+def full_record_of(pk: int) -> FullFeedbackOut:
+    """A report as admins see it."""
+    [values] = _FULL.rows(pk)
+    return full_record(values)
+
+
+def full_record(values: Sequence[Any]) -> FullFeedbackOut:
+    """A report as admins see it, from its `FULL_COLUMNS`."""
+    return FullFeedbackOut.trusted(_fields(FullFeedbackOut, values))
+
+
+def _fields(model: type[UserFeedbackOut], values: Sequence[Any]) -> dict[str, Any]:
     record = dict(zip(model.model_fields, values, strict=True))
     for name, prefix in _PREFIXES.items():
         record[name] = prefix + record[name]

@@ -1,5 +1,6 @@
 """Triage: what admins make of a report. Each change is recorded with what was before and after."""
 
+from functools import lru_cache
 from typing import Any
 
 from django.db import transaction
@@ -10,13 +11,15 @@ from accounts.rights import require_admin
 from core import ids, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from core.prepared import PreparedRow
+from core.prepared import Prepared, PreparedInsert, PreparedRow, PreparedUpdate, Row
 from feedback import projecting, taxonomy
 from feedback.models import TriageChange, UserFeedback
 from feedback.wire import FeedbackPageOut, FullFeedbackOut, TriageIn
 
 COLUMNS = ("admin_label", "admin_note", "resolved")
 _FOUND = PreparedRow(lambda key: UserFeedback.objects.filter(key=key), UserFeedback, str)
+_TRIAGED = PreparedUpdate(UserFeedback, *COLUMNS, "resolved_at", "resolved_by")
+_CHANGES = PreparedInsert(TriageChange)
 _LOCKED = PreparedRow(lambda key: UserFeedback.objects.select_for_update().filter(key=key), UserFeedback, str)
 
 
@@ -39,18 +42,20 @@ def update(actor: Actor, feedback_id: str, body: TriageIn) -> FullFeedbackOut:
         if after != before:
             _store(report, actor, after)
             changed = [column for column in COLUMNS if after[column] != before[column]]
-            TriageChange.objects.create(
-                feedback=report,
-                actor_id=actor.user_id,
-                before={column: before[column] for column in changed},
-                after={column: after[column] for column in changed},
+            _CHANGES.insert(
+                TriageChange(
+                    feedback=report,
+                    actor_id=actor.user_id,
+                    before={column: before[column] for column in changed},
+                    after={column: after[column] for column in changed},
+                )
             )
         return read(report)
 
 
 def read(report: UserFeedback) -> FullFeedbackOut:
     """The full record of a report (H7)."""
-    return projecting.full_records([report.pk])[0]
+    return projecting.full_record_of(report.pk)
 
 
 def _store(report: UserFeedback, actor: Actor, after: dict[str, Any]) -> None:
@@ -61,31 +66,64 @@ def _store(report: UserFeedback, actor: Actor, after: dict[str, Any]) -> None:
         report.resolved_at, report.resolved_by_id = None, None
     for column in COLUMNS:
         setattr(report, column, after[column])
-    report.save(update_fields=[*COLUMNS, "resolved_at", "resolved_by"])
+    _TRIAGED.update(report)
 
 
 def filtered(filters: dict[str, str | None]) -> QuerySet[UserFeedback]:
     """Reports by thread_id, org_id, sentiment, category and resolved; an unknown value is an invalid request."""
-    rows = UserFeedback.objects.all()
-    if value := filters.get("thread_id"):
-        rows = rows.filter(thread__key=ids.key_of(value, *ids.THREAD_SPELLINGS) or "")
-    if value := filters.get("org_id"):
-        rows = rows.filter(org__key=ids.key_of(value, ids.ORG) or "")
-    if value := filters.get("sentiment"):
-        rows = rows.filter(sentiment=_one_of("sentiment", value, taxonomy.Sentiment.values))
-    if value := filters.get("category"):
-        bit = taxonomy.BIT[_one_of("category", value, taxonomy.Category.values)]
-        rows = rows.annotate(has_category=F("category_bits").bitand(bit)).filter(has_category__gt=0)
-    if value := filters.get("resolved"):
-        rows = rows.filter(resolved=_one_of("resolved", value.lower(), ["true", "false"]) == "true")
-    return rows
+    return _matching(_wanted(filters))
 
 
 def listed(actor: Actor, filters: dict[str, str | None], *, limit: int, page_token: str | None) -> FeedbackPageOut:
     """Reports for admins, newest first (H6)."""
     require_admin(actor)
-    rows, next_token = keyset(filtered(filters), limit=limit, page_token=page_token)
-    return FeedbackPageOut(items=projecting.full_records(rows), next_token=next_token)
+    wanted = _wanted(filters)
+    if page_token:
+        wanted["pk__lt"] = paging.decode(page_token, 1)[0]
+    # Truth values are part of the shape: there are two of them, and databases spell them differently.
+    shape = tuple((lookup, value if isinstance(value, bool) else None) for lookup, value in wanted.items())
+    found = _page(shape, limit).rows(*(value for value in wanted.values() if not isinstance(value, bool)))
+    items = [projecting.full_record(values) for _, *values in found[:limit]]
+    return FeedbackPageOut(items=items, next_token=paging.encode(found[limit - 1][0]) if len(found) > limit else None)
+
+
+def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:
+    """Filters as lookups with their values."""
+    wanted: dict[str, Any] = {}
+    if value := filters.get("thread_id"):
+        wanted["thread__key"] = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
+    if value := filters.get("org_id"):
+        wanted["org__key"] = ids.key_of(value, ids.ORG) or ""
+    if value := filters.get("sentiment"):
+        wanted["sentiment"] = _one_of("sentiment", value, taxonomy.Sentiment.values)
+    if value := filters.get("category"):
+        wanted["category"] = taxonomy.BIT[_one_of("category", value, taxonomy.Category.values)]
+    if value := filters.get("resolved"):
+        wanted["resolved"] = _one_of("resolved", value.lower(), ["true", "false"]) == "true"
+    return wanted
+
+
+def _matching(wanted: dict[str, Any]) -> QuerySet[UserFeedback]:
+    rows = UserFeedback.objects.all()
+    for lookup, value in wanted.items():
+        if lookup == "category":
+            rows = rows.annotate(has_category=F("category_bits").bitand(value)).filter(has_category__gt=0)
+        else:
+            rows = rows.filter(**{lookup: value})
+    return rows
+
+
+@lru_cache(maxsize=256)
+def _page(shape: tuple[tuple[str, bool | None], ...], limit: int) -> Prepared:
+    """The query of one page with this combination of filters, and one row more."""
+    asked = [lookup for lookup, fixed in shape if fixed is None]
+
+    def build(*values: int | str) -> QuerySet[UserFeedback, Row]:
+        given = dict(zip(asked, values, strict=True))
+        rows = _matching({lookup: given[lookup] if fixed is None else fixed for lookup, fixed in shape})
+        return rows.order_by("-id").values_list("pk", *projecting.FULL_COLUMNS)[: limit + 1]
+
+    return Prepared(build, *(int if lookup in ("category", "pk__lt") else str for lookup in asked))
 
 
 def keyset(rows: QuerySet[UserFeedback], *, limit: int, page_token: str | None) -> tuple[list[int], str | None]:

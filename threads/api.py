@@ -12,7 +12,7 @@ from accounts.rights import Right
 from core import paging
 from core.api import Endpoint, data, describe, record, records
 from threads import forks, importing, profiles, reading, sharing, titles, turns
-from threads.access import thread_for
+from threads.access import standing_for, thread_for
 from threads.models import Thread
 from threads.wire import (
     ConversationsIn,
@@ -115,6 +115,8 @@ class Delta(ThreadEndpoint):
     @describe(gives=DeltaOut, query=("next_token",), summary="What is new since a token (T3)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         token = self.query("next_token")
+        if token and (same := reading.nothing_new(standing_for(self.actor, thread_id), token)):
+            return record(same)
         return record(reading.delta(self.actor, self.thread(), token, api_version=self.api_version))
 
 

@@ -13,6 +13,7 @@ from core.actor import Actor
 from core.db import snapshot
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, Row
+from threads.access import Standing
 from threads.content import BlockDict, MessageSnapshot, MessageStatus, Role
 from threads.models import Block, Goal, Message, Pin, Rewind, Thread
 from threads.wire import (
@@ -36,7 +37,7 @@ def token_of(thread: Thread, revision: int | None = None) -> str:
     return f"v1.{thread.key}.{thread.revision if revision is None else revision}"
 
 
-def revision_of(token: str | None, thread: Thread) -> int:
+def revision_of(token: str | None, thread: Thread | Standing) -> int:
     """The revision a token stands for; 0 for none. Malformed and foreign tokens are invalid requests (B94)."""
     if not token:
         return 0
@@ -61,14 +62,16 @@ def status(thread: Thread) -> StatusOut:
     return StatusOut(thread_id=thread.thread_id, status=thread.status)
 
 
-def delta(actor: Actor, thread: Thread, token: str | None, *, api_version: str = "") -> DeltaOut:
-    """Everything newer than a token, read in one snapshot with the token that follows it (spec 4.4).
+def nothing_new(standing: Standing, token: str) -> DeltaOut | None:
+    """The delta behind a token that nothing is newer than, or None: one row tells (spec 4.4)."""
+    if revision_of(token, standing) != standing.revision:
+        return None
+    return DeltaOut(continuation_token=token, status=standing.status, activity=standing.activity)
 
-    Nothing newer costs no query beyond the one that found the thread.
-    """
+
+def delta(actor: Actor, thread: Thread, token: str | None, *, api_version: str = "") -> DeltaOut:
+    """Everything newer than a token, read in one snapshot with the token that follows it (spec 4.4)."""
     since = revision_of(token, thread)
-    if since == thread.revision:
-        return DeltaOut(continuation_token=token or token_of(thread), status=thread.status, activity=thread.activity)
     with snapshot():
         refresh(thread)
         # A token from the future: the database was restored from a backup. Everything again (spec 4.4).

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from core import notices
-from core.prepared import Prepared, PreparedRow
+from core.prepared import Prepared, PreparedInsert, PreparedRow, PreparedUpdate
 from threads import weaving
 from threads.content import BlockDict
 from threads.models import Block, Message, Rewind, Thread, Turn
@@ -118,21 +118,19 @@ class Transcript:
         thread = self.thread
         thread.modified = timezone.now()
         if thread._state.adding:
-            thread.save(force_insert=True)
+            _THREADS.insert(thread)
         else:
-            thread.save(update_fields=_OWN_COLUMNS)
+            _THREAD.update(thread)
         for message in self._messages:
             message.thread_id = thread.pk
         for block in self._blocks:
             block.thread_id = thread.pk
-        if self._messages:
-            Message.objects.bulk_create(self._messages, batch_size=500)
-        if self._blocks:
-            Block.objects.bulk_create(self._blocks, batch_size=500)
+        _MESSAGES.insert_all(self._messages)
+        _BLOCKS.insert_all(self._blocks)
         added = {message.idx for message in self._messages}
         for idx, message in self._changed.items():
             if idx not in added:
-                message.save(update_fields=("status", "revision", "block_count"))
+                _MESSAGE.update(message)
         announce(thread.pk)
 
     def _append(self, message: Message, blocks: Sequence[BlockDict]) -> None:
@@ -148,6 +146,11 @@ class Transcript:
     def _next(self) -> int:
         self.thread.revision += 1
         return self.thread.revision
+
+
+_THREADS, _THREAD = PreparedInsert(Thread), PreparedUpdate(Thread, *_OWN_COLUMNS)
+_MESSAGES, _MESSAGE = PreparedInsert(Message), PreparedUpdate(Message, "status", "revision", "block_count")
+_BLOCKS = PreparedInsert(Block)
 
 
 class LeaseLost(Exception):

@@ -14,6 +14,7 @@ from catalogue.skills import SkillText
 from core import ids, jobs
 from core.actor import Actor
 from core.errors import InvalidRequest, ReadOnlyThread
+from core.prepared import PreparedInsert, PreparedUpdate
 from threads import client_tools, goals, profiles, reading, titles, transcript
 from threads.content import LOAD_SKILL, BlockDict, ClientContextBlock, TextBlock, error, text, tool_result, tool_use
 from threads.models import Goal, Message, Thread, Turn
@@ -225,9 +226,13 @@ def _own_words(declared: list[dict[str, Any]]) -> str:
     return "Please achieve the declared goal." if len(declared) == 1 else "Please achieve the declared goals."
 
 
+_TURNS = PreparedInsert(Turn)
+_RESUMED = PreparedUpdate(Turn, "state", "request_hash", "requested_at", "queued_at", "lease_until")
+
+
 def _begin(thread: Thread, actor: Actor, declared: list[dict[str, Any]], at: int, request: Request) -> None:
     """The turn's row, its goals, and the nudge after the commit."""
-    turn = Turn.objects.create(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest)
+    turn = _TURNS.insert(Turn(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest))
     if declared:
         Goal.objects.bulk_create(
             Goal(thread=thread, turn=turn, goal_type=data["goal_type"], goal_data=data, message_sequence_num=at)
@@ -284,7 +289,7 @@ def _resume(writer: Transcript, results: Message, request: Request) -> None:
     turn = Turn.objects.get(thread=writer.thread, state=TurnState.WAITING)
     turn.state, turn.request_hash, turn.requested_at = TurnState.QUEUED, request.digest, timezone.now()
     turn.queued_at, turn.lease_until = turn.requested_at, None
-    turn.save(update_fields=["state", "request_hash", "requested_at", "queued_at", "lease_until"])
+    _RESUMED.update(turn)
     jobs.enqueue_on_commit(ADVANCE, turn.pk)
 
 

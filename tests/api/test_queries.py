@@ -74,12 +74,12 @@ def test_searching_takes_three(api, grow, body):
     assert same_with_more_rows(lambda: data_of(alice.post("threads/search", {**body, "limit": 100})), grow) == TOKEN + 2
 
 
-def test_the_reports_of_all_take_three(api, grow):
+def test_the_reports_of_all_take_two(api, grow):
     admin = api("admin")
-    # The ids of the page, its records.
-    assert same_with_more_rows(lambda: data_of(admin.get("admin/feedback?limit=100")), grow) == TOKEN + 2
+    # The records of the page.
+    assert same_with_more_rows(lambda: data_of(admin.get("admin/feedback?limit=100")), grow) == TOKEN + 1
     filters = "sentiment=negative&category=slow&resolved=false&limit=100"
-    assert len(count(lambda: data_of(admin.get(f"admin/feedback?{filters}")))) == TOKEN + 2
+    assert len(count(lambda: data_of(admin.get(f"admin/feedback?{filters}")))) == TOKEN + 1
 
 
 @pytest.fixture

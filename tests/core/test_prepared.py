@@ -3,12 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
+from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import ApiToken, User
-from core.prepared import Prepared, PreparedRow
+from accounts.models import ApiToken, Org, User
+from core.prepared import Prepared, PreparedInsert, PreparedRow, PreparedUpdate
 from tests import make
 from threads.models import Thread
 
@@ -89,3 +90,53 @@ def test_a_whole_row_can_be_saved_as_any_other(who):
     stored.refresh_from_db()
     assert stored.revoked_at == found.revoked_at
     assert ApiToken.objects.count() == 4
+
+
+def test_an_inserted_row_reads_back_as_the_object_it_was_made_from(who):
+    stored = PreparedInsert(Org).insert(Org(name="Loom", slug="loom", members_may_fork=True))
+    read = Org.objects.get(pk=stored.pk)
+    assert all(getattr(read, field.attname) == getattr(stored, field.attname) for field in Org._meta.concrete_fields)
+    assert not stored._state.adding
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 30])
+def test_few_and_many_rows_are_stored_alike(who, count):
+    orgs = [Org(name=f"Org {number}", slug=f"org-{number}") for number in range(count)]
+    PreparedInsert(Org).insert_all(orgs)
+    assert sorted(Org.objects.filter(pk__in=[org.pk for org in orgs]).values_list("slug", flat=True)) == sorted(
+        org.slug for org in orgs
+    )
+
+
+def test_an_upsert_overwrites_the_named_columns_and_keeps_the_others(who):
+    upsert = PreparedInsert(Org, unique=("slug",), update=("name",))
+    first = upsert.insert(Org(name="Before", slug="loom"))
+    second = upsert.insert(Org(name="After", slug="loom"))
+    assert second.pk == first.pk
+    assert Org.objects.filter(pk=first.pk).values_list("name", "key").get() == ("After", first.key)
+
+
+def test_an_update_writes_the_named_columns_of_one_row(who):
+    person = who.bob.user
+    person.name, person.email = "Robert", "never@written.test"
+    PreparedUpdate(User, "name").update(person)
+    assert User.objects.filter(pk=person.pk).values_list("name", "email").get() == ("Robert", "bob@acme.test")
+    assert User.objects.filter(name="Robert").count() == 1
+
+
+def test_a_refusal_of_the_database_is_django_s_and_spoils_the_transaction_as_always(who):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PreparedInsert(Org).insert(
+            Org(name="Again", slug=Org.objects.get(pk=next(iter(who.alice.actor.orgs.values()))).slug)
+        )
+    connection.set_rollback(True)
+    with pytest.raises(TransactionManagementError):
+        Prepared(lambda pk: User.objects.filter(pk=pk).values_list("id"), int).rows(1)
+    connection.set_rollback(False)
+
+
+def test_whoever_listens_to_queries_hears_of_them(who):
+    query = Prepared(lambda pk: User.objects.filter(pk=pk).values_list("id"), int)
+    with CaptureQueriesContext(connection) as heard:
+        query.rows(1)
+    assert len(heard) == 1

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from core import jobs
 from core.db import replace_dead_connections
+from core.prepared import PreparedUpdate
 from threads.models import Turn
 from threads.status import TurnState
 from threads.transcript import Fence, Transcript
@@ -36,8 +37,11 @@ def claim(writer: Transcript, turn: Turn) -> Fence | None:
     turn.state, turn.worker, turn.attempt = TurnState.RUNNING, _worker(), turn.attempt + 1
     turn.started_at = turn.started_at or now
     turn.lease_until = now + _lease()
-    turn.save(update_fields=["state", "worker", "attempt", "started_at", "lease_until"])
+    _CLAIMED.update(turn)
     return Fence(turn.pk, turn.attempt)
+
+
+_CLAIMED = PreparedUpdate(Turn, "state", "worker", "attempt", "started_at", "lease_until")
 
 
 def sweep(*, orphans: bool = False) -> int:
