@@ -19,7 +19,7 @@ from accounts.rights import Right
 from core import bodies
 from core.actor import Actor
 from core.errors import InvalidRequest, NoOrgProvided
-from threads import finding, forks, importing, presenting, profiles, reading, screens, sharing, titles, turns
+from threads import comparing, finding, forks, importing, presenting, profiles, reading, screens, sharing, titles, turns
 from threads.access import may, thread_for
 from threads.dialects import EXPORT_FORMATS
 from threads.models import Thread
@@ -210,6 +210,15 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     return render(
         request, "threads/_call_io.html" if request.headers.get("HX-Request") else "threads/call.html", context
     )
+
+
+@signed_in
+@require_GET
+def compare(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """A fork beside its source, from the first message that differs."""
+    actor = page_actor(request)
+    found = comparing.with_source(actor, thread_for(actor, thread_id))
+    return render(request, "threads/compare.html", {"comparison": found})
 
 
 @signed_in

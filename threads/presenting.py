@@ -286,6 +286,7 @@ class ThreadHead:
     goals: tuple[GoalNote, ...] = ()
     activity: str | None = None
     context: tuple[tuple[str, str], ...] = ()
+    subjects: tuple[str, ...] = ()
     token: str = ""
     may_send: bool = False
     may_rate: bool = False

@@ -88,7 +88,8 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         forks=_forks(actor, thread),
         goals=tuple(goals),
         activity=thread.activity,
-        context=_context(thread),
+        context=told(thread),
+        subjects=tuple(thread.subjects.order_by("id").values_list("association_id", flat=True)[:20]),
         token=token,
         may_send=may_add and thread.status in SENDABLE,
         **doors_of(actor, thread),
@@ -169,11 +170,10 @@ def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
     return tuple(ForkLink(ids.THREAD + key, title or "") for key, title in forks.values_list("key", "title")[:50])
 
 
-def _context(thread: Thread) -> tuple[tuple[str, str], ...]:
+def told(thread: Thread) -> tuple[tuple[str, str], ...]:
     """What the agent was told besides the messages, and where the thread came from."""
     thread.refresh_from_db(fields=["system_prompt", "analysis_scope", "client_context", "metadata"])
     found = [
-        ("About", ", ".join(thread.subjects.order_by("id").values_list("association_id", flat=True)[:20])),
         ("System prompt", (thread.system_prompt or "")[:4000]),
         ("Scope", _scope(thread.analysis_scope)),
         ("Imported as", thread.import_id or ""),

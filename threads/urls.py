@@ -16,6 +16,7 @@ urlpatterns = [
     path("threads/<str:thread_id>/pin/", pages.pin, name="pin"),
     path("threads/<str:thread_id>/visibility/", pages.visibility, name="visibility"),
     path("threads/<str:thread_id>/title/", pages.title, name="title"),
+    path("threads/<str:thread_id>/compare/", pages.compare, name="compare"),
     path("threads/<str:thread_id>/export/", pages.export, name="export"),
     path("threads/<str:thread_id>/calls/<path:tool_use_id>/", pages.call, name="call"),
 ]

@@ -343,6 +343,8 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "threads/<str:thread_id>/pin/"): acting(shared=302, admin=302, pinned="true"),
     ("POST", "threads/<str:thread_id>/visibility/"): acting(visibility="org"),
     ("POST", "threads/<str:thread_id>/title/"): acting(title="Other"),
+    # No fork, so there is nothing to compare; tests/pages/test_compare.py has one.
+    ("GET", "threads/<str:thread_id>/compare/"): Page(owner=404, shared=404, admin=404),
     ("GET", "threads/<str:thread_id>/export/?format=openai"): Page(),
     ("GET", "threads/<str:thread_id>/calls/<path:tool_use_id>/"): Page(),
     ("GET", "threads/<str:thread_id>/calls/<path:tool_use_id>/?raw=1"): Page(shared=403),
