@@ -45,18 +45,18 @@ def with_source(actor: Actor, fork: Thread) -> Comparison:
 
     Raises `NotFound` for a thread that is no fork, `Unauthorized` where its source may not be read.
     """
-    key = Thread.objects.filter(pk=fork.forked_from_id).values_list("key", flat=True).first()
+    key = Thread.objects.filter(forks=fork.pk).values_list("key", flat=True).first()
     if key is None:
         raise NotFound("This thread is no fork of another one.")
     source = thread_for(actor, ids.THREAD + key)
     shown = [screens.screen(actor, thread) for thread in (source, fork)]
     same = _same(*(each.messages for each in shown))
-    turns = [_from(each, same) for each in shown]
+    left, right = (_from(each, same) for each in shown)
     return Comparison(
         source=_side(source, len(shown[0].messages)),
         fork=_side(fork, len(shown[1].messages)),
         same=same,
-        pairs=tuple(zip_longest(*turns)),
+        pairs=tuple(zip_longest(left, right)),
         settings=tuple(_settings(source, fork)),
     )
 
@@ -87,6 +87,6 @@ def _settings(source: Thread, fork: Thread) -> list[tuple[str, str, str]]:
     before, after = ({**dict(screens.told(each)), "Model profile": each.model_profile} for each in (source, fork))
     return [
         (name, before.get(name) or "none", after.get(name) or "none")
-        for name in ("Model profile", "System prompt", "Scope")
+        for name in ("Model profile", "System prompt", "Scope", "Skills")
         if before.get(name) != after.get(name)
     ]

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django.utils.safestring import SafeString
 
 from core.rendering import gist, json_html, json_size, json_text, markdown_html, one_line, size_text, took, vouched
+from threads.advice import ADVICE
 from threads.content import TERMINAL, BlockDict, MessageSnapshot
 
 # What a thread, a call or a goal has come to: a word, a dye and a glyph.
@@ -396,6 +397,7 @@ class Fault:
     code: str
     tone: str
     icon: str
+    advice: str = ""
     anchors: tuple[int, ...] = ()
     kind: Literal["fault"] = "fault"
 
@@ -694,6 +696,7 @@ def _fault(message: MessageSnapshot, position: int, words: str, code: str | None
         title="Cancelled" if cancelled else "Generation failed",
         message=words,
         code="" if cancelled else code or "",
+        advice=ADVICE.get(code or "", ""),
         tone="warn" if cancelled else "neg",
         icon="stop" if cancelled else "fault",
     )

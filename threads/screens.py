@@ -172,10 +172,11 @@ def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
 
 def told(thread: Thread) -> tuple[tuple[str, str], ...]:
     """What the agent was told besides the messages, and where the thread came from."""
-    thread.refresh_from_db(fields=["system_prompt", "analysis_scope", "client_context", "metadata"])
+    thread.refresh_from_db(fields=["system_prompt", "analysis_scope", "client_context", "available_skills", "metadata"])
     found = [
         ("System prompt", (thread.system_prompt or "")[:4000]),
         ("Scope", _scope(thread.analysis_scope)),
+        ("Skills", _skills(thread.available_skills)),
         ("Imported as", thread.import_id or ""),
         ("Metadata", ", ".join(f"{key}: {value}" for key, value in (thread.metadata or {}).items())[:2000]),
     ]
@@ -183,6 +184,13 @@ def told(thread: Thread) -> tuple[tuple[str, str], ...]:
         shown = {key: value for key, value in thread.client_context.items() if value}
         found.append(("On screen", ", ".join(f"{key}: {value}" for key, value in shown.items())[:2000]))
     return tuple((name, words) for name, words in found if words)
+
+
+def _skills(available: Sequence[Mapping[str, Any]] | None) -> str:
+    """The skills that the agent may load here; none named means those its owner subscribes to."""
+    if available is None:
+        return ""
+    return ", ".join(str(skill["name"]) for skill in available[:50]) or "none"
 
 
 def _scope(scope: Mapping[str, int | None] | None) -> str:

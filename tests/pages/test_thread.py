@@ -121,6 +121,7 @@ def test_a_goal_stands_beside_the_turn_that_declared_it_with_its_attempts(browse
 def test_a_failed_and_a_cancelled_answer_look_like_it(browser_of: Browser, who: People) -> None:
     """B61, B162: an error is an error, a stop is not."""
     failed = get(browser_of("alice"), path(make.thread(who.alice, "[[fail]]"))).one(class_="fault")
+    assert failed.one("span", class_="quiet").words == "Take [[fail]] out of the message and write again."
     assert (failed["data-tone"], failed.one("strong").words) == ("neg", "Generation failed")
     client = browser_of("alice")
     running = make.thread(who.alice, "Hello", run=False)
