@@ -170,3 +170,16 @@ def test_a_cancelled_answer_says_so_and_the_thread_is_writable_again(alice: Call
     run(thread.send_text("Go on."))
     assert roles(thread) == ["user", "assistant", "user", "assistant"]
     assert held(thread) == held(alice.thread(thread))
+
+
+def test_an_answer_ends_in_one_of_three_ways_and_the_sdk_knows_them_all(alice: Caller) -> None:
+    """B166: completed, failed, cancelled; one that is being written has not ended."""
+    slow = alice.start("Slowly. [[words 400]] [[pace 0.1]]")
+    written = some_words(alice, slow).latest_message
+    assert written is not None
+    assert not written.status.is_terminal()
+    assert alice.post(f"threads/{slow.thread_id}/cancel")[0] == 200
+    follow(slow)
+    ended = [thread.latest_message for thread in (run(alice.start("Yes.")), run(alice.start("No. [[fail]]")), slow)]
+    assert [message.status for message in ended if message] == ["completed", "failed", "cancelled"]
+    assert all(message.status.is_terminal() for message in ended if message)
