@@ -87,14 +87,29 @@ def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "")
     )
 
 
-def listed(actor: Actor, org_id: int, *, limit: int, page_token: str | None) -> AgentPageOut:
-    """A page of an org's agents, newest first (G4)."""
+def listed(
+    actor: Actor, org_id: int, *, limit: int, page_token: str | None, for_sdk: bool = False
+) -> AgentPageOut:
+    """A page of an org's agents, newest first (G4).
+
+    `for_sdk`: without the agents that the SDK's reader refuses, since one of them would cost it the whole page. They
+    are found by id and by name all the same.
+    """
     rows = _visible(actor).filter(org=org_id)
     if page_token:
         rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
     found = list(rows.order_by("-id")[: limit + 1])
     next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
-    return AgentPageOut(items=[agent_out(agent) for agent in found[:limit]], next_token=next_token)
+    shown = [agent for agent in found[:limit] if not for_sdk or _suits_sdk(agent.request_template)]
+    return AgentPageOut(items=[agent_out(agent) for agent in shown], next_token=next_token)
+
+
+def _suits_sdk(template: Mapping[str, Any]) -> bool:
+    """Whether the SDK knows every goal type of a template, and finds its client tools named by its own rule."""
+    declared, tools = template.get("goals") or [], template.get("client_tools") or []
+    return all(goal.get("goal_type") in goals.SDK_GOALS for goal in declared) and all(
+        str(tool.get("name", "")).startswith("client_") for tool in tools
+    )
 
 
 def agent_out(agent: Agent) -> AgentOut:

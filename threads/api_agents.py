@@ -25,7 +25,8 @@ class Agents(AgentEndpoint):
     @describe(gives=AgentPageOut, query=("limit", "page_token"), summary="List agents (G4)")
     def get(self, request: Request) -> HttpResponse:
         limit = paging.limit_of(self.query("limit"))
-        return record(agents.listed(self.actor, self.org(), limit=limit, page_token=self.query("page_token")))
+        page_token, for_sdk = self.query("page_token"), bool(self.api_version)
+        return record(agents.listed(self.actor, self.org(), limit=limit, page_token=page_token, for_sdk=for_sdk))
 
     @describe(takes=AgentIn, gives=AgentOut, summary="Write an agent (G1)")
     def post(self, request: Request) -> HttpResponse:

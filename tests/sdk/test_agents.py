@@ -151,11 +151,26 @@ def test_all_of_an_org_newest_first_over_several_pages(alice: Caller, eve: Calle
     """G4."""
     for number in range(53):
         write(eve, f"listed {number}")
-    found = [agent.name for agent in Agent.for_org(roboto_client=eve.client)]
+    names = [agent.name for agent in Agent.for_org(roboto_client=eve.client)]
+    found = [name for name in names if name.startswith("listed ")]
     assert found == [f"listed {number}" for number in range(52, -1, -1)]
     org_id = eve.server.who["orgs"]["globex"]
     with pytest.raises(RobotoUnauthorizedException):
         list(Agent.for_org(org_id, roboto_client=alice.client))
+
+
+def test_an_agent_that_the_sdk_cannot_read_costs_it_no_list(eve: Caller) -> None:
+    """G4: a goal type or a client tool's name of which the SDK knows nothing is left out for it, and only for it."""
+    readable = write(eve, "readable by all")
+    goal = {"goal_type": "checklist", "items": {"lights": "They are off."}}
+    tool = {"name": "remember", "description": "Remember.", "input_schema": {"type": "object"}}
+    for name, more in (("goal of our own", {"goals": [goal]}), ("tool of any name", {"client_tools": [tool]})):
+        template = {"messages": [{"role": "user", "content": [{"text": "Go."}]}], **more}
+        assert eve.post("agents", {"name": name, "request_template": template})[0] == 200
+    names = [agent.name for agent in Agent.for_org(roboto_client=eve.client)]
+    assert readable.name in names
+    assert not {"goal of our own", "tool of any name"} & set(names)
+    assert {"goal of our own", "tool of any name"} <= {item["name"] for item in eve.get("agents?limit=100")["items"]}
 
 
 def test_a_taken_name_is_a_conflict(alice: Caller, bob: Caller) -> None:

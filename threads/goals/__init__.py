@@ -27,6 +27,9 @@ REGISTRY: Mapping[str, GoalType] = {
     )
 }
 
+SDK_GOALS = frozenset({dataset_summary.GOAL.name, dataset_triage.GOAL.name, create_events.GOAL.name})
+"""The types that the public SDK can read; the others are for plain HTTP and the browser."""
+
 
 def declared(value: Any, place: str) -> dict[str, Any]:
     """The goal data of a declaration, checked and complete, `goal_type` included (B102); raises `InvalidRequest`."""
@@ -53,4 +56,4 @@ def check_attempt(goal_data: Mapping[str, Any], arguments: Any) -> dict[str, Any
     return attempt.model_dump(mode="json")
 
 
-__all__ = ["MAX_PER_TURN", "REGISTRY", "GoalRefused", "GoalType", "check_attempt", "declared"]
+__all__ = ["MAX_PER_TURN", "REGISTRY", "SDK_GOALS", "GoalRefused", "GoalType", "check_attempt", "declared"]
