@@ -77,6 +77,7 @@ TOOLS: dict[str, ToolSpec] = {
                 ["expression"], expression={"type": "string", "maxLength": 500, "description": "such as 2 * (3 + 4)"}
             ),
             calculate,
+            is_idempotent=True,
         ),
         ToolSpec(
             "current_time",
@@ -85,13 +86,15 @@ TOOLS: dict[str, ToolSpec] = {
                 [], timezone={"type": "string", "description": "an IANA name such as Europe/Berlin; UTC if left out"}
             ),
             current_time,
+            is_idempotent=True,
         ),
-        ToolSpec("echo", "Give back what it is given.", _schema(["value"], value={}), echo),
+        ToolSpec("echo", "Give back what it is given.", _schema(["value"], value={}), echo, is_idempotent=True),
         ToolSpec(
             "wait",
             "Wait some seconds, then answer.",
             _schema(["seconds"], seconds={"type": "number", "minimum": 0, "maximum": 30}),
             wait,
+            is_idempotent=True,
         ),
     )
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalogue import builtin, schemas
+from catalogue.models import Call
 from catalogue.spec import ToolContext, ToolSpec
 
 logger = logging.getLogger("heddle.calls")
@@ -44,9 +45,36 @@ def refusal(name: str, arguments: object) -> str | None:
     return schemas.problem_of_value(arguments, spec.input_schema, "input")
 
 
+def begin(name: str, context: ToolContext) -> bool:
+    """Record that a call is about to be made, in a transaction that its caller commits before making it.
+
+    False where it was begun before and may not be repeated: whoever began it did not live to tell what came of it.
+    """
+    spec = specs().get(name)
+    earlier = Call.objects.filter(tool_use_id=context.tool_use_id)
+    attempts = earlier.update(outcome=Call.Outcome.UNKNOWN)
+    if attempts and not (spec and spec.is_idempotent):
+        return False
+    Call.objects.create(
+        tool_use_id=context.tool_use_id,
+        attempt=attempts + 1,
+        thread_id=context.thread_id,
+        tool=name,
+        version=spec.version if spec else 0,
+    )
+    return True
+
+
+def finish(use_id: str, outcome: str, runtime_ms: int | None) -> None:
+    """Record what the last attempt at a call came to, in the transaction that stores its result."""
+    Call.objects.filter(tool_use_id=use_id, outcome="").update(outcome=outcome, runtime_ms=runtime_ms)
+
+
 def call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
     """Make a call. A tool that raises answers with an error result; nothing it does breaks the turn."""
-    spec = specs()[name]
+    spec = specs().get(name)
+    if spec is None:  # it was there when the model called it, before a worker died and Heddle was upgraded
+        return ToolResult("error", {"error": f"There is no tool {name} any more."})
     started = time.perf_counter()
     try:
         value = spec.run(arguments, context)

@@ -16,7 +16,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """One tool of a server. `is_idempotent`: calling it again after a crash does no harm."""
+    """One tool of a server. `is_idempotent`: calling it again after a crash does no harm; nobody has to say no."""
 
     name: str
     description: str
@@ -24,5 +24,5 @@ class ToolSpec:
     run: Callable[[Mapping[str, Any], ToolContext], Any]
     server: str = "demo"
     version: int = 1
-    is_idempotent: bool = True
+    is_idempotent: bool = False
     tags: tuple[str, ...] = field(default=())

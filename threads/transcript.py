@@ -191,6 +191,16 @@ def writing(thread_id: int, fence: Fence | None = None) -> Iterator[Transcript]:
 
 
 @contextmanager
+def holding(thread_id: int, fence: Fence) -> Iterator[None]:
+    """Lock a thread under a claim and leave it as it is: for what may only be stored by whoever still has the turn."""
+    with transaction.atomic():
+        if _LOCKED.first(thread_id) is None:
+            raise Thread.DoesNotExist
+        fence.check()
+        yield
+
+
+@contextmanager
 def creating(thread: Thread) -> Iterator[Transcript]:
     """Write the first messages of a thread that is not stored yet."""
     with transaction.atomic():

@@ -100,7 +100,6 @@ class _Run:
         self.tools = Toolbox(thread, turn)
         self.answer: Message | None = None
         """The assistant message that is open, once there is one."""
-        self.is_recovered = fence.attempt > 1
 
     @classmethod
     def claimed(cls, turn: Turn) -> "_Run | None":
@@ -145,13 +144,12 @@ class _Run:
         return [use for use in open_uses(self.thread) if not self.tools.is_clients(use["tool_name"])]
 
     def step(self) -> bool:
-        """One phase: calls that are open, or one request to the model. False when the turn left this worker."""
+        """One phase: a call that is open, or one request to the model. False when the turn left this worker."""
         if self.answer is None:
-            uses = self._open_server_uses()
-            results = [self.tools.answer(use, was_interrupted=self.is_recovered) for use in uses]
-            self.is_recovered = False
+            use, *others = self._open_server_uses()
+            result = self.tools.answer(use, self.fence)
             with transcript.writing(self.thread.pk, self.fence) as writer:
-                return self._store_results(writer, uses, results)
+                return self._store_result(writer, use, result, is_last=not others)
         return self._ask(self.answer)
 
     # One request to the model
@@ -259,13 +257,16 @@ class _Run:
             return self._go_on()
         return self._after_results(writer, writer.add("roboto", refused) if refused else None, len(open_))
 
-    def _store_results(self, writer: Transcript, uses: list[BlockDict], results: list[BlockDict]) -> bool:
+    def _store_result(self, writer: Transcript, use: BlockDict, result: BlockDict, *, is_last: bool) -> bool:
+        """One result at a time: a crash in a later call then cannot cost an earlier one what is known of it."""
         collected = Message.objects.filter(thread=self.thread).order_by("-idx").first()
         if collected is None or collected.role != "roboto":
-            collected = writer.add("roboto", results, status=Message.Status.GENERATING)
+            collected = writer.add("roboto", [result], status=Message.Status.GENERATING)
         else:
-            writer.extend(collected, results)
-        self.tools.record_attempts(writer, uses, results)
+            writer.extend(collected, [result])
+        self.tools.record(writer, use, result)
+        if not is_last:
+            return self._go_on()
         waiting = [use for use in open_uses(self.thread) if self.tools.is_clients(use["tool_name"])]
         return self._after_results(writer, collected, len(waiting))
 

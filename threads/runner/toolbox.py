@@ -1,7 +1,7 @@
 """What the agent of a turn may call, and who answers: the server, a goal, or the client."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +10,17 @@ from django.utils import timezone
 from accounts.authentication import actor_of_user
 from catalogue import calls, schemas, skills
 from catalogue.spec import ToolContext
-from threads import goals
+from threads import goals, transcript
 from threads.content import LOAD_SKILL, BlockDict, tool_result, tool_use
 from threads.models import ClientTool, Goal, Thread, Turn
 from threads.runner.providers.events import ToolCall
 from threads.status import GoalStatus
-from threads.transcript import Transcript
+from threads.transcript import Fence, Transcript
 
-INTERRUPTED = "The worker died while this call was running. Whether it had an effect is not known; it was not repeated."
+INTERRUPTED = (
+    "The worker died before the result of this call was stored. Whether it had an effect is not known; "
+    "it was not repeated."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,37 +67,33 @@ class Toolbox:
         """Whether the client answers this tool."""
         return name in self.client
 
-    def may_repeat(self, name: str) -> bool:
-        """Whether calling it again after a crash does no harm."""
-        spec = calls.specs().get(name)
-        return name in self.goals or name == LOAD_SKILL or (spec is not None and spec.is_idempotent)
+    def answer(self, use: BlockDict, fence: Fence) -> BlockDict:
+        """The result of a call that the server or a goal answers. Runs outside of any transaction.
 
-    def answer(self, use: BlockDict, *, was_interrupted: bool = False) -> BlockDict:
-        """The result of a call that the server or a goal answers. Runs outside of any transaction."""
+        A tool of the catalogue may do something outside: its call is recorded before it is made, by whoever still has
+        the turn, and what was begun before is made again only where that does no harm (spec 4.4). `LeaseLost` where
+        the turn went to somebody else.
+        """
         name, use_id = use["tool_name"], use["tool_use_id"]
-        if was_interrupted and not self.may_repeat(name):
-            return tool_result(name, use_id, "error", {"error": INTERRUPTED})
         if name in self.goals:
             return self._attempt(self.goals[name], use)
         if name == LOAD_SKILL:
             return _loaded(self.skills.get(_wanted(use["input"] or {})), use_id)
         context = ToolContext(self.thread.thread_id, use_id, self.thread.analysis_scope)
+        with transcript.holding(self.thread.pk, fence):
+            is_begun = calls.begin(name, context)
+        if not is_begun:
+            return tool_result(name, use_id, "error", {"error": INTERRUPTED})
         result = calls.call(name, use["input"] or {}, context)
         return tool_result(name, use_id, result.status, result.payload, runtime_ms=result.runtime_ms, raw=result.raw)
 
-    def record_attempts(self, writer: Transcript, uses: Sequence[BlockDict], results: Sequence[BlockDict]) -> None:
-        """Keep with each goal what was tried for it and whether it was achieved (spec 4.3)."""
-        outcomes = {result["tool_use_id"]: result for result in results}
-        achieved = attempts = 0
-        for use in uses:
-            goal = self.goals.get(use["tool_name"])
-            result = outcomes.get(use["tool_use_id"])
-            if goal is None or result is None or goal.status != GoalStatus.PENDING:
-                continue
-            attempts += 1
-            achieved += _conclude(goal, use, result["status"] == "success")
-        if attempts:
-            writer.goals_changed(achieved=achieved)
+    def record(self, writer: Transcript, use: BlockDict, result: BlockDict) -> None:
+        """Keep what came of a call, and with a goal whether it was achieved (spec 4.3), as its result is stored."""
+        goal = self.goals.get(use["tool_name"])
+        if goal is None:
+            calls.finish(use["tool_use_id"], result["status"], result["runtime_ms"])
+        elif goal.status == GoalStatus.PENDING:
+            writer.goals_changed(achieved=_conclude(goal, use, result["status"] == "success"))
 
     def _refusal(self, call: ToolCall) -> str | None:
         if call.arguments is None:
@@ -111,8 +110,7 @@ class Toolbox:
     def _attempt(self, goal: Goal, use: BlockDict) -> BlockDict:
         started = time.perf_counter()
         name, use_id = use["tool_name"], use["tool_use_id"]
-        # The result stands as soon as one attempt succeeded, the row only once all calls of the message are answered.
-        if goal.status != GoalStatus.PENDING or goal.result is not None:
+        if goal.status != GoalStatus.PENDING:
             return tool_result(name, use_id, "success", {"achieved": True, "note": "It was achieved before."})
         try:
             goal.result = goals.check_attempt(goal.goal_data, use["input"])

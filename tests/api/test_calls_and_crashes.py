@@ -1,0 +1,160 @@
+"""4.4, B79, B80: what a worker's death does to the calls it was making. Each is recorded before it is made."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from catalogue import builtin
+from catalogue.models import Call
+from catalogue.spec import ToolContext, ToolSpec
+from tests import make
+from tests.api import shapes
+from tests.conftest import data_of
+from threads import turns
+from threads.access import thread_for
+from threads.models import Thread, Turn
+from threads.runner import loop
+from threads.runner.toolbox import INTERRUPTED
+
+TWO_LETTERS = '[[call letter {"to": "a"}]] [[call letter {"to": "b"}]]'
+
+
+class Killed(BaseException):
+    """What ends a worker without giving anybody a chance to tidy up."""
+
+
+class Post:
+    """A tool with an effect: it keeps what was sent, and does something in the middle of a call if told so."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str]] = []
+        self.meanwhile: dict[str, Callable[[], None]] = {}
+
+    def __call__(self, arguments: Any, context: ToolContext) -> Any:
+        self.sent.append((arguments["to"], context.tool_use_id))
+        self.meanwhile.pop(arguments["to"], lambda: None)()
+        return {"sent": arguments["to"]}
+
+    @property
+    def to(self) -> list[str]:
+        return [name for name, _ in self.sent]
+
+
+@pytest.fixture
+def letters(monkeypatch) -> Callable[..., Post]:
+    """Offer the tool `letter`, which may be repeated or not."""
+
+    def offer(**marks: Any) -> Post:
+        post = Post()
+        monkeypatch.setitem(builtin.TOOLS, "letter", ToolSpec("letter", "Send one.", {"type": "object"}, post, **marks))
+        return post
+
+    return offer
+
+
+def die() -> None:
+    raise Killed
+
+
+def crash(thread: Thread) -> None:
+    """Advance the thread's turn with a worker that is killed on the way, and let its lease run out."""
+    turn = Turn.objects.get(thread=thread)
+    with pytest.raises(Killed):
+        loop.advance(turn.pk)
+    make.let_expire(turn)
+
+
+def results(api, thread: Thread) -> list[tuple[str, Any]]:
+    record = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    used, answered = shapes.blocks(record, "tool_use"), shapes.blocks(record, "tool_result")
+    assert [use["tool_use_id"] for use in used] == [result["tool_use_id"] for result in answered]
+    assert record["status"] == "user_turn"
+    return [(result["status"], result["payload"]) for result in answered]
+
+
+def test_what_may_not_be_repeated_is_not_called_again_and_the_result_says_so(api, who, letters):
+    post = letters()
+    thread = make.thread(who.alice, '[[call letter {"to": "a"}]]', run=False)
+    post.meanwhile["a"] = die
+    crash(thread)
+    loop.advance(Turn.objects.get(thread=thread).pk)
+    assert post.to == ["a"]
+    assert results(api, thread) == [("error", {"error": INTERRUPTED})]
+    assert [(call.tool, call.attempt, call.outcome) for call in Call.objects.all()] == [("letter", 1, "unknown")]
+
+
+def test_what_may_be_repeated_is_called_again_for_the_same_use(api, who, letters):
+    post = letters(is_idempotent=True)
+    thread = make.thread(who.alice, '[[call letter {"to": "a"}]]', run=False)
+    post.meanwhile["a"] = die
+    crash(thread)
+    loop.advance(Turn.objects.get(thread=thread).pk)
+    assert post.to == ["a", "a"]
+    assert len(set(post.sent)) == 1
+    assert results(api, thread) == [("success", {"sent": "a"})]
+    recorded = Call.objects.order_by("attempt").values_list("tool_use_id", "attempt", "outcome")
+    assert list(recorded) == [(post.sent[0][1], 1, "unknown"), (post.sent[0][1], 2, "success")]
+
+
+def test_results_from_before_the_crash_stand_and_calls_behind_it_are_made(api, who, letters):
+    post = letters()
+    thread = make.thread(who.alice, TWO_LETTERS + '[[call letter {"to": "c"}]]', run=False)
+    post.meanwhile["b"] = die
+    crash(thread)
+    loop.advance(Turn.objects.get(thread=thread).pk)
+    assert post.to == ["a", "b", "c"]
+    assert [status for status, _ in results(api, thread)] == ["success", "error", "success"]
+
+
+def test_a_call_is_on_record_while_it_runs(who, letters):
+    post, seen = letters(), []
+    post.meanwhile["a"] = lambda: seen.extend(Call.objects.values_list("tool", "outcome"))
+    make.thread(who.alice, '[[call letter {"to": "a"}]]')
+    assert seen == [("letter", "")]
+    assert [call.outcome for call in Call.objects.all()] == ["success"]
+
+
+def test_a_first_call_of_a_rewound_turn_is_no_repeated_one(api, who, letters):
+    """The turn was claimed twice, and nobody died in a call."""
+    post = letters()
+    thread = make.thread(who.alice, '[[call letter {"to": "a"}]]', run=False)
+    make.let_expire(make.half_answered(thread, "Half an "))
+    loop.advance(Turn.objects.get(thread=thread).pk)
+    assert post.to == ["a"]
+    assert results(api, thread) == [("success", {"sent": "a"})]
+
+
+def test_whoever_lost_the_turn_during_a_call_makes_no_other(api, who, letters):
+    """The lease ran out in the first call; the second worker answers for it and makes the second call, alone."""
+    post = letters()
+    thread = make.thread(who.alice, TWO_LETTERS, run=False)
+    turn = Turn.objects.get(thread=thread)
+
+    def somebody_else_goes_on() -> None:
+        make.let_expire(turn)
+        loop.advance(turn.pk)
+
+    post.meanwhile["a"] = somebody_else_goes_on
+    loop.advance(turn.pk)
+    assert post.to == ["a", "b"]
+    assert [status for status, _ in results(api, thread)] == ["error", "success"]
+
+
+def test_a_cancelled_turn_makes_no_further_call_B162(api, who, letters):
+    post = letters()
+    thread = make.thread(who.alice, TWO_LETTERS, run=False)
+    post.meanwhile["a"] = lambda: turns.cancel(who.alice.actor, thread_for(who.alice.actor, thread.thread_id)) and None
+    loop.advance(Turn.objects.get(thread=thread).pk)
+    assert post.to == ["a"]
+    assert [status for status, _ in results(api, thread)] == ["error", "error"]
+
+
+def test_a_tool_that_is_gone_when_a_second_worker_comes_is_an_error_result(api, who, letters, monkeypatch):
+    post = letters(is_idempotent=True)
+    thread = make.thread(who.alice, '[[call letter {"to": "a"}]]', run=False)
+    post.meanwhile["a"] = die
+    crash(thread)
+    monkeypatch.delitem(builtin.TOOLS, "letter")
+    loop.advance(Turn.objects.get(thread=thread).pk)
+    assert [status for status, _ in results(api, thread)] == ["error"]
