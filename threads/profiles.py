@@ -50,7 +50,7 @@ class Options(BaseModel):
     """The profile that is asked when this one cannot answer."""
     input_price: Price | None = None
     output_price: Price | None = None
-    """Per million tokens, in the currency of the other profiles' prices."""
+    """US dollars per million tokens."""
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

@@ -39,7 +39,7 @@ class Turn(models.Model):
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=20, decimal_places=10, null=True)
-    """In the currency of the prices; null where any part of it is unknown."""
+    """In US dollars; null where any part of it is unknown."""
     answer_idx = models.PositiveIntegerField(null=True)
     """The message that ended the turn."""
     error_code = models.CharField(max_length=60, default="")
