@@ -30,6 +30,8 @@ class Right(StrEnum):
     RESCOPE = "rescope"
     DESCRIBE = "describe"
     RAW = "raw"
+    FIGURES = "figures"
+    """What its turns used: models, tokens, time and cost."""
 
 
 _ANY = frozenset(Relation)
@@ -44,6 +46,7 @@ RIGHTS: dict[Right, frozenset[Relation]] = {
     Right.RESCOPE: _CREATOR,
     Right.FORK: frozenset({Relation.CREATOR, Relation.ADMIN}),
     Right.RAW: frozenset({Relation.CREATOR, Relation.ADMIN}),
+    Right.FIGURES: frozenset({Relation.CREATOR, Relation.ADMIN}),
 }
 
 WIDENED_BY_POLICY: dict[Right, tuple[str, Relation]] = {Right.FORK: ("members_may_fork", Relation.MEMBER)}

@@ -1,7 +1,6 @@
 """Every setting an operator can make: typed, prefixed `HEDDLE_`, read once, refused with a sentence when wrong."""
 
 import os
-import re
 import secrets
 import sys
 from pathlib import Path
@@ -9,6 +8,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from threads import profiles
 
 DEFAULT_PORT = 8000
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -62,11 +63,7 @@ class Env(BaseSettings):
     def _whole(self) -> Self:
         if self.heartbeat_seconds * 2 > self.lease_seconds:
             raise ValueError("heartbeat_seconds must be at most half of lease_seconds, or a busy worker loses its turn")
-        names = [line.partition("=")[0].strip() for line in self.model_profiles]
-        if bad := [line for line in self.model_profiles if not re.fullmatch(r"[\w.-]+\s*=\s*[\w.-]+:\S+", line)]:
-            raise ValueError(f"model_profiles: {bad[0]!r} must look like name=provider:model")
-        if self.default_profile and self.default_profile not in (*names, "simulated"):
-            raise ValueError(f"default_profile: {self.default_profile!r} is none of the model_profiles")
+        profiles.parse(self.model_profiles, self.default_profile)
         if self.mode == "production":
             if self.secret_key is None or len(self.secret_key.get_secret_value()) < 32:
                 raise ValueError("secret_key must be set, with at least 32 characters, when mode is production")

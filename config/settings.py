@@ -166,6 +166,10 @@ LOGGING = {
         "celery": {"level": "WARNING"},
         "kombu": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        # The clients of model providers: what they say at lower levels holds addresses and whole requests.
+        "httpx2": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+        "anthropic": {"level": "WARNING"},
     },
 }
 

@@ -435,6 +435,8 @@ class Turn:
     acts: Acts | None = None
     goals: tuple[GoalNote, ...] = ()
     anchors: tuple[int, ...] = ()
+    figures: tuple[str, ...] = ()
+    """What the turn that ended here used, in words, for those who may know."""
 
     @property
     def last(self) -> int:
@@ -470,13 +472,15 @@ def present(
     now: datetime,
     thread_status: str = "user_turn",
     goals: Sequence[GoalNote] = (),
+    figures: Mapping[int, tuple[str, ...]] | None = None,
 ) -> list[Turn]:
     """The transcript as articles, in order. `marks` are by message index, `goals` stand at the turn that declared them.
 
-    `thread_status` decides what an unanswered call waits for; messages after `now` count as now.
+    `thread_status` decides what an unanswered call waits for; messages after `now` count as now. `figures` are by the
+    message that ended a turn.
     """
     answers = _answers(messages)
-    desk = _Desk(author_names, marks, now, thread_status, answers)
+    desk = _Desk(author_names, marks, now, thread_status, answers, figures or {})
     turns = [desk.turn(run) for run in _runs(messages)]
     return _with_goals(turns, goals)
 
@@ -529,6 +533,7 @@ class _Desk:
     now: datetime
     thread_status: str
     answers: Answers
+    figures: Mapping[int, tuple[str, ...]]
     paired: set[tuple[int, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -549,6 +554,7 @@ class _Desk:
             parts=tuple(parts),
             acts=self._acts(closing) if closing else None,
             anchors=left,
+            figures=next((self.figures[message.index] for message in run if message.index in self.figures), ()),
         )
 
     def _author(self, message: MessageSnapshot) -> str:

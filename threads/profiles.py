@@ -1,13 +1,66 @@
-"""Model profiles: which model answers under which name (H9). One line of configuration each, `name=provider:model`."""
+"""Model profiles: which model answers under which name (H9). One line of configuration each.
 
-from dataclasses import dataclass
+    name=provider:model?option=value&option=value
+
+The options are the fields of `Options`. A line that is not right is refused with a sentence that names it, and never
+with what stands behind its `?`: somebody may have put a key there.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cache
+from pathlib import Path
+from typing import Annotated, Self
+from urllib.parse import parse_qsl
 
 from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError, model_validator
 
 from core.errors import InvalidRequest
 
 SIMULATED = "simulated"
+SHAPE = "must look like name=provider:model or name=provider:model?option=value&option=value"
+OWN_WIRES = ("openai", "openai-chat", "openai-responses", "anthropic")
+"""Providers whose address and key a line may set; every other one reads its own variables."""
+_LINE = re.compile(r"(?P<name>[\w.-]{1,60})\s*=\s*(?P<model>[\w.-]+:[^\s?]+)(?:\?(?P<options>\S*))?")
+Price = Annotated[Decimal, Field(ge=0, le=100_000)]
+
+
+class Options(BaseModel):
+    """What a line may say behind its `?`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: str = Field("", max_length=60)
+    """What people read instead of the name."""
+    base_url: HttpUrl | None = None
+    """Another server that speaks the provider's wire."""
+    key_env: str = Field("", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    key_file: Path | None = None
+    """Where the key stands, read anew for each request."""
+    temperature: float | None = Field(None, ge=0, le=2)
+    max_tokens: int | None = Field(None, ge=1, le=10_000_000)
+    """The longest answer to one request."""
+    timeout: float = Field(120, gt=0, le=3600)
+    """How many seconds the model may be silent, before its answer and within it."""
+    retries: int = Field(3, ge=0, le=10)
+    fallback: str = ""
+    """The profile that is asked when this one cannot answer."""
+    input_price: Price | None = None
+    output_price: Price | None = None
+    """US dollars per million tokens."""
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.key_env and self.key_file:
+            raise ValueError("key_env and key_file are two places for one key: give one")
+        if self.key_file and not self.key_file.is_absolute():
+            raise ValueError("key_file must be an absolute path")
+        if (self.input_price is None) != (self.output_price is None):
+            raise ValueError("input_price and output_price go together: give both, or neither")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +72,41 @@ class Profile:
     description: str
     model: str
     is_default: bool
+    options: Options = field(default_factory=Options)
+
+    @property
+    def silence_limit(self) -> float | None:
+        """How many seconds it may be silent; the simulator pauses as long as it was told to."""
+        return None if self.model == SIMULATED else self.options.timeout
+
+
+def parse(lines: Sequence[str], default: str = "") -> tuple[Profile, ...]:
+    """The profiles of these lines and the simulator, exactly one of them the default: `default`, else the first.
+
+    Raises `ValueError` with a sentence that names the line: of another shape, with an option that is unknown or out of
+    bounds, a name given twice, a fallback that is no other line or comes back to where it began.
+    """
+    found: dict[str, tuple[str, Options]] = {}
+    for line in lines:
+        name, model, options = _parsed(line)
+        if name in found or name == SIMULATED:
+            raise ValueError(f"model_profiles: the name {name!r} is taken")
+        found[name] = model, options
+    _check_fallbacks({name: options.fallback for name, (_, options) in found.items()})
+    if default and default not in (*found, SIMULATED):
+        raise ValueError(f"default_profile: {default!r} is none of the model_profiles")
+    default = default or next(iter(found), SIMULATED)
+    found[SIMULATED] = SIMULATED, Options()
+    return tuple(
+        Profile(name, options.label or _label(name), _description(model), model, name == default, options)
+        for name, (model, options) in found.items()
+    )
 
 
 @cache
 def all_profiles() -> tuple[Profile, ...]:
-    """Every profile, exactly one of them the default; the simulator is always there."""
-    lines = [line.partition("=") for line in settings.HEDDLE.model_profiles]
-    models = {name.strip(): model.strip() for name, _, model in lines}
-    default = settings.HEDDLE.default_profile or next(iter(models), SIMULATED)
-    models.setdefault(SIMULATED, SIMULATED)
-    return tuple(
-        Profile(name, name.replace("-", " ").capitalize(), _description(model), model, name == default)
-        for name, model in models.items()
-    )
+    """Every configured profile; the simulator is always there."""
+    return parse(settings.HEDDLE.model_profiles, settings.HEDDLE.default_profile)
 
 
 def named(profile_id: str | None) -> Profile:
@@ -40,6 +115,55 @@ def named(profile_id: str | None) -> Profile:
         if profile.id == profile_id or (profile_id is None and profile.is_default):
             return profile
     raise InvalidRequest(f"model_profile: there is no profile {str(profile_id)[:80]}")
+
+
+def _parsed(line: str) -> tuple[str, str, Options]:
+    match = _LINE.fullmatch(line.strip())
+    if match is None:
+        raise ValueError(f"model_profiles: {line.partition('?')[0][:80]!r} {SHAPE}")
+    name, model = match["name"], match["model"]
+    try:
+        pairs = parse_qsl(match["options"] or "", keep_blank_values=True, strict_parsing=bool(match["options"]))
+    except ValueError:
+        raise ValueError(f"model_profiles: {name!r} {SHAPE}") from None
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        raise ValueError(f"model_profiles: {name!r} gives an option twice")
+    try:
+        options = Options.model_validate(given)
+    except ValidationError as problem:
+        raise ValueError(f"model_profiles: {name!r} {_sentence(problem)}") from None
+    if (options.base_url or options.key_env or options.key_file) and model.partition(":")[0] not in OWN_WIRES:
+        raise ValueError(
+            f"model_profiles: {name!r} base_url, key_env and key_file are for {', '.join(OWN_WIRES)}; "
+            "other providers read their own variables"
+        )
+    return name, model, options
+
+
+def _sentence(problem: ValidationError) -> str:
+    """The first mistake, without what was given."""
+    first = problem.errors(include_input=False, include_url=False, include_context=False)[0]
+    option = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"has an option {option[:40]!r}, which is none of {', '.join(Options.model_fields)}"
+    return f"{option}: {first['msg']}" if option else first["msg"].removeprefix("Value error, ")
+
+
+def _check_fallbacks(fallbacks: Mapping[str, str]) -> None:
+    for name, fallback in fallbacks.items():
+        if fallback and fallback not in fallbacks:
+            raise ValueError(f"model_profiles: {name!r} falls back to {fallback!r}, which is no other line")
+        seen = [name]
+        while fallback:
+            if fallback in seen:
+                raise ValueError(f"model_profiles: the fallbacks {' -> '.join([*seen, fallback])} go in a circle")
+            seen.append(fallback)
+            fallback = fallbacks[fallback]
+
+
+def _label(name: str) -> str:
+    return name.replace("-", " ").capitalize()
 
 
 def _description(model: str) -> str:

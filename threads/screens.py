@@ -12,7 +12,7 @@ from accounts.rights import Right
 from core import ids
 from core.actor import Actor
 from core.db import snapshot
-from threads import hooks, presenting, reading
+from threads import figures, hooks, presenting, reading
 from threads.access import may
 from threads.content import MessageSnapshot
 from threads.models import Goal, Message, Pin, Thread
@@ -29,6 +29,7 @@ class Screen:
     marks: Mapping[int, Mark]
     goals: Sequence[GoalNote]
     names: Mapping[str, str]
+    figures: Mapping[int, tuple[str, ...]]
     token: str
     now: datetime
 
@@ -41,6 +42,7 @@ class Screen:
             now=self.now,
             thread_status=self.thread.status,
             goals=self.goals,
+            figures=self.figures,
         )
 
 
@@ -50,9 +52,12 @@ def screen(actor: Actor, thread: Thread, *, between: tuple[int, int] | None = No
         reading.refresh(thread)
         messages = reading.snapshots(thread.pk, between=between)
         goals = goal_notes(thread)
+        may_know = may(actor, thread, Right.FIGURES)
+        found = figures.of_turns(thread.pk, between=between) if may_know else []
     names = reading.author_names(messages)
     marks = hooks.message_marks(actor, thread)
-    return Screen(thread, messages, marks, goals, names, reading.token_of(thread), timezone.now())
+    told = {each.answer_idx: figures.words(each) for each in reversed(found)}  # of two, the one that wrote the answer
+    return Screen(thread, messages, marks, goals, names, told, reading.token_of(thread), timezone.now())
 
 
 def context(actor: Actor, thread: Thread) -> dict[str, Any]:

@@ -123,7 +123,12 @@ def cancel(actor: Actor, thread: Thread) -> StatusOut:
             _stop_message(writer)
             fail_goals(writer)
             Turn.objects.filter(thread=thread, state__in=OPEN_TURN).update(
-                state=TurnState.CANCELLED, finished_at=timezone.now(), error_code="cancelled"
+                state=TurnState.CANCELLED,
+                finished_at=timezone.now(),
+                error_code="cancelled",
+                # What a request used that was cut short is not known.
+                cost=None,
+                answer_idx=writer.thread.message_count - 1,
             )
             writer.turn_to(ThreadStatus.USER_TURN)
         return reading.status(writer.thread)

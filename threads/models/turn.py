@@ -29,8 +29,19 @@ class Turn(models.Model):
     finished_at = models.DateTimeField(null=True)
     reprompts = models.PositiveSmallIntegerField(default=0)
     requests = models.PositiveSmallIntegerField(default=0)
+    """Answers of models, whole or broken off."""
+    retries = models.PositiveSmallIntegerField(default=0)
+    """Requests that were sent again, to the same profile or to its fallback."""
+    profile = models.CharField(max_length=100, default="")
+    """The profile that answered last."""
+    model = models.CharField(max_length=200, default="")
+    """Its model, by the name that the provider gave it."""
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    """In US dollars; null where any part of it is unknown."""
+    answer_idx = models.PositiveIntegerField(null=True)
+    """The message that ended the turn."""
     error_code = models.CharField(max_length=60, default="")
     # Recognises a POST that is sent again (spec 1.5).
     request_hash = models.CharField(max_length=64, default="")

@@ -9,6 +9,7 @@ import logging
 import re
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from time import monotonic
 
 from django.conf import settings
@@ -22,10 +23,10 @@ from threads import reading, transcript
 from threads.content import BlockDict, MessageSnapshot, error, text, tool_result
 from threads.models import Message, Thread, Turn
 from threads.pending import open_uses
-from threads.profiles import named
-from threads.runner import prompts
+from threads.profiles import Profile, named
+from threads.runner import asking, prompts
 from threads.runner.claims import claim, heart
-from threads.runner.providers.events import Broken, Finished, TextFragment, ToolCall
+from threads.runner.providers.events import Broken, Finished, TextFragment, ToolCall, Usage
 from threads.runner.toolbox import Toolbox
 from threads.status import ThreadStatus, TurnState
 from threads.transcript import Fence, LeaseLost, Transcript
@@ -86,8 +87,8 @@ def _give_up(turn: Turn) -> None:
         has_goals = fail_goals(writer)
         writer.turn_to(ThreadStatus.GOALS_FAILED if has_goals else ThreadStatus.USER_TURN)
         turn.state, turn.lease_until, turn.finished_at = TurnState.FAILED, None, timezone.now()
-        turn.error_code = "internal_error"
-        turn.save(update_fields=["state", "lease_until", "finished_at", "error_code"])
+        turn.error_code, turn.answer_idx = "internal_error", last.idx
+        turn.save(update_fields=["state", "lease_until", "finished_at", "error_code", "answer_idx"])
 
 
 class _Run:
@@ -100,6 +101,8 @@ class _Run:
         self.tools = Toolbox(thread, turn)
         self.answer: Message | None = None
         """The assistant message that is open, once there is one."""
+        self.profile: Profile | None = None
+        """Who is asked, once somebody was."""
 
     @classmethod
     def claimed(cls, turn: Turn) -> "_Run | None":
@@ -130,6 +133,7 @@ class _Run:
                 self.answer = last
                 return
             writer.rewind(last.idx)
+            self._count(Usage())  # somebody began this answer, and what it used is lost with the worker
             logger.info("turn.rewound", extra={"turn": self.turn.pk, "from_idx": last.idx})
         elif last is not None and last.role != "roboto":
             _answer_dangling(writer)
@@ -159,7 +163,8 @@ class _Run:
         from threads.runner.providers.streaming import ModelRequest, Stream, Tool
 
         try:
-            profile = named(self.thread.model_profile)
+            # Who has fallen back stays there to the end of the turn, or as long as one worker has it.
+            profile = self.profile = self.profile or named(self.thread.model_profile)
         except InvalidRequest as gone:
             return self._fail(answer, [], Broken("misconfigured", gone.message))
         history = [message for message in reading.snapshots(self.thread.pk) if message.index < answer.idx]
@@ -173,14 +178,34 @@ class _Run:
             ),
             prompt=prompts.reprompt(list(goals)) if goals and _ends_with_answer(history) else None,
         )
-        stream = Stream(request)
-        try:
-            return self._listen(answer, stream)
-        finally:
-            stream.close()
+        tried = 0
+        while True:
+            stream = Stream(request)
+            try:
+                outcome = self._listen(answer, stream)
+            finally:
+                stream.close()
+            if not isinstance(outcome, Broken):
+                return outcome
+            wait = asking.wait_before_retry(outcome, profile, tried)
+            if wait is not None:
+                tried += 1
+                asking.pause(wait, self.fence)
+            elif outcome.can_fall_back and profile.options.fallback:
+                self.profile = profile = named(profile.options.fallback)
+                request, tried = replace(request, profile=profile), 0
+            else:
+                return self._fail(answer, [], outcome)
+            self.turn.retries += 1
+            logger.info("turn.asks_again", extra={"turn": self.turn.pk, "code": outcome.code, "profile": profile.id})
 
-    def _listen(self, answer: Message, stream: object) -> bool:
-        """Store fragments in batches until the request is over, then what it came to, in one commit with the rest."""
+    def _listen(self, answer: Message, stream: object) -> bool | Broken:
+        """Store fragments in batches until the request is over, then what it came to, in one commit with the rest.
+
+        A request that broke before anything of it was shown is handed back: it may be repeated. One that broke later
+        may not, because what was shown stays.
+        """
+        has_begun = False
         fragments: list[str] = []
         called: list[ToolCall] = []
         batch = settings.HEDDLE.batch_ms / 1000
@@ -196,24 +221,27 @@ class _Run:
                     # A model that is silent for long may be working for a turn that was cancelled meanwhile.
                     self.fence.check()
                 case TextFragment(text=piece):
+                    has_begun = True
                     fragments.append(piece)
                     # The first words go out at once, or nearly: whatever follows within a few milliseconds joins them.
                     first = 0.005 if answer.block_count == 0 else batch
                     flush_at = flush_at or monotonic() + first
                 case ToolCall():
                     called.append(event)
-                case Finished():
-                    return self._finish(answer, fragments, called, event)
-                case Broken():
-                    return self._fail(answer, fragments, event)
+                case Finished(usage=usage):
+                    return self._finish(answer, fragments, called, usage)
+                case Broken(usage=usage):
+                    self._count(usage)
+                    return self._fail(answer, fragments, event) if has_begun else event
 
     def _flush(self, answer: Message, fragments: Sequence[str]) -> None:
         with transcript.writing(self.thread.pk, self.fence) as writer:
             writer.extend(answer, _text_blocks(fragments))
-        if self.turn.first_text_at is None:
-            self.turn.first_text_at = timezone.now()
+        self._mark_first_text()
 
-    def _finish(self, answer: Message, fragments: Sequence[str], called: list[ToolCall], usage: Finished) -> bool:
+    def _finish(self, answer: Message, fragments: Sequence[str], called: list[ToolCall], usage: Usage) -> bool:
+        if fragments:
+            self._mark_first_text()
         with transcript.writing(self.thread.pk, self.fence) as writer:
             self._count(usage)
             writer.extend(answer, _text_blocks(fragments))
@@ -293,6 +321,7 @@ class _Run:
         writer.turn_to(ThreadStatus.GOALS_FAILED if has_unmet else ThreadStatus.USER_TURN)
         self.turn.error_code = code
         self.turn.finished_at = timezone.now()
+        self.turn.answer_idx = writer.thread.message_count - 1
         return self._leave(state)
 
     def _leave(self, state: TurnState) -> bool:
@@ -305,20 +334,36 @@ class _Run:
         self._save()
         return True
 
-    def _count(self, usage: Finished) -> None:
-        self.turn.requests += 1
-        self.turn.input_tokens += usage.input_tokens
-        self.turn.output_tokens += usage.output_tokens
-        if self.turn.first_text_at is None:
-            self.turn.first_text_at = timezone.now()
+    def _mark_first_text(self) -> None:
+        self.turn.first_text_at = self.turn.first_text_at or timezone.now()
+
+    def _count(self, usage: Usage | None) -> None:
+        """Add what an answer used, or the part of it that came; once a cost is unknown, that of the turn is."""
+        if usage is None:
+            return
+        turn = self.turn
+        if turn.requests == 0:
+            turn.cost = usage.cost
+        else:
+            turn.cost = None if usage.cost is None or turn.cost is None else turn.cost + usage.cost
+        turn.requests += 1
+        turn.input_tokens += usage.input_tokens
+        turn.output_tokens += usage.output_tokens
+        turn.profile = self.profile.id if self.profile else turn.profile
+        turn.model = usage.model[:200] or turn.model
 
     def _save(self) -> None:
         """Everything but the lease, which the heart may just have put further off."""
         columns = [
             "reprompts",
             "requests",
+            "retries",
+            "profile",
+            "model",
             "input_tokens",
             "output_tokens",
+            "cost",
+            "answer_idx",
             "first_text_at",
             "error_code",
             "finished_at",

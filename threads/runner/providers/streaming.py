@@ -10,21 +10,21 @@ import json
 import logging
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import ModelResponse as Response
 from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta, ToolCallPart
-from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
 from threads.content import MessageSnapshot
-from threads.profiles import SIMULATED, Profile
-from threads.runner.providers import history, simulator
-from threads.runner.providers.events import Broken, Finished, ModelEvent, TextFragment, ToolCall
+from threads.profiles import Profile
+from threads.runner.providers import building, failures, history
+from threads.runner.providers.events import Broken, Finished, ModelEvent, TextFragment, ToolCall, Usage
 
 logger = logging.getLogger("heddle.models")
 
@@ -70,26 +70,61 @@ class Stream:
 
 
 async def _talk(request: ModelRequest, events: "queue.SimpleQueue[ModelEvent]") -> None:
-    """Run the request and put its events; the last one is always `Finished` or `Broken`."""
+    """Run the request and put its events; the last one is always `Finished` or `Broken`.
+
+    One limit of silence holds for the connection, for the first word, and between any two: whatever comes sets it anew.
+    """
+    profile, limit = request.profile, request.profile.silence_limit
+    usage: Usage | None = None
     try:
         messages = history.of_thread(request.messages, instructions=request.instructions, prompt=request.prompt)
         parameters = ModelRequestParameters(function_tools=[_definition(tool) for tool in request.tools])
-        async with model_request_stream(
-            _model(request.profile), messages, model_request_parameters=parameters
-        ) as stream:
+        async with (
+            asyncio.timeout(limit) as silence,
+            model_request_stream(
+                building.model_of(profile),
+                messages,
+                model_settings=building.settings_of(profile),
+                model_request_parameters=parameters,
+            ) as stream,
+        ):
             async for event in stream:
+                # What is heard first may be an error: only something of an answer is a beginning.
+                usage = _used(stream)
+                if limit is not None:
+                    silence.reschedule(asyncio.get_running_loop().time() + limit)
                 if text := _text(event):
                     events.put(TextFragment(text))
-            for part in stream.get().parts:
-                if isinstance(part, ToolCallPart):
-                    events.put(_call(part))
-            events.put(Finished(stream.usage.input_tokens, stream.usage.output_tokens))
+        for ending in _ending(profile, stream.get()):
+            events.put(ending)
     except asyncio.CancelledError:
         events.put(Broken("cancelled", "The request was stopped."))
         raise
     except Exception as problem:  # providers raise many kinds, and none of them may leave the thread hanging
-        logger.warning("model.broken", extra={"profile": request.profile.id, "kind": type(problem).__name__})
-        events.put(_broken(problem))
+        broken = failures.of_exception(problem, usage)
+        logger.warning(
+            "model.broken", extra={"profile": profile.id, "kind": type(problem).__name__, "code": broken.code}
+        )
+        events.put(broken)
+
+
+def _used(stream: StreamedResponse) -> Usage:
+    """What had been used when an answer broke off, as far as the provider had told. What it costs nobody knows."""
+    return Usage(stream.usage.input_tokens, stream.usage.output_tokens, stream.model_name)
+
+
+def _ending(profile: Profile, response: Response) -> Iterator[ModelEvent]:
+    """Calls and the end, or what is wrong with the answer. Calls of an answer that was cut off are never made."""
+    cost = building.cost_of(profile, response)
+    usage = Usage(response.usage.input_tokens, response.usage.output_tokens, response.model_name or "", cost)
+    has_reason = response.finish_reason == "content_filter" or (response.provider_details or {}).get("finish_reason")
+    if building.tells_its_end(profile) and not has_reason:
+        yield failures.of_exception(failures.BrokenOff(), replace(usage, cost=None))
+    elif broken := failures.of_response(response, usage):
+        yield broken
+    else:
+        yield from (_call(part) for part in response.parts if isinstance(part, ToolCallPart))
+        yield Finished(usage)
 
 
 def _text(event: object) -> str:
@@ -118,32 +153,6 @@ def _definition(tool: Tool) -> ToolDefinition:
     return ToolDefinition(
         name=tool.name, description=tool.description, parameters_json_schema=tool.input_schema, metadata=metadata
     )
-
-
-def _model(profile: Profile) -> Model:
-    return simulator.model() if profile.model == SIMULATED else infer_model(profile.model)
-
-
-_CODES: tuple[tuple[type[Exception], str, str], ...] = (
-    (simulator.SimulatedFailure, "simulated_failure", "The simulator was told to fail."),
-    (exceptions.ModelRateLimitError, "rate_limited", "The model provider limits how often it is asked."),
-    (exceptions.ModelAuthenticationError, "not_authorised", "The model provider refused the configured key."),
-    (exceptions.ModelContextWindowExceededError, "context_too_long", "The thread is too long for this model."),
-    (exceptions.ContentFilterError, "content_filtered", "The model provider refused this content."),
-    (exceptions.ModelTimeoutError, "provider_timeout", "The model provider did not answer in time."),
-    (exceptions.ModelConnectionError, "provider_unreachable", "The model provider cannot be reached."),
-    (exceptions.ModelOverloadedError, "provider_overloaded", "The model provider is overloaded."),
-    (exceptions.ModelHTTPError, "provider_error", "The model provider answered with an error."),
-    (exceptions.UserError, "misconfigured", "This model profile is not configured rightly."),
-    (ImportError, "misconfigured", "The package of this provider is not installed: `make providers` installs it."),
-)
-
-
-def _broken(problem: Exception) -> Broken:
-    for kind, code, message in _CODES:
-        if isinstance(problem, kind):
-            return Broken(code, message)
-    return Broken("generation_failed", "The model broke off in the middle of its answer.")
 
 
 _thread_loop: asyncio.AbstractEventLoop | None = None

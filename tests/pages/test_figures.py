@@ -1,0 +1,92 @@
+"""What a turn used stands below the article that ended it, for the owner of the thread and for admins."""
+
+from decimal import Decimal
+
+import pytest
+
+from tests import make
+from tests.api import shapes
+from tests.conftest import data_of
+from tests.pages.dom import get, queries
+from threads import figures, turns
+from threads.models import Turn
+
+
+def told(client, thread):
+    """The lines of figures, by the id of their article."""
+    page = get(client, f"/threads/{thread.thread_id}/")
+    found = {article["id"]: article.all(class_="msg-figures") for article in page.all("article")}
+    return {name: [span.words for span in lines[0].all("span")] for name, lines in found.items() if lines}
+
+
+def test_each_answer_tells_time_tokens_and_who_answered(browser_of, who):
+    thread = make.send(who.alice, make.thread(who.alice, "One"), "Two")
+    found = told(browser_of("alice"), thread)
+    assert set(found) == {"m1", "m3"}
+    took, first, tokens, model = found["m1"]
+    assert took.endswith(("ms", "s"))
+    assert first.startswith("first words after ")
+    assert "tokens in" in tokens
+    assert model == "simulated"
+
+
+def test_a_real_model_is_named_with_its_cost_or_that_it_is_unknown(browser_of, who):
+    thread = make.thread(who.alice)
+    of_real = {"profile": "fast", "model": "loop-1", "requests": 2, "retries": 1, "input_tokens": 12345}
+    Turn.objects.filter(thread=thread).update(**of_real, cost=Decimal("0.0042"))
+    [line] = told(browser_of("alice"), thread).values()
+    assert line[2].startswith("12 345 tokens in, ")
+    assert line[3:] == ["2 requests", "1 repeated", "$0.0042", "loop-1 (fast)"]
+    Turn.objects.filter(thread=thread).update(cost=None)
+    [line] = told(browser_of("alice"), thread).values()
+    assert "cost unknown" in line
+
+
+def test_a_colleague_does_not_see_them_and_an_admin_does(browser_of, who):
+    thread = make.thread(who.alice, visibility="org")
+    assert told(browser_of("bob"), thread) == {}
+    assert set(told(browser_of("admin"), thread)) == {"m1"}
+
+
+def test_they_stand_with_the_article_that_ended_a_turn_of_several_messages(browser_of, who):
+    thread = make.thread(who.alice, '[[call echo {"value": 1}]]')
+    assert set(told(browser_of("alice"), thread)) == {"m1"}, "the calls and the words are one article"
+
+
+def test_a_turn_that_no_model_answered_has_none(browser_of, who):
+    thread = make.thread(who.alice, run=False)
+    turns.cancel(who.alice.actor, thread)
+    assert told(browser_of("alice"), thread) == {}
+
+
+def test_a_fork_was_not_paid_for_again(api, browser_of, who):
+    thread = make.thread(who.alice)
+    forked = data_of(api("alice").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 1}))
+    page = get(browser_of("alice"), f"/threads/{forked['thread_id']}/")
+    assert page.all(class_="msg-figures") == []
+
+
+def test_the_record_of_a_thread_says_nothing_of_them(api, who):
+    """Spec 3: the record stays as it is."""
+    thread = make.thread(who.alice)
+    record = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    assert set(record) == shapes.THREAD
+    assert all(set(message) == shapes.MESSAGE for message in record["messages"])
+
+
+def test_more_turns_cost_no_more_queries(browser_of, who):
+    client, thread = browser_of("alice"), make.thread(who.alice)
+    address = f"/threads/{thread.thread_id}/"
+    before = queries(client, address)
+    for _ in range(3):
+        make.send(who.alice, thread, "More")
+    assert queries(client, address) == before
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [("0", "$0.00"), ("12.5", "$12.50"), ("0.0042", "$0.0042"), ("3", "$3.00"), ("0.00000004", "under $0.000001"),
+     ("1234.123456789", "$1234.123457")],
+)  # fmt: skip
+def test_amounts_have_the_places_they_need(cost, words):
+    assert figures.dollars(Decimal(cost)) == words

@@ -1,0 +1,83 @@
+"""What a thread's turns used: time, tokens, cost, and who answered. For pages; no record of the wire holds it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from core.rendering import took
+from threads.models import Turn
+from threads.profiles import SIMULATED
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFigures:
+    """One turn that is over; `took_ms` counts what it waited for, `cost` is None where any part of it is unknown."""
+
+    answer_idx: int
+    took_ms: int | None
+    first_text_ms: int | None
+    input_tokens: int
+    output_tokens: int
+    requests: int
+    retries: int
+    profile: str
+    model: str
+    cost: Decimal | None
+
+
+def of_turns(thread_pk: int, *, between: tuple[int, int] | None = None) -> list[TurnFigures]:
+    """The turns of a thread that are over, in order, or those that ended between two messages. One query."""
+    turns = Turn.objects.filter(thread=thread_pk, answer_idx__isnull=False)
+    if between is not None:
+        turns = turns.filter(answer_idx__range=between)
+    return [_figures(turn) for turn in turns.order_by("id")]
+
+
+def words(figures: TurnFigures) -> tuple[str, ...]:
+    """The figures as a line of words, the least surprising ones left out. A turn that no model answered has none."""
+    if not figures.requests:
+        return ()
+    found = [took(figures.took_ms)] if figures.took_ms is not None else []
+    if figures.first_text_ms is not None:
+        found.append(f"first words after {took(figures.first_text_ms)}")
+    found.append(f"{_count(figures.input_tokens)} tokens in, {_count(figures.output_tokens)} out")
+    if figures.requests > 1:
+        found.append(f"{figures.requests} requests")
+    if figures.retries:
+        found.append(f"{figures.retries} repeated")
+    if figures.profile == SIMULATED:
+        return (*found, SIMULATED)
+    found.append("cost unknown" if figures.cost is None else dollars(figures.cost))
+    return (*found, f"{figures.model} ({figures.profile})" if figures.model else figures.profile)
+
+
+def dollars(cost: Decimal) -> str:
+    """An amount with as many places as it needs, at least two and at most six: $0.0042."""
+    places = f"{cost:.6f}"
+    if cost and not places.strip("0."):
+        return "under $0.000001"
+    whole, _, part = places.rstrip("0").partition(".")
+    return f"${whole}.{part:0<2}"
+
+
+def _count(number: int) -> str:
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def _figures(turn: Turn) -> TurnFigures:
+    return TurnFigures(
+        answer_idx=turn.answer_idx or 0,
+        took_ms=_milliseconds(turn.started_at, turn.finished_at),
+        first_text_ms=_milliseconds(turn.started_at, turn.first_text_at),
+        input_tokens=turn.input_tokens,
+        output_tokens=turn.output_tokens,
+        requests=turn.requests,
+        retries=turn.retries,
+        profile=turn.profile,
+        model=turn.model,
+        cost=turn.cost,
+    )
+
+
+def _milliseconds(start: datetime | None, end: datetime | None) -> int | None:
+    return None if start is None or end is None else max(0, round((end - start).total_seconds() * 1000))

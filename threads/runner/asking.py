@@ -1,0 +1,32 @@
+"""Asking a model again: whether, after how long, and waiting without losing the turn."""
+
+import random
+import time
+
+from threads.profiles import Profile
+from threads.runner.providers.events import Broken
+from threads.transcript import Fence
+
+LONGEST_WAIT = 30.0
+FIRST_WAIT = 0.5
+
+
+def wait_before_retry(broken: Broken, profile: Profile, tried: int) -> float | None:
+    """How many seconds to wait before asking once more, or None to leave it: `tried` were repeats already.
+
+    A provider that wants more patience than `LONGEST_WAIT` is taken at its word: asking sooner would be refused too.
+    """
+    if not broken.can_retry or tried >= profile.options.retries:
+        return None
+    if broken.retry_after is not None:
+        return broken.retry_after if broken.retry_after <= LONGEST_WAIT else None
+    return min(FIRST_WAIT * 2.0**tried, LONGEST_WAIT) * random.uniform(0.5, 1)  # noqa: S311 - spreads, hides nothing
+
+
+def pause(seconds: float, fence: Fence) -> None:
+    """Wait, looking every second whether the turn still is ours: it may be cancelled meanwhile. Raises `LeaseLost`."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        fence.check()
+        time.sleep(min(left, 1))
+    fence.check()
