@@ -95,8 +95,11 @@ class PreparedRow(Generic[Stored]):
 
     def first(self, *arguments: int | str) -> Stored | None:
         """The first row, or None."""
-        row = self._query.first(*arguments)
-        return None if row is None else self._model.from_db(None, self._columns, row)
+        return next(iter(self.all(*arguments)), None)
+
+    def all(self, *arguments: int | str) -> list[Stored]:
+        """Every row."""
+        return [self._model.from_db(DEFAULT_DB_ALIAS, self._columns, row) for row in self._query.rows(*arguments)]
 
 
 class PreparedInsert(Generic[Stored]):

@@ -87,9 +87,7 @@ def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "")
     )
 
 
-def listed(
-    actor: Actor, org_id: int, *, limit: int, page_token: str | None, for_sdk: bool = False
-) -> AgentPageOut:
+def listed(actor: Actor, org_id: int, *, limit: int, page_token: str | None, for_sdk: bool = False) -> AgentPageOut:
     """A page of an org's agents, newest first (G4).
 
     `for_sdk`: without the agents that the SDK's reader refuses, since one of them would cost it the whole page. They

@@ -1,7 +1,6 @@
 """Which tool uses of a thread are open. They stand in its last assistant message and nowhere else (spec 4.5)."""
 
-from typing import Any
-
+from core.prepared import Prepared, PreparedRow
 from threads import client_tools
 from threads.content import BlockDict
 from threads.models import Block, Message, Thread
@@ -12,8 +11,7 @@ def open_uses(thread: Thread) -> list[BlockDict]:
     asking = _asking(thread)
     if asking is None:
         return []
-    blocks = Block.objects.filter(thread=thread, idx__gte=asking.idx).order_by("idx", "position")
-    rows: list[tuple[str, Any]] = list(blocks.values_list("kind", "data"))
+    rows = _BLOCKS.rows(thread.pk, asking.idx)
     answered = {data["tool_use_id"] for kind, data in rows if kind == "tool_result"}
     return [data for kind, data in rows if kind == "tool_use" and data["tool_use_id"] not in answered]
 
@@ -27,11 +25,25 @@ def pending_client_uses(thread: Thread) -> list[BlockDict]:
 
 def answered_message(thread: Thread) -> Message | None:
     """The roboto message that collects the results of those uses, if it has been begun."""
-    last = Message.objects.filter(thread=thread).order_by("-idx").first()
+    last = last_message(thread.pk)
     return last if last is not None and last.role == Message.Role.ROBOTO and last.idx else None
 
 
 def _asking(thread: Thread) -> Message | None:
     """The assistant message at the end, or right before the last message: its results, or the next user's words."""
-    last = Message.objects.filter(thread=thread).order_by("-idx")[:2]
-    return next((message for message in last if message.role == Message.Role.ASSISTANT), None)
+    return next((message for message in _LAST.all(thread.pk) if message.role == Message.Role.ASSISTANT), None)
+
+
+def last_message(thread_pk: int) -> Message | None:
+    """The last message of a thread, of whatever role."""
+    return _LAST.first(thread_pk)
+
+
+_LAST = PreparedRow(lambda thread: Message.objects.filter(thread=thread).order_by("-idx")[:2], Message, int)
+_BLOCKS = Prepared(
+    lambda thread, first: (
+        Block.objects.filter(thread=thread, idx__gte=first).order_by("idx", "position").values_list("kind", "data")
+    ),
+    int,
+    int,
+)

@@ -19,10 +19,11 @@ from django.utils import timezone
 from core import ids
 from core.db import replace_dead_connections
 from core.errors import InvalidRequest
+from core.prepared import PreparedRow, PreparedUpdate
 from threads import reading, transcript
 from threads.content import BlockDict, MessageSnapshot, error, text, tool_result
 from threads.models import Message, Thread, Turn
-from threads.pending import open_uses
+from threads.pending import last_message, open_uses
 from threads.profiles import Profile, named
 from threads.runner import asking, prompts
 from threads.runner.claims import claim, heart
@@ -39,11 +40,28 @@ BLOCK_CHARACTERS = 80
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 UNANSWERED = "This call was never answered."
 _warming = threading.Lock()
+_KEPT = (
+    "reprompts",
+    "requests",
+    "retries",
+    "profile",
+    "model",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "answer_idx",
+    "first_text_at",
+    "error_code",
+    "finished_at",
+)
+_FIGURES, _LEFT = PreparedUpdate(Turn, *_KEPT), PreparedUpdate(Turn, *_KEPT, "state", "lease_until")
+_TURN = PreparedRow(lambda pk: Turn.objects.filter(pk=pk), Turn, int)
+_THREAD = PreparedRow(lambda pk: Thread.objects.filter(pk=pk), Thread, int)
 
 
 def advance(turn_id: int) -> None:
     """Carry a turn as far as it goes. Doing it twice, or for a turn that is over, does nothing."""
-    turn = Turn.objects.filter(pk=turn_id).first()
+    turn = _TURN.first(turn_id)
     if turn is None:
         return
     try:
@@ -79,7 +97,7 @@ def _give_up(turn: Turn) -> None:
         turn.refresh_from_db()
         if turn.state not in (TurnState.QUEUED, TurnState.RUNNING):
             return
-        last = Message.objects.filter(thread=turn.thread_id).order_by("-idx").first()
+        last = last_message(turn.thread_id)
         if last is None or last.status != Message.Status.GENERATING or last.role != "assistant":
             last = writer.add("assistant", [], status=Message.Status.GENERATING)
         writer.extend(last, [error("Something broke inside Heddle. The details are in its log.", "internal_error")])
@@ -108,11 +126,11 @@ class _Run:
     def claimed(cls, turn: Turn) -> "_Run | None":
         """Claim the turn, put right what a dead worker left, and open the answer: one commit."""
         with transcript.writing(turn.thread_id) as writer:
-            turn.refresh_from_db()
-            fence = claim(writer, turn)
-            if fence is None:
+            now, thread = _TURN.first(turn.pk), _THREAD.first(turn.thread_id)
+            fence = claim(writer, now) if now else None
+            if now is None or thread is None or fence is None:
                 return None
-            run = cls(turn, fence, Thread.objects.get(pk=turn.thread_id))
+            run = cls(now, fence, thread)
             run._take_up(writer)
             return run
 
@@ -127,7 +145,7 @@ class _Run:
 
     def _take_up(self, writer: Transcript) -> None:
         """Open the answer, unless calls are still to be answered first."""
-        last = Message.objects.filter(thread=self.thread).order_by("-idx").first()
+        last = last_message(self.thread.pk)
         if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
             if last.block_count == 0:
                 self.answer = last
@@ -287,7 +305,7 @@ class _Run:
 
     def _store_result(self, writer: Transcript, use: BlockDict, result: BlockDict, *, is_last: bool) -> bool:
         """One result at a time: a crash in a later call then cannot cost an earlier one what is known of it."""
-        collected = Message.objects.filter(thread=self.thread).order_by("-idx").first()
+        collected = last_message(self.thread.pk)
         if collected is None or collected.role != "roboto":
             collected = writer.add("roboto", [result], status=Message.Status.GENERATING)
         else:
@@ -354,23 +372,7 @@ class _Run:
 
     def _save(self) -> None:
         """Everything but the lease, which the heart may just have put further off."""
-        columns = [
-            "reprompts",
-            "requests",
-            "retries",
-            "profile",
-            "model",
-            "input_tokens",
-            "output_tokens",
-            "cost",
-            "answer_idx",
-            "first_text_at",
-            "error_code",
-            "finished_at",
-        ]
-        if self.turn.state != TurnState.RUNNING:
-            columns += ["state", "lease_until"]
-        self.turn.save(update_fields=columns)
+        (_FIGURES if self.turn.state == TurnState.RUNNING else _LEFT).update(self.turn)
 
 
 def _text_blocks(fragments: Sequence[str]) -> list[BlockDict]:

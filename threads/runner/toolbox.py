@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.authentication import actor_of_user
 from catalogue import calls, schemas, skills
 from catalogue.spec import ToolContext
+from core.prepared import PreparedRow
 from threads import goals, transcript
 from threads.content import LOAD_SKILL, BlockDict, tool_result, tool_use
 from threads.models import ClientTool, Goal, Thread, Turn
@@ -21,6 +22,9 @@ INTERRUPTED = (
     "The worker died before the result of this call was stored. Whether it had an effect is not known; "
     "it was not repeated."
 )
+
+_CLIENT_TOOLS = PreparedRow(lambda thread: ClientTool.objects.filter(thread=thread), ClientTool, int)
+_GOALS = PreparedRow(lambda turn: Goal.objects.filter(turn=turn).order_by("id"), Goal, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Toolbox:
     def __init__(self, thread: Thread, turn: Turn) -> None:
         self.thread = thread
         self.goals: dict[str, Goal] = _named_goals(turn.pk)
-        self.client = {tool.name: tool for tool in ClientTool.objects.filter(thread=thread.pk)}
+        self.client = {tool.name: tool for tool in _CLIENT_TOOLS.all(thread.pk)}
         self.skills = _available_skills(thread, turn)
 
     def offers(self) -> list[Offer]:
@@ -178,7 +182,7 @@ def _named_goals(turn_id: int) -> dict[str, Goal]:
     """`achieve_<type>`, with _2, _3 and so on for further goals of one type (spec 4.3)."""
     named: dict[str, Goal] = {}
     counts: dict[str, int] = {}
-    for goal in Goal.objects.filter(turn=turn_id).order_by("id"):
+    for goal in _GOALS.all(turn_id):
         count = counts[goal.goal_type] = counts.get(goal.goal_type, 0) + 1
         named[f"achieve_{goal.goal_type}" + (f"_{count}" if count > 1 else "")] = goal
     return named
