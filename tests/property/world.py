@@ -12,7 +12,7 @@ from threads.access import thread_for
 from threads.models import Thread, Turn
 from threads.pending import pending_client_uses
 from threads.runner.loop import _Run
-from threads.runner.providers.events import Broken, Finished, ToolCall, Usage
+from threads.runner.providers.events import Broken, ToolCall, Usage
 from threads.status import SENDABLE, ThreadStatus, TurnState
 from threads.wire import SendIn, ToolResultsIn
 
@@ -137,7 +137,7 @@ class World:
     def answer(self, text: str, calls: list[ToolCall]) -> None:
         """The end of a model request: its last text and its calls."""
         if self.run is not None and self.run.answer is not None:
-            self._goes_on(self.run._finish(self.run.answer, [text] if text else [], calls, Finished(Usage(1, 1))))
+            self._goes_on(self.run._finish(self.run.answer, [text] if text else [], calls, Usage(1, 1)))
 
     def execute(self) -> None:
         """The server's own calls are answered."""
