@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,38 @@ class House:
     def task_rate(self, count: int = 400) -> float:
         """The floor *task*: how many tasks a second are done that only commit a row."""
         return float(json.loads(Caller(self.floor.port).prepared("GET", f"/tasks/{count}")())["rate"])
+
+    @contextlib.contextmanager
+    def workers(self, count: int) -> Iterator[None]:
+        """So many worker processes for a while, for the product and for the floor alike."""
+        more = [f"worker{number}" for number in range(2, count + 1)]
+        try:
+            for name in more:
+                start_worker(self.served, "config.celery", name)
+                start_worker(self.floor, "bench.floor.queue", name)
+            time.sleep(6 if more else 0)  # until they listen
+            yield
+        finally:
+            for name in more:
+                self.served.kill(name)
+                self.floor.kill(name)
+
+    @contextlib.contextmanager
+    def wider(self, threads: int) -> Iterator[None]:
+        """The product's server with another number of threads for a while."""
+        before = dict(self.served.env)
+        try:
+            self.served.env["HEDDLE_THREADS"] = str(threads)
+            self._start_again()
+            yield
+        finally:
+            self.served.env.clear()
+            self.served.env.update(before)
+            self._start_again()
+
+    def _start_again(self) -> None:
+        self.served.kill("server")
+        self.served.start_server("--no-prepare")
 
     def sql(self) -> "Sql":
         """A bare connection to the product's database."""
@@ -128,10 +161,12 @@ def new_server(way: str, folder: Path, services: dict[str, str], provider: Provi
     return Served(way, f"http://127.0.0.1:{port}", port, env, log=folder / "log")
 
 
-def start_worker(served: Served, app: str) -> None:
-    """The one worker of the full way, as `make worker` starts it."""
+def start_worker(served: Served, app: str, name: str = "worker") -> None:
+    """A worker of the full way, as `make worker` starts it."""
     if served.way == "full":
-        served.start("worker", "-m", "celery", "-A", app, "worker", "--pool", "threads", "--concurrency", TURNS)
+        served.start(
+            name, "-m", "celery", "-A", app, "worker", "--pool", "threads", "--concurrency", TURNS, "-n", f"{name}@%h"
+        )
 
 
 def stop(served: Served) -> None:

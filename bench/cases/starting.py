@@ -41,12 +41,12 @@ def idle_memory(house: House) -> Measured:
     """After the first page, before the first turn."""
     with _new_server() as (served, _):
         time.sleep(2)
-        return Measured(_pss_mib(served.processes["server"].pid), "MiB")
+        return Measured(pss_mib(served.processes["server"].pid), "MiB")
 
 
 @figure("memory of the server that was measured here, at the end (PSS)")
 def used_memory(house: House) -> Measured:
-    return Measured(_pss_mib(house.served.processes["server"].pid), "MiB")
+    return Measured(pss_mib(house.served.processes["server"].pid), "MiB")
 
 
 @figure("from start to the first page, fresh data folder", at_most=3, ways=(EMBEDDED,))
@@ -103,9 +103,9 @@ def _seconds_to_first_page(served: Served) -> float:
         time.sleep(0.01)
 
 
-def _pss_mib(pid: int) -> float:
+def pss_mib(pid: int) -> float:
     """Proportional memory of a process and everything it started."""
     own = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
     assert own is not None
     children = Path(f"/proc/{pid}/task").glob("*/children")
-    return int(own[1]) / 1024 + sum(_pss_mib(int(child)) for each in children for child in each.read_text().split())
+    return int(own[1]) / 1024 + sum(pss_mib(int(child)) for each in children for child in each.read_text().split())

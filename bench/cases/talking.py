@@ -36,6 +36,32 @@ def turns_at_once(house: House) -> Measured:
     return rate_beside(clients, house.task_rate, seconds=2.0)
 
 
+@figure("finished turns, 16 clients, 2 worker processes", floor="task", ways=(FULL,), is_slow=True)
+def turns_of_two(house: House) -> Measured:
+    return _turns_of(house, 2)
+
+
+@figure("finished turns, 16 clients, 4 worker processes", floor="task", ways=(FULL,), is_slow=True)
+def turns_of_four(house: House) -> Measured:
+    return _turns_of(house, 4)
+
+
+def _turns_of(house: House, workers: int) -> Measured:
+    with house.workers(workers):
+        clients = [_turn(house.alice(), _GENTLY) for _ in range(2 * CLIENTS)]
+        return rate_beside(clients, house.task_rate, seconds=2.0)
+
+
+@figure("first fragment in a client's delta after the model gave it, p50")
+def first_delta(house: House) -> Measured:
+    """The client asks every ten milliseconds."""
+    if find_spec("openai") is None:
+        raise RuntimeError("a provider's package is needed: make providers")
+    alice = house.alice()
+    seen = [_seconds_to_be_polled(house, alice) for _ in range(12)]
+    return Measured(median(seen[2:]) * 1000, "ms")
+
+
 @figure("first fragment in the browser after the model gave it, p50", at_most=100)
 def first_fragment(house: House) -> Measured:
     if find_spec("openai") is None:
@@ -58,6 +84,22 @@ def _turn(caller: Caller, pause: float) -> Act:
             token = thread["continuation_token"]
 
     return act
+
+
+def _seconds_to_be_polled(house: House, caller: Caller) -> float:
+    """How long after the provider's first words a client that asks again and again has them."""
+    thread = caller.call("POST", "/v1/ai/threads", _GIVEN)
+    path, token = f"/v1/ai/threads/{thread['thread_id']}/delta", thread["continuation_token"]
+    seen_at = 0.0
+    while thread["status"] == "roboto_turn":
+        time.sleep(0.01)
+        thread = caller.call("GET", f"{path}?next_token={token}")
+        token = thread["continuation_token"]
+        if not seen_at and "pumpernickel" in json.dumps(thread["messages_by_idx"]):
+            seen_at = time.perf_counter()
+    if not seen_at:
+        raise RuntimeError("the thread ended without the fragment")
+    return seen_at - house.provider.given_at
 
 
 def _seconds_to_be_seen(house: House, caller: Caller) -> float:
