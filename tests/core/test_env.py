@@ -64,6 +64,8 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_DATABASE_POOL", "501", "HEDDLE_DATABASE_POOL"),
         ("HEDDLE_MODEL_PROFILES", "gpt", "name=provider:model"),
         ("HEDDLE_MODEL_PROFILES", "a=openai:x, b", "name=provider:model"),
+        ("HEDDLE_MODEL_PROFILES", "a=openai:x?temperature=warm", "'a' temperature: "),
+        ("HEDDLE_MODEL_PROFILES", "a=openai:x?fallback=b", "'a' falls back to 'b', which is no other line"),
         ("HEDDLE_DEFAULT_PROFILE", "quick", "none of the model_profiles"),
         ("HEDDLE_HEARTBEAT_SECONDS", "20", "half of lease_seconds"),
         ("DATABASE_URL", "postgresql://h/db", "go together"),

@@ -23,11 +23,19 @@ def requests_are_let_through() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def provider() -> Iterator[wire.Provider]:
-    """A provider on loopback."""
+@pytest.fixture(scope="session")
+def running() -> Iterator[wire.Provider]:
+    """One server for all tests: with one address, a profile's model and its connections are made once."""
     with wire.serving() as server:
         yield server
+
+
+@pytest.fixture
+def provider(running: wire.Provider) -> Iterator[wire.Provider]:
+    """A provider on loopback that was told nothing yet."""
+    running.begin()
+    yield running
+    running.over.set()
 
 
 @pytest.fixture(params=WIRES)

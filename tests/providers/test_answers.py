@@ -1,6 +1,7 @@
 """Answers over the providers' own wires: text, calls, goals, keys, settings, figures."""
 
 import json
+import threading
 from decimal import Decimal
 
 import pytest
@@ -9,16 +10,26 @@ from tests import make
 from tests.api import shapes
 from tests.providers.conftest import line
 from tests.providers.wire import MODEL, Call, Wait, says
+from threads.access import thread_for
 
 SUMMARY = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
 
 
 def test_text_is_streamed_in_several_deltas_and_kept_as_it_came(talk, monkeypatch):
     """Spec 4.2 item 4, B94: fragments concatenate without a separator."""
-    stored = []
-    original = make.loop._Run._flush
-    monkeypatch.setattr(make.loop._Run, "_flush", lambda *a: (stored.append(list(a[2])), original(*a))[1])
-    talk.provider.will(says("The warp ", Wait(0.15), "holds while ", Wait(0.15), "the weft goes through."))
+    stored, seen = [], [threading.Event(), threading.Event()]
+    flush = make.loop._Run._flush
+
+    def flush_and_tell(run, answer, fragments):
+        flush(run, answer, fragments)
+        stored.append(list(fragments))
+        seen[len(stored) - 1].set()
+
+    monkeypatch.setattr(make.loop._Run, "_flush", flush_and_tell)
+    # The provider goes on only when what it said is there to be read.
+    talk.provider.will(
+        says("The warp ", Wait(10, seen[0]), "holds while ", Wait(10, seen[1]), "the weft goes through.")
+    )
     record = talk.start()
     assert record["status"] == "user_turn"
     last = record["messages"][-1]
@@ -165,3 +176,16 @@ def test_a_thread_may_choose_another_profile(talk, configure):
     record = talk.start(model_profile="other")
     assert record["model_profile"] == "other"
     assert talk.turn().profile == "other"
+
+
+def test_what_a_dead_worker_used_is_not_known_and_said_so(talk):
+    """B93: the answer is taken back and written again; what the first try cost went with its worker."""
+    talk.profile(input_price=1, output_price=1)
+    talk.start(run=False)
+    thread = thread_for(talk.who.alice.actor, talk.id)
+    dead = make.half_answered(thread, "Half an ")
+    make.let_expire(dead)
+    talk.provider.will(says("A whole one."))
+    make.loop.advance(dead.pk)
+    assert shapes.said(talk.record()["messages"][-1]) == "A whole one."
+    assert (talk.turn().requests, talk.turn().cost, talk.turn().input_tokens) == (2, None, 100)

@@ -104,19 +104,19 @@ def test_after_the_first_fragment_nothing_is_repeated_and_what_was_shown_stays(t
 
 @pytest.mark.parametrize("first", [(), ("Some ",)])
 def test_silence_beyond_the_limit_ends_the_turn(talk, first):
-    talk.profile(timeout=0.3)
+    talk.profile(timeout=0.6)
     talk.provider.will(says(*first, Wait(30)))
     began = time.monotonic()
     record = talk.start()
     assert ended(record) == "provider_timeout"
     assert shapes.said(record["messages"][-1]) == "".join(first)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     assert len(talk.provider.asked) == 1
 
 
 def test_a_slow_stream_that_keeps_talking_is_not_silent(talk):
-    talk.profile(timeout=0.4)
-    talk.provider.will(says(*(piece for word in ["one", "two", "three", "four"] for piece in (word + " ", Wait(0.2)))))
+    talk.profile(timeout=0.8)
+    talk.provider.will(says(*(piece for word in ["one", "two", "three", "four"] for piece in (word + " ", Wait(0.3)))))
     assert shapes.said(talk.start()["messages"][-1]) == "one two three four "
 
 
@@ -190,7 +190,7 @@ def test_more_patience_than_we_have_is_not_waited_for(talk):
     talk.provider.will(fails(429, "rate_limit_error", retry_after="3600"), says("Too late."))
     began = time.monotonic()
     assert ended(talk.start()) == "rate_limited"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     assert len(talk.provider.asked) == 1
 
 
@@ -198,7 +198,7 @@ def test_the_wait_that_the_provider_asks_for_is_kept(talk):
     talk.provider.will(fails(429, "rate_limit_error", retry_after_ms="300"), says("Thank you."))
     began = time.monotonic()
     talk.start()
-    assert 0.3 <= time.monotonic() - began < 3
+    assert 0.3 <= time.monotonic() - began < 10
 
 
 def test_a_cancel_ends_the_wait_before_a_repeat_B162(talk, monkeypatch):

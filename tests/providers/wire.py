@@ -26,9 +26,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Wait:
-    """Nothing is said for that long, or until the test is over."""
+    """Nothing is said for that long, or until something has happened, or the test is over."""
 
     seconds: float
+    until: threading.Event | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,10 @@ class Provider(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget everything, as for a new test."""
         self.replies: list[Reply] = []
         self.asked: list[Asked] = []
         self.over = threading.Event()
@@ -137,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.connection.close()
                 return
             if isinstance(piece, Wait):
-                self.server.over.wait(piece.seconds)
+                (piece.until or self.server.over).wait(piece.seconds)
                 continue
             self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
             self.wfile.flush()

@@ -85,9 +85,9 @@ def warm_up() -> None:
     One thread at a time: where several begin an import that goes in circles, some of them get half a module.
     """
     with _warming:
-        from threads.runner.providers import simulator, streaming
+        from threads.runner.providers import building, streaming
 
-        simulator.model()
+        building.warm_up()
         streaming.event_loop()
 
 

@@ -1,8 +1,10 @@
 """From a profile to the model of pydantic-ai that answers for it, with its settings, its key and its prices."""
 
+import logging
 import os
+import threading
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from genai_prices import calc_price
@@ -12,11 +14,13 @@ from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 from pydantic_ai.settings import ModelSettings
 
-from threads.profiles import OWN_WIRES, SIMULATED, Options, Profile
+from threads.profiles import OWN_WIRES, SIMULATED, Options, Profile, all_profiles
 from threads.runner.providers import simulator
 
+logger = logging.getLogger("heddle.models")
 NO_KEY = "no-key"
 MILLION = 1_000_000
+_importing = threading.Lock()
 
 
 def model_of(profile: Profile) -> Model:
@@ -26,7 +30,19 @@ def model_of(profile: Profile) -> Model:
     """
     if profile.model == SIMULATED:
         return simulator.model()
-    return _built(profile, _key(profile.options))
+    key = _key(profile.options)
+    with _importing:
+        return _built(profile, key)
+
+
+@cache
+def warm_up() -> None:
+    """Make the models of every profile before somebody waits for one: a provider's package takes a second to import."""
+    for profile in all_profiles():
+        try:
+            model_of(profile)
+        except Exception as problem:  # whoever asks it will be told
+            logger.warning("model.not_ready", extra={"profile": profile.id, "kind": type(problem).__name__})
 
 
 def settings_of(profile: Profile) -> ModelSettings:

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import ModelResponse as Response
 from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta, ToolCallPart
-from pydantic_ai.models import ModelRequestParameters, StreamedResponse
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
 from threads.content import MessageSnapshot
@@ -55,7 +55,14 @@ class Stream:
 
     def __init__(self, request: ModelRequest) -> None:
         self._events: queue.SimpleQueue[ModelEvent] = queue.SimpleQueue()
-        self._task: Future[None] = asyncio.run_coroutine_threadsafe(_talk(request, self._events), event_loop())
+        self._task: Future[None] | None = None
+        try:
+            # Here and not on the loop: the first time it imports the provider's package, and other streams would wait.
+            model = building.model_of(request.profile)
+        except Exception as problem:
+            self._events.put(_told(request.profile, problem, None))
+            return
+        self._task = asyncio.run_coroutine_threadsafe(_talk(model, request, self._events), event_loop())
 
     def next(self, timeout: float | None) -> ModelEvent | None:
         """The next event, or None when none came within `timeout` seconds."""
@@ -66,10 +73,11 @@ class Stream:
 
     def close(self) -> None:
         """Stop the request if it still runs."""
-        self._task.cancel()
+        if self._task is not None:
+            self._task.cancel()
 
 
-async def _talk(request: ModelRequest, events: "queue.SimpleQueue[ModelEvent]") -> None:
+async def _talk(model: Model, request: ModelRequest, events: "queue.SimpleQueue[ModelEvent]") -> None:
     """Run the request and put its events; the last one is always `Finished` or `Broken`.
 
     One limit of silence holds for the connection, for the first word, and between any two: whatever comes sets it anew.
@@ -82,7 +90,7 @@ async def _talk(request: ModelRequest, events: "queue.SimpleQueue[ModelEvent]") 
         async with (
             asyncio.timeout(limit) as silence,
             model_request_stream(
-                building.model_of(profile),
+                model,
                 messages,
                 model_settings=building.settings_of(profile),
                 model_request_parameters=parameters,
@@ -101,11 +109,13 @@ async def _talk(request: ModelRequest, events: "queue.SimpleQueue[ModelEvent]") 
         events.put(Broken("cancelled", "The request was stopped."))
         raise
     except Exception as problem:  # providers raise many kinds, and none of them may leave the thread hanging
-        broken = failures.of_exception(problem, usage)
-        logger.warning(
-            "model.broken", extra={"profile": profile.id, "kind": type(problem).__name__, "code": broken.code}
-        )
-        events.put(broken)
+        events.put(_told(profile, problem, usage))
+
+
+def _told(profile: Profile, problem: Exception, usage: Usage | None) -> Broken:
+    broken = failures.of_exception(problem, usage)
+    logger.warning("model.broken", extra={"profile": profile.id, "kind": type(problem).__name__, "code": broken.code})
+    return broken
 
 
 def _used(stream: StreamedResponse) -> Usage:

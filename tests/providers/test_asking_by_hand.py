@@ -1,0 +1,42 @@
+"""`manage.py model_profiles`: what is configured, and whether it answers."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.providers.conftest import line
+from tests.providers.wire import MODEL, fails, says
+
+
+def said(*arguments):
+    out = io.StringIO()
+    call_command("model_profiles", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_every_profile_is_listed_without_its_key(provider, configure):
+    configure(line("loop", "openai", provider, fallback="deep", key_env="SOME_KEY"), "deep=anthropic:claude-x")
+    assert said().splitlines() == [
+        f"loop  openai:{MODEL}  (the default, at 127.0.0.1, falls back to deep)",
+        "deep  anthropic:claude-x",
+        "simulated  simulated",
+    ]
+
+
+def test_one_is_asked_once_and_tells_what_it_took(provider, configure, kind):
+    configure(line("loop", kind, provider, input_price=1, output_price=1))
+    provider.will(says("I ", "am.", usage=(10, 2)))
+    answer, used = said("--ask", "loop").splitlines()
+    assert answer == "I am."
+    assert used.endswith(f"10 tokens in, 2 out, $0.000012, {MODEL}")
+
+
+def test_what_is_wrong_is_one_sentence(provider, configure, kind):
+    configure(line("loop", kind, provider))
+    provider.will(fails(401, "authentication_error"))
+    with pytest.raises(CommandError, match="not_authorised: The model provider refused the configured key"):
+        said("--ask", "loop")
+    assert len(provider.asked) == 1
+    with pytest.raises(CommandError, match="no profile nobody"):
+        said("--ask", "nobody")
