@@ -16,6 +16,8 @@ from tests.sdk.callers import Caller
 
 WAYS = ("full", "embedded")
 PEOPLE = ("alice", "bob", "eve")
+# Seconds between strikes. Where one process is everything, each of them stops everybody.
+PAUSES = {"full": (0.3, 2.5), "embedded": (0.5, 5)}
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,6 @@ class Plan:
     turns: int = 300
     clients: int = 8
     minutes: float = 10
-    pause: tuple[float, float] = (0.3, 2.5)
     strikes: int = 1000
 
 
@@ -62,7 +63,7 @@ def play(server: live.Served, plan: Plan) -> Report:
     began = time.monotonic()
     ends_at = began + plan.minutes * 60
     clients = _clients(server, plan, ends_at)
-    with Adversary(server, f"{plan.seed}:{server.way}", plan.pause, plan.strikes) as adversary:
+    with Adversary(server, f"{plan.seed}:{server.way}", PAUSES[server.way], plan.strikes) as adversary:
         _all_at_once([client.work for client in clients])
     server.wait_until_ready()
     outcome = _together(clients)
