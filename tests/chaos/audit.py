@@ -21,7 +21,7 @@ from tests.sdk.callers import Caller, held
 # a call, which is then answered behind the first user's message.
 TURN = re.compile("ur?(?:ar)*a")
 LETTERS = {"user": "u", "assistant": "a", "roboto": "r"}
-UNTOLD_SECONDS = 15
+UNTOLD_SECONDS = 5
 OVER = ("done", "cancelled")
 
 _FACTS = """
@@ -259,7 +259,7 @@ class Audit:
 
     def _server_died_after(self, message: Any) -> bool:
         stored_at = datetime.fromisoformat(message["created"]).timestamp()
-        return any(-1 <= death - stored_at <= UNTOLD_SECONDS for death in self.server_deaths)
+        return any(-0.5 <= death - stored_at <= UNTOLD_SECONDS for death in self.server_deaths)
 
 
 def _facts_when_quiet(server: live.Served, seconds: float = 60) -> Any:

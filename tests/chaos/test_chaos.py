@@ -7,7 +7,7 @@ import pytest
 from tests.chaos.play import WAYS, Plan, play, stage
 
 pytestmark = pytest.mark.live
-SMALL = Plan(seed="small", turns=20, clients=5, minutes=1, strikes=3)
+SMALL = Plan(seed="e", turns=20, clients=8, minutes=2, strikes=3)
 
 
 @pytest.mark.parametrize("way", WAYS)
