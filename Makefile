@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 export PORT
 
-.PHONY: run providers worker beat test check format bench lock clean
+.PHONY: run providers worker beat test check format bench chaos lock clean
 
 run: $(VENV)/.base  ## serve with the demo at http://127.0.0.1:8000
 	@$(BIN)/python manage.py serve --demo
@@ -35,6 +35,9 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev  ## figures beside their floors, measured in the same run
 	$(BIN)/python -m bench $(ARGS)
+
+chaos: $(VENV)/.dev  ## hundreds of turns while everything is killed at random; ARGS="--seed 7 --turns 500 --way full"
+	$(BIN)/python -W ignore -m tests.chaos $(ARGS)
 
 lock: $(VENV)/.dev  ## resolve the dependencies anew, with hashes and without the registry's address
 	$(BIN)/python -m pip install --quiet uv
