@@ -94,6 +94,7 @@ TOOLS: dict[str, ToolSpec] = {
             "Wait some seconds, then answer.",
             _schema(["seconds"], seconds={"type": "number", "minimum": 0, "maximum": 30}),
             wait,
+            timeout_seconds=40,
             is_idempotent=True,
         ),
     )

@@ -4,8 +4,10 @@ The runner knows tools through this module alone.
 """
 
 import logging
+import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +79,7 @@ def call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> ToolR
         return ToolResult("error", {"error": f"There is no tool {name} any more."})
     started = time.perf_counter()
     try:
-        value = spec.run(arguments, context)
+        value = _in_time(spec, arguments, context)
         status, payload = "success", _shown(value)
     except Exception as problem:  # a tool may raise anything
         status, payload, value = "error", {"error": f"{type(problem).__name__}: {problem}"[:2000]}, None
@@ -85,6 +87,32 @@ def call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> ToolR
     runtime_ms = round((time.perf_counter() - started) * 1000)
     raw = {"tool": name, "version": spec.version, "value": value}
     return ToolResult(status, payload, runtime_ms, raw)
+
+
+def _in_time(spec: ToolSpec, arguments: Mapping[str, Any], context: ToolContext) -> Any:
+    """What the tool answers; raises `TimeoutError` after its time.
+
+    Nothing can stop a thread from outside: a tool that never returns keeps its own, and the turn goes on without it.
+    """
+    if spec.timeout_seconds is None:
+        return spec.run(arguments, context)
+    answer: Future[Any] = Future()
+    threading.Thread(target=_answer, args=(answer, spec, arguments, context), name=spec.name, daemon=True).start()
+    try:
+        return answer.result(spec.timeout_seconds)
+    except TimeoutError:
+        if answer.done():
+            raise  # the tool's own
+        raise TimeoutError(f"{spec.name} did not answer within {spec.timeout_seconds:g} s") from None
+
+
+def _answer(answer: "Future[Any]", spec: ToolSpec, arguments: Mapping[str, Any], context: ToolContext) -> None:
+    try:
+        answer.set_result(spec.run(arguments, context))
+    except Exception as problem:
+        answer.set_exception(problem)
+    except BaseException as problem:  # sys.exit() in a tool ends the tool, not the worker
+        answer.set_exception(RuntimeError(f"it left with {type(problem).__name__}"))
 
 
 def _shown(value: Any) -> str | dict[str, Any] | list[Any]:

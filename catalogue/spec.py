@@ -16,7 +16,11 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """One tool of a server. `is_idempotent`: calling it again after a crash does no harm; nobody has to say no."""
+    """One tool of a server.
+
+    `is_idempotent`: calling it again after a crash does no harm; nobody has to say no. `timeout_seconds`: after that
+    the agent is told that nothing came; None for a tool that keeps time itself, which runs on the worker's own thread.
+    """
 
     name: str
     description: str
@@ -25,4 +29,5 @@ class ToolSpec:
     server: str = "demo"
     version: int = 1
     is_idempotent: bool = False
+    timeout_seconds: float | None = 30
     tags: tuple[str, ...] = field(default=())

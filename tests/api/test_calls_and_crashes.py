@@ -47,7 +47,11 @@ def letters(monkeypatch) -> Callable[..., Post]:
 
     def offer(**marks: Any) -> Post:
         post = Post()
-        monkeypatch.setitem(builtin.TOOLS, "letter", ToolSpec("letter", "Send one.", {"type": "object"}, post, **marks))
+        monkeypatch.setitem(
+            builtin.TOOLS,
+            "letter",
+            ToolSpec("letter", "Send one.", {"type": "object"}, post, timeout_seconds=None, **marks),
+        )
         return post
 
     return offer
