@@ -223,7 +223,9 @@ class Audit:
             declared = sum(
                 turn.kind == "goal" and _answer(_own(self._record(talk), talk), turn) is not None for turn in talk.turns
             )
-            achieved = [goal["status"] for goal in self._record(talk)["goals"] or []]
+            # A fork brings the goals of what it copied.
+            own = [goal for goal in self._record(talk)["goals"] if goal["message_sequence_num"] >= talk.copied]
+            achieved = [goal["status"] for goal in own]
             if declared:
                 found.check(
                     achieved.count("achieved") >= declared == len(achieved) or self.stored_twice > 0, f"{achieved}"
