@@ -1,6 +1,5 @@
 """The same against a packaged server that somebody else wrote: mock-ai-api, in a process of its own."""
 
-import signal
 import socket
 import subprocess
 import sys
@@ -8,7 +7,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -24,17 +22,24 @@ GREETING = "Hello. It's nice to meet you."
 def ports() -> Iterator[dict[str, int]]:
     """Where it speaks each wire."""
     found = dict(zip(("openai", "anthropic"), _free_ports(2), strict=True))
-    command = [Path(sys.executable).parent / "mock-ai-api"]
-    command += [word for name, port in found.items() for word in (f"--{name}-port", str(port))]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # Its two servers by themselves: the command around them ends them on an interrupt only, which may be ignored here.
+    servers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "uvicorn", f"app.{name}_app:app", "--host", "127.0.0.1", "--port", str(port)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for name, port in found.items()
+    ]
     try:
-        for port in found.values():
+        for server, port in zip(servers, found.values(), strict=True):
             _wait_for(server, f"http://127.0.0.1:{port}/health")
         yield found
     finally:
-        # Its own children are ended by it, on an interrupt.
-        server.send_signal(signal.SIGINT)
-        server.wait(20)
+        for server in servers:
+            server.terminate()
+        for server in servers:
+            server.wait(20)
 
 
 def _free_ports(number: int) -> list[int]:
