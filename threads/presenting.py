@@ -288,6 +288,7 @@ class ThreadHead:
     context: tuple[tuple[str, str], ...] = ()
     token: str = ""
     may_send: bool = False
+    may_answer: bool = False
     may_rate: bool = False
     may_fork: bool = False
     may_cancel: bool = False

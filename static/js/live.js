@@ -12,7 +12,7 @@ if (talk) {
   connect();
   addEventListener("pagehide", () => source?.close());
   addEventListener("pageshow", (event) => event.persisted && connect());
-  document.body.addEventListener("htmx:afterSettle", (event) => event.detail.elt?.id === "write" && afresh());
+  document.body.addEventListener("htmx:afterSettle", (event) => event.detail.elt?.matches("#write, #asked") && afresh());
 }
 
 /** What a sent form brought back may be older than what the line told meanwhile: a new line begins with the head. */
@@ -82,7 +82,7 @@ function place(article) {
   if (held?.matches(".msg")) return replace(held, article);
   const index = Number(article.dataset.index);
   const later = [...talk.querySelectorAll(":scope > .msg[data-index]")].find((other) => Number(other.dataset.index) > index);
-  talk.insertBefore(article, later ?? document.getElementById("write"));
+  talk.insertBefore(article, later ?? document.getElementById("asked"));
   adopt(article);
 }
 
@@ -198,7 +198,7 @@ function reachable(root) {
 function gone() {
   isGone = true;
   source.close();
-  document.getElementById("write")?.remove();
+  for (const form of all("#asked, #write")) form.remove();
   say("This thread is gone, or no longer yours to read");
   const note = document.createElement("p");
   note.className = "fault";

@@ -121,7 +121,7 @@ def test_a_line_begins_with_what_stands_around_and_says_nothing_twice(listen: Li
     (head,) = line.news()
     assert (head.name, head.id) == ("head", reading.token_of(thread))
     assert {node["id"] for node in parsed(head.data).children if isinstance(node, Node)} == {
-        *("bar", "head", "map", "write")
+        *("bar", "head", "map", "asked", "write")
     }
     assert line.news() == []
     assert line.response["Cache-Control"] == "no-cache, no-transform"
