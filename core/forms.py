@@ -66,8 +66,15 @@ def reasons(
         field = next((head for at in range(len(parts), 0, -1) if (head := ".".join(parts[:at])) in fields), otherwise)
         place = "" if path in ("", "body", "request_template", field) or field == otherwise else f"{path}: "
         named = (names or {}).get(field, field)
-        found.setdefault(named, f"{place}{reason if place else reason[:1].upper() + reason[1:]}".rstrip(".") + ".")
+        found.setdefault(named, f"{place}{reason}." if place else sentence(reason))
     return found
+
+
+def sentence(reason: str) -> str:
+    """A reason on its own: `is needed` as `It is needed.`"""
+    begin = "It " if re.match(r"(is|must|should|has|holds|refers|makes)\b", reason) else ""
+    word = reason.partition(" ")[0]
+    return f"{begin}{reason if begin or '_' in word else reason[:1].upper() + reason[1:]}".rstrip(".") + "."
 
 
 def _where(text: str) -> str:

@@ -145,9 +145,9 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
     if len(names) != len(set(names)):
         raise InvalidRequest("variables: a name must not stand there twice")
     if missing := sorted(found - set(names)):
-        raise InvalidRequest(f"variables: {missing[0]} stands in the template and is not declared")
+        raise InvalidRequest(f"variables: the name {missing[0]} stands in the template and is not declared")
     if unused := sorted(set(names) - found):
-        raise InvalidRequest(f"variables: {unused[0]} does not stand in the template")
+        raise InvalidRequest(f"variables: the name {unused[0]} does not stand in the template")
     return {**values, "request_template": template}
 
 

@@ -96,7 +96,9 @@ def _links(wanted: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> tup
 def _goal(goal: Mapping[str, Any]) -> Piece:
     kind = goal["goal_type"]
     title = GOAL_TITLES.get(kind, kind.replace("_", " ").capitalize())
-    return Piece(title, "", json_html({name: value for name, value in goal.items() if name != "goal_type"}))
+    return Piece(
+        title, "", json_html({name: value for name, value in goal.items() if name != "goal_type" and value is not None})
+    )
 
 
 def _scope(scope: Mapping[str, int | None]) -> str:

@@ -102,9 +102,9 @@ def typed_of(actor: Actor, agent: Agent) -> Typed:
         "invoke_skills": _skill_lines(template.get("invoke_skills") or [], names),
         "available": "subscribed" if available is None else "listed",
         "available_skills": _skill_lines(available or [], names),
-        "goals": forms.json_typed(template.get("goals") or None),
+        "goals": forms.json_typed(_terse(template.get("goals"))),
         "client_tools": forms.json_typed(template.get("client_tools") or None),
-        "variables": forms.json_typed(agent.variables or None),
+        "variables": forms.json_typed(_terse(agent.variables)),
         "start_time": instants.instant(scope.get("start_time")),
         "end_time": instants.instant(scope.get("end_time")),
         "client_context": forms.json_typed(template.get("client_context")),
@@ -119,7 +119,7 @@ def body_of(actor: Actor, org_id: int, form: Typed) -> dict[str, Any]:
     template: dict[str, Any] = {name: read[name] for name in _JSON if read[name] is not None}
     if form["text"].strip():
         if "messages" in template:
-            reading.refuse("messages: stand above already; write the request there, or all messages here")
+            reading.refuse("messages: there is a request above already; write it there, or all messages here")
         template["messages"] = [{"role": "user", "content": [{"text": form["text"]}]}]
     for name in ("model_profile", "visibility"):
         if form[name].strip():
@@ -238,6 +238,11 @@ def _single_text(messages: list[Any]) -> str | None:
     text: str = block["text"] if is_plain else ""
     # What a browser sends back is without the carriage returns, and without a newline at the very beginning.
     return text if is_plain and "\r" not in text and not text.startswith("\n") else None
+
+
+def _terse(rows: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """Rows without what they leave open: null means the same there as nothing."""
+    return [{name: value for name, value in row.items() if value is not None} for row in rows or []] or None
 
 
 def _skills_typed(field: str, text: str, actor: Actor, org_id: int) -> list[dict[str, Any]]:

@@ -282,5 +282,4 @@ def _index(text: str) -> int | None:
 
 def _reason(problem: InvalidRequest) -> str:
     """The reason without the path of a JSON body that a person never saw."""
-    reason = problem.message.rpartition(": ")[2]
-    return f"{reason[:1].upper()}{reason[1:]}."
+    return forms.sentence(problem.message.rpartition(": ")[2])

@@ -96,7 +96,7 @@ function drop(index) {
 function exchange(fresh) {
   const held = fresh.id && document.getElementById(fresh.id);
   if (held && isBusy(held)) return put(fresh, exchange);
-  if (!held || telling(held) === telling(fresh)) return;
+  if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
   if (fresh.id === "head") announce(held, fresh);
   replace(held, fresh);
 }
@@ -126,6 +126,12 @@ const seen = new WeakMap();
 function telling(element) {
   if (!seen.has(element)) seen.set(element, element.outerHTML.replace(SECRET, "$1"));
   return seen.get(element);
+}
+
+/** What was refused stays to be read while the same tools wait. */
+function tells(held, fresh) {
+  const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
+  return held.id === "asked" && held.querySelector(".wrong, [role=alert]") && uses(held) === uses(fresh);
 }
 
 function announce(held, fresh) {
