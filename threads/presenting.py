@@ -591,7 +591,8 @@ class _Desk:
             said_fault = said_fault or isinstance(part, Fault)
             if part is not None:
                 yield part
-        yield from self._prose(message, words, is_open=message.status == "generating")
+        is_open = message.status == "generating" and message.role == "assistant"
+        yield from self._prose(message, words, is_open=is_open)
         if message.role == "assistant" and message.status in ("failed", "cancelled") and not said_fault:
             yield _fault(message, len(message.blocks), "", None)
 

@@ -66,6 +66,7 @@ def test_answers_go_in_one_by_one_and_the_last_lets_the_turn_go_on(browser_of: B
     assert (answer.status_code, answer["Location"]) == (302, path(thread))
     assert outputs(thread) == {"recall": ("success", {"result": "Two\nlines"})}
     assert make.fresh(thread).status == "client_tool_turn"
+    assert get(client, path(thread)).none(class_="caret"), "nobody writes"
     (left,) = open_asks(client, thread)
     assert left.one("h2").words == "waiting remember"
     submit(client, left, "success", output='{"done": [1, 2]}', kind="json")
