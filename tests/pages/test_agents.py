@@ -72,6 +72,7 @@ def written(client: Client, status: int = 302, **typed: str) -> Any:
 def test_without_an_agent_the_list_says_what_one_is(browser_of: Browser, who: People) -> None:
     page = get(browser_of("alice"), "/agents/")
     assert page.one("main").one("h2").words == "No agent has been written yet."
+    assert "No agent here is yours." in get(browser_of("admin"), "/agents/").one("main").words
     Membership.objects.filter(user=who.alice.user).delete()
     client = browser_of("alice")
     assert "belong to no org" in get(client, "/agents/").one("main").words

@@ -55,6 +55,7 @@ def test_without_a_skill_the_list_says_what_one_is(browser_of: Browser, who: Peo
     page = get(browser_of("alice"), "/skills/")
     assert page.one("main").one("h2").words == "No skill has been written yet."
     assert page.none("table")
+    assert "No skill here is yours." in get(browser_of("admin"), "/skills/").one("main").words
     Membership.objects.filter(user=who.alice.user).delete()
     assert "belong to no org" in get(browser_of("alice"), "/skills/").one("main").words
 
