@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models import Exists, F, Max, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from catalogue.models import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
@@ -50,6 +50,12 @@ def skill_for(actor: Actor, skill_id: str) -> Skill:
     if skill is None:
         raise NotFound(f"There is no skill {skill_id[:80]} that you can see.")
     return skill
+
+
+def known(actor: Actor, skill_ids: Sequence[str]) -> list[Skill]:
+    """Those of the skills that the actor can see."""
+    keys = {ids.key_of(skill_id, ids.SKILL) or "" for skill_id in skill_ids}
+    return list(Skill.objects.visible_to(actor).filter(key__in=keys)) if keys else []
 
 
 def skill_named(actor: Actor, org_id: int, name: str) -> Skill:
@@ -140,12 +146,16 @@ def add_version(actor: Actor, skill: Skill, body: VersionIn) -> SkillVersion:
         )
 
 
-def edit_version(actor: Actor, skill: Skill, number: int, body: VersionPatch) -> SkillVersion:
-    """Change a version in place (K12)."""
+def edit_version(
+    actor: Actor, skill: Skill, number: int, body: VersionPatch, *, seen: str | None = None
+) -> SkillVersion:
+    """Change a version in place (K12); a conflict where `seen`, its last change as the editor read it, is no more."""
     with transaction.atomic():
         skill = _locked(skill)
         require_editor(actor, skill)
         version = version_of(skill, number)
+        if seen is not None and seen != version.modified.isoformat():
+            raise Conflict("Somebody has changed this version since you opened it.")
         for field in ("description", "body", "relevant_topics"):
             value = getattr(body, field)
             if value is not None:
@@ -192,8 +202,10 @@ def pin_version(actor: Actor, skill: Skill, number: int | None) -> SkillSubscrip
     return row
 
 
-def listed(actor: Actor, org_id: int, scope: str | None, *, limit: int, page_token: str | None) -> SummaryPageOut:
-    """A page of summaries, newest first (K6)."""
+def listed(
+    actor: Actor, org_id: int, scope: str | None, *, limit: int, page_token: str | None, words: str = ""
+) -> SummaryPageOut:
+    """A page of summaries, newest first (K6); with `words`, of the skills that say them now."""
     skills = Skill.objects.visible_to(actor).filter(org=org_id)
     if scope == "personal":
         skills = skills.filter(Q(created_by=actor.user_id) | Q(subscriptions__user=actor.user_id)).distinct()
@@ -201,6 +213,8 @@ def listed(actor: Actor, org_id: int, scope: str | None, *, limit: int, page_tok
         skills = skills.filter(accessibility__in=SHARED).exclude(created_by=actor.user_id)
     elif scope is not None:
         raise InvalidRequest("scope: must be personal or org")
+    for word in words.split():
+        skills = skills.filter(_says(word))
     if page_token:
         skills = skills.filter(pk__lt=paging.decode(page_token, 1)[0])
     rows = list(skills.select_related("org", "created_by").order_by("-id")[: limit + 1])
@@ -334,6 +348,12 @@ def _text(
 
 def _frozen(skill: Skill, version: SkillVersion) -> SkillText:
     return SkillText(skill.skill_id, skill.name, version.version, version.description, version.body)
+
+
+def _says(word: str) -> Q:
+    """Skills with a word in their name or in their highest version, whatever its case."""
+    latest = SkillVersion.objects.filter(skill=OuterRef("pk"), version=_highest())
+    return Q(name__icontains=word) | Q(Exists(latest.filter(Q(description__icontains=word) | Q(body__icontains=word))))
 
 
 def _highest() -> Subquery:

@@ -14,6 +14,7 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="threads:list"), name="home"),
     path("", include("accounts.urls")),
     path("", include("threads.urls")),
+    path("", include("catalogue.urls")),
     path("", include("feedback.urls")),
     path("livez", operations.livez),
     path("readyz", operations.readyz),

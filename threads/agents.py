@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core import bodies, ids, paging
@@ -44,8 +44,11 @@ def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
         return Agent.objects.create(org_id=org_id, created_by_id=actor.user_id, modified_by_id=actor.user_id, **values)
 
 
-def update(actor: Actor, agent: Agent, body: AgentPatch) -> Agent:
-    """Change a template (G5): absent leaves, a null description clears; the merged result is checked."""
+def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = None) -> Agent:
+    """Change a template (G5): absent leaves, a null description clears; the merged result is checked.
+
+    A conflict where `seen`, the last change as the editor read it, is no more.
+    """
     given = body.model_dump(mode="json")
     changes = {name: given[name] for name in body.model_fields_set}
     if nulls := [name for name, value in changes.items() if value is None and name != "description"]:
@@ -53,6 +56,8 @@ def update(actor: Actor, agent: Agent, body: AgentPatch) -> Agent:
     columns = ("name", "request_template", "variables", "description")
     with _name_kept(changes.get("name", agent.name)):
         agent = _locked(agent)
+        if seen is not None and seen != agent.modified.isoformat():
+            raise Conflict("Somebody has changed this agent since you opened it.")
         merged = _checked({name: changes.get(name, getattr(agent, name)) for name in columns})
         for name, value in merged.items():
             setattr(agent, name, value)
@@ -87,13 +92,17 @@ def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "")
     )
 
 
-def listed(actor: Actor, org_id: int, *, limit: int, page_token: str | None, for_sdk: bool = False) -> AgentPageOut:
-    """A page of an org's agents, newest first (G4).
+def listed(
+    actor: Actor, org_id: int, *, limit: int, page_token: str | None, words: str = "", for_sdk: bool = False
+) -> AgentPageOut:
+    """A page of an org's agents, newest first (G4); with `words`, of those that are named or described by them.
 
     `for_sdk`: without the agents that the SDK's reader refuses, since one of them would cost it the whole page. They
     are found by id and by name all the same.
     """
     rows = _visible(actor).filter(org=org_id)
+    for word in words.split():
+        rows = rows.filter(Q(name__icontains=word) | Q(description__icontains=word))
     if page_token:
         rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
     found = list(rows.order_by("-id")[: limit + 1])
@@ -151,9 +160,9 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
     if len(names) != len(set(names)):
         raise InvalidRequest("variables: a name must not stand there twice")
     if missing := sorted(found - set(names)):
-        raise InvalidRequest(f"variables: {missing[0]} stands in the template and is not declared")
+        raise InvalidRequest(f"variables: the name {missing[0]} stands in the template and is not declared")
     if unused := sorted(set(names) - found):
-        raise InvalidRequest(f"variables: {unused[0]} does not stand in the template")
+        raise InvalidRequest(f"variables: the name {unused[0]} does not stand in the template")
     return {**values, "request_template": template}
 
 

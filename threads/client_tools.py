@@ -17,6 +17,11 @@ def names_of(thread: Thread) -> frozenset[str]:
     return frozenset(ClientTool.objects.filter(thread=thread).values_list("name", flat=True))
 
 
+def descriptions_of(thread: Thread) -> dict[str, str]:
+    """What each of them was said to do, by name."""
+    return dict(ClientTool.objects.filter(thread=thread).values_list("name", "description"))
+
+
 def checked(tools: Sequence[ClientToolIn] | None, *, existing: frozenset[str]) -> list[ClientToolIn]:
     """The tools, if they may be declared; refused before anything is stored (B18). The last of a name counts."""
     found: dict[str, ClientToolIn] = {}

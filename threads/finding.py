@@ -59,6 +59,8 @@ def _field(token: str) -> Q | None:
             return _IS.get(value.lower())
         case "has":
             return _HAS.get(value.lower())
+        case "agent":
+            return Q(created_from_agent_id=value)
         case "about":
             return Q(Exists(Subject.objects.filter(thread=OuterRef("pk"), association_id=value)))
         case "id":

@@ -16,10 +16,25 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import page_actor
 from accounts.pages import current_org, signed_in
 from accounts.rights import Right
-from core import bodies
+from catalogue import skills
+from catalogue.skills import SkillText
+from core import bodies, forms
 from core.actor import Actor
-from core.errors import InvalidRequest, NoOrgProvided
-from threads import comparing, finding, forks, importing, presenting, profiles, reading, screens, sharing, titles, turns
+from core.errors import InvalidRequest, NoOrgProvided, NotFound
+from threads import (
+    answering,
+    comparing,
+    finding,
+    forks,
+    importing,
+    presenting,
+    profiles,
+    reading,
+    screens,
+    sharing,
+    titles,
+    turns,
+)
 from threads.access import may, thread_for
 from threads.dialects import EXPORT_FORMATS
 from threads.models import Thread
@@ -79,23 +94,41 @@ def start(request: HttpRequest) -> HttpResponse:
     """A form for a new thread."""
     text, profile = request.POST.get("text", ""), request.POST.get("model_profile", "")
     form: dict[str, Any] = {"text": text, "model_profile": profile, "errors": {}}
+    said = request.POST if request.method == "POST" else request.GET
+    wanted = {"skill_id": said.get("skill", ""), "version": _index(said.get("version", ""))}
     if request.method == "POST":
         try:
-            return redirect("threads:detail", _started(request, text, profile))
+            return redirect("threads:detail", _started(request, text, profile, wanted))
         except InvalidRequest as problem:
-            field = "model_profile" if problem.message.startswith("model_profile") else "text"
+            field = next(
+                (name for name in ("model_profile", "invoke_skills") if problem.message.startswith(name)), "text"
+            )
             form["errors"] = {field: _reason(problem)}
-    context = {"profiles": profiles.all_profiles(), "form": form}
+    invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
+    context = {"profiles": profiles.all_profiles(), "form": form, "invoked": invoked}
     return render(request, "threads/start.html", context, status=400 if form["errors"] else 200)
 
 
-def _started(request: HttpRequest, text: str, profile: str) -> str:
+def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
+    """The skill with which a thread is to begin, if there is one; what cannot be seen is not found."""
+    if not wanted["skill_id"]:
+        return None
+    try:
+        return skills.texts(actor, [(wanted["skill_id"], wanted["version"])], "skill")[0]
+    except InvalidRequest as problem:
+        raise NotFound(_reason(problem)) from None
+
+
+def _started(request: HttpRequest, text: str, profile: str, wanted: dict[str, Any]) -> str:
     org = current_org(request)
     if org is None:
         raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
-    message = {"role": "user", "content": [{"text": _lines(text)}]}
+    message = {"role": "user", "content": [{"text": forms.lines(text)}]}
     bodies.check_storable(message)
-    body = bodies.parse(StartIn, {"messages": [message], "model_profile": profile or None})
+    bodies.check_storable(wanted)
+    invoked = [wanted] if wanted["skill_id"] else []
+    said = [message] if text.strip() or not invoked else []
+    body = bodies.parse(StartIn, {"messages": said, "model_profile": profile or None, "invoke_skills": invoked})
     return turns.start(page_actor(request), org.pk, body).thread_id
 
 
@@ -122,11 +155,28 @@ def send(request: HttpRequest, thread_id: str) -> HttpResponse:
     turns.require_writable(thread)
     text = request.POST.get("text", "")
     try:
-        message = {"role": "user", "content": [{"text": _lines(text)}]}
+        message = {"role": "user", "content": [{"text": forms.lines(text)}]}
         bodies.check_storable(message)
         turns.send(actor, thread, bodies.parse(SendIn, {"message": message}), echo=False)
     except InvalidRequest as problem:
         return _detail(request, actor, thread, {"text": text, "error": _reason(problem)}, status=400)
+    return _back(thread)
+
+
+@signed_in
+@require_POST
+def answer(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Answer a client tool by hand (T5); what cannot be sent stays in the form, what comes too late is shown."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.SEND)
+    turns.require_writable(thread)
+    typed = answering.Typed.of(request.POST)
+    try:
+        turns.submit_tool_results(actor, thread, answering.submission(thread, typed))
+    except InvalidRequest as problem:
+        shown = screens.context(actor, thread)  # reads the thread anew
+        shown["asking"] = answering.asking(thread, typed, _reason(problem))
+        return render(request, "threads/detail.html", shown, status=400)
     return _back(thread)
 
 
@@ -252,12 +302,6 @@ def _index(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
 
 
-def _lines(text: str) -> str:
-    """A form sends CRLF; what people write has line feeds."""
-    return text.replace("\r\n", "\n")
-
-
 def _reason(problem: InvalidRequest) -> str:
     """The reason without the path of a JSON body that a person never saw."""
-    reason = problem.message.rpartition(": ")[2]
-    return f"{reason[:1].upper()}{reason[1:]}."
+    return forms.sentence(problem.message.rpartition(": ")[2])

@@ -1,5 +1,7 @@
 """Which tool uses of a thread are open. They stand in its last assistant message and nowhere else (spec 4.5)."""
 
+from datetime import datetime
+
 from core.prepared import Prepared, PreparedRow
 from threads import client_tools
 from threads.content import BlockDict
@@ -21,6 +23,12 @@ def pending_client_uses(thread: Thread) -> list[BlockDict]:
     uses = [use for use in open_uses(thread) if not use["answered_by_server"]]
     names = client_tools.names_of(thread) if uses else frozenset()
     return [use for use in uses if use["tool_name"] in names]
+
+
+def asked_at(thread: Thread) -> datetime | None:
+    """When the message with those uses was begun."""
+    asking = _asking(thread)
+    return asking.created if asking else None
 
 
 def answered_message(thread: Thread) -> Message | None:

@@ -290,6 +290,7 @@ class ThreadHead:
     subjects: tuple[str, ...] = ()
     token: str = ""
     may_send: bool = False
+    may_answer: bool = False
     may_rate: bool = False
     may_fork: bool = False
     may_cancel: bool = False
@@ -599,7 +600,8 @@ class _Desk:
             said_fault = said_fault or isinstance(part, Fault)
             if part is not None:
                 yield part
-        yield from self._prose(message, words, is_open=message.status == "generating")
+        is_open = message.status == "generating" and message.role == "assistant"
+        yield from self._prose(message, words, is_open=is_open)
         if message.role == "assistant" and message.status in ("failed", "cancelled") and not said_fault:
             yield _fault(message, len(message.blocks), "", None)
 

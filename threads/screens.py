@@ -12,7 +12,7 @@ from accounts.rights import Right
 from core import ids
 from core.actor import Actor
 from core.db import snapshot
-from threads import figures, hooks, presenting, reading
+from threads import answering, figures, hooks, presenting, reading
 from threads.access import may
 from threads.content import MessageSnapshot
 from threads.models import Goal, Message, Pin, Thread
@@ -70,6 +70,7 @@ def context(actor: Actor, thread: Thread) -> dict[str, Any]:
         "jumps": presenting.jumps(turns),
         "thread_map": presenting.thread_map(turns),
         "here": reverse("threads:detail", args=[thread.thread_id]),
+        "asking": answering.asking(thread),
     }
 
 
@@ -97,6 +98,7 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         subjects=tuple(thread.subjects.order_by("id").values_list("association_id", flat=True)[:20]),
         token=token,
         may_send=may_add and thread.status in SENDABLE,
+        may_answer=may_add,
         **doors_of(actor, thread),
         may_cancel=is_running and may(actor, thread, Right.CANCEL),
         may_rescope=may(actor, thread, Right.RESCOPE),

@@ -20,6 +20,7 @@ from core.errors import DomainError, InvalidRequest
 from threads import reading, screens, transcript
 from threads.access import thread_for
 from threads.models import Message, Thread
+from threads.status import ThreadStatus
 
 
 @signed_in
@@ -80,7 +81,9 @@ def _changes(
                 changed = max(0, min(reset - 1, reset if changed is None else changed))
             if changed is not None:
                 events.append(_turns(request, actor, thread, screens.stretch_start(thread, changed), changed))
-        if thread.status != known_status or thread.title_revision > since or thread.goals_revision > since:
+        is_asking = thread.status == ThreadStatus.CLIENT_TOOL_TURN and thread.revision > since
+        is_named_anew = thread.title_revision > since or thread.goals_revision > since
+        if thread.status != known_status or is_asking or is_named_anew:
             events.append(_head(request, actor, thread))
         if events:
             events[-1] = sse.Event(events[-1].name, events[-1].data, reading.token_of(thread))

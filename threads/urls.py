@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from threads import pages, stream
+from threads import pages, pages_agents, stream
 
 app_name = "threads"
 urlpatterns = [
@@ -10,6 +10,7 @@ urlpatterns = [
     path("threads/start/", pages.start, name="start"),
     path("threads/<str:thread_id>/", pages.detail, name="detail"),
     path("threads/<str:thread_id>/live/", stream.live, name="live"),
+    path("threads/<str:thread_id>/answer/", pages.answer, name="answer"),
     path("threads/<str:thread_id>/send/", pages.send, name="send"),
     path("threads/<str:thread_id>/cancel/", pages.cancel, name="cancel"),
     path("threads/<str:thread_id>/fork/", pages.fork, name="fork"),
@@ -19,4 +20,10 @@ urlpatterns = [
     path("threads/<str:thread_id>/compare/", pages.compare, name="compare"),
     path("threads/<str:thread_id>/export/", pages.export, name="export"),
     path("threads/<str:thread_id>/calls/<path:tool_use_id>/", pages.call, name="call"),
+    path("agents/", pages_agents.agent_list, name="agents"),
+    path("agents/new/", pages_agents.new, name="agent_new"),
+    path("agents/<str:agent_id>/", pages_agents.detail, name="agent"),
+    path("agents/<str:agent_id>/edit/", pages_agents.edit, name="agent_edit"),
+    path("agents/<str:agent_id>/delete/", pages_agents.delete, name="agent_delete"),
+    path("agents/<str:agent_id>/launch/", pages_agents.launch, name="agent_launch"),
 ]

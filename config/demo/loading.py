@@ -8,20 +8,22 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.rights import Right
+from catalogue import skills
+from catalogue.models import Skill, SkillSubscription
 from config.demo import people, stories
-from config.demo.stories import Fork, Live, Report, Story, Told
-from core import ids
+from config.demo.stories import Fork, Live, Report, Shelved, Story, Template, Told
+from core import bodies, ids
 from core.actor import Actor
 from feedback import capture, triage
 from feedback.models import TriageChange, UserFeedback
 from feedback.wire import TriageIn
-from threads import forks, importing, sharing, titles, turns
+from threads import agents, forks, importing, sharing, titles, turns
 from threads.access import thread_for
-from threads.content import TextBlock
-from threads.models import Goal, Message, Thread, Turn
+from threads.content import JsonObject, TextBlock
+from threads.models import Agent, Goal, Message, Thread, Turn
 from threads.runner import loop
 from threads.status import TurnState
-from threads.wire import SendIn, SentMessageIn, SubjectIn
+from threads.wire import AgentIn, LaunchIn, SendIn, SentMessageIn, SubjectIn
 
 
 def load() -> bool:
@@ -34,6 +36,10 @@ def load() -> bool:
             stage.tell(story)
         for live in stories.live():
             stage.play(live)
+        for skill in stories.skills():
+            stage.shelve(skill)
+        for template in stories.templates():
+            stage.offer(template)
         stage.rate()
     return True
 
@@ -50,11 +56,12 @@ class _Rating:
 
 @dataclass
 class _Stage:
-    """Who takes part, the time that is now, and the reports that wait for all threads to be there."""
+    """Who takes part, the time that is now, the reports that wait for all threads to be there, and skills by name."""
 
     cast: people.Cast
     now: datetime
     ratings: list[_Rating] = field(default_factory=list)
+    shelf: dict[str, str] = field(default_factory=dict)
 
     def tell(self, story: Story) -> None:
         """Import a story, with what hangs on it."""
@@ -92,6 +99,43 @@ class _Stage:
         for report in live.reports:
             answer = answers[report.answer]
             self._hold(thread, answer.idx, answer.created, report)
+
+    def shelve(self, shelved: Shelved) -> None:
+        """Write a skill with its versions, and pin it for those who use it."""
+        author = self.cast.actors[shelved.by]
+        skill = skills.create(author, next(iter(author.orgs.values())), shelved.skill)
+        for version in shelved.then:
+            skills.add_version(author, skill, version)
+        for name, number in shelved.pins.items():
+            skills.pin_version(self.cast.actors[name], skill, number)
+        began, went_on = (self.now - timedelta(days=days) for days in (shelved.days_ago, shelved.next_days_ago))
+        Skill.objects.filter(pk=skill.pk).update(created=began, modified=went_on)
+        SkillSubscription.objects.filter(skill=skill).update(subscribed=went_on)
+        skill.versions.filter(version=1).update(created=began, modified=began)
+        skill.versions.exclude(version=1).update(created=went_on, modified=went_on)
+        self.shelf[skill.name] = skill.skill_id
+
+    def offer(self, template: Template) -> None:
+        """Write an agent, and launch what was launched from it."""
+        author = self.cast.actors[template.by]
+        body = bodies.parse(AgentIn, self._with_ids(template.agent))
+        agent = agents.create(author, next(iter(author.orgs.values())), body)
+        at = self.now - timedelta(days=template.days_ago)
+        Agent.objects.filter(pk=agent.pk).update(created=at, modified=at)
+        for each in template.launches:
+            actor = self.cast.actors[each.by]
+            thread = thread_for(actor, agents.launch(actor, agent, LaunchIn(values=each.values)).thread_id)
+            _advance(thread)
+            _put_back(thread, self.now - timedelta(minutes=each.minutes_ago))
+
+    def _with_ids(self, agent: JsonObject) -> JsonObject:
+        request = agent["request_template"]
+        named = {
+            field: [{**each, "skill_id": self.shelf[each["skill_id"]]} for each in request[field]]
+            for field in ("invoke_skills", "available_skills")
+            if field in request
+        }
+        return {**agent, "request_template": {**request, **named}}
 
     def rate(self) -> None:
         """Submit the reports in the order they were written, because the desk lists them in that of their birth."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from catalogue.wire import SkillIn, VersionIn
 from feedback.wire import FeedbackIn, TriageIn
 from threads import content
 from threads.content import BlockDict, JsonObject, ResultStatus
@@ -115,6 +116,43 @@ class Live(_Written):
     reports: list[LiveReport] = []
 
 
+class Written(VersionIn):
+    """A version of a skill."""
+
+    body: Text
+
+
+class Shelved(_Written):
+    """A skill, its later versions, and who lets agents use which of them; null is a subscription without one."""
+
+    class Skill(SkillIn):
+        body: Text
+
+    by: str
+    days_ago: float
+    next_days_ago: float
+    skill: Skill
+    then: list[Written]
+    pins: dict[str, int | None]
+
+
+class Launched(_Written):
+    """A thread that somebody launched."""
+
+    by: str
+    minutes_ago: int
+    values: dict[str, str]
+
+
+class Template(_Written):
+    """An agent; its skills go by their names."""
+
+    by: str
+    days_ago: float
+    agent: JsonObject
+    launches: list[Launched] = []
+
+
 class Told(NamedTuple):
     """A line in its place: the index of its message, of the last one that belongs to it, and when it was said."""
 
@@ -134,6 +172,16 @@ def live() -> list[Live]:
     """Every thread for the simulator, oldest first."""
     found = [Live.model_validate(each) for each in json.loads((FOLDER / "live.json").read_text("utf-8"))]
     return sorted(found, key=lambda each: -each.minutes_ago)
+
+
+def skills() -> list[Shelved]:
+    """Every skill, oldest first."""
+    return [Shelved.model_validate(each) for each in json.loads((FOLDER / "skills.json").read_text("utf-8"))]
+
+
+def templates() -> list[Template]:
+    """Every agent, oldest first."""
+    return [Template.model_validate(each) for each in json.loads((FOLDER / "templates.json").read_text("utf-8"))]
 
 
 def told(story: Story) -> list[Told]:

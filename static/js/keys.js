@@ -21,7 +21,8 @@ function inField(event) {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && "submit" in field.dataset) {
     const verb = field.dataset.submit;
     const button = field.form.querySelector(verb ? `button[value="${verb}"]` : ".btn[data-kind=primary]");
-    if (!button?.disabled) field.form.requestSubmit(button ?? undefined);
+    // A click, not requestSubmit(button): htmx sends the name of the button that was clicked.
+    button ? button.click() : field.form.requestSubmit();
     return true;
   }
   if (event.key !== "Escape") return false;

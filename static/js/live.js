@@ -12,7 +12,7 @@ if (talk) {
   connect();
   addEventListener("pagehide", () => source?.close());
   addEventListener("pageshow", (event) => event.persisted && connect());
-  document.body.addEventListener("htmx:afterSettle", (event) => event.detail.elt?.id === "write" && afresh());
+  document.body.addEventListener("htmx:afterSettle", (event) => event.detail.elt?.matches("#write, #asked") && afresh());
 }
 
 /** What a sent form brought back may be older than what the line told meanwhile: a new line begins with the head. */
@@ -82,7 +82,7 @@ function place(article) {
   if (held?.matches(".msg")) return replace(held, article);
   const index = Number(article.dataset.index);
   const later = [...talk.querySelectorAll(":scope > .msg[data-index]")].find((other) => Number(other.dataset.index) > index);
-  talk.insertBefore(article, later ?? document.getElementById("write"));
+  talk.insertBefore(article, later ?? document.getElementById("asked"));
   adopt(article);
 }
 
@@ -96,7 +96,7 @@ function drop(index) {
 function exchange(fresh) {
   const held = fresh.id && document.getElementById(fresh.id);
   if (held && isBusy(held)) return put(fresh, exchange);
-  if (!held || telling(held) === telling(fresh)) return;
+  if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
   if (fresh.id === "head") announce(held, fresh);
   replace(held, fresh);
 }
@@ -126,6 +126,12 @@ const seen = new WeakMap();
 function telling(element) {
   if (!seen.has(element)) seen.set(element, element.outerHTML.replace(SECRET, "$1"));
   return seen.get(element);
+}
+
+/** What was refused stays to be read while the same tools wait. */
+function tells(held, fresh) {
+  const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
+  return held.id === "asked" && held.querySelector(".wrong, [role=alert]") && uses(held) === uses(fresh);
 }
 
 function announce(held, fresh) {
@@ -198,7 +204,7 @@ function reachable(root) {
 function gone() {
   isGone = true;
   source.close();
-  document.getElementById("write")?.remove();
+  for (const form of all("#asked, #write")) form.remove();
   say("This thread is gone, or no longer yours to read");
   const note = document.createElement("p");
   note.className = "fault";

@@ -17,6 +17,7 @@ from accounts.orgs import set_policy
 from tests import make
 from tests.api import shapes
 from tests.conftest import Api, data_of, refusal_of
+from threads import pending
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,7 @@ def world(who, api):
             {
                 "thread_id": thread.thread_id,
                 "waiting_id": waiting.thread_id,
+                "waiting_use_id": pending.open_uses(waiting)[0]["tool_use_id"],
                 "tool_use_id": shapes.blocks(record, "tool_use")[0]["tool_use_id"],
                 "index": "1",
                 "feedback_id": make.rating(who.alice, thread).feedback_id,
@@ -326,6 +328,11 @@ def acting(owner: int = 302, shared: int = 403, stranger: int = 403, admin: int 
     return Page(owner, shared, stranger, admin, form)
 
 
+VISIBLE_PAGE = Page(stranger=404, admin=404)
+EDITOR_PAGE = Page(shared=403, stranger=404, admin=404)
+SKILL_PAGE = "skills/<str:skill_id>"
+AGENT_PAGE = "agents/<str:agent_id>"
+
 PAGES: dict[tuple[str, str], Page] = {
     ("GET", ""): Page(302, 302, 302, 302, has_object=False),
     ("GET", "settings/"): Page(stranger=200, has_object=False),
@@ -350,6 +357,33 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "threads/<str:thread_id>/calls/<path:tool_use_id>/?raw=1"): Page(shared=403),
     ("GET", "threads/<str:thread_id>/messages/<int:index>/rate/"): Page(),
     ("POST", "threads/<str:thread_id>/messages/<int:index>/rate/"): acting(shared=302, admin=302, sentiment="negative"),
+    ("POST", "threads/<str:thread_id>/answer/"): acting(
+        tool_use_id="{waiting_use_id}", tool_name="remember", status="success", output="done"
+    ),
+    ("GET", "skills/"): Page(stranger=200, has_object=False),
+    ("GET", "skills/new/"): Page(stranger=200, has_object=False),
+    ("POST", "skills/new/"): Page(302, 302, 302, 302, {"name": "another", "body": "How."}, has_object=False),
+    ("GET", f"{SKILL_PAGE}/"): VISIBLE_PAGE,
+    ("GET", f"{SKILL_PAGE}/compare/?from=1&to=1"): VISIBLE_PAGE,
+    ("GET", f"{SKILL_PAGE}/write/"): EDITOR_PAGE,
+    ("POST", f"{SKILL_PAGE}/write/"): acting(stranger=404, admin=404, body="How else."),
+    ("GET", f"{SKILL_PAGE}/change/"): EDITOR_PAGE,
+    ("POST", f"{SKILL_PAGE}/change/"): acting(stranger=404, admin=404, name="renamed"),
+    ("POST", f"{SKILL_PAGE}/subscribe/"): acting(shared=302, stranger=404, admin=404, subscribed="true"),
+    ("POST", f"{SKILL_PAGE}/pin/"): acting(shared=302, stranger=404, admin=404, ai_version="1"),
+    ("POST", f"{SKILL_PAGE}/delete/"): acting(stranger=404, admin=404),
+    ("GET", f"{SKILL_PAGE}/versions/<str:version>/edit/"): EDITOR_PAGE,
+    ("POST", f"{SKILL_PAGE}/versions/<str:version>/edit/"): acting(stranger=404, admin=404, body="How else."),
+    ("POST", f"{SKILL_PAGE}/versions/<str:version>/delete/"): acting(stranger=404, admin=404),
+    ("GET", "agents/"): Page(stranger=200, has_object=False),
+    ("GET", "agents/new/"): Page(stranger=200, has_object=False),
+    ("POST", "agents/new/"): Page(302, 302, 302, 302, {"name": "another", "text": "Hello"}, has_object=False),
+    ("GET", f"{AGENT_PAGE}/"): VISIBLE_PAGE,
+    ("GET", f"{AGENT_PAGE}/edit/"): VISIBLE_PAGE,
+    ("POST", f"{AGENT_PAGE}/edit/"): acting(shared=302, stranger=404, admin=404, name="ours", text="Hello"),
+    ("POST", f"{AGENT_PAGE}/delete/"): acting(shared=302, stranger=404, admin=404),
+    ("GET", f"{AGENT_PAGE}/launch/"): VISIBLE_PAGE,
+    ("POST", f"{AGENT_PAGE}/launch/"): acting(shared=302, stranger=404, admin=404),
     ("GET", "feedback/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
 }
@@ -364,8 +398,11 @@ def test_every_page_is_in_the_table():
 def open_page(client: Client, route: str, place: Place, page: Page) -> Any:
     """One page request, of which nothing stays."""
     with transaction.atomic():
+        if route.endswith("/answer/"):
+            place = Place({**place.values, "thread_id": place.values["waiting_id"]})
         path = place.path(route)
-        response = client.get(path) if page.form is None else client.post(path, page.form)
+        form = {name: value.format(**place.values) for name, value in (page.form or {}).items()}
+        response = client.get(path) if page.form is None else client.post(path, form)
         transaction.set_rollback(True)
     return response
 
@@ -383,6 +420,10 @@ def test_who_may_open_which_page(world, browser_of):
         ]
         if page.has_object and "thread_id" in route:
             asked += [("bob", world.private, 403), ("eve", world.private, 403), ("alice", unknown, 404)]
+        if "skill_id" in route:
+            asked.append(("bob", world.private, 404))
+        if "skill_id" in route or "agent_id" in route:
+            asked.append(("alice", unknown, 404))
         if "feedback_id" in route:
             asked.append(("admin", unknown, 404))
         for name, place, expected in asked:

@@ -16,13 +16,14 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiToken, Org, User
+from catalogue.models import Skill, SkillSubscription, SkillVersion
 from config import demo
 from config.demo import loading, stories
 from feedback import taxonomy
 from feedback.models import TriageChange, UserFeedback
 from tests.conftest import Api, data_of
 from threads import dialects
-from threads.models import Block, Goal, Message, Pin, Subject, Thread, Turn
+from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread, Turn
 
 MIDNIGHT = datetime(2031, 3, 1, 0, 0, 1, tzinfo=UTC)
 EVENING = datetime(2031, 12, 31, 23, 59, tzinfo=UTC)
@@ -39,7 +40,8 @@ def loaded(db: None) -> dict[str, Any]:
 
 def _counts() -> dict[str, int]:
     models = (Org, User, ApiToken, Thread, Message, Block, Turn, Goal, Pin, Subject, UserFeedback, TriageChange)
-    return {model.__name__: model.objects.count() for model in models}
+    shelf = (Skill, SkillVersion, SkillSubscription, Agent)
+    return {model.__name__: model.objects.count() for model in (*models, *shelf)}
 
 
 def test_a_second_load_changes_nothing_and_asks_next_to_nothing(loaded, django_assert_max_num_queries):
@@ -250,6 +252,7 @@ def test_every_page_of_the_demo_opens_and_what_a_rider_pasted_stays_text(loaded)
     admin = Client()
     admin.login(email="admin@heddle.test", password=loaded["passwords"]["admin"])
     pages = ["/threads/", *(f"/threads/{thread.thread_id}/" for thread in Thread.objects.all())]
+    pages += [f"/threads/?q=agent:{agent.agent_id}" for agent in Agent.objects.all()]
     pages += [f"/feedback/?resolved=any&item={report.feedback_id}" for report in UserFeedback.objects.all()]
     shown = ""
     for page in pages:
@@ -258,6 +261,28 @@ def test_every_page_of_the_demo_opens_and_what_a_rider_pasted_stays_text(loaded)
         shown += (html := answer.content.decode())
         assert _Dangers(html).found == [], page
     assert "&lt;script&gt;alert('free rides')" in shown
+
+
+def test_there_are_skills_and_agents_worth_looking_at(loaded):
+    """K6, K9, K16, G4, G7: each skill has two versions that differ, each agent has variables and goals."""
+    assert Skill.objects.count() == 3 and Agent.objects.count() == 2
+    assert set(Skill.objects.values_list("accessibility", flat=True)) == {"private", "org", "org-editable"}
+    alice = Client()
+    alice.login(email="alice@acme.test", password=loaded["passwords"]["alice"])
+    pages = ["/skills/", "/skills/new/", "/agents/", "/agents/new/"]
+    for skill in Skill.objects.all():
+        old, new = skill.versions.order_by("version")
+        assert old.body != new.body and old.created < new.created < timezone.now()
+        pages += [f"/skills/{skill.skill_id}/{place}" for place in ("", "?version=1", "compare/?from=1&to=2")]
+    for agent in Agent.objects.all():
+        assert agent.variables and agent.request_template["goals"]
+        pages += [f"/agents/{agent.agent_id}/{place}" for place in ("", "edit/", "launch/")]
+    launched = Thread.objects.get(created_from_agent_id__isnull=False)
+    assert (launched.status, launched.achieved_goal_count) == ("user_turn", 2)
+    for page in pages:
+        answer = alice.get(page)
+        assert answer.status_code == 200, page
+        assert _Dangers(answer.content.decode()).found == [], page
 
 
 def test_colleagues_see_what_is_shared_and_strangers_see_nothing(loaded):

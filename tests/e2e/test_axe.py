@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from tests import live
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -34,7 +35,36 @@ def places(heddle: Heddle) -> dict[str, str]:
         "[[call remember {}]]",
         client_tools=[{"name": "remember", "description": "x", "input_schema": {"type": "object"}}],
     )
-    return {"rich": rich, "last": str(last), "report": reports[0]["feedback_id"], "waiting": waiting}
+    return {
+        "rich": rich,
+        "last": str(last),
+        "report": reports[0]["feedback_id"],
+        "waiting": waiting,
+        "skill": written_skill(heddle),
+        "agent": written_agent(heddle),
+    }
+
+
+def written_skill(heddle: Heddle) -> str:
+    """A skill with two versions."""
+    token, url = heddle.server.token("alice"), f"{heddle.url}/v1/skills"
+    text = {"description": "What for.", "body": SAID, "relevant_topics": ["a topic"]}
+    body = {**text, "name": "axe", "accessibility": "org", "tags": ["a tag"]}
+    status, answer = live.fetch(f"{url}/create", token, body)
+    assert status == 200, answer
+    skill_id = str(answer["data"]["skill_id"])
+    again = {**text, "body": SAID.replace("one", "eins")}
+    assert live.fetch(f"{url}/id/{skill_id}/versions", token, again)[0] == 200
+    return skill_id
+
+
+def written_agent(heddle: Heddle) -> str:
+    """An agent with everything that its pages show."""
+    message = {"role": "user", "content": [{"text": "About {{it}}"}]}
+    tool = {"name": "remember", "description": "x", "input_schema": {"type": "object"}}
+    template = {"messages": [message], "system_prompt": SAID, "goals": [GOAL], "client_tools": [tool]}
+    body = {"name": "axe", "request_template": template, "variables": [{"name": "it", "description": "What"}]}
+    return str(heddle.call("alice", "POST", "agents", body)["agent_id"])
 
 
 def findings(page: Page, axe: str) -> list[dict[str, Any]]:
@@ -59,6 +89,20 @@ SCREENS = {
         "/threads/{rich}/",
         "/threads/{waiting}/",
         "/threads/{rich}/messages/{last}/rate/?sentiment=negative",
+        "/skills/",
+        "/skills/?q=zzzzzz",
+        "/skills/new/",
+        "/skills/{skill}/",
+        "/skills/{skill}/?version=1",
+        "/skills/{skill}/compare/?from=1&to=2",
+        "/skills/{skill}/write/",
+        "/skills/{skill}/change/",
+        "/agents/",
+        "/agents/new/",
+        "/agents/{agent}/",
+        "/agents/{agent}/edit/",
+        "/agents/{agent}/launch/",
+        "/threads/start/?skill={skill}",
         "/settings/",
         "/threads/ags_nothing/",
         "/feedback/",

@@ -215,3 +215,33 @@ def test_the_page_does_what_the_line_says(heddle: Heddle, visit: Callable[..., V
     ]
     page.wait_for_timeout(1800)
     assert asked[-1] == "t2", asked
+
+
+def test_client_tools_are_answered_by_hand_in_two_tabs(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """T5: what one tab answers leaves the other, what is typed there stays, and the page goes on by itself."""
+    tools = [{"name": name, "description": "x", "input_schema": {"type": "object"}} for name in ("remember", "recall")]
+    said = "[[call remember {}]] [[call recall {}]]"
+    thread_id = heddle.start("alice", said, client_tools=tools)
+    visitor = visit("alice")
+    visitor.forgive("status of 400")
+    first, second = visitor.page, visit("alice").page
+    for page in (first, second):
+        page.goto(f"/threads/{thread_id}/")
+        expect(page.locator(".ask")).to_have_count(2)
+    first.locator("#ask-1 [value=json]").check()
+    first.locator("#ask-1 textarea").fill("{broken")
+    with first.expect_response("**/live/*"):  # the line begins again with the head, which must not take the reason away
+        first.locator("#ask-1 textarea").press("Control+Enter")
+    expect(first.locator("#ask-1 .wrong")).to_contain_text("line 1, column 2")
+    second.locator("#ask-2 textarea").fill("typed in the second tab")
+    first.locator("#ask-1 textarea").fill('{"kept": true}')
+    first.locator("#ask-1 textarea").press("Control+Enter")
+    for page in (first, second):
+        expect(page.locator(".ask")).to_have_count(1)
+    expect(second.locator(".ask textarea")).to_have_value("typed in the second tab")
+    second.locator(".ask [value=declined]").click()
+    for page in (first, second):
+        settled(page)
+        expect(page.locator(".ask")).to_have_count(0)
+        expect(page.locator("#talk")).to_contain_text("typed in the second tab")
+        expect(page.locator("#send")).to_be_enabled()

@@ -14,7 +14,7 @@ from accounts.models import Membership
 from accounts.orgs import set_policy
 from core import sse
 from tests import make
-from tests.pages.dom import Node, get, parsed
+from tests.pages.dom import Node, get, parsed, submit
 from tests.people import People
 from threads import reading, sharing, titles, transcript, turns
 from threads.content import text
@@ -121,7 +121,7 @@ def test_a_line_begins_with_what_stands_around_and_says_nothing_twice(listen: Li
     (head,) = line.news()
     assert (head.name, head.id) == ("head", reading.token_of(thread))
     assert {node["id"] for node in parsed(head.data).children if isinstance(node, Node)} == {
-        *("bar", "head", "map", "write")
+        *("bar", "head", "map", "asked", "write")
     }
     assert line.news() == []
     assert line.response["Cache-Control"] == "no-cache, no-transform"
@@ -339,3 +339,24 @@ def test_a_turn_that_is_stopped_while_it_is_written_looks_stopped(listen: Listen
     turns.cancel(who.alice.actor, make.fresh(thread))
     line.news()
     assert line.held[1]["data-state"] == "cancelled" and line.held[1].one(class_="fault")["data-tone"] == "warn"
+
+
+def test_forms_for_client_tools_come_and_go_with_what_waits(listen: Listen, browser_of: Browser, who: People) -> None:
+    """T5: after a partial answer, given anywhere, an open page asks for what is left; after the last one, nothing."""
+    calls = "[[call remember {}]] [[call recall {}]]"
+    thread = make.waiting(who.alice, calls, make.client_tool(), make.client_tool("recall"))
+    line, client = listen("alice", thread), browser_of("alice")
+
+    def asked() -> list[list[str]]:
+        heads = [parsed(told.data) for told in line.news() if told.name == "head"]
+        return [[form.one("code").words for form in head.all("form", class_="ask")] for head in heads]
+
+    def answer() -> None:
+        submit(client, get(client, path(thread)).all("form", class_="ask")[0], "success", output="x")
+
+    assert asked() == [["remember", "recall"]]
+    assert asked() == []
+    answer()
+    assert asked() == [["recall"]]
+    answer()
+    assert asked() == [[]]

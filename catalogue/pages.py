@@ -1,0 +1,288 @@
+"""The skill pages: thin doors to the same verbs as the REST routes (K1 to K16)."""
+
+from typing import Any
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.authentication import page_actor
+from accounts.pages import current_org, signed_in
+from catalogue import skills
+from catalogue.models import Skill, SkillVersion
+from catalogue.wire import PinVersionIn, SkillIn, SkillPatch, VersionIn, VersionPatch
+from core import bodies, differences, forms
+from core.actor import Actor
+from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, NotFound, Unauthorized
+from core.rendering import markdown_html
+
+PAGE = 50
+SCOPES = {"": "All", "personal": "Mine and subscribed", "org": "From colleagues"}
+FIELDS = ("name", "accessibility", "description", "body", "tags", "relevant_topics", "put_tags", "remove_tags")
+
+
+@signed_in
+@require_GET
+def skill_list(request: HttpRequest) -> HttpResponse:
+    """The skills one can see, newest first (K6); the address is the state."""
+    actor, org = page_actor(request), current_org(request)
+    line, scope, after = (request.GET.get(name, "") for name in ("q", "scope", "after"))
+    found = None
+    if org is not None:
+        bodies.check_storable({"q": line})
+        found = skills.listed(actor, org.pk, scope or None, limit=PAGE, page_token=after or None, words=line[:500])
+    context = {
+        "items": found.items if found else [],
+        "next_url": _next_url(request, found.next_token if found else None),
+        "scopes": [(urlencode({"scope": key, "q": line}), word, key == scope) for key, word in SCOPES.items()],
+        "scope": scope,
+        "q": line,
+        "first_run": not (line or scope or after),
+    }
+    return render(request, "catalogue/skills.html", context)
+
+
+def _next_url(request: HttpRequest, token: str | None) -> str:
+    if token is None:
+        return ""
+    query = request.GET.copy()
+    query["after"] = token
+    return f"?{query.urlencode()}"
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Write a skill (K1)."""
+    typed = {name: forms.lines(request.POST.get(name, "")) for name in FIELDS} | {
+        "accessibility": request.POST.get("accessibility", "private")
+    }
+    if request.method == "GET":
+        return _form(request, "catalogue/new.html", typed)
+    try:
+        org = current_org(request)
+        if org is None:
+            raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
+        skill = skills.create(page_actor(request), org.pk, bodies.parse(SkillIn, _version(typed) | _kept(typed)))
+    except (InvalidRequest, Conflict, NoOrgProvided) as problem:
+        return _form(request, "catalogue/new.html", typed, problem)
+    notes.success(request, "Version 1 is written, and agents may use it for you.")
+    return redirect("catalogue:skill", skill.skill_id)
+
+
+@signed_in
+@require_GET
+def detail(request: HttpRequest, skill_id: str) -> HttpResponse:
+    """One skill: a version of it to be read, the highest unless the address says otherwise (K2, K3, K9, K10)."""
+    actor = page_actor(request)
+    skill = skills.skill_for(actor, skill_id)
+    summary = skills.summary(actor, skill)
+    versions = list(skill.versions.order_by("-version").defer("body"))
+    number = request.GET.get("version")
+    version = skills.version_of(skill, _number(number)) if number else summary.latest_version
+    context = {
+        "skill": summary.skill,
+        "version": version,
+        "latest": summary.latest_version.version,
+        "html": markdown_html(version.body),
+        "versions": versions,
+        "subscription": summary.subscription,
+        **_rights(actor, skill),
+    }
+    return render(request, "catalogue/skill.html", context)
+
+
+def _rights(actor: Actor, skill: Skill) -> dict[str, Any]:
+    try:
+        skills.require_editor(actor, skill)
+    except Unauthorized:
+        return {"may_edit": False, "is_author": False}
+    return {"may_edit": True, "is_author": skill.created_by_id == actor.user_id}
+
+
+@signed_in
+@require_GET
+def compare(request: HttpRequest, skill_id: str) -> HttpResponse:
+    """What changed from one version to another."""
+    skill = skills.skill_for(page_actor(request), skill_id)
+    old, new = (skills.version_of(skill, _number(request.GET.get(name, ""))) for name in ("from", "to"))
+    context = {
+        "skill": skill,
+        "old": old,
+        "new": new,
+        "body": differences.compared(old.body, new.body),
+        "description": differences.compared(old.description, new.description),
+        "versions": skill.versions.order_by("version").values_list("version", flat=True),
+    }
+    return render(request, "catalogue/compare.html", context)
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def write(request: HttpRequest, skill_id: str) -> HttpResponse:
+    """The next version (K11), beginning with the text of the highest."""
+    actor = page_actor(request)
+    skill = _editable(actor, skill_id)
+    if request.method == "GET":
+        return _version_form(request, skill, _typed(skills.summary(actor, skill).latest_version))
+    typed = {name: forms.lines(request.POST.get(name, "")) for name in FIELDS}
+    try:
+        added = skills.add_version(actor, skill, bodies.parse(VersionIn, _version(typed)))
+    except InvalidRequest as problem:
+        return _version_form(request, skill, typed, problem)
+    notes.success(request, f"Version {added.version} is written. Pins stay where they are.")
+    return redirect("catalogue:skill", skill.skill_id)
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def edit(request: HttpRequest, skill_id: str, version: str) -> HttpResponse:
+    """Change a version in place (K12); what somebody else saved meanwhile is not written over unseen."""
+    actor = page_actor(request)
+    skill = _editable(actor, skill_id)
+    held = skills.version_of(skill, _number(version))
+    if request.method == "GET":
+        return _version_form(request, skill, _typed(held), held=held)
+    typed = {name: forms.lines(request.POST.get(name, "")) for name in FIELDS}
+    seen = request.POST.get("seen") or None
+    try:
+        skills.edit_version(actor, skill, held.version, bodies.parse(VersionPatch, _version(typed)), seen=seen)
+    except (InvalidRequest, Conflict) as problem:
+        return _version_form(request, skill, typed, problem, held=held)
+    notes.success(request, f"Version {held.version} is changed.")
+    return redirect(f"{reverse('catalogue:skill', args=[skill.skill_id])}?version={held.version}")
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def change(request: HttpRequest, skill_id: str) -> HttpResponse:
+    """Rename, re-scope, tag (K7)."""
+    actor = page_actor(request)
+    skill = _editable(actor, skill_id)
+    is_author = skill.created_by_id == actor.user_id
+    if request.method == "GET":
+        typed = {"name": skill.name, "accessibility": skill.accessibility, "tags": forms.listing(skill.tags)}
+        return _form(request, "catalogue/change.html", typed, skill=skill, is_author=is_author)
+    typed = {name: request.POST.get(name, "") for name in ("name", "accessibility", "tags")}
+    tags = forms.listed(typed["tags"])
+    given = {"name": typed["name"], "put_tags": tags, "remove_tags": [tag for tag in skill.tags if tag not in tags]}
+    if typed["accessibility"]:
+        given["accessibility"] = typed["accessibility"]
+    try:
+        bodies.check_storable(given)
+        skills.update(actor, skill, bodies.parse(SkillPatch, given))
+    except (InvalidRequest, Conflict) as problem:
+        return _form(request, "catalogue/change.html", typed, problem, skill=skill, is_author=is_author)
+    notes.success(request, "Saved.")
+    return redirect("catalogue:skill", skill.skill_id)
+
+
+@signed_in
+@require_POST
+def subscribe(request: HttpRequest, skill_id: str) -> HttpResponse:
+    """Subscribe, or end a subscription (K14, K15)."""
+    actor = page_actor(request)
+    skill = skills.skill_for(actor, skill_id)
+    if request.POST.get("subscribed") == "true":
+        skills.subscribe(actor, skill)
+    else:
+        skills.unsubscribe(actor, skill)
+    return redirect("catalogue:skill", skill.skill_id)
+
+
+@signed_in
+@require_POST
+def pin(request: HttpRequest, skill_id: str) -> HttpResponse:
+    """Choose the version that agents may use for oneself, or none (K16)."""
+    actor = page_actor(request)
+    skill = skills.skill_for(actor, skill_id)
+    number = request.POST.get("ai_version", "")
+    body = bodies.parse(PinVersionIn, {"ai_version": _number(number) if number else None})
+    skills.pin_version(actor, skill, body.ai_version)
+    return redirect("catalogue:skill", skill.skill_id)
+
+
+@signed_in
+@require_POST
+def delete(request: HttpRequest, skill_id: str) -> HttpResponse:
+    """Delete a skill with its versions (K8)."""
+    actor = page_actor(request)
+    skill = skills.skill_for(actor, skill_id)
+    skills.delete(actor, skill)
+    notes.success(request, f"{skill.name} is deleted. Transcripts keep what they hold of it.")
+    return redirect("catalogue:skills")
+
+
+@signed_in
+@require_POST
+def delete_version(request: HttpRequest, skill_id: str, version: str) -> HttpResponse:
+    """Delete a version (K13); with its last one the skill is gone."""
+    actor = page_actor(request)
+    skill = skills.skill_for(actor, skill_id)
+    number = _number(version)
+    skills.delete_version(actor, skill, number)
+    notes.success(request, f"Version {number} of {skill.name} is deleted.")
+    is_left = Skill.objects.filter(pk=skill.pk).exists()
+    return redirect("catalogue:skill", skill.skill_id) if is_left else redirect("catalogue:skills")
+
+
+def _editable(actor: Actor, skill_id: str) -> Skill:
+    """A skill that the actor may change: settled before the form is read, as on the wire."""
+    skill = skills.skill_for(actor, skill_id)
+    skills.require_editor(actor, skill)
+    return skill
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise NotFound(f"There is no version {text[:20]}.")
+    return int(text)
+
+
+def _typed(version: Any) -> dict[str, str]:
+    topics = forms.listing(version.relevant_topics)
+    return {"description": version.description, "body": version.body, "relevant_topics": topics}
+
+
+def _version(typed: dict[str, str]) -> dict[str, Any]:
+    given = {
+        "description": typed["description"].strip(),
+        "body": typed["body"],
+        "relevant_topics": forms.listed(typed["relevant_topics"]),
+    }
+    bodies.check_storable(given)
+    return given
+
+
+def _kept(typed: dict[str, str]) -> dict[str, Any]:
+    given = {
+        "name": typed["name"].strip(),
+        "accessibility": typed["accessibility"],
+        "tags": forms.listed(typed["tags"]),
+    }
+    bodies.check_storable(given)
+    return given
+
+
+def _version_form(
+    request: HttpRequest,
+    skill: Skill,
+    typed: dict[str, str],
+    problem: DomainError | None = None,
+    *,
+    held: SkillVersion | None = None,
+) -> HttpResponse:
+    return _form(request, "catalogue/write.html", typed, problem, skill=skill, held=held)
+
+
+def _form(
+    request: HttpRequest, template: str, typed: dict[str, str], problem: DomainError | None = None, **more: Any
+) -> HttpResponse:
+    """A form with what was typed, and each refusal beside the field that it is about."""
+    names = {"put_tags": "tags", "remove_tags": "tags"}
+    errors = forms.reasons(problem, FIELDS, otherwise="form", names=names) if problem else {}
+    context = {"typed": typed, "errors": errors, **more}
+    return render(request, template, context, status=problem.status if problem else 200)

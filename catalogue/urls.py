@@ -1,0 +1,20 @@
+"""The skill pages."""
+
+from django.urls import path
+
+from catalogue import pages
+
+app_name = "catalogue"
+urlpatterns = [
+    path("skills/", pages.skill_list, name="skills"),
+    path("skills/new/", pages.new, name="skill_new"),
+    path("skills/<str:skill_id>/", pages.detail, name="skill"),
+    path("skills/<str:skill_id>/compare/", pages.compare, name="skill_compare"),
+    path("skills/<str:skill_id>/write/", pages.write, name="skill_write"),
+    path("skills/<str:skill_id>/change/", pages.change, name="skill_change"),
+    path("skills/<str:skill_id>/subscribe/", pages.subscribe, name="skill_subscribe"),
+    path("skills/<str:skill_id>/pin/", pages.pin, name="skill_pin"),
+    path("skills/<str:skill_id>/delete/", pages.delete, name="skill_delete"),
+    path("skills/<str:skill_id>/versions/<str:version>/edit/", pages.edit, name="version_edit"),
+    path("skills/<str:skill_id>/versions/<str:version>/delete/", pages.delete_version, name="version_delete"),
+]

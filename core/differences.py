@@ -1,0 +1,103 @@
+"""What changed between two texts, line by line, for reading. Built on difflib; no HTML, no request."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+MAX_LINES = 2_000
+"""Lines of either text that are compared; comparing costs more than their number times itself."""
+_AROUND = 3
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_MAX_WORDS = 120
+_MAX_PAIRS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: `same`, `gone` or `new`, its number on either side, its text in pieces, each changed or not."""
+
+    kind: str
+    old: int | None
+    new: int | None
+    pieces: tuple[tuple[bool, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Lines that are the same on both sides and left out."""
+
+    count: int
+    kind: str = "fold"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How two texts differ; `rows` is empty where they are too long to be compared."""
+
+    rows: tuple[Line | Fold, ...]
+    gone: int
+    new: int
+    is_too_long: bool = False
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing changed."""
+        return not (self.gone or self.new or self.is_too_long)
+
+
+def compared(old: str, new: str) -> Difference:
+    """How `new` differs from `old`: unchanged stretches are folded, changed words are told from the rest of a line."""
+    before, after = old.split("\n"), new.split("\n")
+    if max(len(before), len(after)) > MAX_LINES:
+        return Difference((), 0, 0, is_too_long=old != new)
+    rows = tuple(_rows(before, after))
+    kinds = [row.kind for row in rows]
+    return Difference(rows, kinds.count("gone"), kinds.count("new"))
+
+
+def _rows(before: Sequence[str], after: Sequence[str]) -> Iterator[Line | Fold]:
+    for tag, a, b, c, d in SequenceMatcher(None, before, after).get_opcodes():
+        if tag == "equal":
+            yield from _same(before, a, c, b - a, is_first=a == 0, is_last=b == len(before) and d == len(after))
+        elif tag == "replace" and b - a == d - c <= _MAX_PAIRS:
+            pairs = [_pair(one, other) for one, other in zip(before[a:b], after[c:d], strict=True)]
+            yield from (Line("gone", a + at + 1, None, pair[0]) for at, pair in enumerate(pairs))
+            yield from (Line("new", None, c + at + 1, pair[1]) for at, pair in enumerate(pairs))
+        else:
+            yield from (Line("gone", at + 1, None, ((False, before[at]),)) for at in range(a, b))
+            yield from (Line("new", None, at + 1, ((False, after[at]),)) for at in range(c, d))
+
+
+def _same(before: Sequence[str], a: int, c: int, count: int, *, is_first: bool, is_last: bool) -> Iterator[Line | Fold]:
+    """A stretch without a change: what stands next to one is shown, the middle is folded."""
+    head, tail = (0 if is_first else _AROUND), (0 if is_last else _AROUND)
+    if count <= head + tail + 1:
+        head, tail = count, 0
+    yield from (_plain(before, a, c, at) for at in range(head))
+    if count > head + tail:
+        yield Fold(count - head - tail)
+    yield from (_plain(before, a, c, at) for at in range(count - tail, count))
+
+
+def _plain(before: Sequence[str], a: int, c: int, at: int) -> Line:
+    return Line("same", a + at + 1, c + at + 1, ((False, before[a + at]),))
+
+
+Pieces = tuple[tuple[bool, str], ...]
+
+
+def _pair(old: str, new: str) -> tuple[Pieces, Pieces]:
+    """Two versions of one line in pieces; lines that have little in common are not taken apart."""
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if max(len(before), len(after)) > _MAX_WORDS or matcher.ratio() < 0.4:
+        return ((False, old),), ((False, new),)
+    left: list[tuple[bool, str]] = []
+    right: list[tuple[bool, str]] = []
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if a < b:
+            left.append((tag != "equal", "".join(before[a:b])))
+        if c < d:
+            right.append((tag != "equal", "".join(after[c:d])))
+    return tuple(left), tuple(right)

@@ -1,0 +1,405 @@
+"""The agent pages: list, reading, the form and back without a loss, launching, and what everybody may do (G1 to G7)."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Membership
+from catalogue import skills
+from catalogue.models import Skill
+from catalogue.wire import SkillIn
+from core import bodies
+from tests import make
+from tests.pages.dom import Node, dom, get, queries, submit
+from tests.people import People, Person
+from threads import agents, instants
+from threads.models import Agent, ClientTool, Goal, Thread
+from threads.wire import AgentIn
+
+Browser = Callable[[str | None], Client]
+HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(2)>"
+PEOPLE = ("alice", "bob", "eve", "admin")
+GOAL = {"goal_type": "checklist", "items": {"power": "{{station}} has power"}}
+TOOL = {"name": "show_on_map", "description": "Show {{station}}.", "input_schema": {"type": "object"}}
+VARIABLES = [
+    {"name": "station", "description": "Its name"},
+    {"name": "tone", "required": False, "default": "plain"},
+]
+
+
+def agent(person: Person, name: str = "Opening", variables: Any = (), **template: Any) -> Agent:
+    body = {
+        "name": name,
+        "description": f"What {name} is for.",
+        "request_template": {"messages": [make.say("Go.")], **template},
+        "variables": list(variables),
+    }
+    return agents.create(person.actor, next(iter(person.actor.orgs.values())), bodies.parse(AgentIn, body))
+
+
+def opening(person: Person, **template: Any) -> Agent:
+    """An agent with two variables."""
+    said = make.say("Open {{station}}, {{tone}}.")
+    return agent(person, "Opening", VARIABLES, messages=[said], **template)
+
+
+def skill(person: Person, name: str = "refunds", accessibility: str = "org") -> Skill:
+    body = SkillIn(name=name, accessibility=accessibility, description="What for.", body="How.")
+    return skills.create(person.actor, next(iter(person.actor.orgs.values())), body)
+
+
+def path(held: Agent, place: str = "") -> str:
+    return f"/agents/{held.agent_id}/{place}"
+
+
+def form(page: Node, action: str) -> Node:
+    return page.one("form", action=action)
+
+
+def names(page: Node) -> list[str]:
+    return [cell.one("a").words for cell in page.all("td", class_="title")]
+
+
+def written(client: Client, status: int = 302, **typed: str) -> Any:
+    answer = submit(client, form(get(client, "/agents/new/"), "/agents/new/"), **{"name": "One", **typed})
+    assert answer.status_code == status, answer.content.decode()[-2000:]
+    return answer
+
+
+def test_without_an_agent_the_list_says_what_one_is(browser_of: Browser, who: People) -> None:
+    page = get(browser_of("alice"), "/agents/")
+    assert page.one("main").one("h2").words == "No agent has been written yet."
+    assert "No agent here is yours." in get(browser_of("admin"), "/agents/").one("main").words
+    Membership.objects.filter(user=who.alice.user).delete()
+    client = browser_of("alice")
+    assert "belong to no org" in get(client, "/agents/").one("main").words
+    kept = dom(written(client, 400, text="Kept"), 400)
+    assert kept.id("text").text == "Kept" and "belong to no org" in kept.one(role="alert").words
+
+
+def test_the_list_shows_the_agents_of_the_org_and_searches_them(browser_of: Browser, who: People) -> None:
+    """G4: newest first; nothing of another org."""
+    agent(who.alice, "Refunds")
+    opening(who.bob, goals=[GOAL])
+    agent(who.eve, "Parking")
+    seen = {name: names(get(browser_of(name), "/agents/")) for name in PEOPLE}
+    assert seen == {"alice": ["Opening", "Refunds"], "bob": ["Opening", "Refunds"], "eve": ["Parking"], "admin": []}
+    client = browser_of("alice")
+    row = get(client, "/agents/").all("tr")[1]
+    assert [cell.words for cell in row.all("td", class_="num")] == ["2", "1 goal"]
+    assert "bob@acme.test" in row.words
+    assert names(get(client, "/agents/?q=REFUNDS+for")) == ["Refunds"]
+    assert "No agent matches." in get(client, "/agents/?q=zebra").one("main").words
+    get(client, "/agents/?q=%00", 400)
+
+
+def test_paging_shows_every_agent_once(browser_of: Browser, who: People) -> None:
+    for number in range(55):
+        agent(who.alice, f"A{number}")
+    client = browser_of("alice")
+    page = get(client, "/agents/?q=a")
+    seen = names(page) + names(get(client, f"/agents/{page.one('a', rel='next')['href']}"))
+    assert seen == [f"A{number}" for number in reversed(range(55))]
+    get(client, "/agents/?after=made-up", 400)
+
+
+def test_ten_more_agents_cost_no_more_queries(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    agent(who.alice, "A0")
+    before = queries(client, "/agents/")
+    for number in range(1, 11):
+        agent(who.bob, f"A{number}")
+    assert queries(client, "/agents/") == before
+
+
+def test_everything_a_start_request_can_say_can_be_written(browser_of: Browser, who: People) -> None:
+    """G1: by names and in plain words where there are any."""
+    held, client = skill(who.alice), browser_of("alice")
+    messages = [make.say("About {{station}}."), {"role": "assistant", "content": [{"text": "Yes?"}]}, make.say("Go.")]
+    answer = written(
+        client,
+        description="What for.",
+        messages=json.dumps(messages),
+        model_profile="simulated",
+        system_prompt="Be {{tone}}.\r\nAlways.",
+        invoke_skills="refunds 1\r\n\r\nsk_elsewhere",
+        available="listed",
+        available_skills="refunds",
+        goals=json.dumps([GOAL]),
+        client_tools=json.dumps([TOOL]),
+        variables=json.dumps(VARIABLES),
+        start_time="2026-05-12T08:00Z",
+        end_time="1778659200000000001",
+        client_context='{"view_ids": ["v1"]}',
+        visibility="private",
+    )
+    stored = Agent.objects.get()
+    assert answer["Location"] == path(stored)
+    assert stored.request_template == {
+        "messages": messages,
+        "model_profile": "simulated",
+        "system_prompt": "Be {{tone}}.\nAlways.",
+        "invoke_skills": [{"skill_id": held.skill_id, "version": 1}, {"skill_id": "sk_elsewhere"}],
+        "available_skills": [{"skill_id": held.skill_id}],
+        "goals": [GOAL],
+        "client_tools": [TOOL],
+        "analysis_scope": {"start_time": 1778572800000000000, "end_time": 1778659200000000001},
+        "client_context": {"view_ids": ["v1"]},
+        "visibility": "private",
+    }
+    assert (stored.name, stored.description, len(stored.variables)) == ("One", "What for.", 2)
+    page = get(browser_of("bob"), path(stored))
+    words = page.one("main").words
+    assert "2026-05-12T08:00:00Z to 2026-05-13T08:00:00.000000001Z" in words
+    assert "show_on_map" in words and "Checklist" in words and "Unless said otherwise: plain" in words
+    assert page.one("a", href=f"/skills/{held.skill_id}/?version=1").words == "refunds"
+
+
+def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: People) -> None:
+    """G5: what the form shows means what is stored, whatever it was."""
+    mine, theirs = skill(who.alice), skill(who.bob, "secret", "private")
+    invoked = [{"skill_id": mine.skill_id, "version": 1}, {"skill_id": theirs.skill_id}, {"skill_id": "{{skill}}"}]
+    chosen = {"name": "skill", "description": None, "default": ""}
+    templates: list[dict[str, Any]] = [
+        {},
+        {"messages": [make.say(" Two\n\nlines {{skill}} ")], "variables": [chosen]},
+        {"messages": [make.say("\nBegins with a line")]},
+        {"messages": [make.say("One"), make.say("Two")], "system_prompt": "  \nIndented"},
+        {"messages": [], "goals": [GOAL], "variables": VARIABLES[:1]},
+        {"invoke_skills": invoked, "variables": [chosen]},
+        {"available_skills": [], "visibility": "org"},
+        {"available_skills": [{"skill_id": mine.skill_id}]},
+        {"analysis_scope": {"end_time": -1}, "client_context": {"misc_context": {"a": [1, None]}}},
+        {"client_tools": [{**TOOL, "description": "x"}], "model_profile": "gone"},
+    ]
+    client = browser_of("alice")
+    for number, template in enumerate(templates):
+        held = agent(who.alice, f"A{number}", template.pop("variables", ()), **template)
+        before = (held.request_template, held.variables, held.name, held.description)
+        submit(client, form(get(client, path(held, "edit/")), path(held, "edit/")))
+        held.refresh_from_db()
+        kept = {name: value for name, value in before[0].items() if value != []}
+        if before[0].get("available_skills") == []:
+            kept["available_skills"] = []
+        assert (held.request_template, held.variables, held.name, held.description) == (kept, *before[1:]), number
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "reason"),
+    [
+        ({"name": ""}, "name", "pattern"),
+        ({"name": "taken"}, "name", "is taken"),
+        ({"goals": "[{]"}, "goals", "line 1, column 3"),
+        ({"goals": '[{"goal_type": "wish"}]'}, "goals", "goals.0.goal_type: must be one of checklist"),
+        ({"goals": json.dumps([{**GOAL, "items": {}}])}, "goals", "goals.0.items"),
+        ({"goals": "{}"}, "goals", "list"),
+        ({"goals": '["\\u0000"]'}, "goals", "NUL"),
+        ({"client_tools": '[\n  {"name": "x y"}\n]'}, "client_tools", "client_tools.0.name"),
+        ({"client_tools": json.dumps([{**TOOL, "input_schema": {"type": 7}}])}, "client_tools", "input_schema"),
+        ({"client_tools": json.dumps([{**TOOL, "name": "calculate"}])}, "client_tools", "tool of the server"),
+        ({"variables": json.dumps(VARIABLES[:1])}, "variables", "station does not stand in the template"),
+        ({"text": "{{it}}"}, "variables", "The name it stands in the template"),
+        ({"variables": '[{"name": "a", "required": false}]'}, "variables", "variables.0.default"),
+        ({"text": "x" * 1_000_001}, "text", "1000000"),
+        ({"text": ""}, "", "At least one of"),
+        ({"messages": json.dumps([make.say("Hi")])}, "messages", "There is a request above already"),
+        ({"invoke_skills": "nothing 2"}, "invoke", "no skill 'nothing'"),
+        ({"available": "listed", "available_skills": "nothing"}, "available", "no skill 'nothing'"),
+        ({"start_time": "yesterday"}, "start", "is no instant"),
+        ({"start_time": "2026-05-13", "end_time": "2026-05-12"}, "start", "start_time must not be after end_time"),
+        ({"client_context": "[]"}, "client_context", "dictionary"),
+        ({"system_prompt": "a\x00b"}, "prompt", "NUL"),
+        ({"description": "x" * 20_001}, "summary", "20000"),
+    ],
+)
+def test_what_cannot_be_saved_is_kept_whole_and_named_beside_its_field(
+    browser_of: Browser, who: People, typed: dict[str, str], field: str, reason: str
+) -> None:
+    agent(who.alice, "taken")
+    client = browser_of("alice")
+    given = {"name": "One", "text": "Go.", "system_prompt": "Be plain.", "model_profile": "p", **typed}
+    page = dom(
+        written(client, 409 if typed == {"name": "taken"} else 400, **given), 409 if "taken" in given["name"] else 400
+    )
+    said = page.id(f"{field}-wrong") if field else page.one(role="alert")
+    assert reason in said.words, said.words
+    kept = form(page, "/agents/new/").fields()
+    assert {name: kept[name] for name in given} == {name: [value] for name, value in given.items()}
+    assert Agent.objects.count() == 1
+
+
+def test_everything_that_cannot_be_read_is_named_at_once(browser_of: Browser, who: People) -> None:
+    page = dom(written(browser_of("alice"), 400, text="Go.", goals="[", client_tools="{", end_time="x"), 400)
+    assert {node["id"] for node in page.all(class_="wrong")} == {"goals-wrong", "client_tools-wrong", "end-wrong"}
+    assert "the marked fields say why" in page.one(role="alert").words
+
+
+def test_the_examples_beside_the_fields_can_be_saved_as_they_stand(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    page = get(client, "/agents/new/")
+    samples = {
+        name: page.id(f"{name}-sample").one("pre").text for name in ("goals", "client_tools", "variables", "messages")
+    }
+    samples["client_context"] = page.id("client_context-sample").one("pre").text
+    written(client, **samples, system_prompt="Be {{tone}}.")
+    assert Agent.objects.get().request_template["goals"][0]["goal_type"] == "checklist"
+
+
+def test_two_people_editing_one_agent(browser_of: Browser, who: People) -> None:
+    """The second is told, keeps what they typed, and may insist."""
+    held = agent(who.alice)
+    alice, bob = browser_of("alice"), browser_of("bob")
+    edit = path(held, "edit/")
+    first, second = (form(get(client, edit), edit) for client in (alice, bob))
+    assert submit(alice, first, description="By Alice.")["Location"] == path(held)
+    page = dom(submit(bob, second, text="By Bob."), 409)
+    assert "since you opened it" in page.one(role="alert").words and page.id("text").text == "By Bob."
+    held.refresh_from_db()
+    assert held.description == "By Alice."
+    assert submit(bob, form(page, edit)).status_code == 302
+    held.refresh_from_db()
+    assert held.request_template["messages"] == [make.say("By Bob.")] and held.modified_by == who.bob.user
+
+
+def test_deleting_an_agent_leaves_its_threads(browser_of: Browser, who: People) -> None:
+    """G6."""
+    held, client = agent(who.alice), browser_of("bob")
+    submit(client, form(get(client, path(held, "launch/")), path(held, "launch/")))
+    assert submit(client, form(get(client, path(held)), path(held, "delete/")))["Location"] == "/agents/"
+    assert not Agent.objects.exists()
+    assert Thread.objects.get().created_from_agent_id == held.agent_id
+    assert "Threads launched from it stay" in get(client, "/agents/").id("notes").words
+
+
+def test_launching_fills_the_variables_and_lands_on_the_thread(browser_of: Browser, who: People) -> None:
+    """G7, B158 to B160: the launch's visibility wins, and of the scope each end that it sets."""
+    scope = {"start_time": 5, "end_time": 1778572800000000000}
+    held = opening(who.alice, goals=[GOAL], client_tools=[TOOL], analysis_scope=scope, visibility="private")
+    client = browser_of("bob")
+    page = get(client, path(held, "launch/"))
+    start = form(page, path(held, "launch/"))
+    assert start.fields()["visibility"] == ["private"], "as the template says"
+    assert [node["name"] for node in start.all("textarea")] == ["value.station", "value.tone"]
+    assert start.one("textarea", name="value.tone").text == "plain"
+    assert start.one("textarea", name="value.station").has("required")
+    assert "Its name" in start.words
+    sent = {"value.station": "Rope\r\nWalk", "visibility": "org", "start_time": "2026-05-11"}
+    answer = submit(client, start, **sent)
+    thread = Thread.objects.get()
+    assert answer["Location"] == f"/threads/{thread.thread_id}/"
+    assert (thread.created_by, thread.visibility, thread.org) == (who.bob.user, "org", who.acme)
+    assert thread.created_from_agent_id == held.agent_id
+    assert thread.analysis_scope == {"start_time": 1778457600000000000, "end_time": 1778572800000000000}
+    assert Goal.objects.get().goal_data["items"] == {"power": "Rope\nWalk has power"}
+    assert ClientTool.objects.get().description == "Show Rope\nWalk."
+    make.run_turns(thread)
+    shown = get(client, answer["Location"]).one("article", data_voice="person")
+    assert shown.one(class_="msg-body").words == "Open Rope Walk, plain."
+    listed = get(client, next(link["href"] for link in get(client, path(held)).all("a") if "launched" in link.words))
+    assert len(listed.all("td", class_="title")) == 1
+
+
+def test_an_optional_variable_may_be_emptied(browser_of: Browser, who: People) -> None:
+    held, client = opening(who.alice), browser_of("alice")
+    start = form(get(client, path(held, "launch/")), path(held, "launch/"))
+    submit(client, start, **{"value.station": "Here", "value.tone": ""})
+    assert Thread.objects.get().title == "Open Here, ."
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "reason"),
+    [
+        ({"value.station": ""}, "wrong-1", "is needed"),
+        ({"value.station": " \r\n"}, "wrong-1", "is needed"),
+        ({"value.station": "a\x00b"}, "wrong-1", "NUL"),
+        ({"start_time": "soon"}, "start-wrong", "is no instant"),
+        ({"start_time": "2026-05-13", "end_time": "2026-05-12"}, "start-wrong", "must not be after"),
+        ({"end_time": "2026-05-12"}, "", "must not be after"),
+        ({"visibility": "public"}, "", "org"),
+    ],
+)
+def test_what_cannot_be_launched_is_kept_and_named(
+    browser_of: Browser, who: People, typed: dict[str, str], field: str, reason: str
+) -> None:
+    held = opening(who.alice, analysis_scope={"start_time": 1778659200000000000})
+    client = browser_of("alice")
+    start = form(get(client, path(held, "launch/")), path(held, "launch/"))
+    given = {"value.station": "Rope Walk", "value.tone": "short", **typed}
+    page = dom(submit(client, start, **given), 400)
+    said = page.id(field) if field else page.one("main")
+    assert reason in said.words
+    kept = form(page, path(held, "launch/")).fields()
+    assert {name: kept.get(name) for name in given if name != "visibility"} == {
+        name: [value] for name, value in given.items() if name != "visibility"
+    }
+    assert not Thread.objects.exists()
+
+
+def test_what_a_launch_finds_missing_is_said(browser_of: Browser, who: People) -> None:
+    """B153: a skill that was deleted, a profile that is no more."""
+    client = browser_of("alice")
+    for template, reason in (
+        ({"invoke_skills": [{"skill_id": "sk_gone"}]}, "sk_gone"),
+        ({"model_profile": "gone"}, "gone"),
+    ):
+        held = agent(who.alice, reason, **template)
+        page = dom(submit(client, form(get(client, path(held, "launch/")), path(held, "launch/"))), 400)
+        assert reason in page.one(role="alert").words
+
+
+def test_hostile_text_stays_text_on_every_agent_page(browser_of: Browser, who: People) -> None:
+    tool = {"name": "show", "description": HOSTILE, "input_schema": {"title": HOSTILE}}
+    goal = {"goal_type": "checklist", "items": {"x": HOSTILE}}
+    said = make.say(f"{HOSTILE} [x](javascript:alert(3)) {{{{v}}}}")
+    variables = [{"name": "v", "description": HOSTILE, "default": HOSTILE}]
+    held = agent(
+        who.alice, HOSTILE, variables, messages=[said], system_prompt=HOSTILE, goals=[goal], client_tools=[tool]
+    )
+    client = browser_of("alice")
+    for address in ("/agents/", f"/agents/?q={HOSTILE}", *(path(held, place) for place in ("", "edit/", "launch/"))):
+        assert get(client, address).none("img"), address  # refuses inline scripts, handlers and foreign addresses
+    assert get(client, path(held)).one("h1").text == HOSTILE
+
+
+@pytest.mark.parametrize("place", ["", "edit/", "launch/", "delete/"])
+def test_an_agent_is_its_orgs(browser_of: Browser, who: People, place: str) -> None:
+    """G2, G5 to G7: every member may; strangers and admins of elsewhere know of none; nobody is sent to sign in."""
+    held = agent(who.alice)
+    before = list(Agent.objects.values())
+    for name in ("eve", "admin"):
+        client = browser_of(name)
+        if place != "delete/":
+            get(client, path(held, place), 404)
+        if place:
+            dom(client.post(path(held, place), {"name": "x", "text": "y"}), 404)
+    if place:
+        assert browser_of(None).post(path(held, place))["Location"].startswith("/signin/")
+    assert list(Agent.objects.values()) == before and not Thread.objects.exists()
+    for name in ("alice", "bob"):
+        if place != "delete/":
+            get(browser_of(name), path(held, place))
+    if place:
+        assert browser_of("bob").post(path(held, place), {"name": "x", "text": "y"}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    "number", [0, 1, -1, 1735689600000000001, 10**25, -(10**25), -62135596800 * 10**9, 2024, 20240101]
+)
+def test_an_instant_is_read_as_it_is_shown(number: int) -> None:
+    assert instants.nanoseconds(instants.instant(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("2026-05-12T08:00Z", 1778572800 * 10**9),
+        ("2026-05-12 08:00", 1778572800 * 10**9),
+        (" 2026-05-12T10:00:00.5+02:00 ", 1778572800 * 10**9 + 500_000_000),
+        ("1778572800000000000", 1778572800 * 10**9),
+    ],
+)
+def test_an_instant_may_be_written_in_many_ways(text: str, number: int) -> None:
+    assert instants.nanoseconds(text) == number

@@ -1,0 +1,101 @@
+"""A client tool answered by hand: what waits, as a page asks for it, and what was typed as a submission (T5)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from core import bodies, forms
+from core.rendering import json_html, one_line
+from threads import client_tools, pending
+from threads.models import Thread
+from threads.wire import ToolResultsIn
+
+_TITLES = {"success": "result", "error": "error", "declined": "reason"}
+"""Under which name of an object a text is handed in: an output is an object (spec 3.6)."""
+_LONGEST_MS = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What a form sent."""
+
+    tool_use_id: str = ""
+    tool_name: str = ""
+    status: str = ""
+    kind: str = "text"
+    output: str = ""
+
+    @classmethod
+    def of(cls, data: Mapping[str, str]) -> "Typed":
+        return cls(**{name: forms.lines(data.get(name, "")) for name in cls.__slots__})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A tool use that waits, with its form."""
+
+    tool_use_id: str
+    tool_name: str
+    shown_name: str
+    description: str
+    arguments: SafeString | None
+    kind: str = "text"
+    output: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Everything that waits in a thread; `late` is an answer that nothing waits for any more."""
+
+    uses: tuple[Asked, ...] = ()
+    late: Typed | None = None
+
+
+def asking(thread: Thread, typed: Typed | None = None, error: str = "") -> Asking:
+    """What waits in a thread for its client, with what was typed for one of them and not accepted."""
+    uses = pending.pending_client_uses(thread) if thread.status == "client_tool_turn" else []
+    words = client_tools.descriptions_of(thread) if uses else {}
+    found = tuple(_asked(use, words.get(use["tool_name"], ""), typed, error) for use in uses)
+    is_late = typed is not None and typed.tool_use_id not in {use.tool_use_id for use in found}
+    return Asking(found, typed if is_late else None)
+
+
+def submission(thread: Thread, typed: Typed) -> ToolResultsIn:
+    """What was typed as the wire says it; raises `InvalidRequest`. The runtime is how long the person was asked."""
+    since = pending.asked_at(thread)
+    took = (timezone.now() - since).total_seconds() * 1000 if since else 0
+    result = {
+        "tool_use_id": typed.tool_use_id,
+        "tool_name": typed.tool_name,
+        "status": typed.status,
+        "runtime_ms": min(max(0, round(took)), _LONGEST_MS),
+        "output": _output(typed),
+    }
+    bodies.check_storable(result)
+    return bodies.parse(ToolResultsIn, {"tool_results": [result]})
+
+
+def _output(typed: Typed) -> dict[str, Any] | None:
+    """An object as it was typed, everything else under the name that tells what it is, nothing for nothing."""
+    value = forms.json_of("output", typed.output) if typed.kind == "json" else typed.output if typed.output else None
+    if value is None or isinstance(value, dict):
+        return value
+    return {_TITLES.get(typed.status, "result"): value}
+
+
+def _asked(use: Mapping[str, Any], description: str, typed: Typed | None, error: str) -> Asked:
+    mine = typed if typed is not None and typed.tool_use_id == use["tool_use_id"] else None
+    return Asked(
+        tool_use_id=use["tool_use_id"],
+        tool_name=use["tool_name"],
+        shown_name=one_line(use["tool_name"], 64),
+        description=description,
+        arguments=json_html(use["input"]) if use.get("input") else None,
+        kind="json" if mine and mine.kind == "json" else "text",
+        output=mine.output if mine else "",
+        error=error if mine else "",
+    )

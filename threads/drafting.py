@@ -1,0 +1,285 @@
+"""Agents as forms: a template as the fields in which it is typed, and back, without a loss (G1, G5, G7)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from catalogue import skills
+from core import bodies, forms
+from core.actor import Actor
+from core.errors import InvalidRequest, NotFound
+from threads import instants
+from threads.models import Agent
+
+SCOPE = ("analysis_scope.start_time", "analysis_scope.end_time", "analysis_scope")
+FIELDS = (
+    "name",
+    "description",
+    "text",
+    "messages",
+    "model_profile",
+    "system_prompt",
+    "invoke_skills",
+    "available_skills",
+    "goals",
+    "client_tools",
+    "variables",
+    "client_context",
+    "visibility",
+    *SCOPE,
+)
+"""What a refusal may be about, by its path in the request."""
+TYPED_AS = {
+    "analysis_scope.start_time": "start_time",
+    "analysis_scope.end_time": "end_time",
+    "analysis_scope": "start_time",
+}
+"""Where the field that shows it has another name than the path."""
+_JSON = ("messages", "goals", "client_tools", "client_context")
+SAMPLES: Mapping[str, Any] = {
+    "goals": [
+        {
+            "goal_type": "checklist",
+            "items": {"power": "Every dock of {{station}} has power", "sign": "The sign is right"},
+        },
+        {
+            "goal_type": "structured_output",
+            "output_schema": {"type": "object", "required": ["docks"], "properties": {"docks": {"type": "integer"}}},
+        },
+    ],
+    "client_tools": [
+        {
+            "name": "show_on_map",
+            "description": "Show stations on the map that the person has open.",
+            "input_schema": {
+                "type": "object",
+                "required": ["stations"],
+                "properties": {"stations": {"type": "array", "items": {"type": "string"}}},
+            },
+        }
+    ],
+    "variables": [
+        {"name": "station", "description": "Number or name of the station"},
+        {"name": "tone", "description": "How it is said", "required": False, "default": "friendly"},
+    ],
+    "client_context": {"view_ids": ["stations-near-stadium"], "misc_context": {"floor": 2}},
+    "messages": [
+        {"role": "user", "content": [{"text": "What is wrong at {{station}}?"}]},
+        {"role": "assistant", "content": [{"text": "Two docks do not answer."}]},
+        {"role": "user", "content": [{"text": "Then write the repair order."}]},
+    ],
+}
+"""What stands beside each field of JSON, so that nobody has to guess."""
+_VALUE = "value."
+
+Typed = dict[str, str]
+
+
+def typed(data: Mapping[str, str]) -> Typed:
+    """What a form sent, with nothing in it that cannot be stored."""
+    names = (*(field for field in FIELDS if "." not in field), "start_time", "end_time", "available")
+    return {name: forms.lines(data.get(name, "")) for name in names}
+
+
+def blank() -> Typed:
+    """A form in which nothing stands yet."""
+    return typed({}) | {"available": "subscribed"}
+
+
+def typed_of(actor: Actor, agent: Agent) -> Typed:
+    """A template as it would be typed."""
+    template, scope = agent.request_template, agent.request_template.get("analysis_scope") or {}
+    text = _single_text(template.get("messages") or [])
+    available = template.get("available_skills")
+    names = _names(actor, agent)
+    return blank() | {
+        "name": agent.name,
+        "description": agent.description or "",
+        "text": text or "",
+        "messages": "" if text is not None else forms.json_typed(template.get("messages") or None),
+        "model_profile": template.get("model_profile") or "",
+        "system_prompt": template.get("system_prompt") or "",
+        "invoke_skills": _skill_lines(template.get("invoke_skills") or [], names),
+        "available": "subscribed" if available is None else "listed",
+        "available_skills": _skill_lines(available or [], names),
+        "goals": forms.json_typed(_terse(template.get("goals"))),
+        "client_tools": forms.json_typed(template.get("client_tools") or None),
+        "variables": forms.json_typed(_terse(agent.variables)),
+        "start_time": instants.instant(scope.get("start_time")),
+        "end_time": instants.instant(scope.get("end_time")),
+        "client_context": forms.json_typed(template.get("client_context")),
+        "visibility": template.get("visibility") or "",
+    }
+
+
+def body_of(actor: Actor, org_id: int, form: Typed) -> dict[str, Any]:
+    """The body that a form means; raises `InvalidRequest` with everything that cannot be read in it."""
+    reading = _Reading()
+    read = {name: reading.of(forms.json_of, name, form[name]) for name in (*_JSON, "variables")}
+    template: dict[str, Any] = {name: read[name] for name in _JSON if read[name] is not None}
+    if form["text"].strip():
+        if "messages" in template:
+            reading.refuse("messages: there is a request above already; write it there, or all messages here")
+        template["messages"] = [{"role": "user", "content": [{"text": form["text"]}]}]
+    for name in ("model_profile", "visibility"):
+        if form[name].strip():
+            template[name] = form[name].strip()
+    if form["system_prompt"]:
+        template["system_prompt"] = form["system_prompt"]
+    if invoked := reading.of(_skills_typed, "invoke_skills", form["invoke_skills"], actor, org_id):
+        template["invoke_skills"] = invoked
+    if form["available"] == "listed":
+        given = reading.of(_skills_typed, "available_skills", form["available_skills"], actor, org_id)
+        template["available_skills"] = given
+    if scope := _scope(reading, form):
+        template["analysis_scope"] = scope
+    plain = {"name": form["name"].strip(), "description": form["description"] or None}
+    reading.of(lambda _, value: bodies.check_storable(value), "", {**plain, **template})
+    reading.end()
+    return {**plain, "request_template": template, "variables": [] if read["variables"] is None else read["variables"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A variable of a template as a field of the launch form."""
+
+    name: str
+    label: str
+    type: str
+    description: str
+    value: str
+    is_required: bool
+    error: str = ""
+
+    @property
+    def field(self) -> str:
+        """Under which name it is sent."""
+        return _VALUE + self.name
+
+
+def blanks(agent: Agent, data: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None) -> list[Blank]:
+    """The fields of the launch form, with what was typed, or with the defaults."""
+    return [
+        Blank(
+            name=variable["name"],
+            label=variable["name"].replace("_", " ").replace(".", " "),
+            type=variable["type"],
+            description=variable.get("description") or "",
+            value=(data or {}).get(_VALUE + variable["name"], variable.get("default") or ""),
+            is_required=variable.get("required", True),
+            error=(errors or {}).get(f"values.{variable['name']}", ""),
+        )
+        for variable in agent.variables
+    ]
+
+
+def launch_body(agent: Agent, data: Mapping[str, str]) -> dict[str, Any]:
+    """The body of a launch (G7). A needed value that was left blank is none; everything else is sent as it stands."""
+    reading = _Reading()
+    values = {
+        variable["name"]: forms.lines(data[_VALUE + variable["name"]])
+        for variable in agent.variables
+        if _VALUE + variable["name"] in data
+    }
+    for variable in agent.variables:
+        if variable.get("required", True) and not values.get(variable["name"], "").strip():
+            reading.refuse(f"values.{variable['name']}: is needed")
+    body: dict[str, Any] = {"values": values, "visibility": data.get("visibility", "org")}
+    if scope := _scope(reading, data):
+        body["analysis_scope"] = scope
+    reading.of(lambda _, value: bodies.check_storable(value), "", body)
+    reading.end()
+    return body
+
+
+class _Reading:
+    """Fields that are read one after another, and what was wrong with them: a form names all of it at once."""
+
+    def __init__(self) -> None:
+        self.problems: list[InvalidRequest] = []
+
+    def of(self, read: Callable[..., Any], field: str, *given: Any) -> Any:
+        try:
+            return read(field, *given)
+        except InvalidRequest as problem:
+            self.problems.append(problem)
+            return None
+
+    def refuse(self, message: str) -> None:
+        self.problems.append(InvalidRequest(message))
+
+    def end(self) -> None:
+        if self.problems:
+            raise forms.together(self.problems)
+
+
+def _scope(reading: _Reading, form: Mapping[str, str]) -> dict[str, int]:
+    ends = {end: reading.of(_instant, end, form.get(end, "")) for end in ("start_time", "end_time")}
+    return {end: value for end, value in ends.items() if value is not None}
+
+
+def _instant(field: str, text: str) -> int | None:
+    if not text.strip():
+        return None
+    try:
+        return instants.nanoseconds(text)
+    except (ValueError, OverflowError):
+        raise InvalidRequest(
+            f"analysis_scope.{field}: is no instant; write 2026-05-12T08:00Z, or nanoseconds since 1970"
+        ) from None
+
+
+def _single_text(messages: list[Any]) -> str | None:
+    """The words of a template whose only message is one text of a person; None for any other."""
+    if len(messages) != 1 or messages[0]["role"] != "user" or len(messages[0]["content"]) != 1:
+        return None
+    block = messages[0]["content"][0]
+    is_plain = set(messages[0]) == {"role", "content"} and set(block) <= {"text", "content_type"} and "text" in block
+    text: str = block["text"] if is_plain else ""
+    # What a browser sends back is without the carriage returns, and without a newline at the very beginning.
+    return text if is_plain and "\r" not in text and not text.startswith("\n") else None
+
+
+def _terse(rows: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """Rows without what they leave open: null means the same there as nothing."""
+    return [{name: value for name, value in row.items() if value is not None} for row in rows or []] or None
+
+
+def _skills_typed(field: str, text: str, actor: Actor, org_id: int) -> list[dict[str, Any]]:
+    return [_skill_typed(f"{field}.{at}", line, actor, org_id) for at, line in enumerate(_written(text))]
+
+
+def _written(text: str) -> Iterator[str]:
+    yield from (line.strip() for line in text.split("\n") if line.strip())
+
+
+def _skill_typed(place: str, line: str, actor: Actor, org_id: int) -> dict[str, Any]:
+    """`name`, `name 2`, an id or a placeholder instead of the name."""
+    name, _, number = line.rpartition(" ")
+    if not (name and number.isascii() and number.isdigit() and len(number) < 10):
+        name, number = line, ""
+    name = name.strip()
+    version = {"version": int(number)} if number else {}
+    if name.startswith("sk_") or "{{" in name:
+        return {"skill_id": name, **version}
+    try:
+        bodies.check_storable(name)
+        return {"skill_id": skills.skill_named(actor, org_id, name).skill_id, **version}
+    except (NotFound, InvalidRequest):
+        raise InvalidRequest(f"{place}: there is no skill {name[:80]!r} that you can see") from None
+
+
+def _skill_lines(wanted: list[dict[str, Any]], names: Mapping[str, str]) -> str:
+    rows = ((names.get(each["skill_id"], each["skill_id"]), each.get("version")) for each in wanted)
+    return "\n".join(f"{name} {version}" if version else name for name, version in rows)
+
+
+def _names(actor: Actor, agent: Agent) -> dict[str, str]:
+    """Names by id, of the skills that the reader would mean by these names."""
+    template = agent.request_template
+    wanted = [*(template.get("invoke_skills") or []), *(template.get("available_skills") or [])]
+    found: dict[str, str] = {}
+    for skill in skills.known(actor, [each["skill_id"] for each in wanted]):
+        if skills.skill_named(actor, agent.org_id, skill.name).pk == skill.pk:
+            found[skill.skill_id] = skill.name
+    return found

@@ -1,0 +1,32 @@
+"""Nanoseconds since the epoch as people write instants. Lossless both ways."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND = 1_000_000_000
+_FRACTION = re.compile(r"(?<=:\d\d)[.,](\d{1,9})(?=$|[Zz+-])")
+
+
+def nanoseconds(text: str) -> int:
+    """An instant as typed: ISO 8601, UTC unless it says otherwise, or the number itself; raises `ValueError`."""
+    text = text.strip()
+    if re.fullmatch(r"-?[0-9]{1,30}", text) and not re.fullmatch(r"[0-9]{4}|[0-9]{8}", text):
+        return int(text)
+    fraction = _FRACTION.search(text)
+    instant = datetime.fromisoformat(_FRACTION.sub("", text))
+    instant = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    seconds = (instant - _EPOCH) // timedelta(seconds=1)
+    return seconds * _SECOND + (int(fraction[1].ljust(9, "0")) if fraction else 0)
+
+
+def instant(number: int | None) -> str:
+    """As `nanoseconds` reads it; the number itself where no calendar reaches."""
+    if number is None:
+        return ""
+    seconds, fraction = divmod(number, _SECOND)
+    try:
+        told = (_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()
+    except OverflowError:
+        return str(number)
+    return f"{told}.{fraction:09d}".rstrip("0") + "Z" if fraction else f"{told}Z"

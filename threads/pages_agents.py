@@ -1,0 +1,148 @@
+"""The agent pages: thin doors to the same verbs as the REST routes (G1 to G7)."""
+
+from typing import Any
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.authentication import page_actor
+from accounts.pages import current_org, signed_in
+from core import bodies, forms
+from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
+from threads import agents, describing, drafting, profiles
+from threads.models import Agent
+from threads.wire import AgentIn, AgentPatch, LaunchIn
+
+PAGE = 50
+
+
+@signed_in
+@require_GET
+def agent_list(request: HttpRequest) -> HttpResponse:
+    """The agents of the org, newest first (G4); the address is the state."""
+    actor, org = page_actor(request), current_org(request)
+    line, after = request.GET.get("q", ""), request.GET.get("after", "")
+    found = None
+    if org is not None:
+        bodies.check_storable({"q": line})
+        found = agents.listed(actor, org.pk, limit=PAGE, page_token=after or None, words=line[:500])
+    context = {
+        "items": found.items if found else [],
+        "next_url": _next_url(request, found.next_token if found else None),
+        "q": line,
+        "first_run": not (line or after),
+    }
+    return render(request, "threads/agents.html", context)
+
+
+def _next_url(request: HttpRequest, token: str | None) -> str:
+    if token is None:
+        return ""
+    query = request.GET.copy()
+    query["after"] = token
+    return f"?{query.urlencode()}"
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Write an agent (G1)."""
+    if request.method == "GET":
+        return _form(request, drafting.blank())
+    actor, org = page_actor(request), current_org(request)
+    typed = drafting.typed(request.POST)
+    try:
+        if org is None:
+            raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
+        agent = agents.create(actor, org.pk, bodies.parse(AgentIn, drafting.body_of(actor, org.pk, typed)))
+    except (InvalidRequest, Conflict, NoOrgProvided) as problem:
+        return _form(request, typed, problem)
+    notes.success(request, "The agent is written. Launch it to start a thread.")
+    return redirect("threads:agent", agent.agent_id)
+
+
+@signed_in
+@require_GET
+def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """One agent, to be read (G2)."""
+    actor = page_actor(request)
+    agent = agents.agent_for(actor, agent_id)
+    context = {"agent": agents.agent_out(agent), "template": describing.described(actor, agent)}
+    return render(request, "threads/agent.html", context)
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def edit(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """Change an agent (G5); what somebody else saved meanwhile is not written over unseen."""
+    actor = page_actor(request)
+    agent = agents.agent_for(actor, agent_id)
+    if request.method == "GET":
+        return _form(request, drafting.typed_of(actor, agent), agent=agent)
+    typed = drafting.typed(request.POST)
+    try:
+        body = bodies.parse(AgentPatch, drafting.body_of(actor, agent.org_id, typed))
+        agents.update(actor, agent, body, seen=request.POST.get("seen") or None)
+    except (InvalidRequest, Conflict) as problem:
+        return _form(request, typed, problem, agent=agent)
+    notes.success(request, "Saved.")
+    return redirect("threads:agent", agent.agent_id)
+
+
+@signed_in
+@require_POST
+def delete(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """Delete an agent (G6)."""
+    agent = agents.agent_for(page_actor(request), agent_id)
+    agents.delete(agent)
+    notes.success(request, f"{agent.name} is deleted. Threads launched from it stay.")
+    return redirect("threads:agents")
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def launch(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """Start a thread from an agent, and go there (G7)."""
+    actor = page_actor(request)
+    agent = agents.agent_for(actor, agent_id)
+    if request.method == "GET":
+        return _launch_form(request, agent)
+    try:
+        body = bodies.parse(LaunchIn, drafting.launch_body(agent, request.POST.dict()))
+        started = agents.launch(actor, agent, body)
+    except InvalidRequest as problem:
+        return _launch_form(request, agent, problem)
+    return redirect("threads:detail", started.thread_id)
+
+
+def _form(
+    request: HttpRequest, typed: drafting.Typed, problem: DomainError | None = None, *, agent: Agent | None = None
+) -> HttpResponse:
+    """The form with what was typed, and each refusal beside the field that it is about."""
+    names = drafting.TYPED_AS | ({} if typed["messages"].strip() else {"messages": "text"})
+    context: dict[str, Any] = {
+        "typed": typed,
+        "errors": forms.reasons(problem, drafting.FIELDS, otherwise="form", names=names) if problem else {},
+        "is_behind": isinstance(problem, Conflict),
+        "agent": agent,
+        "samples": {field: forms.json_typed(sample) for field, sample in drafting.SAMPLES.items()},
+        "profiles": profiles.all_profiles(),
+    }
+    return render(request, "threads/agent_form.html", context, status=problem.status if problem else 200)
+
+
+def _launch_form(request: HttpRequest, agent: Agent, problem: DomainError | None = None) -> HttpResponse:
+    typed = request.POST.dict() if problem else None
+    fields = (*drafting.SCOPE, "visibility", *(f"values.{variable['name']}" for variable in agent.variables))
+    errors = forms.reasons(problem, fields, otherwise="form", names=drafting.TYPED_AS) if problem else {}
+    template = describing.described(page_actor(request), agent)
+    context = {
+        "agent": agents.agent_out(agent),
+        "template": template,
+        "blanks": drafting.blanks(agent, typed, errors),
+        "typed": typed or {"visibility": template.visibility or "org"},
+        "errors": errors,
+    }
+    return render(request, "threads/launch.html", context, status=problem.status if problem else 200)
