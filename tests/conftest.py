@@ -21,7 +21,7 @@ django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHash
 ROOT = Path(__file__).resolve().parent.parent
 
 
-PURE = ("threads", "feedback", "contract", "architecture")
+PURE = ("threads", "feedback", "contract", "architecture", "providers")
 """Folders whose tests say the same whatever the database is."""
 HOLDING_STREAMS = ("pages/test_live.py",)
 """A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
