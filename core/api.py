@@ -105,6 +105,12 @@ def _json(body: bytes) -> HttpResponse:
     return HttpResponse(body, content_type="application/json")
 
 
+def when_sent(response: HttpResponse, act: Callable[[], None]) -> HttpResponse:
+    """Do something once the answer has gone out. A process that dies before has not done it."""
+    response._resource_closers.append(act)  # type: ignore[attr-defined]
+    return response
+
+
 @dataclass(frozen=True, slots=True)
 class Described:
     """What the schema tells of a method: body, what stands under `data` (or a list of it), query parameters."""

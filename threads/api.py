@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from accounts.authentication import org_of
 from accounts.rights import Right
 from core import paging
-from core.api import Endpoint, data, describe, record, records
+from core.api import Endpoint, data, describe, record, records, when_sent
 from threads import forks, importing, profiles, reading, sharing, titles, turns
 from threads.access import standing_for, thread_for
 from threads.models import Thread
@@ -126,7 +126,9 @@ class Messages(ThreadEndpoint):
         thread = self.thread(Right.SEND)
         turns.require_writable(thread)
         body = self.parse(SendIn)
-        return self.answer(turns.send(self.actor, thread, body, request=turns.Request.of("send", self.raw_body())))
+        sent = turns.Request.of("send", self.raw_body())
+        response = self.answer(turns.send(self.actor, thread, body, request=sent))
+        return when_sent(response, lambda: turns.told(thread.pk, sent))
 
 
 class ToolResults(ThreadEndpoint):
@@ -136,7 +138,8 @@ class ToolResults(ThreadEndpoint):
         turns.require_writable(thread)
         body = self.parse(ToolResultsIn)
         sent = turns.Request.of("tool-results", self.raw_body())
-        return self.answer(turns.submit_tool_results(self.actor, thread, body, request=sent))
+        response = self.answer(turns.submit_tool_results(self.actor, thread, body, request=sent))
+        return when_sent(response, lambda: turns.told(thread.pk, sent))
 
 
 class Fork(ThreadEndpoint):

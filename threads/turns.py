@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from catalogue import skills
@@ -14,7 +15,7 @@ from catalogue.skills import SkillText
 from core import ids, jobs
 from core.actor import Actor
 from core.errors import InvalidRequest, ReadOnlyThread
-from core.prepared import PreparedInsert, PreparedUpdate
+from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from threads import client_tools, goals, profiles, reading, titles, transcript
 from threads.content import LOAD_SKILL, BlockDict, ClientContextBlock, TextBlock, error, text, tool_result, tool_use
 from threads.models import Goal, Message, Thread, Turn
@@ -93,6 +94,15 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
         at = _add_request(writer, actor, body, messages, declared, invoked, echo=echo)
         _begin(writer.thread, actor, declared, at, request)
         return reading.status(writer.thread)
+
+
+def told(thread_pk: int, request: Request) -> None:
+    """Note that the answer to a POST has gone out: the same one again is another one from now on.
+
+    A database that is away costs the note, not the request: the POST is a repeat for a minute then.
+    """
+    with suppress(DatabaseError):
+        Turn.objects.filter(thread=thread_pk, request_hash=request.digest, is_told=False).update(is_told=True)
 
 
 def submit_tool_results(
@@ -232,12 +242,15 @@ def _own_words(declared: list[dict[str, Any]]) -> str:
 
 
 _TURNS = PreparedInsert(Turn)
-_RESUMED = PreparedUpdate(Turn, "state", "request_hash", "requested_at", "queued_at", "lease_until")
+_LATEST = PreparedRow(lambda thread: Turn.objects.filter(thread=thread).order_by("-id")[:1], Turn, int)
+_RESUMED = PreparedUpdate(Turn, "state", "request_hash", "is_told", "requested_at", "queued_at", "lease_until")
 
 
 def _begin(thread: Thread, actor: Actor, declared: list[dict[str, Any]], at: int, request: Request) -> None:
     """The turn's row, its goals, and the nudge after the commit."""
-    turn = _TURNS.insert(Turn(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest))
+    turn = Turn(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest)
+    turn.is_told = not request.digest
+    _TURNS.insert(turn)
     if declared:
         Goal.objects.bulk_create(
             Goal(thread=thread, turn=turn, goal_type=data["goal_type"], goal_data=data, message_sequence_num=at)
@@ -247,17 +260,18 @@ def _begin(thread: Thread, actor: Actor, declared: list[dict[str, Any]], at: int
 
 
 def _is_replay(thread: Thread, actor: Actor, request: Request) -> bool:
-    """Whether this very request started the turn that runs: the SDK sends a POST again when its answer got lost."""
-    if not request.digest or thread.status not in RUNNING:
-        return False
-    since = timezone.now() - timedelta(seconds=REPLAY_SECONDS)
-    return Turn.objects.filter(
-        thread=thread,
-        state__in=OPEN_TURN,
-        requested_by=actor.user_id,
-        request_hash=request.digest,
-        requested_at__gte=since,
-    ).exists()
+    """Whether this very request was accepted a moment ago: the SDK sends a POST again when its answer got lost.
+
+    While its turn runs it is a repeat in any case (spec 1.5). A turn can also be over before the sender tries again,
+    where the server died in between; then the answer to the POST never went out.
+    """
+    turn = _LATEST.first(thread.pk) if request.digest else None
+    return (
+        turn is not None
+        and (turn.request_hash, turn.requested_by_id) == (request.digest, actor.user_id)
+        and turn.requested_at >= timezone.now() - timedelta(seconds=REPLAY_SECONDS)
+        and (turn.state in OPEN_TURN or not turn.is_told)
+    )
 
 
 def _require_sendable(thread: Thread) -> None:
@@ -293,7 +307,7 @@ def _resume(writer: Transcript, results: Message, request: Request) -> None:
     writer.turn_to(ThreadStatus.ROBOTO_TURN)
     turn = Turn.objects.get(thread=writer.thread, state=TurnState.WAITING)
     turn.state, turn.request_hash, turn.requested_at = TurnState.QUEUED, request.digest, timezone.now()
-    turn.queued_at, turn.lease_until = turn.requested_at, None
+    turn.queued_at, turn.lease_until, turn.is_told = turn.requested_at, None, not request.digest
     _RESUMED.update(turn)
     jobs.enqueue_on_commit(ADVANCE, turn.pk)
 

@@ -1,5 +1,6 @@
 """T4: sending a message (spec 2.3)."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -15,7 +16,7 @@ from threads import turns
 from threads.models import Block, ClientTool, Goal, Message, Thread, Turn
 from threads.pending import pending_client_uses
 from threads.status import ThreadStatus
-from threads.wire import ToolResultsIn
+from threads.wire import SendIn, ToolResultsIn
 
 SUMMARY = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
 
@@ -338,3 +339,42 @@ def test_a_thread_whose_origin_is_the_api_is_writable_B161(api, who):
     thread = make.thread(who.alice)
     Thread.objects.filter(pk=thread.pk).update(origin="api")
     data_of(api("alice").post(f"threads/{thread.thread_id}/messages", {"message": make.say("Hi")}))
+
+
+def died_before_answering(person, thread, body):
+    """A send that was stored by a server that died before its answer went out; the turn is over by now."""
+    raw = json.dumps(body).encode()
+    request = turns.Request.of("send", raw)
+    turns.send(person.actor, make.fresh(thread), bodies.parse(SendIn, body), request=request)
+    make.run_turns(thread)
+    return raw
+
+
+def roles_of(api, thread):
+    return [message["role"] for message in data_of(api("alice").get(f"threads/{thread.thread_id}"))["messages"]]
+
+
+def test_a_send_whose_answer_was_lost_with_the_server_is_a_repeat_even_when_its_turn_is_over(api, who):
+    """1.5: stored once, answered once; and what is said again after that is said again."""
+    thread = make.thread(who.alice)
+    path = f"threads/{thread.thread_id}/messages"
+    raw = died_before_answering(who.alice, thread, {"message": make.say("Only once.")})
+    assert data_of(api("alice").post(path, raw))["status"] == "user_turn"
+    assert roles_of(api, thread) == ["user", "assistant"] * 2
+    data_of(api("alice").post(path, raw))
+    make.run_turns(thread)
+    assert roles_of(api, thread) == ["user", "assistant"] * 3
+
+
+def test_a_lost_answer_explains_nothing_after_a_minute_or_from_another_body(api, who):
+    thread = make.thread(who.alice)
+    path = f"threads/{thread.thread_id}/messages"
+    raw = died_before_answering(who.alice, thread, {"message": make.say("Only once.")})
+    data_of(api("alice").post(path, {"message": make.say("Something else.")}))
+    make.run_turns(thread)
+    assert roles_of(api, thread) == ["user", "assistant"] * 3
+    raw = died_before_answering(who.alice, thread, {"message": make.say("Only once.")})
+    Turn.objects.update(requested_at=timezone.now() - timedelta(seconds=61))
+    data_of(api("alice").post(path, raw))
+    make.run_turns(thread)
+    assert roles_of(api, thread) == ["user", "assistant"] * 5

@@ -183,3 +183,17 @@ def test_an_answer_ends_in_one_of_three_ways_and_the_sdk_knows_them_all(alice: C
     ended = [thread.latest_message for thread in (run(alice.start("Yes.")), run(alice.start("No. [[fail]]")), slow)]
     assert [message.status for message in ended if message] == ["completed", "failed", "cancelled"]
     assert all(message.status.is_terminal() for message in ended if message)
+
+
+def test_the_same_words_said_again_are_said_again(alice: Caller) -> None:
+    """1.5: byte for byte the same POST, once its answer has gone out and its turn is over, is another message."""
+    thread = alice.talk("Hello.")
+    for count in (2, 3, 4):
+        assert (
+            alice.post(
+                f"threads/{thread.thread_id}/messages", {"message": {"role": "user", "content": [{"text": "Yes."}]}}
+            )[0]
+            == 200
+        )
+        run(thread)
+        assert roles(alice.thread(thread)) == ["user", "assistant"] * count

@@ -46,6 +46,8 @@ class Turn(models.Model):
     # Recognises a POST that is sent again (spec 1.5).
     request_hash = models.CharField(max_length=64, default="")
     requested_at = models.DateTimeField(default=timezone.now)
+    # Whether the answer to that POST went out; until then its sender has to send it again.
+    is_told = models.BooleanField(default=True)
 
     class Meta:
         constraints: ClassVar = [
