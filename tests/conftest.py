@@ -41,6 +41,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _server_of(item: pytest.Item, place: Path) -> str:
     """Which server a live test shares with others. They stay on one worker, which starts that server once."""
+    if place.parts[0] in ("e2e", "chaos"):
+        return "alone"  # a chaos run takes both cores, and a browser beside it waits longer than any reader would
     call = getattr(item, "callspec", None)
     way = call.params.get("served") if call else None
     return f"{place.parts[0]} {way}" if way else place.parts[0]

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from tests import live
 
-expect.set_options(timeout=8_000)
+expect.set_options(timeout=15_000)
 
 
 class Heddle:
