@@ -96,6 +96,7 @@ function drop(index) {
 function exchange(fresh) {
   const held = fresh.id && document.getElementById(fresh.id);
   if (held && isBusy(held)) return put(fresh, exchange);
+  aside.delete(fresh.id); // older than this, even where this changes nothing
   if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
   if (fresh.id === "head") announce(held, fresh);
   replace(held, fresh);
