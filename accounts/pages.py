@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts import throttle
 from accounts.authentication import page_actor
 from accounts.models import ApiToken, Org, User, mint
-from core.errors import InvalidRequest, NotFound, NotSignedIn, TooManyTries
+from core.errors import InvalidRequest, NoOrgProvided, NotFound, NotSignedIn, TooManyTries
 from core.ids import ORG
 
 ORG_SESSION_KEY = "org"
@@ -146,6 +146,14 @@ def current_org(request: HttpRequest) -> Org | None:
     if not hasattr(request, "org"):
         request.org = _current_org(request)  # type: ignore[attr-defined]
     return request.org  # type: ignore[attr-defined, no-any-return]
+
+
+def required_org(request: HttpRequest) -> Org:
+    """The org of a page request that makes something; raises `NoOrgProvided` for a person without any."""
+    org = current_org(request)
+    if org is None:
+        raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
+    return org
 
 
 def _current_org(request: HttpRequest) -> Org | None:

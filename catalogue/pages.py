@@ -10,11 +10,11 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
-from accounts.pages import current_org, signed_in
+from accounts.pages import current_org, required_org, signed_in
 from catalogue import skills
 from catalogue.models import Skill, SkillVersion
 from catalogue.wire import PinVersionIn, SkillIn, SkillPatch, VersionIn, VersionPatch
-from core import bodies, differences, forms
+from core import bodies, differences, forms, paging
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, NotFound, Unauthorized
 from core.rendering import markdown_html
@@ -36,21 +36,13 @@ def skill_list(request: HttpRequest) -> HttpResponse:
         found = skills.listed(actor, org.pk, scope or None, limit=PAGE, page_token=after or None, words=line[:500])
     context = {
         "items": found.items if found else [],
-        "next_url": _next_url(request, found.next_token if found else None),
+        "next_url": paging.next_url(request.GET, found.next_token if found else None),
         "scopes": [(urlencode({"scope": key, "q": line}), word, key == scope) for key, word in SCOPES.items()],
         "scope": scope,
         "q": line,
         "first_run": not (line or scope or after),
     }
     return render(request, "catalogue/skills.html", context)
-
-
-def _next_url(request: HttpRequest, token: str | None) -> str:
-    if token is None:
-        return ""
-    query = request.GET.copy()
-    query["after"] = token
-    return f"?{query.urlencode()}"
 
 
 @signed_in
@@ -63,10 +55,9 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "catalogue/new.html", typed)
     try:
-        org = current_org(request)
-        if org is None:
-            raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
-        skill = skills.create(page_actor(request), org.pk, bodies.parse(SkillIn, _version(typed) | _kept(typed)))
+        skill = skills.create(
+            page_actor(request), required_org(request).pk, bodies.parse(SkillIn, _version(typed) | _kept(typed))
+        )
     except (InvalidRequest, Conflict, NoOrgProvided) as problem:
         return _form(request, "catalogue/new.html", typed, problem)
     notes.success(request, "Version 1 is written, and agents may use it for you.")

@@ -7,11 +7,22 @@ import json
 from typing import Any
 
 from django.conf import settings
+from django.http import QueryDict
 
 from core.errors import InvalidRequest
 
 MAX_LIMIT = 200
 DEFAULT_LIMIT = 50
+
+
+def next_url(query: QueryDict, token: str | None, **more: str) -> str:
+    """Where a list page goes on: its own address with the cursor as `after`; empty where it ends."""
+    if token is None:
+        return ""
+    onward = query.copy()
+    for name, value in {"after": token, **more}.items():
+        onward[name] = value  # `update` would add to what is there
+    return f"?{onward.urlencode()}"
 
 
 def encode(*position: str | int | float | None) -> str:

@@ -11,8 +11,6 @@ from core.prepared import Prepared, Row
 from threads.models import Thread
 from threads.status import Visibility
 
-_HEAVY = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
-
 
 def thread_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Thread:
     """The thread with that id, if the actor has the right.
@@ -106,13 +104,13 @@ def _imported(actor: Actor, public_id: str) -> Thread | None:
 
     Two orgs may have imported the same id: the one that may be read is meant.
     """
-    threads = Thread.objects.select_related("org", "created_by").defer(*_HEAVY)
+    threads = Thread.objects.select_related("org", "created_by").defer(*Thread.HEAVY)
     found = list(threads.filter(import_id=public_id[:200]).order_by("id")[:50])
     readable = (each for each in found if may(actor, each, Right.READ))
     return next(readable, found[0] if found else None)
 
 
-_COLUMNS = [field.attname for field in Thread._meta.concrete_fields if field.name not in _HEAVY]
+_COLUMNS = [field.attname for field in Thread._meta.concrete_fields if field.name not in Thread.HEAVY]
 _ORG = [field.attname for field in Org._meta.concrete_fields]
 _CREATOR = ["id", "email", "name"]
 _BY_KEY = Prepared(

@@ -115,9 +115,8 @@ class Delta(ThreadEndpoint):
     @describe(gives=DeltaOut, query=("next_token",), summary="What is new since a token (T3)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         token = self.query("next_token")
-        if token and (same := reading.nothing_new(standing_for(self.actor, thread_id), token)):
-            return record(same)
-        return record(reading.delta(self.actor, self.thread(), token, api_version=self.api_version))
+        standing = standing_for(self.actor, thread_id)
+        return record(reading.delta(self.actor, standing, token, api_version=self.api_version))
 
 
 class Messages(ThreadEndpoint):

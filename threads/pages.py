@@ -14,13 +14,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
-from accounts.pages import current_org, signed_in
+from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import Right
 from catalogue import skills
 from catalogue.skills import SkillText
-from core import bodies, forms
+from core import bodies, forms, paging
 from core.actor import Actor
-from core.errors import InvalidRequest, NoOrgProvided, NotFound
+from core.errors import InvalidRequest, NotFound
 from threads import (
     answering,
     comparing,
@@ -55,14 +55,15 @@ def threads(request: HttpRequest) -> HttpResponse:
         actor, scope.filter(found.condition, _view(actor, view)), limit=PAGE, page_token=after or None
     )
     shown = screens.rows_of(actor, rows)
+    bands = presenting.bands(shown, now=timezone.now(), after=request.GET.get("band", ""))
     context: dict[str, Any] = {
         "rows": shown,
-        "bands": presenting.bands(shown, now=timezone.now(), after=request.GET.get("band", "")),
+        "bands": bands,
         "views": presenting.thread_views(view or "all", q=line),
         "view": view or "all",
         "q": line,
         "unknown": found.unknown,
-        "next_url": _next_url(request, next_token, shown),
+        "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),
         "first_run": not shown and not line and view in ("", "all") and not after,
     }
     is_partial = request.headers.get("HX-Request") and after and not request.headers.get("HX-Boosted")
@@ -77,15 +78,6 @@ def _in_org(request: HttpRequest, actor: Actor) -> Any:
 
 def _view(actor: Actor, view: str) -> Q:
     return Q(created_by=actor.user_id) if view == "mine" else finding.VIEWS.get(view, Q())
-
-
-def _next_url(request: HttpRequest, token: str | None, shown: list[presenting.ThreadRow]) -> str:
-    if token is None:
-        return ""
-    query = request.GET.copy()
-    query["after"] = token
-    query["band"] = presenting.bands(shown, now=timezone.now())[-1].key
-    return f"?{query.urlencode()}"
 
 
 @signed_in
@@ -120,9 +112,7 @@ def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
 
 
 def _started(request: HttpRequest, text: str, profile: str, wanted: dict[str, Any]) -> str:
-    org = current_org(request)
-    if org is None:
-        raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
+    org = required_org(request)
     message = {"role": "user", "content": [{"text": forms.lines(text)}]}
     bodies.check_storable(message)
     bodies.check_storable(wanted)

@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
-from accounts.pages import current_org, signed_in
-from core import bodies, forms
+from accounts.pages import current_org, required_org, signed_in
+from core import bodies, forms, paging
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
 from threads import agents, describing, drafting, profiles
 from threads.models import Agent
@@ -30,19 +30,11 @@ def agent_list(request: HttpRequest) -> HttpResponse:
         found = agents.listed(actor, org.pk, limit=PAGE, page_token=after or None, words=line[:500])
     context = {
         "items": found.items if found else [],
-        "next_url": _next_url(request, found.next_token if found else None),
+        "next_url": paging.next_url(request.GET, found.next_token if found else None),
         "q": line,
         "first_run": not (line or after),
     }
     return render(request, "threads/agents.html", context)
-
-
-def _next_url(request: HttpRequest, token: str | None) -> str:
-    if token is None:
-        return ""
-    query = request.GET.copy()
-    query["after"] = token
-    return f"?{query.urlencode()}"
 
 
 @signed_in
@@ -51,11 +43,9 @@ def new(request: HttpRequest) -> HttpResponse:
     """Write an agent (G1)."""
     if request.method == "GET":
         return _form(request, drafting.blank())
-    actor, org = page_actor(request), current_org(request)
-    typed = drafting.typed(request.POST)
+    actor, typed = page_actor(request), drafting.typed(request.POST)
     try:
-        if org is None:
-            raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
+        org = required_org(request)
         agent = agents.create(actor, org.pk, bodies.parse(AgentIn, drafting.body_of(actor, org.pk, typed)))
     except (InvalidRequest, Conflict, NoOrgProvided) as problem:
         return _form(request, typed, problem)

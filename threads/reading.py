@@ -32,7 +32,7 @@ _TOKEN = re.compile(r"v1\.([0-9A-Za-z_-]{1,64})\.([0-9]{1,18})")
 CLIENT_CONTEXT_SINCE = "2026-09-30"
 
 
-def token_of(thread: Thread, revision: int | None = None) -> str:
+def token_of(thread: Thread | Standing, revision: int | None = None) -> str:
     """The continuation token for a state of a thread, the current one by default."""
     return f"v1.{thread.key}.{thread.revision if revision is None else revision}"
 
@@ -62,16 +62,16 @@ def status(thread: Thread) -> StatusOut:
     return StatusOut(thread_id=thread.thread_id, status=thread.status)
 
 
-def nothing_new(standing: Standing, token: str) -> DeltaOut | None:
-    """The delta behind a token that nothing is newer than, or None: one row tells (spec 4.4)."""
-    if revision_of(token, standing) != standing.revision:
-        return None
-    return DeltaOut(continuation_token=token, status=standing.status, activity=standing.activity)
+def delta(actor: Actor, standing: Standing, token: str | None, *, api_version: str = "") -> DeltaOut:
+    """Everything newer than a token, read in one snapshot with the token that follows it (spec 4.4).
 
-
-def delta(actor: Actor, thread: Thread, token: str | None, *, api_version: str = "") -> DeltaOut:
-    """Everything newer than a token, read in one snapshot with the token that follows it (spec 4.4)."""
-    since = revision_of(token, thread)
+    Nothing newer costs no query beyond the one that told where the thread stands.
+    """
+    since = revision_of(token, standing)
+    if since == standing.revision:
+        token = token or token_of(standing)
+        return DeltaOut(continuation_token=token, status=standing.status, activity=standing.activity)
+    thread = Thread(pk=standing.pk, key=standing.key)
     with snapshot():
         refresh(thread)
         # A token from the future: the database was restored from a backup. Everything again (spec 4.4).
@@ -326,8 +326,7 @@ def _before(column: str, at: str, last_id: Any) -> Q:
 
 
 def _listed(threads: QuerySet[Thread]) -> QuerySet[Thread]:
-    heavy = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
-    return threads.select_related("org", "created_by").defer(*heavy)
+    return threads.select_related("org", "created_by").defer(*Thread.HEAVY)
 
 
 def author_names(messages: Sequence[MessageSnapshot]) -> dict[str, str]:

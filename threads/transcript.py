@@ -20,7 +20,6 @@ from threads.content import BlockDict
 from threads.models import Block, Message, Rewind, Thread, Turn
 from threads.status import ThreadStatus, TurnState
 
-_HEAVY = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
 _OWN_COLUMNS = (
     "modified",
     "title",
@@ -173,7 +172,7 @@ class Fence:
 _HELD = Prepared(
     lambda pk, attempt: Turn.objects.filter(pk=pk, attempt=attempt, state=TurnState.RUNNING).values_list("id"), int, int
 )
-_LOCKED = PreparedRow(lambda pk: Thread.objects.select_for_update().filter(pk=pk), Thread, int, without=_HEAVY)
+_LOCKED = PreparedRow(lambda pk: Thread.objects.select_for_update().filter(pk=pk), Thread, int, without=Thread.HEAVY)
 
 
 @contextmanager

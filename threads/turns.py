@@ -19,7 +19,7 @@ from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from threads import client_tools, goals, profiles, reading, titles, transcript
 from threads.content import LOAD_SKILL, BlockDict, ClientContextBlock, TextBlock, error, text, tool_result, tool_use
 from threads.models import Goal, Message, Thread, Turn
-from threads.pending import answered_message, open_uses, pending_client_uses
+from threads.pending import answered_message, last_message, open_uses, pending_client_uses
 from threads.status import OPEN_TURN, RUNNING, SENDABLE, GoalStatus, ThreadStatus, TurnState
 from threads.transcript import Transcript
 from threads.wire import InvokedSkillIn, MessageIn, SendIn, StartIn, StatusOut, ThreadOut, ToolResultsIn
@@ -315,7 +315,7 @@ def _resume(writer: Transcript, results: Message, request: Request) -> None:
 def _stop_message(writer: Transcript) -> None:
     """Close what was being written as cancelled; answer open uses, so that the history stays well-formed (B162)."""
     thread = writer.thread
-    last = Message.objects.filter(thread=thread).order_by("-idx").first()
+    last = last_message(thread.pk)
     stopped = error("The turn was cancelled.", "cancelled")
     results = [
         tool_result(use["tool_name"], use["tool_use_id"], "error", "The turn was cancelled before this was answered.")

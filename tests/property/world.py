@@ -8,7 +8,7 @@ from core import bodies
 from tests import make
 from tests.people import People, Person
 from threads import reading, sharing, titles, turns
-from threads.access import thread_for
+from threads.access import standing_for, thread_for
 from threads.models import Thread, Turn
 from threads.pending import pending_client_uses
 from threads.runner.loop import _Run
@@ -87,8 +87,7 @@ def record_of(person: Person, thread: Thread) -> Json:
 
 def delta_of(person: Person, thread: Thread, token: str | None) -> Json:
     """A delta as the person polls it."""
-    found = thread_for(person.actor, thread.thread_id)
-    return reading.delta(person.actor, found, token).model_dump(mode="json")
+    return reading.delta(person.actor, standing_for(person.actor, thread.thread_id), token).model_dump(mode="json")
 
 
 @dataclass

@@ -76,6 +76,8 @@ class Thread(models.Model):
     last_outcome = models.CharField(max_length=10, default="")
 
     objects: ClassVar = ThreadQuerySet.as_manager()
+    HEAVY: ClassVar = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
+    """Columns that may be long and that most readers of a row do not need."""
 
     class Meta:
         indexes: ClassVar = [
