@@ -1,0 +1,21 @@
+"""What the feedback app stores."""
+
+from feedback.models.answer import RatedAnswer, RatedTool
+from feedback.models.report import Reply, Retraction, UserFeedback
+from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
+
+__all__ = [
+    "Bulk",
+    "BulkFailure",
+    "Label",
+    "Labelled",
+    "Lease",
+    "RatedAnswer",
+    "RatedTool",
+    "Reply",
+    "Retraction",
+    "SavedView",
+    "Triage",
+    "TriageChange",
+    "UserFeedback",
+]
