@@ -7,7 +7,7 @@ from accounts.rights import Right, require_admin
 from core import paging
 from core.api import Endpoint, describe, record, records
 from core.errors import NotFound
-from feedback import capture, triage
+from feedback import capture, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, TriageIn, UserFeedbackOut
 from threads.access import standing_for, thread_for
 
@@ -40,12 +40,20 @@ class AllFeedback(Endpoint):
 class OneFeedback(Endpoint):
     @describe(gives=FullFeedbackOut, summary="A report (H7)")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
-        return record(triage.read(triage.report_for(self.actor, feedback_id)))
+        report = triage.report_for(self.actor, feedback_id)
+        return _tagged(record(triage.read(report)), str(versions.of(report)))
 
     @describe(takes=TriageIn, gives=FullFeedbackOut, summary="Triage a report (H8)")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
-        return record(triage.update(self.actor, feedback_id, self.parse(TriageIn)))
+        expected = request.headers.get("If-Match")
+        return record(triage.update(self.actor, feedback_id, self.parse(TriageIn), expected=expected))
+
+
+def _tagged(response: HttpResponse, version: str) -> HttpResponse:
+    """With the version that If-Match takes."""
+    response["ETag"] = f'"{version}"'
+    return response
 
 
 def _index(value: str) -> int:

@@ -68,7 +68,7 @@ class UserFeedback(models.Model):
 
 
 class Reply(models.Model):
-    """What the submitter is told of a report, written for them on purpose. No row: it was received, and no more is said.
+    """What the submitter is told, written for them on purpose. No row: the report was received, and no more is said.
 
     It stands apart from `Triage`, so that what is read for a submitter cannot touch what admins keep to themselves.
     """
