@@ -12,7 +12,7 @@ from core import ids, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, PreparedInsert, PreparedRow, PreparedUpdate, Row
-from feedback import projecting, taxonomy
+from feedback import projecting, querying, taxonomy
 from feedback.models import TriageChange, UserFeedback
 from feedback.wire import FeedbackPageOut, FullFeedbackOut, TriageIn
 
@@ -74,9 +74,13 @@ def filtered(filters: dict[str, str | None]) -> QuerySet[UserFeedback]:
     return _matching(_wanted(filters))
 
 
-def listed(actor: Actor, filters: dict[str, str | None], *, limit: int, page_token: str | None) -> FeedbackPageOut:
-    """Reports for admins, newest first (H6)."""
+def listed(
+    actor: Actor, filters: dict[str, str | None], *, limit: int, page_token: str | None, q: str | None = None
+) -> FeedbackPageOut:
+    """Reports for admins, newest first (H6). A query `q` narrows them further; what it does not know is refused."""
     require_admin(actor)
+    if q is not None:
+        return _queried(actor, filters, q, limit=limit, page_token=page_token)
     wanted = _wanted(filters)
     if page_token:
         wanted["pk__lt"] = paging.decode(page_token, 1)[0]
@@ -85,6 +89,15 @@ def listed(actor: Actor, filters: dict[str, str | None], *, limit: int, page_tok
     found = _page(shape, limit).rows(*(value for value in wanted.values() if not isinstance(value, bool)))
     items = [projecting.full_record(values) for _, *values in found[:limit]]
     return FeedbackPageOut(items=items, next_token=paging.encode(found[limit - 1][0]) if len(found) > limit else None)
+
+
+def _queried(
+    actor: Actor, filters: dict[str, str | None], q: str, *, limit: int, page_token: str | None
+) -> FeedbackPageOut:
+    rows = querying.matching(actor, querying.parse(q)) & filtered(filters)
+    found, next_token = keyset(rows, limit=limit, page_token=page_token)
+    full = UserFeedback.objects.filter(pk__in=found).order_by("-id").values_list(*projecting.FULL_COLUMNS)
+    return FeedbackPageOut(items=[projecting.full_record(values) for values in full], next_token=next_token)
 
 
 def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:

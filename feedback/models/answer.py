@@ -8,7 +8,7 @@ from feedback.models.report import UserFeedback
 
 
 class RatedAnswer(models.Model):
-    """The model that answered and how the turn ended. Worked out after the report was stored; an answer never changes."""
+    """The model that answered and how its turn ended. Worked out once the report is stored: an answer never changes."""
 
     feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="answer")
     model_profile = models.CharField(max_length=100, default="")
@@ -38,3 +38,12 @@ class RatedTool(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool_name} in {self.feedback_id}"
+
+
+class Undigested(models.Model):
+    """A report whose answer has not been looked at. The database adds it with the report, the digest takes it away."""
+
+    feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="undigested")
+
+    def __str__(self) -> str:
+        return f"undigested {self.feedback_id}"

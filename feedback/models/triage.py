@@ -1,4 +1,4 @@
-"""The desk: what admins keep beside a report, who changed what, who looks at what. None of it is on the wire's record."""
+"""The desk: what admins keep beside a report, who changed what, who has it open. None of it is on the wire's record."""
 
 from typing import ClassVar
 
