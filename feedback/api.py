@@ -7,7 +7,7 @@ from accounts.rights import Right, require_admin
 from core import paging
 from core.api import Endpoint, describe, record, records
 from core.errors import NotFound
-from feedback import capture, triage, versions
+from feedback import capture, finding, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, TriageIn, UserFeedbackOut
 from threads.access import standing_for, thread_for
 
@@ -29,12 +29,13 @@ class OwnFeedback(Endpoint):
 
 
 class AllFeedback(Endpoint):
-    @describe(gives=FeedbackPageOut, query=(*FILTERS, "limit", "page_token"), summary="Reports for admins (H6)")
+    @describe(gives=FeedbackPageOut, query=(*FILTERS, "q", "limit", "page_token"), summary="Reports for admins (H6)")
     def get(self, request: Request) -> HttpResponse:
         require_admin(self.actor)
         filters = {name: self.query(name) for name in FILTERS}
         limit = paging.limit_of(self.query("limit"))
-        return record(triage.listed(self.actor, filters, limit=limit, page_token=self.query("page_token")))
+        page_token, q = self.query("page_token"), self.query("q")
+        return record(finding.listed(self.actor, filters, limit=limit, page_token=page_token, q=q))
 
 
 class OneFeedback(Endpoint):

@@ -53,7 +53,8 @@ def desk(request: HttpRequest) -> HttpResponse:
         return redirect(reverse("feedback:desk") + href({"q": parse(query["q"]).with_term(added).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         return render(request, "feedback/_opened.html", _opened(actor, query))
-    return render(request, "feedback/desk.html", _desk(request, actor, query))
+    context = _desk(actor, query)
+    return render(request, "feedback/desk.html", context, status=404 if "gone" in context else 200)
 
 
 @signed_in
@@ -153,7 +154,7 @@ def _state(given: Any) -> dict[str, str]:
     return {"q": saved_views.DEFAULT.query, **query}
 
 
-def _desk(request: HttpRequest, actor: Actor, query: dict[str, str]) -> dict[str, Any]:
+def _desk(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
     parsed = parse(query["q"])
     page, next_token = ([], None) if parsed.problems else finding.page(actor, parsed, PAGE, query.get("after"))
     kept = {key: value for key, value in query.items() if key not in ("item", "pane")}
@@ -170,7 +171,10 @@ def _desk(request: HttpRequest, actor: Actor, query: dict[str, str]) -> dict[str
         "errors": {},
     }
     if query.get("item"):
-        context |= _opened(actor, query, [row.href for row in rows], [row.feedback_id for row in rows])
+        try:
+            context |= _opened(actor, query, [row.href for row in rows], [row.feedback_id for row in rows])
+        except NotFound as problem:
+            context["gone"] = problem.message
     return context
 
 
@@ -213,12 +217,7 @@ def _opened(
 
     Where the list is not drawn, the page that has it knows the way on, and says so with the form.
     """
-    try:
-        report = triage.report_for(actor, query["item"])
-    except NotFound as problem:
-        if not listed:
-            raise
-        return {"gone": problem.message}
+    report = triage.report_for(actor, query["item"])
     place = listed.index(report.feedback_id) if report.feedback_id in listed else -1
     after = hrefs[place + 1 : place + 2] or (hrefs[place - 1 : place] if place > 0 else [])
     desk_url = reverse("feedback:desk")
@@ -263,7 +262,7 @@ def _kept(request: HttpRequest, actor: Actor, feedback_id: str, problem: DomainE
     """The desk as it was, with what was typed still in its fields and the reason beside it."""
     address = urlsplit(_local(request, request.POST.get("here", "")))
     query = _state(parse_qsl(address.query, keep_blank_values=True)) | {"item": feedback_id}
-    context = _desk(request, actor, query)
+    context = _desk(actor, query)
     if "item" not in context:
         raise problem
     typed = request.POST.get("admin_note", "").replace("\r\n", "\n")

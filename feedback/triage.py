@@ -2,20 +2,18 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
 from django.utils import timezone
 from pydantic import BaseModel
 
 from accounts.rights import require_admin
-from core import ids, notices, paging
+from core import ids, notices
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound
-from core.prepared import Prepared, PreparedInsert, PreparedRow, PreparedUpdate, Row
-from feedback import labelling, projecting, taxonomy, versions
+from core.errors import NotFound
+from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
+from feedback import labelling, projecting, versions
 from feedback.deciding import (
     BESIDE_COLUMNS,
     REPLY_COLUMNS,
@@ -27,7 +25,7 @@ from feedback.deciding import (
     spelled,
 )
 from feedback.models import Reply, Retraction, Triage, TriageChange, UserFeedback
-from feedback.wire import FeedbackPageOut, FullFeedbackOut, TriageIn
+from feedback.wire import FullFeedbackOut, TriageIn
 
 NOTICE = "desk"
 """The subject of notices about the desk."""
@@ -158,61 +156,3 @@ def _touches(after: Decision, columns: Iterable[str]) -> bool:
 def read(report: UserFeedback) -> FullFeedbackOut:
     """The full record of a report (H7)."""
     return projecting.full_record_of(report.pk)
-
-
-def listed(actor: Actor, filters: dict[str, str | None], *, limit: int, page_token: str | None) -> FeedbackPageOut:
-    """Reports for admins, newest first (H6)."""
-    require_admin(actor)
-    wanted = _wanted(filters)
-    if page_token:
-        wanted["pk__lt"] = paging.decode(page_token, 1)[0]
-    # Truth values are part of the shape: there are two of them, and databases spell them differently.
-    shape = tuple((lookup, value if isinstance(value, bool) else None) for lookup, value in wanted.items())
-    found = _page(shape, limit).rows(*(value for value in wanted.values() if not isinstance(value, bool)))
-    items = [projecting.full_record(values) for _, *values in found[:limit]]
-    return FeedbackPageOut(items=items, next_token=paging.encode(found[limit - 1][0]) if len(found) > limit else None)
-
-
-def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:
-    """Filters as lookups with their values."""
-    wanted: dict[str, Any] = {}
-    if value := filters.get("thread_id"):
-        wanted["thread__key"] = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
-    if value := filters.get("org_id"):
-        wanted["org__key"] = ids.key_of(value, ids.ORG) or ""
-    if value := filters.get("sentiment"):
-        wanted["sentiment"] = _one_of("sentiment", value, taxonomy.Sentiment.values)
-    if value := filters.get("category"):
-        wanted["category"] = taxonomy.BIT[_one_of("category", value, taxonomy.Category.values)]
-    if value := filters.get("resolved"):
-        wanted["resolved"] = _one_of("resolved", value.lower(), ["true", "false"]) == "true"
-    return wanted
-
-
-def _matching(wanted: dict[str, Any]) -> QuerySet[UserFeedback]:
-    rows = UserFeedback.objects.all()
-    for lookup, value in wanted.items():
-        if lookup == "category":
-            rows = rows.annotate(has_category=F("category_bits").bitand(value)).filter(has_category__gt=0)
-        else:
-            rows = rows.filter(**{lookup: value})
-    return rows
-
-
-@lru_cache(maxsize=256)
-def _page(shape: tuple[tuple[str, bool | None], ...], limit: int) -> Prepared:
-    """The query of one page with this combination of filters, and one row more."""
-    asked = [lookup for lookup, fixed in shape if fixed is None]
-
-    def build(*values: int | str) -> QuerySet[UserFeedback, Row]:
-        given = dict(zip(asked, values, strict=True))
-        rows = _matching({lookup: given[lookup] if fixed is None else fixed for lookup, fixed in shape})
-        return rows.order_by("-id").values_list("pk", *projecting.FULL_COLUMNS)[: limit + 1]
-
-    return Prepared(build, *(int if lookup in ("category", "pk__lt") else str for lookup in asked))
-
-
-def _one_of(name: str, value: str, allowed: list[str]) -> str:
-    if value not in allowed:
-        raise InvalidRequest(f"{name}: must be one of {', '.join(allowed)}")
-    return value

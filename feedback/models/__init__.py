@@ -1,6 +1,6 @@
 """What the feedback app stores."""
 
-from feedback.models.answer import RatedAnswer, RatedTool
+from feedback.models.answer import RatedAnswer, RatedTool, Undigested
 from feedback.models.report import Reply, Retraction, UserFeedback
 from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
 
@@ -17,5 +17,6 @@ __all__ = [
     "SavedView",
     "Triage",
     "TriageChange",
+    "Undigested",
     "UserFeedback",
 ]

@@ -38,3 +38,12 @@ class RatedTool(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool_name} in {self.feedback_id}"
+
+
+class Undigested(models.Model):
+    """A report whose answer has not been looked at. The database adds it with the report, the digest takes it away."""
+
+    feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="undigested")
+
+    def __str__(self) -> str:
+        return f"undigested {self.feedback_id}"

@@ -33,6 +33,8 @@ class UserFeedback(models.Model):
     resolved = models.BooleanField(default=False)
     resolved_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+", db_index=False)
     resolved_at = models.DateTimeField(null=True)
+    owned_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+", db_index=False, editable=False)
+    """A copy of `Triage.owner` that the database keeps, so that what nobody owns is found without a walk."""
 
     class Meta:
         constraints: ClassVar = [
@@ -56,6 +58,20 @@ class UserFeedback(models.Model):
             models.Index(
                 fields=["resolved_at"], condition=models.Q(resolved_at__isnull=False), name="feedback_resolved_at"
             ),
+            # What waits for somebody, and what somebody has, however many reports others have.
+            models.Index(
+                fields=["-id"], condition=models.Q(resolved=False, owned_by__isnull=True), name="feedback_unclaimed"
+            ),
+            models.Index(
+                fields=["owned_by", "resolved", "-id"],
+                condition=models.Q(owned_by__isnull=False),
+                name="feedback_owned",
+            ),
+            # Both are rare beside what was never touched again.
+            models.Index(
+                fields=["modified"], condition=models.Q(modified__gt=models.F("created")), name="feedback_edited"
+            ),
+            models.Index(fields=["-id"], condition=models.Q(admin_note__isnull=False), name="feedback_noted"),
         ]
 
     def __str__(self) -> str:
