@@ -52,7 +52,7 @@ def desk(request: HttpRequest) -> HttpResponse:
     if added := request.GET.get("add", "").strip():
         return redirect(reverse("feedback:desk") + href({"q": parse(query["q"]).with_term(added).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
-        return render(request, "feedback/_opened.html", _opened(actor, query))
+        return render(request, "feedback/_opened.html", {**_opened(actor, query), "panes": panes(query)})
     context = _desk(actor, query)
     return render(request, "feedback/desk.html", context, status=404 if "gone" in context else 200)
 
@@ -234,7 +234,6 @@ def _opened(
     )
     return {
         "item": item,
-        "bar": {"pane": pane_of(query), "panes": panes(query)},
         "subject": thread_screens.head_of(actor, thread, token=screen.token, goals=screen.goals),
         "stretches": presenting.around(screen.turns(), report.message_sequence_num),
         "here": reverse("threads:detail", args=[thread.thread_id]),
