@@ -213,13 +213,13 @@ def _bar(actor: Actor, parsed: Query, query: dict[str, str]) -> DeskBar:
 def _opened(
     actor: Actor, query: dict[str, str], hrefs: Sequence[str] = (), listed: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The open report, its conversation, and where resolving goes on to: the row below it, else the one above.
+    """The open report, its conversation, and where resolving goes on to: the row below, else the one above, else the top.
 
     Where the list is not drawn, the page that has it knows the way on, and says so with the form.
     """
     report = triage.report_for(actor, query["item"])
     place = listed.index(report.feedback_id) if report.feedback_id in listed else -1
-    after = hrefs[place + 1 : place + 2] or (hrefs[place - 1 : place] if place > 0 else [])
+    after = hrefs[place + 1 : place + 2] or hrefs[max(0, place - 1) : place]
     desk_url = reverse("feedback:desk")
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
     report.thread = thread

@@ -111,7 +111,7 @@ document.body.addEventListener("htmx:pushedIntoHistory", arrived);
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.requestConfig?.verb === "post") ahead.clear();
 });
-document.body.addEventListener("htmx:oobAfterSwap", (event) => ["desk-rows", "bulk"].includes(event.target.id) && settle());
+document.body.addEventListener("htmx:oobAfterSwap", (event) => [...PARTS, "desk-rows", "bulk"].includes(event.target.id) && settle());
 
 // Ticks survive paging; what is ticked on other pages goes along as hidden fields.
 

@@ -63,7 +63,7 @@ function plain(key) {
   }
   if (key === "g") return (prefix = Date.now()) > 0;
   if (key === "?") return openSheet();
-  if (key === "/") return focus("#q, .query input, .query a");
+  if (key === "/") return focus("#q");
   return document.getElementById("talk") ? onThread(key) : onList(key);
 }
 
