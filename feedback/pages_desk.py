@@ -213,7 +213,7 @@ def _bar(actor: Actor, parsed: Query, query: dict[str, str]) -> DeskBar:
 def _opened(
     actor: Actor, query: dict[str, str], hrefs: Sequence[str] = (), listed: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The open report, its conversation, and where resolving goes on to: the row below, else the one above, else the top.
+    """The open report, its conversation, and where resolving goes on to: the row below, the one above, or the first.
 
     Where the list is not drawn, the page that has it knows the way on, and says so with the form.
     """
