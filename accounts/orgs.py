@@ -27,3 +27,9 @@ def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
     is_first = not Membership.objects.filter(user=user).exists()
     member, _ = Membership.objects.get_or_create(user=user, org=org, defaults={"role": role, "is_default": is_first})
     return member
+
+
+def administered_by(user_id: int) -> list[Org]:
+    """The orgs whose admin somebody is, by short name. This is a role in an org; a platform admin needs none."""
+    rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
+    return list(rows.order_by("slug"))

@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.models import Org, User
 from core import ids
 from core.db import JsonText
+from feedback import webhook_models  # noqa: F401 - Django looks for models here
 from feedback.taxonomy import Sentiment
 from threads.models import Thread
 
