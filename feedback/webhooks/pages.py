@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import page_actor
 from accounts.models import Org
 from accounts.orgs import administered_by
-from accounts.pages import signed_in
+from accounts.pages import required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
@@ -40,15 +40,20 @@ def webhooks(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return _list(request, {"events": ["feedback.submitted"]})
     typed = _typed(request)
-    org_id = typed["org_id"] or None
     try:
         bodies.check_storable(typed)
-        body = bodies.parse(WebhookIn, typed)
-        endpoint = endpoints.create(actor, endpoints.org_named(org_id) if org_id else None, body)
+        endpoint = endpoints.create(actor, _org(request, typed["org_id"]), bodies.parse(WebhookIn, typed))
     except InvalidRequest as problem:
         return _list(request, typed, problem)
     _show_once(request, endpoint)
     return redirect("feedback:webhook", endpoint.webhook_id)
+
+
+def _org(request: HttpRequest, org_id: str) -> int | None:
+    """The org that was picked; without one every org for a platform admin, and one's own for everybody else."""
+    if org_id:
+        return endpoints.org_named(org_id)
+    return None if page_actor(request).is_admin else required_org(request).pk
 
 
 def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | None = None) -> HttpResponse:

@@ -27,7 +27,6 @@ logger = logging.getLogger("heddle.webhooks")
 State = WebhookDelivery.State
 KEPT_BYTES = 2048
 _GONE = 410
-_LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 _PRUNED_AT_ONCE = 1000
 _slots = threading.BoundedSemaphore(max(1, settings.HEDDLE.turns // 2))
 
@@ -107,7 +106,8 @@ def _released(endpoint_id: int, lease: datetime | None) -> None:
 
 
 def _leased(rows: QuerySet[WebhookEndpoint]) -> datetime | None:
-    until = timezone.now() + timedelta(seconds=settings.HEDDLE.webhook_timeout_seconds) + _LEASE_BEYOND_TIMEOUT
+    seconds = settings.HEDDLE.webhook_timeout_seconds + settings.HEDDLE.lease_seconds
+    until = timezone.now() + timedelta(seconds=seconds)
     return until if rows.update(lease_until=until) else None
 
 
