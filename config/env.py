@@ -61,20 +61,20 @@ class Env(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["json", "text"] = "json"
 
-    @field_validator("allow_private_targets", mode="before")
-    @classmethod
-    def _everything(cls, value: object) -> object:
-        """`true` stands for every network, `false` for none."""
-        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
-            return ("0.0.0.0/0", "::/0") if value.strip().lower() == "true" else ()
-        return value
-
     @field_validator("hosts", "model_profiles", "allow_private_targets", "webhook_retry_seconds", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         """Lists are written with commas or new lines."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
+        return value
+
+    @field_validator("allow_private_targets", mode="before")
+    @classmethod
+    def _everything(cls, value: object) -> object:
+        """`true` stands for every network, `false` for none. The last one written is the first to look at a value."""
+        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+            return ("0.0.0.0/0", "::/0") if value.strip().lower() == "true" else ()
         return value
 
     @model_validator(mode="after")

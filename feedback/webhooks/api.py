@@ -8,6 +8,7 @@ from core import paging
 from core.api import Endpoint, data, describe, record
 from feedback.webhook_models import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints
+from feedback.webhooks.audience import require_maker
 from feedback.webhooks.wire import (
     DeliveryOut,
     DeliveryPageOut,
@@ -36,6 +37,7 @@ class Webhooks(Endpoint):
 
     @describe(takes=WebhookIn, gives=WebhookSecretOut, summary="Make a webhook; its secret is shown this once")
     def post(self, request: Request) -> HttpResponse:
+        require_maker(self.actor)
         body = self.parse(WebhookIn)
         header = request.META.get("HTTP_X_ROBOTO_ORG_ID")
         if body.org_id:

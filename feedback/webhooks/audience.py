@@ -4,15 +4,32 @@ from accounts import orgs
 from accounts.authentication import actor_of_user
 from accounts.rights import Audience, Right, audience_of
 from core.actor import Actor
+from core.errors import Unauthorized
 from feedback.webhook_models import WebhookEndpoint, WebhookEvent
 from feedback.webhooks.events import EVENTS
 from threads.access import may
+
+_WHOSE = "Webhooks of an org are for its admins, and for platform admins."
 
 
 def audience_in(actor: Actor, org_id: int | None) -> Audience | None:
     """What somebody may be told of an org's reports; None for the org means every org's."""
     administers = org_id is not None and org_id in {org.pk for org in orgs.administered_by(actor.user_id)}
     return audience_of(actor, administers=administers)
+
+
+def require_audience(actor: Actor, org_id: int | None) -> Audience:
+    """What the actor may be told of an org; raises `Unauthorized` where that is nothing."""
+    found = audience_in(actor, org_id)
+    if found is None:
+        raise Unauthorized(_WHOSE)
+    return found
+
+
+def require_maker(actor: Actor) -> None:
+    """Refuse whoever may be told of no org at all, before anything that they sent is looked at."""
+    if audience_of(actor, administers=bool(orgs.administered_by(actor.user_id))) is None:
+        raise Unauthorized(_WHOSE)
 
 
 def audience_of_endpoint(endpoint: WebhookEndpoint) -> Audience | None:

@@ -11,10 +11,10 @@ from accounts.models import Org
 from accounts.rights import Audience
 from core import ids, jobs, outbound, paging
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound, Unauthorized
+from core.errors import InvalidRequest, NotFound
 from feedback.webhook_models import WebhookEndpoint
 from feedback.webhooks import outbox, signing
-from feedback.webhooks.audience import audience_in, audience_of_endpoint
+from feedback.webhooks.audience import audience_of_endpoint, require_audience
 from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookOut, WebhookPageOut, WebhookPatch, WebhookSecretOut
 
@@ -51,14 +51,6 @@ def org_named(org_id: str) -> int:
     found = Org.objects.filter(key=ids.key_of(org_id, ids.ORG) or "").values_list("pk", flat=True).first()
     if found is None:
         raise InvalidRequest(f"org_id: there is no org {org_id[:80]}")
-    return found
-
-
-def require_audience(actor: Actor, org_id: int | None) -> Audience:
-    """What the actor may be told of an org; raises `Unauthorized` where that is nothing."""
-    found = audience_in(actor, org_id)
-    if found is None:
-        raise Unauthorized("Webhooks of an org are for its admins, and for platform admins.")
     return found
 
 

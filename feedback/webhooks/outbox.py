@@ -62,9 +62,7 @@ def settle(event_id: int) -> None:
     """
     now = timezone.now()
     with transaction.atomic():
-        waiting = WebhookEvent.objects.select_for_update(of=("self",)).select_related(
-            "report__thread__org", "report__created_by", "actor"
-        )
+        waiting = WebhookEvent.objects.select_for_update(of=("self",)).select_related("report__thread", "actor")
         event = waiting.filter(pk=event_id, settled_at=None, due_at__lte=now).first()
         if event is None:
             return

@@ -17,7 +17,7 @@ from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
 from feedback.webhook_models import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints, signing
-from feedback.webhooks.audience import audience_in, audience_of_endpoint
+from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_maker
 from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookPatch
 
@@ -39,6 +39,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
     actor = page_actor(request)
     if request.method == "GET":
         return _list(request, {"events": ["feedback.submitted"]})
+    require_maker(actor)
     typed = _typed(request)
     try:
         bodies.check_storable(typed)
@@ -83,8 +84,9 @@ def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | No
 def webhook(request: HttpRequest, webhook_id: str) -> HttpResponse:
     """One webhook: what it is, what was sent to it, and changing it."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
-    shown = request.session.pop("webhook_secret", None)
-    secret = shown[1] if shown and shown[0] == endpoint.webhook_id else ""
+    secret = ""
+    if request.session.get("webhook_secret", [""])[0] == endpoint.webhook_id:
+        secret = request.session.pop("webhook_secret")[1]
     typed = {"url": endpoint.url, "description": endpoint.description, "events": endpoint.events}
     return _one(request, endpoint, typed, secret=secret)
 

@@ -116,7 +116,7 @@ def _due() -> QuerySet[WebhookDelivery]:
 
 
 def _next(endpoint_id: int) -> WebhookDelivery | None:
-    rows = _due().filter(endpoint=endpoint_id).select_related("endpoint__owner", "event__report__thread__org")
+    rows = _due().filter(endpoint=endpoint_id).select_related("endpoint__owner", "event__report__thread")
     return rows.order_by("next_at", "pk").first()
 
 
@@ -127,6 +127,8 @@ def _sent(delivery: WebhookDelivery) -> bool:
         return True
     outcome = _attempt(delivery)
     with transaction.atomic():
+        if not WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk).exists():
+            return False  # deleted meanwhile, and its endpoint with it
         _stored(delivery, outcome)
     logger.info(
         "webhook.attempted",

@@ -293,6 +293,20 @@ def test_the_sweep_asks_for_what_is_due_and_first_for_those_that_answer(alice, r
     assert not idle.deliveries.exists()
 
 
+def test_what_is_deleted_while_it_is_sent_leaves_nothing(alice, hook, receiver, rate, monkeypatch):
+    rate()
+    attempt = sending._attempt
+
+    def deleting(delivery):
+        data_of(alice.request("DELETE", f"/v1/webhooks/{hook['webhook_id']}"))
+        return attempt(delivery)
+
+    monkeypatch.setattr(sending, "_attempt", deleting)
+    hooks.work()
+    assert len(receiver.got) == 1
+    assert not WebhookAttempt.objects.exists()
+
+
 def test_old_entries_leave_the_log(alice, hook, receiver, rate):
     rate()
     data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/test"))

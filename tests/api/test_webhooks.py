@@ -56,6 +56,8 @@ def test_members_make_none_and_admins_of_an_org_none_for_another(alice, api, who
     for client, org in ((api("bob"), None), (api("bob"), who.acme), (alice, who.globex)):
         said = refusal_of(client.post("/v1/webhooks", body | ({"org_id": org.org_id} if org else {})))
         assert said[:2] == (403, "RobotoUnauthorizedException")
+    assert refusal_of(api("bob").post("/v1/webhooks", b"{not json"))[0] == 403  # spec 1.4: the right before the body
+    assert refusal_of(alice.post("/v1/webhooks", b"{not json"))[0] == 400
     assert not WebhookEndpoint.objects.exists()
 
 
