@@ -13,7 +13,7 @@ from core import ids, notices
 from core.actor import Actor
 from core.errors import NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
-from feedback import labelling, projecting, versions
+from feedback import labelling, projecting, versions, webhooks
 from feedback.deciding import (
     BESIDE_COLUMNS,
     REPLY_COLUMNS,
@@ -133,7 +133,15 @@ def apply(
     _store(subject, {**stamps, **after}, now)
     if "admin_label" in after:
         labelling.follow(actor, report)
+    if _touches(after, REPORT_COLUMNS):
+        webhooks.announce(_event(after), report.pk, actor_id=actor.user_id, by_triage=True)
     return _CHANGES.insert(change)
+
+
+def _event(after: Decision) -> str:
+    if "resolved" not in after:
+        return webhooks.UPDATED
+    return webhooks.RESOLVED if after["resolved"] else webhooks.REOPENED
 
 
 def _store(subject: Subject, after: Decision, now: datetime) -> None:
