@@ -40,7 +40,7 @@ app.conf.update(
     timezone="UTC",
     beat_schedule={
         "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
-        "webhooks": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
+        "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
     },
     beat_schedule_filename=str(env.data_dir / "beat-schedule"),
 )

@@ -3,6 +3,7 @@
 The codes are the exception classes of the public SDK (spec 1.4), so that a client catches what the server meant.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 
@@ -80,6 +81,16 @@ class Conflict(DomainError):
     status = 409
     code = "RobotoConflictException"
     title = "Somebody else was quicker."
+
+
+class Stale(Conflict):
+    """The version that a change was made from is not the present one; `columns` are those that both wrote."""
+
+    status = 412
+
+    def __init__(self, message: str, *, columns: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = tuple(columns)
 
 
 class TooManyTries(DomainError):

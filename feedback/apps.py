@@ -1,10 +1,13 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class FeedbackConfig(AppConfig):
     name = "feedback"
 
     def ready(self) -> None:
-        from feedback import hooks
+        from feedback import hooks, indexing
 
         hooks.register()
+        pre_migrate.connect(indexing.remove, sender=self)
+        post_migrate.connect(indexing.install, sender=self)

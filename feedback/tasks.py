@@ -4,7 +4,15 @@ from celery import shared_task
 from django.db import DatabaseError, close_old_connections
 
 from core.db import replace_dead_connections
+from feedback import bulk, sweeping
 from feedback.webhooks import outbox, sending
+
+
+@shared_task(name="feedback.bulk", ignore_result=True)
+def advance_bulk(bulk_id: int) -> None:
+    """Carry a bulk to its end."""
+    close_old_connections()
+    bulk.advance(bulk_id)
 
 
 @shared_task(name="feedback.settle", ignore_result=True)
@@ -26,7 +34,7 @@ def sweep() -> None:
     """Ask again for what is due."""
     close_old_connections()
     try:
-        sending.sweep()
+        sweeping.sweep()
     except DatabaseError:
         replace_dead_connections()
         raise

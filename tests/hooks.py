@@ -5,7 +5,7 @@ from typing import Any
 from accounts.models import Membership
 from feedback import webhooks
 from feedback.models import UserFeedback
-from feedback.webhook_models import WebhookEndpoint
+from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import outbox, sending
 from tests.conftest import Api, data_of
 from tests.people import Person

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from accounts.authentication import org_of
 from core import paging
 from core.api import Endpoint, data, describe, record
-from feedback.webhook_models import WebhookEndpoint
+from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints
 from feedback.webhooks.audience import require_maker
 from feedback.webhooks.wire import (

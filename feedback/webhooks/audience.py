@@ -5,7 +5,7 @@ from accounts.authentication import actor_of_user
 from accounts.rights import Audience, Right, audience_of
 from core.actor import Actor
 from core.errors import Unauthorized
-from feedback.webhook_models import WebhookEndpoint, WebhookEvent
+from feedback.models.webhook import WebhookEndpoint, WebhookEvent
 from feedback.webhooks.events import EVENTS
 from threads.access import may
 

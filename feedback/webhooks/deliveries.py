@@ -6,7 +6,7 @@ from django.utils import timezone
 from accounts.rights import Audience
 from core import ids, jobs, paging
 from core.errors import InvalidRequest, NotFound
-from feedback.webhook_models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from feedback.webhooks import outbox
 from feedback.webhooks.events import TEST, TestData, ToldTest
 from feedback.webhooks.wire import AttemptOut, DeliveryOut, DeliveryPageOut

@@ -12,7 +12,7 @@ from accounts.rights import Audience
 from core import ids, jobs, outbound, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from feedback.webhook_models import WebhookEndpoint
+from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import outbox, signing
 from feedback.webhooks.audience import audience_of_endpoint, require_audience
 from feedback.webhooks.events import EVENTS

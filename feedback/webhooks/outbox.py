@@ -16,7 +16,7 @@ from core import jobs
 from core.prepared import Prepared, PreparedInsert
 from feedback import projecting
 from feedback.models import UserFeedback
-from feedback.webhook_models import WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks.audience import audience_for
 from feedback.webhooks.events import OPENNESS, UPDATED, ToldOrg, ToldTriage
 

@@ -15,7 +15,7 @@ from accounts.pages import required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from feedback.webhook_models import WebhookEndpoint
+from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints, signing
 from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_maker
 from feedback.webhooks.events import EVENTS

@@ -20,7 +20,7 @@ from django.utils import timezone
 from accounts.rights import Audience
 from core import jobs, outbound
 from core.errors import DomainError
-from feedback.webhook_models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks import audience, outbox, signing
 
 logger = logging.getLogger("heddle.webhooks")

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.utils.crypto import salted_hmac
 from standardwebhooks.webhooks import Webhook
 
-from feedback.webhook_models import WebhookEndpoint
+from feedback.models.webhook import WebhookEndpoint
 
 
 def secret_of(endpoint: WebhookEndpoint, generation: int | None = None) -> str:

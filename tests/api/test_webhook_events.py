@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from accounts.models import Membership
 from core import jobs, outbound
 from feedback.models import UserFeedback
-from feedback.webhook_models import WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks import outbox
 from tests import hooks, make
 from tests.conftest import data_of

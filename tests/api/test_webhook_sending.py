@@ -14,7 +14,7 @@ from django.utils import timezone
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from core import jobs
-from feedback.webhook_models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks import sending
 from tests import hooks, make
 from tests.conftest import data_of

@@ -5,7 +5,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from accounts.models import Membership
-from feedback.webhook_models import WebhookDelivery, WebhookEndpoint
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
 from tests import hooks
 from tests.api.test_queries import TOKEN, same_with_more_rows
 from tests.conftest import data_of, refusal_of

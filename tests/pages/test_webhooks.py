@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import Org
-from feedback.webhook_models import WebhookDelivery, WebhookEndpoint
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
 from tests import hooks
 from tests.pages.dom import dom, get, queries, submit
 

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0001_initial'),
-        ('feedback', '0001_initial'),
+        ('feedback', '0004_indexed'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

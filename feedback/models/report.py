@@ -1,4 +1,4 @@
-"""Reports: what a person said of an answer, what admins made of it, and who changed what."""
+"""Reports: what a person said of an answer, the columns of the wire's record, and what the person is told of it."""
 
 from typing import ClassVar
 
@@ -8,7 +8,6 @@ from django.utils import timezone
 from accounts.models import Org, User
 from core import ids
 from core.db import JsonText
-from feedback import webhook_models  # noqa: F401 - Django looks for models here
 from feedback.taxonomy import Sentiment
 from threads.models import Thread
 
@@ -34,6 +33,8 @@ class UserFeedback(models.Model):
     resolved = models.BooleanField(default=False)
     resolved_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+", db_index=False)
     resolved_at = models.DateTimeField(null=True)
+    owned_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+", db_index=False, editable=False)
+    """A copy of `Triage.owner` that the database keeps, so that what nobody owns is found without a walk."""
 
     class Meta:
         constraints: ClassVar = [
@@ -52,6 +53,25 @@ class UserFeedback(models.Model):
             models.Index(fields=["resolved", "sentiment", "-id"], name="feedback_state_tone"),
             models.Index(fields=["sentiment", "-id"], name="feedback_tone"),
             models.Index(fields=["org", "-id"], name="feedback_org"),
+            # Questions of time: when it came, when it was done.
+            models.Index(fields=["created"], name="feedback_created"),
+            models.Index(
+                fields=["resolved_at"], condition=models.Q(resolved_at__isnull=False), name="feedback_resolved_at"
+            ),
+            # What waits for somebody, and what somebody has, however many reports others have.
+            models.Index(
+                fields=["-id"], condition=models.Q(resolved=False, owned_by__isnull=True), name="feedback_unclaimed"
+            ),
+            models.Index(
+                fields=["owned_by", "resolved", "-id"],
+                condition=models.Q(owned_by__isnull=False),
+                name="feedback_owned",
+            ),
+            # Both are rare beside what was never touched again.
+            models.Index(
+                fields=["modified"], condition=models.Q(modified__gt=models.F("created")), name="feedback_edited"
+            ),
+            models.Index(fields=["-id"], condition=models.Q(admin_note__isnull=False), name="feedback_noted"),
         ]
 
     def __str__(self) -> str:
@@ -63,17 +83,31 @@ class UserFeedback(models.Model):
         return ids.FEEDBACK + self.key
 
 
-class TriageChange(models.Model):
-    """One thing that an admin did to a report: who, when, what was before and after. Never changed, never deleted."""
+class Reply(models.Model):
+    """What the submitter is told, written for them on purpose. No row: the report was received, and no more is said.
 
-    feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="changes")
-    at = models.DateTimeField(default=timezone.now)
-    actor = models.ForeignKey(User, models.PROTECT, related_name="+")
-    before = JsonText()
-    after = JsonText()
+    It stands apart from `Triage`, so that what is read for a submitter cannot touch what admins keep to themselves.
+    """
 
-    class Meta:
-        ordering: ClassVar = ["id"]
+    class Status(models.TextChoices):
+        RECEIVED = "received", "Received"
+        LOOKED_AT = "looked_at", "Looked at"
+        ANSWERED = "answered", "Answered"
+
+    feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="reply")
+    public_status = models.CharField(max_length=10, choices=Status, default=Status.RECEIVED)
+    public_reply = models.TextField(null=True)  # noqa: DJ001 - the wire tells null from ""
+    replied_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
-        return f"{self.actor_id} on {self.feedback_id}"
+        return f"{self.public_status} {self.feedback_id}"
+
+
+class Retraction(models.Model):
+    """A report that its submitter took back: that it was there, and nothing of what it said."""
+
+    key = models.CharField(max_length=26, unique=True, editable=False)
+    retracted_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return ids.FEEDBACK + self.key

@@ -1,0 +1,129 @@
+"""What the database itself keeps beside each report: the words to find it by, who owns it, that it is undigested.
+
+Triggers do it, so that no verb, command or repair by hand can leave one of them out. They are put in place after every
+migration, and taken away before one on SQLite, where a changed table is a new one that would lose them in silence.
+
+The index has a row for each report: on SQLite an FTS5 table with one column a kind of text, on PostgreSQL a vector with
+one weight a kind. Notes and note follow the report; what the answer said is added by `feedback.digesting`.
+"""
+
+from typing import Any
+
+from django.db import connection
+
+from feedback.models import UserFeedback
+
+TABLE = "feedback_search"
+WEIGHTS = {"notes": "A", "note": "B", "answer": "C", "tools": "D"}
+"""The columns of the index, and the weights that stand for them on PostgreSQL."""
+
+_SQLITE = {
+    "feedback_report_added": """
+        AFTER INSERT ON feedback_userfeedback BEGIN
+            INSERT INTO feedback_search (rowid, notes, note) VALUES (new.id, new.notes, new.admin_note);
+            INSERT INTO feedback_undigested (feedback_id) VALUES (new.id);
+        END""",
+    "feedback_report_reworded": """
+        AFTER UPDATE OF notes, admin_note ON feedback_userfeedback
+        WHEN new.notes IS NOT old.notes OR new.admin_note IS NOT old.admin_note BEGIN
+            UPDATE feedback_search SET notes = new.notes, note = new.admin_note WHERE rowid = new.id;
+        END""",
+    "feedback_report_gone": """
+        AFTER DELETE ON feedback_userfeedback BEGIN
+            DELETE FROM feedback_search WHERE rowid = old.id;
+            DELETE FROM feedback_undigested WHERE feedback_id = old.id;
+        END""",
+    "feedback_owner_named": """
+        AFTER INSERT ON feedback_triage WHEN new.owner_id IS NOT NULL BEGIN
+            UPDATE feedback_userfeedback SET owned_by_id = new.owner_id WHERE id = new.feedback_id;
+        END""",
+    "feedback_owner_changed": """
+        AFTER UPDATE OF owner_id ON feedback_triage WHEN new.owner_id IS NOT old.owner_id BEGIN
+            UPDATE feedback_userfeedback SET owned_by_id = new.owner_id WHERE id = new.feedback_id;
+        END""",
+    "feedback_owner_gone": """
+        AFTER DELETE ON feedback_triage WHEN old.owner_id IS NOT NULL BEGIN
+            UPDATE feedback_userfeedback SET owned_by_id = NULL WHERE id = old.feedback_id;
+        END""",
+}
+_POSTGRES = {
+    "feedback_report_added": (
+        "AFTER INSERT ON feedback_userfeedback FOR EACH ROW",
+        """
+        INSERT INTO feedback_search (feedback_id, document)
+            VALUES (new.id, feedback_words(new.notes, 'A') || feedback_words(new.admin_note, 'B'));
+        INSERT INTO feedback_undigested (feedback_id) VALUES (new.id);""",
+    ),
+    "feedback_report_reworded": (
+        "AFTER UPDATE OF notes, admin_note ON feedback_userfeedback FOR EACH ROW "
+        "WHEN (new.notes IS DISTINCT FROM old.notes OR new.admin_note IS DISTINCT FROM old.admin_note)",
+        # What comes first keeps its places, so that places do not drift with each change.
+        """
+        UPDATE feedback_search SET document = ts_filter(document, '{c,d}')
+            || feedback_words(new.notes, 'A') || feedback_words(new.admin_note, 'B')
+            WHERE feedback_id = new.id;""",
+    ),
+    "feedback_report_gone": (
+        "AFTER DELETE ON feedback_userfeedback FOR EACH ROW",
+        """
+        DELETE FROM feedback_search WHERE feedback_id = old.id;
+        DELETE FROM feedback_undigested WHERE feedback_id = old.id;""",
+    ),
+    "feedback_reports_gone": (
+        "AFTER TRUNCATE ON feedback_userfeedback FOR EACH STATEMENT",
+        "TRUNCATE feedback_search;",
+    ),
+    "feedback_owner_named": (
+        "AFTER INSERT ON feedback_triage FOR EACH ROW WHEN (new.owner_id IS NOT NULL)",
+        "UPDATE feedback_userfeedback SET owned_by_id = new.owner_id WHERE id = new.feedback_id;",
+    ),
+    "feedback_owner_changed": (
+        "AFTER UPDATE OF owner_id ON feedback_triage FOR EACH ROW WHEN (new.owner_id IS DISTINCT FROM old.owner_id)",
+        "UPDATE feedback_userfeedback SET owned_by_id = new.owner_id WHERE id = new.feedback_id;",
+    ),
+    "feedback_owner_gone": (
+        "AFTER DELETE ON feedback_triage FOR EACH ROW WHEN (old.owner_id IS NOT NULL)",
+        "UPDATE feedback_userfeedback SET owned_by_id = NULL WHERE id = old.feedback_id;",
+    ),
+}
+
+
+def install(**signal: Any) -> None:
+    """Put the triggers in place, after a migration."""
+    if not signal.get("plan", True) or TABLE not in connection.introspection.table_names():
+        return
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            for name, body in _SQLITE.items():
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
+                cursor.execute(f"CREATE TRIGGER {name} {body}")
+            return
+        for name, (when, body) in _POSTGRES.items():
+            cursor.execute(
+                f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
+                f"AS $$ BEGIN {body} RETURN NULL; END $$"
+            )
+            cursor.execute(f"CREATE OR REPLACE TRIGGER {name} {when} EXECUTE FUNCTION {name}()")
+
+
+def remove(**signal: Any) -> None:
+    """Take the triggers of SQLite away, before a migration that changes something."""
+    if connection.vendor == "sqlite" and signal.get("plan", True):
+        with connection.cursor() as cursor:
+            for name in _SQLITE:
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
+
+
+def fill(pks: range) -> None:
+    """Index notes and note of reports that were stored while no trigger stood, by the range of their row ids."""
+    table = UserFeedback._meta.db_table
+    between = "id BETWEEN %s AND %s"
+    if connection.vendor == "sqlite":
+        sql = f"INSERT INTO {TABLE} (rowid, notes, note) SELECT id, notes, admin_note FROM {table} WHERE {between}"  # noqa: S608
+    else:
+        sql = (
+            f"INSERT INTO {TABLE} (feedback_id, document) "  # noqa: S608
+            f"SELECT id, feedback_words(notes, 'A') || feedback_words(admin_note, 'B') FROM {table} WHERE {between}"
+        )
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [pks.start, pks.stop - 1])

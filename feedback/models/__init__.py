@@ -1,0 +1,27 @@
+"""What the feedback app stores."""
+
+from feedback.models.answer import RatedAnswer, RatedTool, Undigested
+from feedback.models.report import Reply, Retraction, UserFeedback
+from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+
+__all__ = [
+    "Bulk",
+    "BulkFailure",
+    "Label",
+    "Labelled",
+    "Lease",
+    "RatedAnswer",
+    "RatedTool",
+    "Reply",
+    "Retraction",
+    "SavedView",
+    "Triage",
+    "TriageChange",
+    "Undigested",
+    "UserFeedback",
+    "WebhookAttempt",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookEvent",
+]

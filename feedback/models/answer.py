@@ -1,0 +1,49 @@
+"""What a rated answer was made of, kept beside the report so that the desk can ask for it without reading threads."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from feedback.models.report import UserFeedback
+
+
+class RatedAnswer(models.Model):
+    """The model that answered and how its turn ended. Worked out once the report is stored: an answer never changes."""
+
+    feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="answer")
+    model_profile = models.CharField(max_length=100, default="")
+    error_code = models.CharField(max_length=60, default="")
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["model_profile", "-feedback"], name="answer_model"),
+            models.Index(fields=["error_code", "-feedback"], condition=~models.Q(error_code=""), name="answer_error"),
+        ]
+
+    def __str__(self) -> str:
+        return f"answer of {self.feedback_id}"
+
+
+class RatedTool(models.Model):
+    """A tool that was used in the turn of a rated answer."""
+
+    feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="tools", db_index=False)
+    tool_name = models.CharField(max_length=200)
+    failed = models.BooleanField(default=False)
+    """Whether any of its results was an error."""
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["feedback", "tool_name"], name="rated_tool_once")]
+        indexes: ClassVar = [models.Index(fields=["tool_name", "-feedback"], name="rated_tool_of")]
+
+    def __str__(self) -> str:
+        return f"{self.tool_name} in {self.feedback_id}"
+
+
+class Undigested(models.Model):
+    """A report whose answer has not been looked at. The database adds it with the report, the digest takes it away."""
+
+    feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="undigested")
+
+    def __str__(self) -> str:
+        return f"undigested {self.feedback_id}"

@@ -1,0 +1,199 @@
+"""What the fields mean: a value and who asks when, made into a condition on reports."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Lower
+from django.db.models.lookups import GreaterThan
+
+from accounts.models import Org, User
+from core import ids
+from core.actor import Actor
+from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
+from feedback.querying import moments, words
+from feedback.querying.sides import beside, between, spellings
+from feedback.taxonomy import BIT, Outcome
+from threads.models import Goal, Thread
+
+NOTHING = Q(pk__in=[])
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks, when and where; `excluding` stands under a minus. What names nobody is remarked upon."""
+
+    actor: Actor
+    now: datetime
+    tz: tzinfo
+    excluding: bool = False
+    remarks: list[str] = field(default_factory=list)
+
+    def nobody(self, said: str) -> Q:
+        """Matches nothing, and tells why."""
+        if said not in self.remarks:
+            self.remarks.append(said)
+        return NOTHING
+
+
+Condition = Callable[[str, Asking], Q]
+
+
+def state(value: str, asking: Asking) -> Q:
+    """`is:`"""
+    match value:
+        case "open" | "resolved":
+            return Q(resolved=value == "resolved")
+        case "unclaimed":
+            return Q(resolved=False, owned_by__isnull=True) & ~Q(
+                Exists(_snoozed(asking).filter(feedback=OuterRef("pk")))
+            )
+        case "mine":
+            return Q(owned_by=asking.actor.user_id)
+        case "snoozed":
+            return beside(_snoozed(asking), excluding=asking.excluding)
+        case "due":
+            due = Triage.objects.filter(snoozed_until__lte=asking.now)
+            return Q(resolved=False) & beside(due, excluding=asking.excluding)
+        case "duplicate":
+            return outcome(Outcome.DUPLICATE, asking)
+        case "edited":
+            return _EDITED
+    replies = Reply.objects.filter(public_status=Reply.Status.ANSWERED)
+    return beside(replies, excluding=asking.excluding)
+
+
+def having(value: str, asking: Asking) -> Q:
+    """`has:`"""
+    match value:
+        case "owner":
+            return Q(owned_by__isnull=False)
+        case "note":
+            return Q(admin_note__isnull=False) & ~Q(admin_note="")
+        case "notes":
+            return Q(notes__isnull=False)
+        case "goal":
+            return Q(thread__goal_count__gt=0)
+        case "fork":
+            return Q(Exists(Thread.objects.filter(forked_from=OuterRef("thread_id"))))
+        case "label":
+            return beside(Labelled.objects.all(), excluding=asking.excluding)
+        case "reply":
+            return beside(Reply.objects.filter(public_reply__gt=""), excluding=asking.excluding)
+        case "tool":
+            return beside(RatedTool.objects.all(), excluding=asking.excluding)
+        case "error":
+            return beside(RatedAnswer.objects.exclude(error_code=""), excluding=asking.excluding)
+    copies = Triage.objects.filter(duplicate_of__isnull=False)
+    return beside(copies, by="duplicate_of", excluding=asking.excluding)
+
+
+def sentiment(value: str, asking: Asking) -> Q:
+    return Q(sentiment=value)
+
+
+def category(value: str, asking: Asking) -> Q:
+    return Q(GreaterThan(F("category_bits").bitand(BIT[value]), 0))
+
+
+def outcome(value: str, asking: Asking) -> Q:
+    return beside(Triage.objects.filter(outcome=value), excluding=asking.excluding)
+
+
+def label(value: str, asking: Asking) -> Q:
+    found = Label.objects.alias(word=Lower("name")).filter(word=value.lower()).values_list("pk", flat=True).first()
+    if found is None:
+        return asking.nobody(f"There is no label {value}.")
+    return beside(Labelled.objects.filter(label=found), excluding=asking.excluding)
+
+
+def owner(value: str, asking: Asking) -> Q:
+    if value == "none":
+        return Q(owned_by__isnull=True)
+    return _one_of("owned_by", value, asking)
+
+
+def submitter(value: str, asking: Asking) -> Q:
+    return _one_of("created_by", value, asking)
+
+
+def model(value: str, asking: Asking) -> Q:
+    found = spellings(RatedAnswer, "model_profile", value)
+    if not found:
+        return asking.nobody(f"No rated answer is of the model profile {value}.")
+    return beside(RatedAnswer.objects.filter(model_profile__in=found), excluding=asking.excluding)
+
+
+def tool(value: str, asking: Asking) -> Q:
+    found = spellings(RatedTool, "tool_name", value)
+    if not found:
+        return asking.nobody(f"No rated answer used a tool {value}.")
+    return beside(RatedTool.objects.filter(tool_name__in=found), excluding=asking.excluding)
+
+
+def error(value: str, asking: Asking) -> Q:
+    found = spellings(RatedAnswer, "error_code", value)
+    if not found:
+        return asking.nobody(f"No rated answer ended with the error {value}.")
+    rows = RatedAnswer.objects.exclude(error_code="").filter(error_code__in=found)
+    return beside(rows, excluding=asking.excluding)
+
+
+def thread(value: str, asking: Asking) -> Q:
+    found = Thread.objects.by_public_id(value).values_list("pk", flat=True).first()
+    return Q(thread=found) if found else asking.nobody(f"There is no thread {value}.")
+
+
+def org(value: str, asking: Asking) -> Q:
+    key = ids.key_of(value.lower(), ids.ORG) or ""
+    found = Org.objects.filter(Q(slug=value.lower()) | Q(key=key)).values_list("pk", flat=True).first()
+    return Q(org=found) if found else asking.nobody(f"There is no org {value}.")
+
+
+def goal(value: str, asking: Asking) -> Q:
+    return Q(Exists(Goal.objects.filter(thread=OuterRef("thread_id"), status=value)))
+
+
+def fork(value: str, asking: Asking) -> Q:
+    return Q(thread__forked_from__isnull=value == "no")
+
+
+def created(value: str, asking: Asking) -> Q:
+    return between("created", _stretch(value, asking))
+
+
+def resolved(value: str, asking: Asking) -> Q:
+    return between("resolved_at", _stretch(value, asking))
+
+
+def edited(value: str, asking: Asking) -> Q:
+    return between("modified", _stretch(value, asking), _EDITED)
+
+
+def text_in(column: str) -> Condition:
+    """Words in one column of the index."""
+    return lambda value, asking: words.says(value, column)
+
+
+_EDITED = Q(modified__gt=F("created"))
+
+
+def _snoozed(asking: Asking) -> QuerySet[Triage]:
+    return Triage.objects.filter(Q(snoozed_until__gt=asking.now) | Q(snoozed_until_again=True))
+
+
+def _one_of(column: str, value: str, asking: Asking) -> Q:
+    """A person by "me", their address, or what stands before its @: of several orgs, that may be several."""
+    if value == "me":
+        return Q(**{column: asking.actor.user_id})
+    said = value.lower()
+    people = User.objects.filter(email=said) if "@" in said else User.objects.filter(email__startswith=f"{said}@")
+    found = list(people.values_list("pk", flat=True)[:100])
+    if not found:
+        return asking.nobody(f"There is nobody called {value}.")
+    return Q(**{column: found[0]}) if len(found) == 1 else Q(**{f"{column}__in": found})
+
+
+def _stretch(value: str, asking: Asking) -> moments.Stretch:
+    return moments.stretch(value, now=asking.now, tz=asking.tz)

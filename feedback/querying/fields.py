@@ -1,0 +1,102 @@
+"""Every field of the query language: what it takes, what it is for, what it means. A new one is one entry here."""
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from feedback.querying import conditions, moments, words
+from feedback.querying.conditions import Condition
+from feedback.taxonomy import Category, Outcome, Sentiment
+from threads.status import GoalStatus
+
+
+@dataclass(frozen=True, slots=True)
+class QueryField:
+    """One field. `clean` gives the one spelling of a value, or raises `ValueError` with what would be right."""
+
+    name: str
+    help: str
+    takes: str
+    condition: Condition
+    clean: Callable[[str], str]
+    values: tuple[str, ...] = ()
+    """All that it takes, or what is worth offering where it takes more."""
+    looks_at_answer: bool = False
+    """Whether it asks for what the digest works out."""
+
+
+def nearest(name: str) -> str:
+    """What would be right in place of a name that is no field."""
+    [*close] = difflib.get_close_matches(name, FIELDS, n=1, cutoff=0.6)
+    better = f"did you mean {close[0]}:?" if close else f"the fields are {', '.join(FIELDS)}"
+    return f"there is no field {name}; {better} Quote it to look for the words"
+
+
+def _chosen(name: str, text: str, condition: Condition, values: Sequence[str]) -> QueryField:
+    def clean(value: str) -> str:
+        said = value.lower().replace("-", "_").replace(" ", "_")
+        if said not in values:
+            raise ValueError(f"must be {_listed(values)}")
+        return said
+
+    return QueryField(name, text, _listed(values), condition, clean, tuple(values))
+
+
+def _named(
+    name: str, text: str, takes: str, condition: Condition, *, values: tuple[str, ...] = (), looks: bool = False
+) -> QueryField:
+    def clean(value: str) -> str:
+        if not value.strip():
+            raise ValueError(f"must be {takes}")
+        return value.lower() if value.lower() in values else value
+
+    return QueryField(name, text, takes, condition, clean, values, looks)
+
+
+def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], *, dates: bool = True) -> QueryField:
+    takes = f"{moments.DATES}, or {moments.AGES}" if dates else moments.AGES
+    return QueryField(name, text, takes, condition, lambda value: moments.clean(value, dates=dates), values)
+
+
+def _worded(name: str, text: str, column: str) -> QueryField:
+    looks = column in ("answer", "tools")
+    return QueryField(name, text, "words", conditions.text_in(column), words.clean, looks_at_answer=looks)
+
+
+def _listed(values: Sequence[str]) -> str:
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
+
+
+IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "edited", "answered")
+HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates")
+_DAYS = ("<1d", "<7d", "<30d", ">30d")
+_PERSON = "me, an e-mail address, or what stands before its @"
+FIELDS: dict[str, QueryField] = {
+    each.name: each
+    for each in (
+        _chosen("is", "The state of a report. Unclaimed: open, nobody's, not snoozed.", conditions.state, IS),
+        _chosen("has", "What is there beside a report; fork: somebody forked its thread.", conditions.having, HAS),
+        _chosen("sentiment", "Whether the answer was rated good or bad.", conditions.sentiment, Sentiment.values),
+        _chosen("category", "What was good or bad of it.", conditions.category, Category.values),
+        _named("label", "A label that admins gave.", "the name of a label", conditions.label),
+        _named("owner", "Who takes care of it.", f"none, {_PERSON}", conditions.owner, values=("me", "none")),
+        _chosen("outcome", "How it was resolved.", conditions.outcome, Outcome.values),
+        _named("model", "The model profile that answered.", "a model profile", conditions.model, looks=True),
+        _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, looks=True),
+        _named("error", "The error that the turn ended with.", "an error code", conditions.error, looks=True),
+        _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
+        _named("org", "The org of the thread.", "the short name or the id of an org", conditions.org),
+        _named("by", "Who rated the answer.", _PERSON, conditions.submitter, values=("me",)),
+        _timed("created", "When it was rated; <7d is less than seven days ago.", conditions.created, _DAYS),
+        _timed("resolved", "When it was resolved last.", conditions.resolved, _DAYS),
+        _timed("edited", "When the submitter changed it last.", conditions.edited, _DAYS),
+        _timed(
+            "age", "How long ago it was rated; >7d is more than seven days.", conditions.created, _DAYS, dates=False
+        ),
+        _chosen("goal", "A goal of the thread in this state.", conditions.goal, GoalStatus.values),
+        _chosen("fork", "Whether the thread is a fork.", conditions.fork, ("yes", "no")),
+        _worded("note", "Words of the admins' note.", "note"),
+        _worded("notes", "Words of the submitter.", "notes"),
+        _worded("text", "Words of the rated answer.", "answer"),
+    )
+}

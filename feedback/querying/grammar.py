@@ -1,0 +1,294 @@
+"""The desk's query line: text to a tree with places, and a tree to its one spelling. It knows no field.
+
+    line   = all {OR all}              all  = part {part}              part = {-} ( "(" line ")" | term )
+    term   = name:value | value        value = word | "several words"
+
+Own code and no parser library: a line is read while somebody types it, so every text has a tree, and what is wrong in
+it is a leaf like any other (`Unknown`) with its place and a reason. `read(spelled(read(text))) == read(text)`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+MAX_LENGTH, MAX_TERMS, MAX_DEPTH = 2000, 64, 8
+_FIELD = re.compile(r"(?!https?://)([A-Za-z_]+):")
+_RUN = re.compile(r'[^\s()"]+')
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPE = re.compile(r'\\(["\\])')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Node:
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
+    """Its place in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text(_Node):
+    """Words to look for, in this order; a star at the end leaves the last one open."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field(_Node):
+    """What a field is asked for."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(_Node):
+    """A stretch of the text that means nothing, and what would be right."""
+
+    text: str
+    reason: str = field(compare=False)
+
+    @property
+    def sentence(self) -> str:
+        """The stretch and what would be right."""
+        shown = self.text if len(self.text) <= 80 else f"{self.text[:79]}…"
+        return f"{shown} — {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Not(_Node):
+    """Whatever this does not hold for."""
+
+    part: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class All(_Node):
+    """What every part holds for; without parts, everything."""
+
+    parts: tuple["Node", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Either(_Node):
+    """What one part at least holds for."""
+
+    parts: tuple["Node", ...]
+
+
+Node = Text | Field | Unknown | Not | All | Either
+
+
+def read(text: str) -> Node:
+    """The tree of a text. It never fails; a text over a limit is one `Unknown`."""
+    text = "".join(" " if _is_blank(each) else each for each in text).rstrip()
+    if len(text) > MAX_LENGTH:
+        return _whole(text, f"has {len(text):,} characters; a query has {MAX_LENGTH:,} at most")
+    tokens = _paired(list(_tokens(text)))
+    if sum(isinstance(token, Text | Field | Unknown) for token in tokens) > MAX_TERMS:
+        return _whole(text, f"has too many terms; a query has {MAX_TERMS} at most")
+    if _depth(tokens) > MAX_DEPTH:
+        return _whole(text, f"has brackets in brackets in brackets; they go {MAX_DEPTH} deep at most")
+    return _Reader(tokens).line()
+
+
+def spelled(node: Node, *, alone: bool = True) -> str:
+    """The one spelling of a tree; `alone` says that nothing stands beside it, so that no bracket is needed."""
+    match node:
+        case Text(text=text):
+            return text if _is_bare(text) else _quoted(text)
+        case Field(name=name, value=value):
+            return f"{name}:{value if _RUN.fullmatch(value) else _quoted(value)}"
+        case Unknown(text="OR"):
+            return "(OR)"  # bare, it would find something to stand between
+        case Unknown(text=text):
+            return text
+        case Not(part=part):
+            return f"-{spelled(part, alone=False)}"
+        case All(parts=parts):
+            inner = " ".join(spelled(part, alone=False) for part in parts)
+        case Either(parts=parts):
+            # Together binds closer than OR.
+            inner = " OR ".join(spelled(part, alone=isinstance(part, All)) for part in parts)
+    return inner if alone else f"({inner})"
+
+
+def leaves(node: Node) -> Iterator[Text | Field | Unknown]:
+    """Every term of a tree, from left to right."""
+    match node:
+        case Not(part=part):
+            yield from leaves(part)
+        case All(parts=parts) | Either(parts=parts):
+            for part in parts:
+                yield from leaves(part)
+        case _:
+            yield node
+
+
+def _is_blank(character: str) -> bool:
+    """Blanks, and what no database stores: control characters and halves of a pair."""
+    return character.isspace() or unicodedata.category(character) in ("Cc", "Cs")
+
+
+def _whole(text: str, reason: str) -> Unknown:
+    return Unknown(text, reason, start=0, end=len(text))
+
+
+def _is_bare(text: str) -> bool:
+    return bool(_RUN.fullmatch(text)) and text != "OR" and not text.startswith("-") and not _FIELD.match(text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark(_Node):
+    """`(`, `)`, `-`, or `OR` between two parts."""
+
+    sign: str
+
+
+_Token = Text | Field | Unknown | _Mark
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    place = 0
+    while place < len(text):
+        character = text[place]
+        if character == " ":
+            place += 1
+            continue
+        if character in "()":
+            token: _Token = _Mark(character, start=place, end=place + 1)
+        elif character == "-":
+            dashes = re.compile("-+").match(text, place)
+            assert dashes is not None
+            token = _Mark(dashes[0], start=place, end=dashes.end())
+        else:
+            token = _term(text, place)
+        yield token
+        place = token.end
+
+
+def _term(text: str, place: int) -> _Token:
+    """A field with its value, words in quotes, or a word."""
+    named = _FIELD.match(text, place)
+    at = named.end() if named else place
+    if text[at : at + 1] == '"':
+        quoted = _QUOTED.match(text, at)
+        if quoted is None:
+            return Unknown(text[place:], 'has no closing "', start=place, end=len(text))
+        value, end = _ESCAPE.sub(r"\1", quoted[1]), quoted.end()
+    else:
+        run = _RUN.match(text, at)
+        value, end = (run[0], run.end()) if run else ("", at)
+        if not named and value == "OR":
+            return _Mark("OR", start=place, end=end)
+    if named:
+        return Field(named[1].lower(), value, start=place, end=end)
+    return Text(value, start=place, end=end)
+
+
+def _paired(tokens: list[_Token]) -> list[_Token]:
+    """The tokens with every mark that has nothing to do made an `Unknown`: single brackets, dashes, ORs at an edge."""
+    opened: list[int] = []
+    lone = set()
+    for place, token in enumerate(tokens):
+        if _is(token, "("):
+            opened.append(place)
+        elif _is(token, ")"):
+            lone.add(place) if not opened else opened.pop()
+    lone.update(opened)
+    found: list[_Token] = []
+    for place, token in enumerate(tokens):
+        after = tokens[place + 1] if place + 1 < len(tokens) else None
+        if place in lone:
+            found.append(_lone(token, "has no bracket that goes with it"))
+        elif isinstance(token, _Mark) and token.sign[0] == "-":
+            is_near = after is not None and after.start == token.end and not _is(after, ")")
+            if after is not None and is_near and place + 1 not in lone:
+                found.append(token)
+                if _is(after, "OR"):
+                    tokens[place + 1] = Text("OR", start=after.start, end=after.end)
+            else:
+                found.append(_lone(token, "excludes what follows it without a blank, and nothing does"))
+        elif _is(token, "OR"):
+            is_between = found and not _is(found[-1], "(", "OR") and (place + 1 in lone or _begins(after))
+            found.append(token if is_between else _lone(token, "needs something on both sides; in quotes it is a word"))
+        else:
+            found.append(token)
+    return found
+
+
+def _begins(token: _Token | None) -> bool:
+    """Whether a part can begin with this."""
+    return token is not None and not _is(token, ")", "OR")
+
+
+def _is(token: _Token | None, *signs: str) -> bool:
+    return isinstance(token, _Mark) and token.sign in signs
+
+
+def _lone(token: _Token, reason: str) -> Unknown:
+    assert isinstance(token, _Mark)
+    return Unknown(token.sign, reason, start=token.start, end=token.end)
+
+
+def _depth(tokens: list[_Token]) -> int:
+    depth = deepest = 0
+    for token in tokens:
+        depth += _is(token, "(") - _is(token, ")")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+class _Reader:
+    """Recursive descent over tokens of which every one has its place."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        self._tokens, self._place = tokens, 0
+
+    def line(self) -> Node:
+        parts = [self._all()]
+        while self._take("OR"):
+            parts.append(self._all())
+        return _joined(Either, parts)
+
+    def _all(self) -> Node:
+        parts = []
+        while self._place < len(self._tokens) and not _is(self._tokens[self._place], ")", "OR"):
+            parts.append(self._part())
+        return _joined(All, parts)
+
+    def _part(self) -> Node:
+        token = self._tokens[self._place]
+        self._place += 1
+        if not isinstance(token, _Mark):
+            return token
+        if token.sign == "(":
+            inner = self.line()
+            end = self._tokens[self._place].end
+            self._place += 1
+            if inner == All():
+                return Unknown("()", "has nothing in it", start=token.start, end=end)
+            return replace(inner, start=token.start, end=end)
+        part = self._part()
+        negated = part.part if isinstance(part, Not) else Not(part)
+        return replace(part if len(token.sign) % 2 == 0 else negated, start=token.start, end=part.end)
+
+    def _take(self, sign: str) -> bool:
+        taken = self._place < len(self._tokens) and _is(self._tokens[self._place], sign)
+        self._place += taken
+        return taken
+
+
+def _joined(kind: type[All] | type[Either], parts: list[Node]) -> Node:
+    """Parts of the same kind merge into it, and one part stands for itself."""
+    merged: list[Node] = []
+    for part in parts:
+        merged += part.parts if isinstance(part, kind) else [part]
+    if len(merged) == 1:
+        return merged[0]
+    span = {"start": merged[0].start, "end": merged[-1].end} if merged else {}
+    return kind(tuple(merged), **span)

@@ -1,0 +1,107 @@
+"""Points in time as a query names them: days, months, years, and ages that count back from now."""
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+
+_AGE = re.compile(r"(\d{1,5})(m|h|d|w)")
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_RANGE = re.compile(r"(<=|>=|<|>)?(.+)")
+_FAR = timedelta(days=36500)
+AGES = "an age like 7d, 12h, 30m or 2w"
+DATES = "a day, month or year like 2026-05-01, 2026-05 or 2026"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From `first` on, up to but not including `end`; None is open."""
+
+    first: datetime | None = None
+    end: datetime | None = None
+
+
+def clean(value: str, *, dates: bool = True) -> str:
+    """The spelling of a range of time; raises `ValueError` with what would be right."""
+    said = value.lower()
+    ends = said.split("..") if ".." in said else [_split(said)[1]]
+    kinds = {_kind(end, dates) for end in ends}
+    if len(ends) > 2 or len(kinds) > 1 or None in kinds:
+        takes = f"{DATES}, or {AGES}" if dates else AGES
+        raise ValueError(f"must be {takes}, with <, <=, > or >= before it, or two of a kind with .. between")
+    return said
+
+
+def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
+    """The time that a cleaned range stands for. A longer age lies further back: `<7d` is younger than seven days.
+
+    A day, month or year is the whole of it, in `tz`; an age alone is "at most that old".
+    """
+    if ".." in value:
+        one, other = value.split("..")
+        if _AGE.fullmatch(one):
+            return Stretch(min(_back(one, now), _back(other, now)), _after(max(_back(one, now), _back(other, now))))
+        first, end = min(_days(one, tz), _days(other, tz)), max(_days(one, tz), _days(other, tz))
+        return Stretch(first[0], end[1])
+    sign, said = _split(value)
+    if _AGE.fullmatch(said):
+        moment = _back(said, now)
+        match sign:
+            case ">":
+                return Stretch(None, moment)
+            case ">=":
+                return Stretch(None, _after(moment))
+            case "<":
+                return Stretch(_after(moment), None)
+        return Stretch(moment, None)
+    begins, ends = _days(said, tz)
+    match sign:
+        case ">":
+            return Stretch(ends, None)
+        case ">=":
+            return Stretch(begins, None)
+        case "<":
+            return Stretch(None, begins)
+        case "<=":
+            return Stretch(None, ends)
+    return Stretch(begins, ends)
+
+
+def _split(said: str) -> tuple[str, str]:
+    found = _RANGE.fullmatch(said)
+    return (found[1] or "", found[2]) if found else ("", "")
+
+
+def _kind(end: str, dates: bool) -> str | None:
+    if _AGE.fullmatch(end):
+        return "age"
+    found = _DATE.fullmatch(end) if dates else None
+    if found is None:
+        return None
+    year, month, day = int(found[1]), int(found[2] or 1), int(found[3] or 1)
+    is_real = 1970 <= year <= 2200 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+    return "date" if is_real else None
+
+
+def _back(age: str, now: datetime) -> datetime:
+    found = _AGE.fullmatch(age)
+    assert found is not None
+    return now - min(timedelta(**{_UNITS[found[2]]: int(found[1])}), _FAR)
+
+
+def _after(moment: datetime) -> datetime:
+    """The next moment that the databases tell apart."""
+    return moment + timedelta(microseconds=1)
+
+
+def _days(date: str, tz: tzinfo) -> tuple[datetime, datetime]:
+    """The beginning and the end of a day, month or year."""
+    year, month, day = (int(part) for part in (*date.split("-"), "0", "0")[:3])
+    begins = datetime(year, month or 1, day or 1, tzinfo=tz)
+    if day:
+        next_day = begins.replace(tzinfo=None) + timedelta(days=1)
+        return begins, next_day.replace(tzinfo=tz)
+    if month:
+        return begins, datetime(year + month // 12, month % 12 + 1, 1, tzinfo=tz)
+    return begins, datetime(year + 1, 1, 1, tzinfo=tz)

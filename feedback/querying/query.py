@@ -1,0 +1,109 @@
+"""A query as it was typed: its terms, what is wrong in it, its one spelling, and the same with a term more or less."""
+
+from dataclasses import dataclass, field, replace
+
+from feedback.querying import grammar, words
+from feedback.querying.fields import FIELDS, nearest
+from feedback.querying.grammar import All, Either, Field, Node, Not, Text, Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One of the terms that all have to hold. `text` is as it was typed; `reason` tells what is wrong in it."""
+
+    text: str
+    canonical: str
+    is_wrong: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query. Two are the same when they mean the same tree."""
+
+    text: str = field(compare=False)
+    root: Node
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """What all has to hold."""
+        return self.root.parts if isinstance(self.root, All) else (self.root,)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The parts, for people."""
+        return tuple(_term(self.text, part) for part in self.parts)
+
+    @property
+    def problems(self) -> tuple[Unknown, ...]:
+        """What was not understood, in its order. Nothing is dropped in silence: with one of these, nothing is found."""
+        return tuple(leaf for leaf in grammar.leaves(self.root) if isinstance(leaf, Unknown))
+
+    @property
+    def canonical(self) -> str:
+        """Its one spelling."""
+        return grammar.spelled(self.root)
+
+    @property
+    def looks_at_answers(self) -> bool:
+        """Whether it asks for what is worked out only after a report was stored."""
+        leaves = list(grammar.leaves(self.root))
+        named = [leaf.name for leaf in leaves if isinstance(leaf, Field)]
+        return any(isinstance(leaf, Text) for leaf in leaves) or any(FIELDS[name].looks_at_answer for name in named)
+
+    def without(self, place: int) -> "Query":
+        """The query less the term at that place."""
+        rest = [part for each, part in enumerate(self.parts) if each != place]
+        return parse(" ".join(_beside_others(part, rest) for part in rest))
+
+    def with_term(self, text: str) -> "Query":
+        """The query with one term more; one that it has already changes nothing."""
+        more = parse(text)
+        parts = [*self.parts, *(part for part in more.parts if part not in self.parts)]
+        return parse(" ".join(_beside_others(part, parts) for part in parts))
+
+
+def parse(text: str) -> Query:
+    """Read a query. It never fails: what it does not understand is a problem with its text, its place and a reason."""
+    root = grammar.read(text)
+    return Query(text, _checked(root, text))
+
+
+def _term(text: str, part: Node) -> Term:
+    wrong = [leaf for leaf in grammar.leaves(part) if isinstance(leaf, Unknown)]
+    reason = "; ".join(leaf.reason if leaf == part else leaf.sentence for leaf in wrong)
+    return Term(text[part.start : part.end], grammar.spelled(part), bool(wrong), reason)
+
+
+def _beside_others(part: Node, parts: list[Node]) -> str:
+    return grammar.spelled(part, alone=len(parts) == 1)
+
+
+def _checked(node: Node, text: str) -> Node:
+    """The tree with every value in its one spelling, and an `Unknown` in place of each that is none."""
+    match node:
+        case Text():
+            return node if words.has_word(node.text) else _unknown(node, text, words.NEEDED)
+        case Field():
+            return _field(node, text)
+        case Not(part=part):
+            return replace(node, part=_checked(part, text))
+        case All(parts=parts) | Either(parts=parts):
+            return replace(node, parts=tuple(_checked(part, text) for part in parts))
+    return node
+
+
+def _field(node: Field, text: str) -> Node:
+    if node.name not in FIELDS:
+        return _unknown(node, text, nearest(node.name))
+    known = FIELDS[node.name]
+    if not node.value:
+        return _unknown(node, text, f"needs a value without a blank before it: {known.takes}")
+    try:
+        return replace(node, value=known.clean(node.value))
+    except ValueError as problem:
+        return _unknown(node, text, str(problem))
+
+
+def _unknown(node: Node, text: str, reason: str) -> Unknown:
+    return Unknown(text[node.start : node.end], reason, start=node.start, end=node.end)

@@ -1,0 +1,70 @@
+"""Conditions on what stands beside a report, and the names that are known there."""
+
+from typing import Any
+
+from django.db import connection
+from django.db.models import DateTimeField, Exists, F, Func, Model, OuterRef, Q, QuerySet
+from django.db.models.lookups import GreaterThanOrEqual, LessThan
+
+from feedback.models import UserFeedback
+from feedback.querying.moments import Stretch
+
+_MANY = 5000
+_NAMES = 1000
+
+
+def beside(rows: QuerySet[Any], *, by: str = "feedback", excluding: bool = False) -> Q:
+    """Reports with one of these rows of another table, which name them in `by`.
+
+    Few rows lead SQLite to their reports. Many would first have to be collected, where walking down the reports and
+    asking each finds a page soon; it keeps no figures to choose by, so they are counted here. PostgreSQL chooses by its
+    own.
+    """
+    is_few = not excluding and connection.vendor == "sqlite" and rows.order_by()[: _MANY + 1].count() <= _MANY
+    return Q(pk__in=rows.order_by().values(by)) if is_few else Q(Exists(rows.filter(**{by: OuterRef("pk")})))
+
+
+def between(column: str, stretch: Stretch, condition: Q | None = None) -> Q:
+    """Reports with a time in this stretch, and `condition`, on which the index of the column may depend.
+
+    The page comes by row id. A long stretch through the index of its times would have to be sorted, so many hits are
+    found on the walk down the reports, with the index kept out of it.
+    """
+    condition = condition or Q()
+    found = condition & _range(column, stretch)
+    if connection.vendor != "sqlite" or UserFeedback.objects.filter(found).order_by()[: _MANY + 1].count() <= _MANY:
+        return found
+    column_walked = _Walked(F(column), output_field=DateTimeField())
+    bounds = [(GreaterThanOrEqual, stretch.first), (LessThan, stretch.end)]
+    walked = [Q(lookup(column_walked, moment)) for lookup, moment in bounds if moment is not None]
+    return condition & Q(**{f"{column}__isnull": False}) & Q(*walked)
+
+
+def names(model: type[Model], column: str) -> list[str]:
+    """The different values of an indexed column, by one step in the index for each."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    quoted = connection.ops.quote_name(column)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH RECURSIVE found(name) AS (SELECT min({quoted}) FROM {table} WHERE {quoted} > '' UNION ALL "  # noqa: S608
+            f"SELECT (SELECT min({quoted}) FROM {table} WHERE {quoted} > found.name AND {quoted} > '') FROM found "
+            f"WHERE found.name IS NOT NULL) SELECT name FROM found WHERE name IS NOT NULL LIMIT {_NAMES}"
+        )
+        return [name for (name,) in cursor.fetchall()]
+
+
+def spellings(model: type[Model], column: str, value: str) -> list[str]:
+    """The values of a column that are this one but for capitals."""
+    return [name for name in names(model, column) if name.lower() == value.lower()]
+
+
+def _range(column: str, stretch: Stretch) -> Q:
+    bounds = {f"{column}__gte": stretch.first, f"{column}__lt": stretch.end}
+    return Q(**{lookup: moment for lookup, moment in bounds.items() if moment is not None})
+
+
+class _Walked(Func):
+    """A column that no index answers for: SQLite's own sign for it is a plus."""
+
+    template = "+%(expressions)s"
+    arity = 1
