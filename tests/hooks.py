@@ -3,10 +3,11 @@
 from typing import Any
 
 from accounts.models import Membership
-from feedback import webhooks
-from feedback.models import UserFeedback
+from core import bodies
+from feedback import triage
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import outbox, sending
+from feedback.wire import TriageIn
 from tests.conftest import Api, data_of
 from tests.people import Person
 
@@ -32,8 +33,6 @@ def work() -> None:
         sending.deliver(endpoint_id)
 
 
-def tell(event: str, feedback_id: str, admin: Person, **columns: Any) -> None:
-    """What a verb of triage does: change a report, and say so."""
-    report = UserFeedback.objects.get(key=feedback_id.removeprefix("fb_"))
-    UserFeedback.objects.filter(pk=report.pk).update(**columns)
-    webhooks.announce(event, report.pk, actor_id=admin.user.pk, by_triage=True)
+def triaged(feedback_id: str, admin: Person, **changes: Any) -> None:
+    """What an admin makes of a report, through the verb of the wire (H8)."""
+    triage.update(admin.actor, feedback_id, bodies.parse(TriageIn, changes))

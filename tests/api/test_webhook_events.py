@@ -77,7 +77,7 @@ def test_a_platform_admin_gets_the_full_record_and_who_did_it(api, who, thread, 
     """B126."""
     hooks.endpoint(api("admin"), URL, *hooks.ALL)
     report = make.rating(who.bob, thread)
-    hooks.tell(hooks.ALL[1], report.feedback_id, who.admin, admin_note=MARK)
+    hooks.triaged(report.feedback_id, who.admin, admin_note=MARK)
     with later():
         hooks.work()
     assert types(sent) == ["feedback.submitted", "feedback.updated"]
@@ -91,9 +91,8 @@ def test_an_orgs_admin_never_receives_what_is_the_platform_admins(alice, api, wh
     hooks.endpoint(alice, URL)
     WebhookEndpoint.objects.update(events=hooks.ALL)  # whatever is stored: the right is looked up when it is told
     report = make.rating(who.bob, thread)
-    stamped = {"resolved": True, "resolved_by": who.admin.user, "resolved_at": timezone.now()}
-    hooks.tell(hooks.ALL[1], report.feedback_id, who.admin, admin_label=MARK, admin_note=MARK)
-    hooks.tell(hooks.ALL[2], report.feedback_id, who.admin, **stamped)
+    hooks.triaged(report.feedback_id, who.admin, admin_label=MARK, admin_note=MARK)
+    hooks.triaged(report.feedback_id, who.admin, resolved=True)
     make.rating(who.bob, thread, sentiment="positive")
     with later():
         hooks.work()
@@ -194,6 +193,33 @@ def test_a_resolve_that_was_undone_sends_nothing(api, who, thread, sent):
     assert sent == []
 
 
+def test_what_the_desk_takes_back_sends_nothing_either(api, who, thread, sent):
+    """By its undo, which announces what it does like every verb."""
+    admin = api("admin")
+    hooks.endpoint(admin, URL, "feedback.resolved", "feedback.reopened")
+    report = make.rating(who.bob, thread).feedback_id
+    acted = data_of(admin.post(f"admin/feedback/{report}/actions", {"verb": "resolve", "arguments": {}}))
+    data_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))
+    with later():
+        hooks.work()
+    assert sent == []
+    assert {event.is_told for event in WebhookEvent.objects.all()} == {False}
+
+
+def test_a_resolve_waits_for_its_own_window_not_for_that_of_one_before_it(api, who, thread, sent):
+    hooks.endpoint(api("admin"), URL, "feedback.resolved", "feedback.reopened")
+    report = make.rating(who.bob, thread)
+    for minutes, change in ((0, resolved), (20, reopened), (25, resolved)):
+        with later(minutes / 60):
+            change(report, who)
+    with later(35 / 60):
+        hooks.work()
+        assert sent == []
+    with later(1):
+        hooks.work()
+    assert types(sent) == ["feedback.resolved"]
+
+
 def test_who_wants_only_resolves_hears_of_the_second_one_too(api, who, thread, sent):
     hooks.endpoint(api("admin"), URL, "feedback.resolved")
     report = make.rating(who.bob, thread)
@@ -209,7 +235,7 @@ def test_several_changes_of_triage_within_the_window_are_told_as_one(api, who, t
     hooks.endpoint(api("admin"), URL, "feedback.updated")
     report = make.rating(who.bob, thread)
     for label in ("first", "second", "third"):
-        hooks.tell("feedback.updated", report.feedback_id, who.admin, admin_label=label)
+        hooks.triaged(report.feedback_id, who.admin, admin_label=label)
     with later():
         hooks.work()
     assert [message["data"]["admin_label"] for _, message in sent] == ["third"]
@@ -254,19 +280,32 @@ def test_who_lost_the_right_meanwhile_is_told_nothing_and_their_webhook_ends(ali
     assert endpoint.disabled_reason == "Its owner may no longer be told of this org's reports."
 
 
-def test_a_thread_that_turned_private_and_an_admin_who_is_none_any_more(alice, api, who, thread, sent):
-    """B146; and a full record that was made for a platform admin never goes to somebody who is only an org's admin."""
+def test_a_thread_that_turned_private_is_not_told_of(alice, who, thread, sent):
+    """B146: between the settling and the sending."""
     hooks.endpoint(alice, URL)
-    who.admin.user.memberships.create(org=who.acme, role=Membership.Role.ADMIN)
-    hooks.endpoint(api("admin"), URL + "/admin", org_id=who.acme.org_id)
     make.rating(who.bob, thread)
     outbox.settle(WebhookEvent.objects.get().pk)
-    assert WebhookDelivery.objects.count() == 2
     type(thread).objects.filter(pk=thread.pk).update(visibility="private")
+    hooks.work()
+    assert sent == []
+    assert WebhookDelivery.objects.get().state == "dropped"
+    assert WebhookEndpoint.objects.get().is_enabled
+
+
+def test_a_full_record_never_goes_to_somebody_who_is_no_platform_admin_any_more(api, who, thread, sent):
+    """B133: made for one, and then they are only an org's admin; what comes next is made for what they are."""
+    who.admin.user.memberships.create(org=who.acme, role=Membership.Role.ADMIN)
+    hooks.endpoint(api("admin"), URL, org_id=who.acme.org_id)
+    make.rating(who.bob, thread)
+    outbox.settle(WebhookEvent.objects.get().pk)
     type(who.admin.user).objects.filter(pk=who.admin.user.pk).update(is_staff=False)
     hooks.work()
     assert sent == []
-    assert {each.state for each in WebhookDelivery.objects.all()} == {"dropped"}
+    assert WebhookDelivery.objects.get().state == "dropped"
+    make.rating(who.bob, thread, sentiment="positive")
+    hooks.work()
+    [(_, message)] = sent
+    assert not ADMIN_KEYS & set(message["data"])
 
 
 def test_settling_twice_makes_one_delivery(alice, who, thread):
@@ -291,9 +330,8 @@ def test_rating_looks_once_whether_anybody_wants_it(alice, api, who, thread):
 
 
 def resolved(report, who):
-    stamps = {"resolved": True, "resolved_by": who.admin.user, "resolved_at": timezone.now()}
-    hooks.tell("feedback.resolved", report.feedback_id, who.admin, **stamps)
+    hooks.triaged(report.feedback_id, who.admin, resolved=True)
 
 
 def reopened(report, who):
-    hooks.tell("feedback.reopened", report.feedback_id, who.admin, resolved=False, resolved_by=None, resolved_at=None)
+    hooks.triaged(report.feedback_id, who.admin, resolved=False)
