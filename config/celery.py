@@ -38,7 +38,10 @@ app.conf.update(
     worker_send_task_events=False,
     worker_enable_remote_control=False,
     timezone="UTC",
-    beat_schedule={"sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds}},
+    beat_schedule={
+        "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
+        "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
+    },
     beat_schedule_filename=str(env.data_dir / "beat-schedule"),
 )
 

@@ -24,6 +24,14 @@ class InvalidRequest(DomainError):
     """The input is wrong, or impossible in the state the thing is in."""
 
 
+class TargetRefused(InvalidRequest):
+    """An address that Heddle does not send to: the wrong scheme, or a host that stands on a private network."""
+
+
+class NoAnswer(DomainError):
+    """A server that somebody named did not answer: not found, not there, too slow, or not speaking HTTP."""
+
+
 class NoOrgProvided(DomainError):
     """An org is needed and none can be decided."""
 

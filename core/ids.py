@@ -18,6 +18,9 @@ VIEW = "vw_"
 TOOL_USE = "tu_"
 AGENT = "agt_"
 SKILL = "sk_"
+WEBHOOK = "wh_"
+EVENT = "evt_"
+DELIVERY = "dlv_"
 
 
 def new_key() -> str:

@@ -119,8 +119,10 @@ def advance(bulk_pk: int) -> None:
     notices.publish(triage.NOTICE)
 
 
-def sweep() -> None:
-    """Queue again what no worker is at."""
+def sweep(*, orphans: bool = False) -> None:
+    """Queue again what no worker is at; with `orphans` none is at any."""
+    if orphans:
+        Bulk.objects.filter(state=Bulk.State.RUNNING).update(lease_until=timezone.now())
     stuck = Q(state=Bulk.State.QUEUED, created__lt=timezone.now() - timedelta(seconds=10)) | Q(
         state=Bulk.State.RUNNING, lease_until__lt=timezone.now()
     )

@@ -28,6 +28,15 @@ REPLY_COLUMNS = ("public_status", "public_reply")
 LABEL_LENGTH = 60
 LABELS_LENGTH = 200
 SNOOZE_AT_MOST = timedelta(days=366)
+_WITHOUT_A_ROW = {
+    "owner_id": None,
+    "outcome": None,
+    "duplicate_of_id": None,
+    "snoozed_until": None,
+    "snoozed_until_again": False,
+    "public_status": Reply.Status.RECEIVED.value,
+    "public_reply": None,
+}
 
 Decision = Mapping[str, Any]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH, pattern=r"^[^,\r\n]*[^,\s][^,\r\n]*$")]
@@ -35,16 +44,17 @@ Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH, 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A report with what admins keep beside it, as a verb finds it, under the report's lock."""
+    """A report with what stands beside it, as a verb finds it, under the report's lock: `subject["owner_id"]`."""
 
     report: UserFeedback
-    beside: Triage
-    reply: Reply
+    beside: Triage | None = None
+    reply: Reply | None = None
 
     def __getitem__(self, column: str) -> Any:
         if column in REPORT_COLUMNS:
             return getattr(self.report, column)
-        return getattr(self.beside if column in BESIDE_COLUMNS else self.reply, column)
+        row = self.beside if column in BESIDE_COLUMNS else self.reply
+        return _WITHOUT_A_ROW[column] if row is None else getattr(row, column)
 
 
 class LabelIn(Patch):
@@ -171,7 +181,7 @@ def snooze(actor: Actor, subject: Subject, body: SnoozeIn) -> Decision:
 
 def wake(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
     """Back in sight."""
-    if subject.beside.snoozed_until is None and not subject.beside.snoozed_until_again:
+    if subject["snoozed_until"] is None and not subject["snoozed_until_again"]:
         raise Conflict("This report is not snoozed.")
     return {"snoozed_until": None, "snoozed_until_again": False}
 

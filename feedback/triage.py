@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 from pydantic import BaseModel
 
@@ -13,7 +14,7 @@ from core import ids, notices
 from core.actor import Actor
 from core.errors import NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
-from feedback import labelling, projecting, versions
+from feedback import labelling, projecting, versions, webhooks
 from feedback.deciding import (
     BESIDE_COLUMNS,
     REPLY_COLUMNS,
@@ -27,6 +28,7 @@ from feedback.deciding import (
 from feedback.models import Reply, Retraction, Triage, TriageChange, UserFeedback
 from feedback.wire import FullFeedbackOut, TriageIn
 
+Row = TypeVar("Row", bound=Model)
 NOTICE = "desk"
 """The subject of notices about the desk."""
 _FOUND = PreparedRow(lambda key: UserFeedback.objects.filter(key=key), UserFeedback, str)
@@ -34,6 +36,8 @@ _TRIAGED = PreparedUpdate(UserFeedback, *(column.removesuffix("_id") for column 
 _CHANGES = PreparedInsert(TriageChange)
 _BESIDE = PreparedInsert(Triage, unique=("feedback",), update=[name.removesuffix("_id") for name in BESIDE_COLUMNS])
 _REPLIES = PreparedInsert(Reply, unique=("feedback",), update=(*REPLY_COLUMNS, "replied_at"))
+_TRIAGE = PreparedRow(lambda pk: Triage.objects.filter(pk=pk), Triage, int)
+_REPLY = PreparedRow(lambda pk: Reply.objects.filter(pk=pk), Reply, int)
 _LOCKED = PreparedRow(lambda key: UserFeedback.objects.select_for_update().filter(key=key), UserFeedback, str)
 
 
@@ -89,11 +93,9 @@ def act(
 
 def subject_of(report: UserFeedback, verb: Verb | None = None) -> Subject:
     """A locked report with what stands beside it. The wire's own update asks for none of that unless it reopens."""
-    if verb is UPDATE and not report.resolved:
-        return Subject(report, Triage(feedback=report), Reply(feedback=report))
-    beside = Triage.objects.filter(pk=report.pk).first() or Triage(feedback=report)
-    reply = None if verb is UPDATE else Reply.objects.filter(pk=report.pk).first()
-    return Subject(report, beside, reply or Reply(feedback=report))
+    if verb is UPDATE:
+        return Subject(report, _TRIAGE.first(report.pk) if report.resolved else None)
+    return Subject(report, _TRIAGE.first(report.pk), _REPLY.first(report.pk))
 
 
 def apply(
@@ -133,24 +135,34 @@ def apply(
     _store(subject, {**stamps, **after}, now)
     if "admin_label" in after:
         labelling.follow(actor, report)
+    if _of(after, REPORT_COLUMNS):
+        webhooks.announce(_event(after), report.pk, actor_id=actor.user_id, by_triage=True)
     return _CHANGES.insert(change)
 
 
+def _event(after: Decision) -> str:
+    if "resolved" not in after:
+        return webhooks.UPDATED
+    return webhooks.RESOLVED if after["resolved"] else webhooks.REOPENED
+
+
 def _store(subject: Subject, after: Decision, now: datetime) -> None:
-    for column, value in after.items():
-        owner: Any = subject.reply if column in REPLY_COLUMNS else subject.beside
-        setattr(subject.report if column in REPORT_COLUMNS else owner, column, value)
-    if _touches(after, REPORT_COLUMNS):
-        _TRIAGED.update(subject.report)
-    if _touches(after, BESIDE_COLUMNS):
-        _BESIDE.insert(subject.beside)
-    if _touches(after, REPLY_COLUMNS):
-        subject.reply.replied_at = now
-        _REPLIES.insert(subject.reply)
+    if written := _of(after, REPORT_COLUMNS):
+        _TRIAGED.update(_with(subject.report, written))
+    if written := _of(after, BESIDE_COLUMNS):
+        _BESIDE.insert(_with(subject.beside or Triage(feedback=subject.report), written))
+    if written := _of(after, REPLY_COLUMNS):
+        _REPLIES.insert(_with(subject.reply or Reply(feedback=subject.report), {**written, "replied_at": now}))
 
 
-def _touches(after: Decision, columns: Iterable[str]) -> bool:
-    return any(column in after for column in columns)
+def _of(after: Decision, columns: Iterable[str]) -> dict[str, Any]:
+    return {column: after[column] for column in columns if column in after}
+
+
+def _with(row: Row, written: dict[str, Any]) -> Row:
+    for column, value in written.items():
+        setattr(row, column, value)
+    return row
 
 
 def read(report: UserFeedback) -> FullFeedbackOut:

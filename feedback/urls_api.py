@@ -3,6 +3,7 @@
 from django.urls import path
 
 from feedback import api, api_desk
+from feedback.webhooks import api as webhooks
 
 _DESK = "ai/admin/feedback"
 urlpatterns = [
@@ -26,3 +27,11 @@ for root in ("ai/threads", "ai/chats"):
         path(f"{root}/<str:thread_id>/messages/<str:index>/feedback", api.MessageFeedback.as_view()),
         path(f"{root}/<str:thread_id>/feedback", api.OwnFeedback.as_view()),
     ]
+urlpatterns += [
+    path("webhooks", webhooks.Webhooks.as_view()),
+    path("webhooks/<str:webhook_id>", webhooks.OneWebhook.as_view()),
+    path("webhooks/<str:webhook_id>/rotate-secret", webhooks.RotateSecret.as_view()),
+    path("webhooks/<str:webhook_id>/test", webhooks.Test.as_view()),
+    path("webhooks/<str:webhook_id>/deliveries", webhooks.Deliveries.as_view()),
+    path("webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/replay", webhooks.Replay.as_view()),
+]
