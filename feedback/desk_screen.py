@@ -9,10 +9,10 @@ from django.urls import reverse
 from core import ids
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, NotFound, Stale
-from feedback import bulk, desk_forms, finding, labelling, saved_views, screens, similar, triage, undoing
+from feedback import bulk, desk_forms, finding, labelling, leasing, saved_views, screens, similar, triage, undoing
 from feedback.models import Bulk, UserFeedback
-from feedback.presenting import Choice, Conflict, DeskBar, Near, Token, href, pane_of, panes, sentence
-from feedback.querying import Query, completing, parse, remarks
+from feedback.presenting import Choice, Conflict, DeskBar, Near, ReportRow, Token, href, pane_of, panes, sentence
+from feedback.querying import Query, parse, remarks
 from threads import presenting
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -41,37 +41,35 @@ def page(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
         "last": last,
         "running": [each for each in bulks if not each.is_over],
         "unsettled": _unsettled(bulks, last),
-        "terms": completing.terms(actor),
         "labels": labelling.names(actor),
         "errors": {},
     }
     if query.get("item"):
         try:
-            context |= opened(actor, query, [row.href for row in rows], [row.feedback_id for row in rows])
+            context |= opened(actor, query, rows)
         except NotFound as problem:
             context["gone"] = problem.message
     return context
 
 
-def opened(
-    actor: Actor, query: dict[str, str], hrefs: Sequence[str] = (), listed: Sequence[str] = ()
-) -> dict[str, Any]:
+def opened(actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = ()) -> dict[str, Any]:
     """The open report, its conversation, and where resolving goes on to: the row below, else above, else the list.
 
     Where the list is not drawn, the page that has it knows the way on, and says so with the form.
     """
     report = triage.report_for(actor, query["item"])
-    place = listed.index(report.feedback_id) if report.feedback_id in listed else -1
-    after = hrefs[place + 1 : place + 2] or hrefs[max(0, place - 1) : place]
+    place = next((place for place, row in enumerate(rows) if row.is_current), -1)
+    near = rows[place + 1 : place + 2] or rows[max(0, place - 1) : place]
     desk_url = reverse("feedback:desk")
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
-    report.thread = thread
+    report.thread, report.org = thread, thread.org
     screen = thread_screens.screen(actor, thread)
     item = screens.card_of(
         actor,
         report,
         here=desk_url + href(query),
-        next_href=desk_url + (after[0] if after else href(_kept(query))),
+        next_href=desk_url + (near[0].href if near else href(_kept(query))),
+        held_by=rows[place].held_by if place >= 0 else leasing.holders(actor, [report.pk]).get(report.pk, ""),
         near=_near(actor, report, _kept(query)),
     )
     return {
@@ -101,7 +99,7 @@ def refused(
         context["conflict"] = _conflict(item, problem, form)
     else:
         name, reason = _reason(problem)
-        context["errors"] = {name or _field_of(form): reason}
+        context["errors"] = {name if name in _SHOWN else _field_of(form): reason}
     if "admin_note" in form:
         context["item"] = replace(item, admin_note=form["admin_note"].replace("\r\n", "\n"))
     return context
@@ -115,16 +113,15 @@ def _kept(query: Mapping[str, str]) -> dict[str, str]:
 def _bar(actor: Actor, parsed: Query, query: dict[str, str]) -> DeskBar:
     """Only the built-in views and the one that is looked at are counted: each count is a query of its own."""
     total = saved_views.count(actor, query["q"])
-    counts = {
-        each.query: total if each.query == parsed.canonical else saved_views.count(actor, each.query)
-        for each in saved_views.BUILT_IN
-    }
-    counts[parsed.canonical] = total
+    counts = {parsed.canonical: total}
+    for each in saved_views.BUILT_IN:
+        if each.is_work and each.query not in counts:
+            counts[each.query] = saved_views.count(actor, each.query)
     views = [_choice(each.name, each.query, parsed, counts) for each in saved_views.BUILT_IN]
-    for each in saved_views.listed(actor):
-        view = _choice(each.name, each.query, parsed, counts)
-        view_id = ids.VIEW + each.key if each.created_by_id == actor.user_id else ""
-        views.append(replace(view, is_shared=each.is_shared, view_id=view_id))
+    for saved in saved_views.listed(actor):
+        view = _choice(saved.name, saved.query, parsed, counts)
+        view_id = ids.VIEW + saved.key if saved.created_by_id == actor.user_id else ""
+        views.append(replace(view, is_shared=saved.is_shared, view_id=view_id))
     tokens = (
         Token(term.text, href({"q": parsed.without(place).text}), term.reason)
         for place, term in enumerate(parsed.terms)
@@ -162,19 +159,21 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
 def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
     return [
         Near(
-            feedback_id=each.feedback_id,
-            sentiment=each.sentiment,
-            words=each.notes or "",
+            feedback_id=each.report.feedback_id,
+            sentiment=each.report.sentiment,
+            words=each.report.notes or "",
             reasons=each.reasons,
-            created=each.created,
-            href=href({**query, "item": each.feedback_id}),
-            resolved=each.resolved,
+            created=each.report.created,
+            href=href({**query, "item": each.report.feedback_id}),
+            resolved=each.report.resolved,
         )
         for each in similar.similar_to(actor, report)
     ]
 
 
-_FIELDS = {"add": "label", "remove": "label", "query": "view"}
+_FIELDS = {"add": "label", "remove": "label", "public_status": "public_reply"}
+_SHOWN = ("label", "admin_note", "duplicate_of", "public_reply")
+"""Fields of the report's form beside which there is room for a reason."""
 
 
 def _reason(problem: DomainError) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """The feedback desk: one page of list, conversation and report, and doors to its verbs. The address is the state."""
 
 from contextlib import suppress
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from django.contrib import messages as notes
@@ -18,7 +19,7 @@ from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
 from feedback import bulk, desk_forms, desk_live, desk_screen, leasing, saved_views, triage, undoing
 from feedback.presenting import href, panes
-from feedback.querying import parse
+from feedback.querying import completing, parse
 
 
 @signed_in
@@ -33,7 +34,7 @@ def desk(request: HttpRequest) -> HttpResponse:
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         return render(request, "feedback/_opened.html", {**desk_screen.opened(actor, query), "panes": panes(query)})
     context = desk_screen.page(actor, query)
-    return _shown(request, context, 404 if "gone" in context else 200)
+    return _shown(request, actor, context, 404 if "gone" in context else 200)
 
 
 @signed_in
@@ -141,9 +142,13 @@ def live(request: HttpRequest) -> HttpResponseBase:
     return sse.stream(desk_live.news(request, actor))
 
 
-def _shown(request: HttpRequest, context: dict[str, object], status: int) -> HttpResponse:
-    """The page. What the last action said stands in its status line, where it moves nothing."""
+def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
+    """The page. What the last action said stands in its status line, where it moves nothing.
+
+    What completes the query line comes with a whole page only: a page that changes itself has it already.
+    """
     context |= {"said": [str(each) for each in notes.get_messages(request)], "messages": ()}
+    context["terms"] = [] if request.headers.get("HX-Request") else completing.terms(actor)
     return render(request, "feedback/desk.html", context, status=status)
 
 
@@ -153,7 +158,7 @@ def _refused(
     query = _state_of(request) | ({"item": item} if item else {})
     context = desk_screen.refused(actor, query, request.POST, problem, part=part)
     context["ticked"] = request.POST.getlist("feedback_ids")
-    return _shown(request, context, problem.status)
+    return _shown(request, actor, context, problem.status)
 
 
 def _state_of(request: HttpRequest) -> dict[str, str]:

@@ -49,7 +49,7 @@ def sentence(name: str, reason: str) -> str:
     """A refusal of a field, for people. A reason that is a sentence already stays one."""
     if reason.startswith(("a ", "an ", "the ", "tick ", "type ")):
         return f"{reason[0].upper()}{reason[1:]}."
-    said = name.removeprefix("admin_").removeprefix("public_").replace("_", " ")
+    said = "that" if name == "duplicate_of" else name.removeprefix("admin_").removeprefix("public_").replace("_", " ")
     return f"{said.capitalize()} {reason.removeprefix('String ')}."
 
 
@@ -237,8 +237,9 @@ class DeskBar:
 
     @property
     def view(self) -> Choice | None:
-        """The view that the query is."""
-        return next((view for view in self.views if view.is_current), None)
+        """The view that the query is, rather one that the reader may change."""
+        current = [view for view in self.views if view.is_current]
+        return max(current, key=lambda view: bool(view.view_id), default=None)
 
 
 _PANES = {"list": "List", "talk": "Conversation", "report": "Report"}

@@ -86,7 +86,7 @@ def last_action(actor: Actor) -> LastAction | None:
 
 def only_report(action: str) -> str | None:
     """The id of the report that an action was about, None where it was about several."""
-    keys = TriageChange.objects.filter(action=action).values_list("feedback__key", flat=True).distinct()[:2]
+    keys = TriageChange.objects.filter(action=action).order_by().values_list("feedback__key", flat=True).distinct()[:2]
     found = list(keys)
     return ids.FEEDBACK + found[0] if len(found) == 1 else None
 
