@@ -16,7 +16,7 @@ function settle() {
   pane === "list" ? delete document.body.dataset.mode : (document.body.dataset.mode = "focus");
   for (const here of document.querySelectorAll("main [name=here]")) here.value = location.pathname + location.search;
   mark(opened());
-  show();
+  document.querySelector("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
   lead();
   recall();
   tell();
@@ -28,16 +28,6 @@ function mark(item) {
   const found = item && part(`r-${item}`);
   found?.setAttribute("aria-current", "true");
   found?.scrollIntoView({ block: "nearest" });
-}
-
-/** The rated message in the upper half of its pane. */
-function show() {
-  const pane = part("desk-talk");
-  const rated = pane.querySelector(".rated");
-  if (!rated) return;
-  if (pane.scrollHeight <= pane.clientHeight) return rated.scrollIntoView({ block: "nearest" });
-  const gap = rated.getBoundingClientRect().top - pane.getBoundingClientRect().top;
-  if (gap > pane.clientHeight / 2) pane.scrollTop += gap - pane.clientHeight / 4;
 }
 
 /** Where the form of the report goes on to: the row below it, else the one above, else the list. */
@@ -71,12 +61,16 @@ document.addEventListener(
     event.preventDefault();
     event.stopPropagation();
     const item = new URL(href).searchParams.get("item");
-    if (document.querySelector(".htmx-request")) {
+    if (item === opened() && row()) return;
+    part("desk").ariaBusy = true;
+    for (const other of document.querySelectorAll("a.htmx-request")) window.htmx.trigger(other, "htmx:abort");
+    if (document.querySelector("form.htmx-request")) {
       await new Promise((done) => document.addEventListener("htmx:afterRequest", done, { once: true }));
     }
     mark(item);
     const html = await fetched(href);
     if (row() !== part(`r-${item}`)) return;
+    part("desk").ariaBusy = false;
     ahead.delete(href);
     if (!html) return location.assign(href);
     history.replaceState({ htmx: true }, "");
@@ -127,6 +121,7 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   part("failed").hidden = detail.successful !== false || !detail.xhr.status;
   if (detail.requestConfig.verb === "post") ahead.clear();
   if (isDone && detail.requestConfig.path.endsWith("/bulk/")) sessionStorage.removeItem("ticks");
+  part("desk").ariaBusy = false;
   settle();
   refocus(isDone && item && item !== held);
   const done = detail.requestConfig.verb === "post" ? words("[data-said]") : [];
@@ -192,6 +187,11 @@ function tell() {
     slot.hidden = !name;
     slot.lastElementChild.textContent = `${name} is here`;
   }
+  const note = part("held");
+  const name = leases[opened()];
+  if (!note) return;
+  note.hidden = !name;
+  note.lastElementChild.textContent = `${name} has this report open too.`;
 }
 
 function listen() {

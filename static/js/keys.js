@@ -1,7 +1,7 @@
 // The keyboard. Off while typing, in dialogs and menus, with modifiers and during a pending request.
 import { all, say, whenShown } from "./page.js";
 
-const TYPING = "input, textarea, select, [contenteditable]";
+const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 const OVERLAYS = "dialog[open], [popover]:popover-open, details.menu[open]";
 let prefix = 0;
 
@@ -92,7 +92,9 @@ function onList(key) {
   return onDesk(key);
 }
 
+/** Keys act on what is shown, so they wait until the report that was asked for is. */
 function onDesk(key) {
+  if (document.querySelector("#desk[aria-busy=true]")) return true;
   const row = document.activeElement.closest(".rep") ?? document.querySelector(".rep[aria-current]") ?? document.querySelector(".rep");
   if (key === "x") return press(row && `#${row.id} input`);
   if (key === "n") return free(row);

@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.test import Client
 
 from accounts.authentication import actor_of_user
-from accounts.models import User, mint
 from core import bodies
 from feedback import triage
 from feedback.deciding import verb_named
@@ -28,12 +27,6 @@ def reports(person: Person, number: int, **said: object) -> list[UserFeedback]:
     for place in range(number):
         make.rating(person, thread, 2 * place + 1, **{"notes": f"report {place}", **said})
     return list(UserFeedback.objects.filter(thread=thread).order_by("id"))
-
-
-def second_admin() -> Person:
-    """A colleague at the desk."""
-    user = User.objects.create_user("bea@heddle.test", "x", name="Bea", is_staff=True)
-    return Person(user, mint(user, "tests")[1])
 
 
 def client_of(person: Person) -> Client:

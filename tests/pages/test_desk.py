@@ -9,9 +9,9 @@ from django.utils import timezone
 from feedback import leasing, saved_views
 from feedback.models import Lease, Retraction, Triage, UserFeedback
 from tests import make
-from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, second_admin, words
+from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, words
 from tests.pages.dom import dom, get, queries
-from tests.people import People
+from tests.people import People, second_admin
 
 
 @pytest.mark.parametrize("name", ["alice", "bob", "eve"])

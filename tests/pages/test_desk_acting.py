@@ -19,14 +19,13 @@ from tests.pages.desk import (
     press,
     query_of,
     reports,
-    second_admin,
     stored,
     then,
     told,
     words,
 )
 from tests.pages.dom import dom, get, submit
-from tests.people import People
+from tests.people import People, second_admin
 from threads.models import Thread
 
 

@@ -14,14 +14,13 @@ from tests.pages.desk import (
     opened,
     query_of,
     reports,
-    second_admin,
     stored,
     then,
     told,
     words,
 )
 from tests.pages.dom import Node, dom, get, submit
-from tests.people import People
+from tests.people import People, second_admin
 
 
 def send(client: Client, page: Node, verb: str, ticked: list[UserFeedback], **typed: object) -> object:
