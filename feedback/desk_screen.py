@@ -34,12 +34,15 @@ def page(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
     kept = _kept(query)
     rows = screens.rows_of(actor, found, kept, query.get("item", ""))
     bulks, last = bulk.shown(actor), undoing.last_action(actor)
+    running = [each for each in bulks if not each.is_over]
+    if last and last.action in {each.undoes for each in running}:
+        last = None
     context: dict[str, Any] = {
         "bar": _bar(actor, parsed, query),
         "rows": rows,
         "next_url": href({**kept, "after": next_token}) if next_token else "",
         "last": last,
-        "running": [each for each in bulks if not each.is_over],
+        "running": running,
         "unsettled": _unsettled(bulks, last),
         "labels": labelling.names(actor),
         "errors": {},

@@ -35,7 +35,7 @@ function lead() {
   const near = row() ? [row().nextElementSibling, row().previousElementSibling] : [document.querySelector(".rep")];
   const [next, ...others] = near.map((each) => each?.querySelector("a")).filter(Boolean);
   const end = new URL(next?.href ?? location.href);
-  if (!next) end.searchParams.delete("item");
+  if (!next) for (const key of ["item", "pane"]) end.searchParams.delete(key);
   const field = document.querySelector("#triage [name=next]");
   if (field && row()) field.value = end.pathname + end.search;
   for (const link of [next, ...others]) if (link) fetched(link.href);

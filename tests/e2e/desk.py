@@ -24,7 +24,10 @@ def complaints(heddle: Heddle, number: int, name: str = "Complaint") -> str:
     """A thread with that many bad answers: `Complaint 0` is the oldest, the list shows it last."""
     said: list[dict[str, Any]] = []
     for each in range(number):
-        said += [{"role": "user", "content": f"Question {each}."}, {"role": "assistant", "content": f"Answer {each}. " * 9}]
+        said += [
+            {"role": "user", "content": f"Question {each}."},
+            {"role": "assistant", "content": f"Answer {each}. " * 9},
+        ]
     place = len(heddle.call("alice", "GET", "threads?limit=200")["items"])
     thread_id = heddle.imported("alice", f"desk-{name}-{place}", said, title=f"{number} bad answers")
     for each in range(number):

@@ -83,6 +83,7 @@ def test_what_was_put_off_comes_back(empty: Heddle, visit: Callable[..., Visit])
     page.reload()
     expect(page.locator(".rep")).to_contain_text("snoozed, due")
     page.locator(".views a", has_text="Due").click()
+    expect(page.locator(".views [aria-current]")).to_have_text("Due 1")
     page.locator(".rep a").click()
     page.click("#triage [value=wake]")
     expect(page.locator("#said")).to_contain_text("Woke")
@@ -112,6 +113,7 @@ def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Calla
     other = visit("bea").page
     other.goto("/feedback/")
     other.locator(".views a", has_text="The complaints").click()
+    expect(other.locator(".views [aria-current]")).to_have_text("The complaints 2")
     expect(other.locator(".rep")).to_have_count(2)
     assert other.url == page.url
     page.click("summary:has-text('View')")
