@@ -12,6 +12,7 @@ let held = "";
 
 function settle() {
   const pane = new URLSearchParams(location.search).get("pane") ?? (opened() ? "talk" : "list");
+  if (part("desk").dataset.pane !== pane) scrollTo(0, 0);
   for (const panes of document.querySelectorAll(".bar[data-pane], .desk")) panes.dataset.pane = pane;
   pane === "list" ? delete document.body.dataset.mode : (document.body.dataset.mode = "focus");
   for (const here of document.querySelectorAll("main [name=here]")) here.value = location.pathname + location.search;

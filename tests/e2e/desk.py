@@ -1,5 +1,6 @@
 """What the journeys at the desk share."""
 
+import time
 from typing import Any
 
 import pytest
@@ -28,8 +29,7 @@ def complaints(heddle: Heddle, number: int, name: str = "Complaint") -> str:
             {"role": "user", "content": f"Question {each}."},
             {"role": "assistant", "content": f"Answer {each}. " * 9},
         ]
-    place = len(heddle.call("alice", "GET", "threads?limit=200")["items"])
-    thread_id = heddle.imported("alice", f"desk-{name}-{place}", said, title=f"{number} bad answers")
+    thread_id = heddle.imported("alice", f"desk-{name}-{time.monotonic_ns()}", said, title=f"{number} bad answers")
     for each in range(number):
         heddle.rate("bob", thread_id, 2 * each + 1, notes=f"{name} {each}", categories=["incorrect"])
     return thread_id

@@ -38,8 +38,10 @@ def test_twenty_reports_are_cleared_by_six_keys_each(empty: Heddle, visit: Calla
         if number % 5 == 0:
             press("l", "x", "Enter")
             expect(page.locator("#desk-report .tag")).to_have_text("x")
+            expect(page.locator("#said")).to_contain_text(f"Labelled “Complaint {number}”")
             expect(page.locator("#admin-label")).to_be_focused()
             press("Escape")
+            expect(page.locator("#admin-label")).not_to_be_focused()
         if number % 5 == 1:
             press("m", "y", "Control+Enter")  # saves and goes on: it stays open, and is resolved below
         else:

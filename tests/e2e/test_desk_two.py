@@ -65,6 +65,7 @@ def test_who_is_where_is_seen_at_once_and_n_goes_around_them(empty: Heddle, visi
     expect(held).to_contain_text("Complaint 1")
     theirs.keyboard.press("e")
     shows(theirs, "Complaint 0")
+    expect(held).to_contain_text("Complaint 0")
     mine.keyboard.press("n")
     shows(mine, "Complaint 1")
 

@@ -1,5 +1,6 @@
 """A phone, 390 pixels wide: one pane at a time, everything under the thumb, nothing sideways."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -35,8 +36,7 @@ def crowded(heddle: Heddle) -> str:
         {"role": "tool", "tool_call_id": LONG, "content": LONG * 3},
         {"role": "assistant", "content": f"{TABLE}\n\n```\n{LONG} {LONG}\n```\n\n`{LONG}` https://a.test/{LONG}"},
     ]
-    place = len(heddle.call("admin", "GET", "admin/feedback?limit=200")["items"])
-    thread_id = heddle.imported("alice", f"crowded-{place}", said, title=LONG)
+    thread_id = heddle.imported("alice", f"crowded-{time.monotonic_ns()}", said, title=LONG)
     heddle.rate("bob", thread_id, 3, notes=LONG, categories=["incorrect", "refused_valid_request", "tool_failure"])
     return thread_id
 

@@ -1,4 +1,4 @@
-"""docs/feedback.md says what the query language can do: every field, every state, and no example that is not understood."""
+"""docs/feedback.md says all that the query language can do, and gives no example that is not understood."""
 
 import re
 from pathlib import Path
