@@ -174,6 +174,7 @@ class Place:
 UNKNOWN = {
     "thread_id": "ags_unknown",
     "waiting_id": "ags_unknown",
+    "bulk_id": "blk_unknown",
     "feedback_id": "fb_unknown",
     "skill_id": "sk_unknown",
     "agent_id": "agt_unknown",
@@ -202,6 +203,7 @@ def world(who, api):
             {
                 "thread_id": thread.thread_id,
                 "waiting_id": waiting.thread_id,
+                "bulk_id": "blk_none",
                 "waiting_use_id": pending.open_uses(waiting)[0]["tool_use_id"],
                 "tool_use_id": shapes.blocks(record, "tool_use")[0]["tool_use_id"],
                 "index": "1",
@@ -416,7 +418,17 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", f"{AGENT_PAGE}/launch/"): VISIBLE_PAGE,
     ("POST", f"{AGENT_PAGE}/launch/"): acting(shared=302, stranger=404, admin=404),
     ("GET", "feedback/"): Page(403, 403, 403, 200, has_object=False),
+    ("GET", "feedback/live/"): Page(403, 403, 403, 200, has_object=False),
+    ("POST", "feedback/bulk/"): Page(403, 403, 403, 302, {"verb": "resolve", "all": "1"}, has_object=False),
+    ("POST", "feedback/bulk/<str:bulk_id>/stop/"): Page(403, 403, 403, 404, {}, has_object=False),
+    ("POST", "feedback/undo/"): Page(403, 403, 403, 302, {"action_id": "act_x"}, has_object=False),
+    ("POST", "feedback/views/"): Page(403, 403, 403, 302, {"name": "x", "q": "is:open"}, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
+    ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
+    ("GET", "settings/labels/"): Page(403, 403, 403, 200, has_object=False),
+    ("POST", "settings/labels/"): Page(403, 403, 403, 302, {"name": "x"}, has_object=False),
+    ("POST", "settings/labels/describe/"): Page(403, 403, 403, 404, {"label": "x"}, has_object=False),
+    ("POST", "settings/labels/drop/"): Page(403, 403, 403, 404, {"label": "x"}, has_object=False),
 }
 PUBLIC_PAGES = {"signin/", "signout/", "livez", "readyz", "metrics", *OPEN_TO_ALL}
 
