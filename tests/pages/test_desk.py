@@ -182,7 +182,8 @@ def test_a_report_that_was_taken_back_is_a_page_that_says_so(browser_of: Browser
     assert words(page) == ["report 0"]
     pressed = browser_of("admin").post(stale.id("triage")["action"], {"verb": "resolve", "here": DESK})
     assert "The submitter took this report back." in dom(pressed, 404).id("desk-report").words
-    assert browser_of("admin").post(f"{DESK}{gone.feedback_id}/lease/").status_code == 204
+    assert browser_of("admin").post(f"{DESK}{gone.feedback_id}/lease/", {"leave": "1"}).status_code == 204
+    assert browser_of("admin").post(f"{DESK}{gone.feedback_id}/lease/").status_code == 404
 
 
 def test_paging_shows_every_report_once_while_others_rate(browser_of: Browser, who: People) -> None:
