@@ -38,7 +38,15 @@ app.conf.update(
     worker_send_task_events=False,
     worker_enable_remote_control=False,
     timezone="UTC",
-    beat_schedule={"sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds}},
+    beat_schedule={
+        "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
+        # One that waited behind long turns has nothing to do any more: the next one does it.
+        "digest": {
+            "task": "feedback.digest",
+            "schedule": env.digest_seconds,
+            "options": {"expires": env.digest_seconds},
+        },
+    },
     beat_schedule_filename=str(env.data_dir / "beat-schedule"),
 )
 

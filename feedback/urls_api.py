@@ -2,10 +2,12 @@
 
 from django.urls import path
 
-from feedback import api
+from feedback import api, api_finding
 
 urlpatterns = [
     path("ai/admin/feedback", api.AllFeedback.as_view()),
+    path("ai/admin/feedback/terms", api_finding.QueryTerms.as_view()),
+    path("ai/admin/feedback/<str:feedback_id>/similar", api_finding.SimilarReports.as_view()),
     path("ai/admin/feedback/<str:feedback_id>", api.OneFeedback.as_view()),
 ]
 for root in ("ai/threads", "ai/chats"):

@@ -42,15 +42,31 @@ def between(column: str, stretch: Stretch, condition: Q | None = None) -> Q:
 
 def names(model: type[Model], column: str) -> list[str]:
     """The different values of an indexed column, by one step in the index for each."""
-    table = connection.ops.quote_name(model._meta.db_table)
-    quoted = connection.ops.quote_name(column)
+    return [name for name, _ in _listed(model, column, "0", _NAMES)]
+
+
+def counted(model: type[Model], column: str, *, limit: int, at_most: int) -> list[tuple[str, int]]:
+    """The same with how often each is there, counted up to a limit."""
+    table, quoted = _quoted(model, column)
+    once = f"SELECT 1 FROM {table} AS counted WHERE counted.{quoted} = found.name LIMIT {at_most}"  # noqa: S608
+    return _listed(model, column, f"(SELECT count(*) FROM ({once}) AS few)", limit)  # noqa: S608
+
+
+def _listed(model: type[Model], column: str, figure: str, limit: int) -> list[tuple[str, int]]:
+    table, quoted = _quoted(model, column)
+    first = f"SELECT min({quoted}) FROM {table} WHERE {quoted} > ''"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(
-            f"WITH RECURSIVE found(name) AS (SELECT min({quoted}) FROM {table} WHERE {quoted} > '' UNION ALL "  # noqa: S608
-            f"SELECT (SELECT min({quoted}) FROM {table} WHERE {quoted} > found.name AND {quoted} > '') FROM found "
-            f"WHERE found.name IS NOT NULL) SELECT name FROM found WHERE name IS NOT NULL LIMIT {_NAMES}"
+            f"WITH RECURSIVE found(name) AS ({first} UNION ALL "  # noqa: S608
+            f"SELECT ({first} AND {quoted} > found.name) FROM found WHERE found.name IS NOT NULL) "
+            f"SELECT name, {figure} FROM found WHERE name IS NOT NULL LIMIT {limit}"
         )
-        return [name for (name,) in cursor.fetchall()]
+        rows: list[tuple[str, int]] = cursor.fetchall()
+        return rows
+
+
+def _quoted(model: type[Model], column: str) -> tuple[str, str]:
+    return connection.ops.quote_name(model._meta.db_table), connection.ops.quote_name(column)
 
 
 def spellings(model: type[Model], column: str, value: str) -> list[str]:

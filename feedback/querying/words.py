@@ -1,15 +1,13 @@
 """Words as the index keeps them, and the conditions that look for them."""
 
-import re
 from typing import Any
 
 from django.db import connection
 from django.db.models import BooleanField, F, Func, Q, Value
 from django.db.models.expressions import RawSQL
 
-from feedback.indexing import TABLE, WEIGHTS
+from feedback.indexing import TABLE, WEIGHTS, split
 
-_WORD = re.compile(r"[^\W_]+")
 _MANY = 50_000
 """From so many hits on, SQLite asks report by report whether it is one, instead of collecting them all first."""
 
@@ -19,7 +17,7 @@ NEEDED = "must hold a letter or a digit"
 
 def has_word(value: str) -> bool:
     """Whether there is anything in a text that can be looked for."""
-    return bool(_WORD.search(value))
+    return bool(split(value))
 
 
 def clean(value: str) -> str:
@@ -27,11 +25,6 @@ def clean(value: str) -> str:
     if not has_word(value):
         raise ValueError(NEEDED)
     return value
-
-
-def split(value: str) -> list[str]:
-    """The words of a text, in lower case."""
-    return [word.lower() for word in _WORD.findall(value)]
 
 
 def says(value: str, *columns: str) -> Q:
