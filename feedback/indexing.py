@@ -122,6 +122,8 @@ def install(**signal: Any) -> None:
                 f"AS $$ BEGIN {body} RETURN NULL; END $$"
             )
             cursor.execute(f"CREATE OR REPLACE TRIGGER {name} {when} EXECUTE FUNCTION {name}()")
+        # A bulk load takes it away and may have died.
+        cursor.execute(f"CREATE INDEX IF NOT EXISTS {TABLE}_words ON {TABLE} USING gin (document)")
 
 
 def remove(**signal: Any) -> None:

@@ -44,12 +44,26 @@ def _compiled(actor: Actor, query: Query, tz: tzinfo) -> tuple[Q, Asking]:
     return _condition(query.root, asking), asking
 
 
+# Said without a minus, an index answers.
+_OPPOSITES = {
+    ("is", "open"): ("is", "resolved"),
+    ("is", "resolved"): ("is", "open"),
+    ("has", "owner"): ("owner", "none"),
+    ("owner", "none"): ("has", "owner"),
+    ("sentiment", "positive"): ("sentiment", "negative"),
+    ("sentiment", "negative"): ("sentiment", "positive"),
+}
+
+
 def _condition(node: Node, asking: Asking) -> Q:
     match node:
         case Text(text=text):
             return words.says(text)
         case Field(name=name, value=value):
             return FIELDS[name].condition(value, asking)
+        case Not(part=Field(name=name, value=value)) if (name, value) in _OPPOSITES:
+            opposite, other = _OPPOSITES[name, value]
+            return FIELDS[opposite].condition(other, asking)
         case Not(part=part):
             return ~_condition(part, replace(asking, excluding=not asking.excluding))
         case All(parts=parts):
