@@ -19,7 +19,7 @@ from accounts.models import Org, User
 from accounts.orgs import add_member
 from config.seeding import tables, words
 from config.seeding.tables import Table, moment
-from feedback import taxonomy
+from feedback import indexing, taxonomy
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
 from feedback.models.triage import Outcome
 from threads.models import Block, Message, Thread, Turn
@@ -110,7 +110,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
         words_of = part.rows.pop("index")
         for name, table in made.items():
             table.write(part.rows.get(name, []))
-        tables.index(words_of)
+        indexing.add(words_of)
 
 
 def _tables() -> dict[str, Table]:
@@ -246,7 +246,7 @@ def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: i
     part.add("answer", pk, model, error)
     for name, failed in tools.items():
         part.add("tool", pk, name, failed)
-    part.add("index", pk, said, " ".join(tools))
+    part.add("index", said, " ".join(tools), pk)
 
 
 def _json(kind: str = "", **data: Any) -> str:

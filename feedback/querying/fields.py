@@ -22,8 +22,12 @@ class QueryField:
     clean: Callable[[str], str]
     values: tuple[str, ...] = ()
     """All that it takes, or what is worth offering where it takes more."""
-    looks_at_answer: bool = False
-    """Whether it asks for what the digest works out."""
+    is_digested: bool | tuple[str, ...] = False
+    """Whether it, or which of its values, asks for what the digest works out, the words of the index among it."""
+
+    def needs_digest(self, value: str) -> bool:
+        """Whether this value asks for what the digest works out."""
+        return self.is_digested if isinstance(self.is_digested, bool) else value in self.is_digested
 
 
 def nearest(name: str) -> str:
@@ -33,14 +37,16 @@ def nearest(name: str) -> str:
     return f"there is no field {name}; {better} Quote it to look for the words"
 
 
-def _chosen(name: str, text: str, condition: Condition, values: Sequence[str]) -> QueryField:
+def _chosen(
+    name: str, text: str, condition: Condition, values: Sequence[str], digested: tuple[str, ...] = ()
+) -> QueryField:
     def clean(value: str) -> str:
         said = value.lower().replace("-", "_").replace(" ", "_")
         if said not in values:
             raise ValueError(f"must be {_listed(values)}")
         return said
 
-    return QueryField(name, text, _listed(values), condition, clean, tuple(values))
+    return QueryField(name, text, _listed(values), condition, clean, tuple(values), digested)
 
 
 def _named(
@@ -60,8 +66,7 @@ def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], 
 
 
 def _worded(name: str, text: str, column: str) -> QueryField:
-    looks = column in ("answer", "tools")
-    return QueryField(name, text, "words", conditions.text_in(column), words.clean, looks_at_answer=looks)
+    return QueryField(name, text, "words", conditions.text_in(column), words.clean, is_digested=True)
 
 
 def _listed(values: Sequence[str]) -> str:
@@ -76,7 +81,13 @@ FIELDS: dict[str, QueryField] = {
     each.name: each
     for each in (
         _chosen("is", "The state of a report. Unclaimed: open, nobody's, not snoozed.", conditions.state, IS),
-        _chosen("has", "What is there beside a report; fork: somebody forked its thread.", conditions.having, HAS),
+        _chosen(
+            "has",
+            "What is there beside a report; fork: somebody forked its thread.",
+            conditions.having,
+            HAS,
+            ("tool", "error"),
+        ),
         _chosen("sentiment", "Whether the answer was rated good or bad.", conditions.sentiment, Sentiment.values),
         _chosen("category", "What was good or bad of it.", conditions.category, Category.values),
         _named("label", "A label that admins gave.", "the name of a label", conditions.label),

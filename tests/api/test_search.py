@@ -152,7 +152,9 @@ def test_words_of_the_submitter_of_admins_and_of_the_answer(found, reports):
 
 def test_what_an_answer_was_made_of_is_known_at_once(found, reports):
     assert Undigested.objects.count() == 4
-    assert found("tool:CALCULATE") == found("has:tool") == "tools"
+    assert found("is:open") == "tools broken forked plain"
+    assert Undigested.objects.count() == 4
+    assert found("has:tool") == found("tool:CALCULATE") == "tools"
     assert Undigested.objects.count() == 0
     assert found("calculate") == "tools"
     assert found("model:simulated") == "tools plain"
