@@ -27,3 +27,20 @@ def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
     is_first = not Membership.objects.filter(user=user).exists()
     member, _ = Membership.objects.get_or_create(user=user, org=org, defaults={"role": role, "is_default": is_first})
     return member
+
+
+def set_role(slug: str, email: str, role: str) -> Membership:
+    """Give a member of an org a role in it; raises `NotFound`. What an org's admin may do more stands in `rights`."""
+    org = org_named(slug)
+    member = Membership.objects.filter(org=org, user__email=email.strip().lower()).select_related("user", "org").first()
+    if member is None:
+        raise NotFound(f"{email} is no member of {slug}.")
+    member.role = role
+    member.save(update_fields=["role"])
+    return member
+
+
+def administered_by(user_id: int) -> list[Org]:
+    """The orgs whose admin somebody is, by short name. This is a role in an org; a platform admin needs none."""
+    rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
+    return list(rows.order_by("slug"))

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts import throttle
 from accounts.authentication import page_actor
 from accounts.models import ApiToken, Org, User, mint
+from accounts.orgs import administered_by
 from core.errors import InvalidRequest, NoOrgProvided, NotFound, NotSignedIn, TooManyTries
 from core.ids import ORG
 
@@ -95,8 +96,13 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 
 def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "") -> HttpResponse:
-    tokens = ApiToken.objects.filter(user=page_actor(request).user_id, revoked_at=None).order_by("-created")
-    context = {"tokens": tokens, "new_token": secret, "errors": errors}
+    actor = page_actor(request)
+    context = {
+        "tokens": ApiToken.objects.filter(user=actor.user_id, revoked_at=None).order_by("-created"),
+        "new_token": secret,
+        "errors": errors,
+        "may_webhooks": actor.is_admin or bool(administered_by(actor.user_id)),
+    }
     return render(request, "accounts/settings.html", context, status=400 if errors else 200)
 
 

@@ -60,3 +60,19 @@ def require_admin(actor: Actor) -> None:
     """Triage and everything that shows other orgs: platform admins only (B133)."""
     if not actor.is_admin:
         raise Unauthorized("Only platform admins may do this.")
+
+
+class Audience(StrEnum):
+    """Who is told of a report by a webhook, and so of which of its events and in which of its projections."""
+
+    TRIAGE = "triage"
+    """Platform admins: the full record, and everything that happens to it."""
+    ORG = "org"
+    """An org's admins: what submitters said on threads that they may read, and nothing of triage (B111, B133)."""
+
+
+def audience_of(actor: Actor, *, administers: bool) -> Audience | None:
+    """What an actor may be told of the reports of an org, which they `administer` or not; None is nothing at all."""
+    if actor.is_admin:
+        return Audience.TRIAGE
+    return Audience.ORG if administers else None

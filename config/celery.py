@@ -46,6 +46,7 @@ app.conf.update(
             "schedule": env.digest_seconds,
             "options": {"expires": env.digest_seconds},
         },
+        "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
     },
     beat_schedule_filename=str(env.data_dir / "beat-schedule"),
 )

@@ -6,7 +6,7 @@ import threading
 from django.conf import settings
 from django.db import connection
 
-from feedback import digesting
+from feedback import digesting, sweeping
 from threads.runner import claims, loop
 
 logger = logging.getLogger("heddle.embedded")
@@ -55,6 +55,7 @@ def _sweep() -> None:
     while True:
         try:
             claims.sweep(orphans=orphans)
+            sweeping.sweep(orphans=orphans)
             orphans = False
         except Exception as problem:  # the database is away: look again in a while
             logger.warning("sweep.failed", extra={"kind": type(problem).__name__})

@@ -3,6 +3,7 @@
 import os
 import secrets
 import sys
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -14,6 +15,7 @@ from threads import profiles
 DEFAULT_PORT = 8000
 BASE_DIR = Path(__file__).resolve().parent.parent
 Words = Annotated[tuple[str, ...], NoDecode]
+Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode]
 
 
 class Env(BaseSettings):
@@ -47,17 +49,33 @@ class Env(BaseSettings):
     digest_seconds: float = Field(5, gt=0.2, le=60)
     batch_ms: int = Field(50, ge=1, le=1000)
 
+    allow_private_targets: Networks = Field((), description="private networks that webhooks and tools may reach")
+    allow_http_targets: bool = Field(False, description="webhooks and tools may be reached without TLS")
+    webhook_delay_seconds: float = Field(1800, ge=0, description="triage is told when it can no longer be undone")
+    webhook_timeout_seconds: float = Field(15, gt=0, le=60)
+    webhook_retry_seconds: Annotated[tuple[float, ...], NoDecode] = (5, 300, 1800, 7200, 18000, 36000, 36000)
+    webhook_disable_days: float = Field(5, gt=0)
+    webhook_log_days: float = Field(30, gt=0)
+
     model_profiles: Words = ()
     default_profile: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["json", "text"] = "json"
 
-    @field_validator("hosts", "model_profiles", mode="before")
+    @field_validator("hosts", "model_profiles", "allow_private_targets", "webhook_retry_seconds", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         """Lists are written with commas or new lines."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
+        return value
+
+    @field_validator("allow_private_targets", mode="before")
+    @classmethod
+    def _everything(cls, value: object) -> object:
+        """`true` stands for every network, `false` for none. The last one written is the first to look at a value."""
+        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+            return ("0.0.0.0/0", "::/0") if value.strip().lower() == "true" else ()
         return value
 
     @model_validator(mode="after")

@@ -3,6 +3,7 @@
 The codes are the exception classes of the public SDK (spec 1.4), so that a client catches what the server meant.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 
@@ -21,6 +22,14 @@ class DomainError(Exception):
 
 class InvalidRequest(DomainError):
     """The input is wrong, or impossible in the state the thing is in."""
+
+
+class TargetRefused(InvalidRequest):
+    """An address that Heddle does not send to: the wrong scheme, or a host that stands on a private network."""
+
+
+class NoAnswer(DomainError):
+    """A server that somebody named did not answer: not found, not there, too slow, or not speaking HTTP."""
 
 
 class NoOrgProvided(DomainError):
@@ -72,6 +81,16 @@ class Conflict(DomainError):
     status = 409
     code = "RobotoConflictException"
     title = "Somebody else was quicker."
+
+
+class Stale(Conflict):
+    """The version that a change was made from is not the present one; `columns` are those that both wrote."""
+
+    status = 412
+
+    def __init__(self, message: str, *, columns: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = tuple(columns)
 
 
 class TooManyTries(DomainError):

@@ -12,9 +12,15 @@ THREAD = "ags_"
 THREAD_SPELLINGS = ("ags_", "ath_", "ch_")
 ORG = "og_"
 FEEDBACK = "fb_"
+ACTION = "act_"
+BULK = "blk_"
+VIEW = "vw_"
 TOOL_USE = "tu_"
 AGENT = "agt_"
 SKILL = "sk_"
+WEBHOOK = "wh_"
+EVENT = "evt_"
+DELIVERY = "dlv_"
 
 
 def new_key() -> str:

@@ -55,7 +55,7 @@ class Operation(AutoSchema):
         return f"{self.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', path)}"
 
     def get_tags(self) -> list[str]:
-        return [next((tag for tag in ("feedback", "skills", "agents") if tag in self.path), "threads")]
+        return [next((tag for tag in ("webhooks", "feedback", "skills", "agents") if tag in self.path), "threads")]
 
     def get_override_parameters(self) -> list[Any]:
         return [OpenApiParameter(name, str, required=False) for name in self.described.query]

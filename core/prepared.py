@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.models import DateTimeField, Field, Model, QuerySet
+from django.db.models import AutoField, DateTimeField, Field, Model, QuerySet
 
 _FIRST_STAND_IN = 1_900_000_000
 _FEW = 4
@@ -112,7 +112,7 @@ class PreparedInsert(Generic[Stored]):
     def __init__(self, model: type[Stored], *, unique: Sequence[str] = (), update: Sequence[str] = ()) -> None:
         self._model = model
         self._unique, self._update = unique, update
-        self._fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+        self._fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
         self._statements: dict[str, _Statement] = {}
 
     def insert(self, row: Stored) -> Stored:

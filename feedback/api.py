@@ -7,7 +7,7 @@ from accounts.rights import Right, require_admin
 from core import paging
 from core.api import Endpoint, describe, record, records
 from core.errors import NotFound
-from feedback import capture, triage
+from feedback import capture, finding, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, TriageIn, UserFeedbackOut
 from threads.access import standing_for, thread_for
 
@@ -35,18 +35,26 @@ class AllFeedback(Endpoint):
         filters = {name: self.query(name) for name in FILTERS}
         limit = paging.limit_of(self.query("limit"))
         page_token, q = self.query("page_token"), self.query("q")
-        return record(triage.listed(self.actor, filters, limit=limit, page_token=page_token, q=q))
+        return record(finding.listed(self.actor, filters, limit=limit, page_token=page_token, q=q))
 
 
 class OneFeedback(Endpoint):
     @describe(gives=FullFeedbackOut, summary="A report (H7)")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
-        return record(triage.read(triage.report_for(self.actor, feedback_id)))
+        report = triage.report_for(self.actor, feedback_id)
+        return _tagged(record(triage.read(report)), str(versions.of(report)))
 
     @describe(takes=TriageIn, gives=FullFeedbackOut, summary="Triage a report (H8)")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
-        return record(triage.update(self.actor, feedback_id, self.parse(TriageIn)))
+        expected = request.headers.get("If-Match")
+        return record(triage.update(self.actor, feedback_id, self.parse(TriageIn), expected=expected))
+
+
+def _tagged(response: HttpResponse, version: str) -> HttpResponse:
+    """With the version that If-Match takes."""
+    response["ETag"] = f'"{version}"'
+    return response
 
 
 def _index(value: str) -> int:

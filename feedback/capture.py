@@ -6,7 +6,7 @@ from django.utils import timezone
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, PreparedInsert
-from feedback import projecting, taxonomy
+from feedback import projecting, taxonomy, webhooks
 from feedback.models import UserFeedback
 from feedback.wire import FeedbackIn, UserFeedbackOut
 from threads.access import Standing
@@ -38,7 +38,10 @@ def submit(actor: Actor, thread: Thread | Standing, index: int, body: FeedbackIn
         )
         # One statement: of two submissions that run beside each other, the second becomes an edit of the first.
         _REPORTS.insert(report)
-        return projecting.user_record(report.pk)
+        record = projecting.user_record(report.pk)
+        said = webhooks.SUBMITTED if record.modified == record.created else webhooks.UPDATED
+        webhooks.announce(said, report.pk, actor_id=actor.user_id)
+        return record
 
 
 def own(actor: Actor, thread: Thread) -> list[UserFeedbackOut]:

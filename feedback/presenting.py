@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
 
+from feedback.taxonomy import Outcome
 from threads.presenting import Mark, Sentimental
 
 SENTIMENT_WORDS = {"positive": "Positive", "negative": "Negative"}
@@ -44,6 +45,11 @@ def fitting(sentiment: str, categories: Iterable[str]) -> tuple[str, ...]:
     return tuple(category for category in categories if category not in CATEGORY_WORDS.get(other, {}))
 
 
+def sentence(name: str, reason: str) -> str:
+    """A refusal of a field, for people."""
+    return f"{name.capitalize()} {reason.removeprefix('String ')}."
+
+
 class _Spelled(Sentimental):
     __slots__ = ()
 
@@ -67,12 +73,22 @@ class ReportRow(_Spelled):
     href: str
     resolved: bool = False
     label: str = ""
+    owner: str = ""
+    is_mine: bool = False
+    held_by: str = ""
+    is_snoozed: bool = False
+    is_due: bool = False
     is_current: bool = False
 
     @property
     def categories_line(self) -> str:
         """The categories, or the sentiment where none was given."""
         return categories_line(self.categories) or self.word.lower()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody has seen to it: such a row steps back."""
+        return self.resolved or self.is_snoozed or bool(self.owner and not self.is_mine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +100,29 @@ class HistoryLine:
     at: datetime
     before: str = ""
     after: str = ""
+
+
+@dataclass(frozen=True)
+class Near(_Spelled):
+    """Another report that looks like the open one, and why."""
+
+    feedback_id: str
+    sentiment: str
+    words: str
+    reasons: tuple[str, ...]
+    created: datetime
+    href: str
+    resolved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two people at one report: who changed what, what stands there now, and what was typed here."""
+
+    who: str
+    column: str
+    theirs: str
+    mine: str
 
 
 @dataclass(frozen=True)
@@ -106,9 +145,22 @@ class ReportCard(_Spelled):
     resolved: bool = False
     resolved_by: str = ""
     resolved_at: datetime | None = None
-    admin_label: str = ""
+    labels: tuple[str, ...] = ()
     admin_note: str = ""
+    owner: str = ""
+    is_mine: bool = False
+    outcome: str = ""
+    duplicate_of: str = ""
+    duplicate_count: int = 0
+    snoozed_until: datetime | None = None
+    snoozed_until_again: bool = False
+    public_status: str = "received"
+    public_reply: str = ""
+    replied_at: datetime | None = None
+    held_by: str = ""
+    version: str = ""
     history: tuple[HistoryLine, ...] = ()
+    near: tuple[Near, ...] = ()
     may_fork: bool = False
 
     @property
@@ -121,81 +173,89 @@ class ReportCard(_Spelled):
         """Whether the submitter came back to it."""
         return self.modified is not None and self.modified != self.created
 
+    @property
+    def outcomes(self) -> list[tuple[str, str, bool]]:
+        """How it may be resolved: name, word, and which one a key takes. A duplicate says of what, elsewhere."""
+        return [(each.value, each.label, each == Outcome.NOTED) for each in Outcome if each != Outcome.DUPLICATE]
+
+    @property
+    def outcome_word(self) -> str:
+        """How it was resolved, for people."""
+        return Outcome(self.outcome).label if self.outcome else ""
+
+    @property
+    def state_line(self) -> str:
+        """Where it stands: `unclaimed, yours to take`, `bob has it`, `resolved by bob, fixed`."""
+        if self.resolved:
+            by = f" by {self.resolved_by}" if self.resolved_by else ""
+            return f"resolved{by}" + (f", {self.outcome_word.lower()}" if self.outcome else "")
+        owner = "yours" if self.is_mine else f"{self.owner} has it" if self.owner else "unclaimed, yours to take"
+        return owner + (", snoozed" if self.snoozed_until or self.snoozed_until_again else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A filter as a link: it sets, or takes out, one key of the query."""
+    """A place as a link: a view, a pane. `count` of None is not known; `is_own` may be changed by the reader."""
 
     word: str
     href: str
     is_current: bool = False
     count: int | None = None
+    is_shared: bool = False
+    view_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class DeskFilters:
-    """The desk's query as links: `views` along the list, `tokens` that take themselves out, `categories` to add."""
+class Token:
+    """One term of the query line as a link that takes it out; a wrong one says why."""
 
+    text: str
+    href: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeskBar:
+    """The desk's query as links and words: `views` along the list, `tokens` that take themselves out, panes."""
+
+    query: str
+    tokens: tuple[Token, ...]
     views: tuple[Choice, ...]
-    tokens: tuple[Choice, ...]
-    categories: tuple[Choice, ...]
     panes: tuple[Choice, ...]
     here: str
     pane: str
+    notes: tuple[str, ...] = ()
+    is_counted_out: bool = False
+
+    @property
+    def wrong(self) -> list[Token]:
+        """The tokens that are not understood."""
+        return [token for token in self.tokens if token.reason]
+
+    @property
+    def view(self) -> Choice | None:
+        """The view that the query is."""
+        return next((view for view in self.views if view.is_current), None)
 
 
-FILTER_KEYS = ("sentiment", "category", "resolved", "thread")
 _PANES = {"list": "List", "talk": "Conversation", "report": "Report"}
-_VIEWS: dict[str, dict[str, str]] = {
-    "Open": {"resolved": "false"},
-    "Negative": {"resolved": "false", "sentiment": "negative"},
-    "Positive": {"resolved": "false", "sentiment": "positive"},
-    "Resolved": {"resolved": "true"},
-    "All": {"resolved": "any"},
-}
 
 
-def desk_filters(query: Mapping[str, str], *, counts: Mapping[str, int] | None = None) -> DeskFilters:
-    """The filters of the desk for a query of sentiment, category, resolved (false, true, any), thread, item and pane.
+def pane_of(query: Mapping[str, str]) -> str:
+    """The pane that a phone shows: the one asked for, else the conversation of an open report, else the list."""
+    asked = query.get("pane", "")
+    return asked if asked in _PANES else "talk" if query.get("item") else "list"
 
-    The desk opens on what is open, so the caller puts `resolved` in where the address is silent. A view replaces
-    sentiment and state and keeps the rest; a token takes out its own key; changing a filter always lets go of the page
-    and the open item. `counts` are by the word of a view.
-    """
-    held = {key: query[key] for key in FILTER_KEYS if query.get(key)}
-    pane = query.get("pane", "") if query.get("pane") in _PANES else "talk" if query.get("item") else "list"
-    return DeskFilters(
-        views=tuple(_view(word, keys, held, counts or {}) for word, keys in _VIEWS.items()),
-        tokens=tuple(
-            Choice(f"{key}:{value}", href(_without(held, key)), True)
-            for key, value in held.items()
-            if (key, value) != ("resolved", "any")
-        ),
-        categories=tuple(
-            Choice(word, href({**held, "category": name}), held.get("category") == name)
-            for name, word in _ALL_CATEGORIES.items()
-        ),
-        panes=tuple(Choice(word, href({**query, "pane": name}), name == pane) for name, word in _PANES.items()),
-        here=href({**query}),
-        pane=pane,
-    )
+
+def panes(query: Mapping[str, str]) -> tuple[Choice, ...]:
+    """The panes as links that keep everything else."""
+    current = pane_of(query)
+    return tuple(Choice(word, href({**query, "pane": name}), name == current) for name, word in _PANES.items())
 
 
 def href(query: Mapping[str, str]) -> str:
-    """A query as a link on the same page; empty values are left out."""
-    return "?" + urlencode({key: value for key, value in query.items() if value})
-
-
-def _view(word: str, keys: Mapping[str, str], held: Mapping[str, str], counts: Mapping[str, int]) -> Choice:
-    kept = {key: value for key, value in held.items() if key in ("category", "thread")}
-    is_current = {key: value for key, value in held.items() if key not in kept} == keys
-    return Choice(word, href({**kept, **keys}), is_current, counts.get(word))
-
-
-def _without(held: Mapping[str, str], key: str) -> dict[str, str]:
-    """A query without one key; without a state it has to say any, or the desk would open on what is open again."""
-    rest = {name: value for name, value in held.items() if name != key}
-    return {**rest, "resolved": "any"} if key == "resolved" else rest
+    """A query as a link on the same page; empty values are left out, but for an empty `q`: it asks for everything."""
+    return "?" + urlencode({key: value for key, value in query.items() if value or key == "q"})
 
 
 @dataclass(frozen=True)

@@ -1,64 +1,84 @@
 """What the desk shows: rows, the open report, ratings beside messages, as the view models of `feedback.presenting`."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Q
+from django.utils import timezone
 
 from accounts.rights import Right
 from core import ids
 from core.actor import Actor
-from feedback.models import TriageChange, UserFeedback
-from feedback.presenting import HistoryLine, ReportCard, ReportRow, href
+from feedback import desk_records, historytelling, leasing, versions
+from feedback.deciding import labels_of
+from feedback.models import Reply, Triage, TriageChange, UserFeedback
+from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, href
 from threads.access import may
 from threads.models import Thread
 from threads.presenting import Mark
 
-_WORDS = {"admin_label": "label", "admin_note": "note"}
+
+def rows_of(actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], current: str) -> list[ReportRow]:
+    """Reports as rows of the desk, in two queries; each links to itself with the query kept."""
+    held = leasing.holders(actor, row_ids)
+    now = timezone.now()
+    found = UserFeedback.objects.filter(pk__in=row_ids).order_by("-id").values_list(*_ROW_COLUMNS)
+    return [_row(actor, now, values, query, current, held) for values in found]
 
 
-def rows_of(row_ids: Sequence[int], query: Mapping[str, str], current: str) -> list[ReportRow]:
-    """Reports as rows of the desk, in one query; each links to itself with the filters kept."""
-    found = (
-        UserFeedback.objects.filter(pk__in=row_ids)
-        .order_by("-id")
-        .values_list(
-            "key",
-            "sentiment",
-            "categories",
-            "notes",
-            "thread__title",
-            "created_by__name",
-            "created_by__email",
-            "created",
-            "resolved",
-            "admin_label",
-        )
+_ROW_COLUMNS = (
+    "pk",
+    "key",
+    "sentiment",
+    "categories",
+    "notes",
+    "thread__title",
+    "created_by__name",
+    "created_by__email",
+    "created",
+    "resolved",
+    "admin_label",
+    "triage__owner",
+    "triage__owner__name",
+    "triage__owner__email",
+    "triage__snoozed_until",
+    "triage__snoozed_until_again",
+)
+
+
+def _row(
+    actor: Actor, now: datetime, values: Sequence[Any], query: Mapping[str, str], current: str, held: Mapping[int, str]
+) -> ReportRow:
+    (pk, key, sentiment, categories, notes, title, name, email, created, resolved, label) = values[:11]
+    owner_id, owner_name, owner_email, until, until_again = values[11:]
+    feedback_id = ids.FEEDBACK + key
+    return ReportRow(
+        feedback_id=feedback_id,
+        sentiment=sentiment,
+        categories=tuple(categories),
+        notes=notes or "",
+        thread_title=title or "",
+        by=name or email.partition("@")[0],
+        created=created,
+        href=href({**query, "item": feedback_id}),
+        resolved=resolved,
+        label=label or "",
+        owner=(owner_name or owner_email.partition("@")[0]) if owner_id else "",
+        is_mine=owner_id == actor.user_id,
+        held_by=held.get(pk, ""),
+        is_snoozed=not resolved and bool(until_again or (until and until > now)),
+        is_due=not resolved and bool(until and until <= now),
+        is_current=feedback_id == current,
     )
-    rows = []
-    for key, sentiment, categories, notes, title, name, email, created, resolved, label in found:
-        feedback_id = ids.FEEDBACK + key
-        rows.append(
-            ReportRow(
-                feedback_id=feedback_id,
-                sentiment=sentiment,
-                categories=tuple(categories),
-                notes=notes or "",
-                thread_title=title or "",
-                by=name or email.partition("@")[0],
-                created=created,
-                href=href({**query, "item": feedback_id}),
-                resolved=resolved,
-                label=label or "",
-                is_current=feedback_id == current,
-            )
-        )
-    return rows
 
 
-def card_of(actor: Actor, report: UserFeedback, *, here: str, next_href: str) -> ReportCard:
-    """The open report with its history."""
+def card_of(actor: Actor, report: UserFeedback, *, here: str, next_href: str, near: Sequence[Near] = ()) -> ReportCard:
+    """The open report with all that stands beside it, and its history."""
     thread = report.thread
+    beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first() or Triage()
+    reply = Reply.objects.filter(pk=report.pk).first()
+    changes = list(TriageChange.objects.filter(feedback=report).select_related("actor"))
     return ReportCard(
         feedback_id=report.feedback_id,
         sentiment=report.sentiment,
@@ -76,36 +96,36 @@ def card_of(actor: Actor, report: UserFeedback, *, here: str, next_href: str) ->
         resolved=report.resolved,
         resolved_by=report.resolved_by.display_name if report.resolved_by else "",
         resolved_at=report.resolved_at,
-        admin_label=report.admin_label or "",
+        labels=tuple(labels_of(report.admin_label)),
         admin_note=report.admin_note or "",
-        history=tuple(_history(report)),
+        owner=beside.owner.display_name if beside.owner else "",
+        is_mine=beside.owner_id == actor.user_id,
+        outcome=beside.outcome or "",
+        duplicate_of=beside.duplicate_of.feedback_id if beside.duplicate_of else "",
+        duplicate_count=Triage.objects.filter(duplicate_of=report).count(),
+        snoozed_until=beside.snoozed_until,
+        snoozed_until_again=beside.snoozed_until_again,
+        public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
+        public_reply=(reply.public_reply or "") if reply else "",
+        replied_at=reply.replied_at if reply else None,
+        held_by=leasing.holders(actor, [report.pk]).get(report.pk, ""),
+        version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
+        history=tuple(_history(report, changes)),
+        near=tuple(near),
         may_fork=may(actor, thread, Right.FORK),
     )
 
 
-def _history(report: UserFeedback) -> list[HistoryLine]:
+def _history(report: UserFeedback, changes: Sequence[TriageChange]) -> list[HistoryLine]:
     lines = [
         HistoryLine(report.created_by.display_name, f"rated message {report.message_sequence_num}", report.created)
     ]
-    for change in TriageChange.objects.filter(feedback=report).select_related("actor"):
-        for column, after in change.after.items():
-            lines.append(_line(change, column, change.before.get(column), after))
+    people, reports = desk_records.named(changes)
+    for change in changes:
+        lines += historytelling.lines_of(change, people, reports)
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
     return sorted(lines, key=lambda line: line.at, reverse=True)
-
-
-def _line(change: TriageChange, column: str, before: Any, after: Any) -> HistoryLine:
-    who = change.actor.display_name
-    if column == "resolved":
-        return HistoryLine(who, "resolved it" if after else "reopened it", change.at)
-    word = _WORDS[column]
-    verb = "removed" if after is None else "changed" if before else "set"
-    return HistoryLine(who, f"{verb} the {word}", change.at, _short(before), _short(after))
-
-
-def _short(value: str | None) -> str:
-    return (value or "")[:120]
 
 
 def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:

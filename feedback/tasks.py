@@ -1,10 +1,43 @@
-"""Doors for the queue: a verb called, the outcome in the rows."""
+"""Doors for the queue: an id in, a verb called, the outcome in the row."""
 
 from celery import shared_task
 from django.db import DatabaseError, close_old_connections
 
 from core.db import replace_dead_connections
-from feedback import digesting
+from feedback import bulk, digesting, sweeping
+from feedback.webhooks import outbox, sending
+
+
+@shared_task(name="feedback.bulk", ignore_result=True)
+def advance_bulk(bulk_id: int) -> None:
+    """Carry a bulk to its end."""
+    close_old_connections()
+    bulk.advance(bulk_id)
+
+
+@shared_task(name="feedback.settle", ignore_result=True)
+def settle(event_id: int) -> None:
+    """Make an event that is due into deliveries."""
+    close_old_connections()
+    outbox.settle(event_id)
+
+
+@shared_task(name="feedback.deliver", ignore_result=True)
+def deliver(endpoint_id: int) -> None:
+    """Send an endpoint what is due."""
+    close_old_connections()
+    sending.deliver(endpoint_id)
+
+
+@shared_task(name="feedback.sweep", ignore_result=True)
+def sweep() -> None:
+    """Ask again for what is due."""
+    close_old_connections()
+    try:
+        sweeping.sweep()
+    except DatabaseError:
+        replace_dead_connections()
+        raise
 
 
 @shared_task(name="feedback.digest", ignore_result=True)

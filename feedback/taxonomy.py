@@ -1,4 +1,4 @@
-"""Sentiments and categories (spec 3.10), as data."""
+"""Sentiments and categories (spec 3.10), and how a report may end, as data."""
 
 from django.db.models import TextChoices
 
@@ -20,6 +20,17 @@ class Category(TextChoices):
     HELPFUL = "helpful"
     GOOD_TOOL_USE = "good_tool_use"
     OTHER = "other"
+
+
+class Outcome(TextChoices):
+    """How a report was resolved."""
+
+    FIXED = "fixed", "Fixed"
+    ANSWERED = "answered", "Answered"
+    NOT_REPRODUCED = "not_reproduced", "Not reproduced"
+    AS_INTENDED = "as_intended", "As intended"
+    DUPLICATE = "duplicate", "Duplicate"
+    NOTED = "noted", "Noted"
 
 
 FITTING: dict[str, frozenset[str]] = {

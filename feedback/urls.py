@@ -2,11 +2,29 @@
 
 from django.urls import path
 
-from feedback import pages
+from feedback import pages_desk, pages_rating
+from feedback.webhooks import pages as webhooks
 
 app_name = "feedback"
 urlpatterns = [
-    path("feedback/", pages.desk, name="desk"),
-    path("feedback/<str:feedback_id>/", pages.act, name="triage"),
-    path("threads/<str:thread_id>/messages/<int:index>/rate/", pages.rate, name="rate"),
+    path("feedback/", pages_desk.desk, name="desk"),
+    path("feedback/bulk/", pages_desk.act_on_all, name="bulk"),
+    path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
+    path("feedback/live/", pages_desk.live, name="live"),
+    path("feedback/undo/", pages_desk.undo, name="undo"),
+    path("feedback/views/", pages_desk.keep_view, name="views"),
+    path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),
+    path("feedback/<str:feedback_id>/lease/", pages_desk.hold, name="lease"),
+    path("threads/<str:thread_id>/messages/<int:index>/rate/", pages_rating.rate, name="rate"),
+    path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("settings/webhooks/<str:webhook_id>/", webhooks.webhook, name="webhook"),
+    path("settings/webhooks/<str:webhook_id>/change/", webhooks.change, name="webhook_change"),
+    path("settings/webhooks/<str:webhook_id>/rotate/", webhooks.rotate, name="webhook_rotate"),
+    path("settings/webhooks/<str:webhook_id>/test/", webhooks.test, name="webhook_test"),
+    path("settings/webhooks/<str:webhook_id>/delete/", webhooks.delete, name="webhook_delete"),
+    path(
+        "settings/webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/replay/",
+        webhooks.replay,
+        name="webhook_replay",
+    ),
 ]

@@ -119,6 +119,10 @@ def serving(way: str, folder: Path, *, demo: bool = False, **settings: str) -> I
         "HEDDLE_LEASE_SECONDS": "2",
         "HEDDLE_HEARTBEAT_SECONDS": "0.5",
         "HEDDLE_SWEEP_SECONDS": "1",
+        "HEDDLE_ALLOW_PRIVATE_TARGETS": "127.0.0.0/8",
+        "HEDDLE_ALLOW_HTTP_TARGETS": "true",
+        "HEDDLE_WEBHOOK_TIMEOUT_SECONDS": "2",
+        "HEDDLE_WEBHOOK_RETRY_SECONDS": "0.1,0.1,0.1,60",
     }
     if env.pop("PYTHONDONTWRITEBYTECODE", ""):
         # Or each of the many processes would compile everything it imports.

@@ -21,7 +21,7 @@ from config.seeding import tables, words
 from config.seeding.tables import Table, moment
 from feedback import indexing, taxonomy
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
-from feedback.models.triage import Outcome
+from feedback.taxonomy import Outcome
 from threads.models import Block, Message, Thread, Turn
 from threads.status import ThreadStatus, TurnState
 
@@ -76,8 +76,10 @@ def _people(org: Org) -> _People:
     """Raters and admins without a password: nobody signs in as one of them."""
     raters = [_person(f"rater-{place}@{org.slug}.test", org) for place in range(_RATERS)]
     admins = [_person(f"seed-admin-{place}@heddle.test") for place in range(_ADMINS)]
-    known = {label.name.lower(): label.pk for label in Label.objects.all()}
-    labels = [known.get(name) or Label.objects.create(name=name, created_by_id=admins[0]).pk for name in words.LABELS]
+    labels = [
+        Label.objects.get_or_create(folded=name, defaults={"name": name, "created_by_id": admins[0]})[0].pk
+        for name in words.LABELS
+    ]
     return _People(org, raters, admins, labels)
 
 

@@ -54,6 +54,12 @@ def thousands(number: int | None) -> str:
     return "" if number is None else f"{number:,}".replace(",", "\u202f")
 
 
+@register.filter
+def words(text: str) -> list[str]:
+    """The words of a text."""
+    return text.split()
+
+
 @lru_cache(maxsize=256)
 def _icon(name: str, tone: str, label: str) -> SafeString:
     told = format_html(' role="img" aria-label="{}"', label) if label else mark_safe(' aria-hidden="true"')

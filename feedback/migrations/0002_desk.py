@@ -3,7 +3,6 @@
 import core.db
 import core.ids
 import django.db.models.deletion
-import django.db.models.functions.text
 import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
@@ -53,6 +52,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=60)),
+                ('folded', models.CharField(editable=False, max_length=180, unique=True)),
                 ('description', models.CharField(default='', max_length=200)),
                 ('created', models.DateTimeField(default=django.utils.timezone.now)),
             ],
@@ -225,10 +225,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='bulk',
             index=models.Index(condition=models.Q(('state__in', ('queued', 'running'))), fields=['state', 'lease_until'], name='bulk_open'),
-        ),
-        migrations.AddConstraint(
-            model_name='label',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('name'), name='label_once'),
         ),
         migrations.AddIndex(
             model_name='labelled',

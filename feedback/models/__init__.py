@@ -3,6 +3,7 @@
 from feedback.models.answer import RatedAnswer, RatedTool, Undigested
 from feedback.models.report import Reply, Retraction, UserFeedback
 from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 
 __all__ = [
     "Bulk",
@@ -19,4 +20,8 @@ __all__ = [
     "TriageChange",
     "Undigested",
     "UserFeedback",
+    "WebhookAttempt",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookEvent",
 ]

@@ -3,24 +3,13 @@
 from typing import ClassVar
 
 from django.db import models
-from django.db.models.functions import Lower
 from django.utils import timezone
 
 from accounts.models import User
 from core import ids
 from core.db import JsonText
 from feedback.models.report import UserFeedback
-
-
-class Outcome(models.TextChoices):
-    """How a report was resolved."""
-
-    FIXED = "fixed", "Fixed"
-    ANSWERED = "answered", "Answered"
-    NOT_REPRODUCED = "not_reproduced", "Not reproduced"
-    AS_INTENDED = "as_intended", "As intended"
-    DUPLICATE = "duplicate", "Duplicate"
-    NOTED = "noted", "Noted"
+from feedback.taxonomy import Outcome
 
 
 class Triage(models.Model):
@@ -84,12 +73,11 @@ class Label(models.Model):
     """A word that admins put on reports. It is made by its first use; case does not tell two apart."""
 
     name = models.CharField(max_length=60)
+    folded = models.CharField(max_length=180, unique=True, editable=False)
+    """The name without its case; databases disagree about what that is beyond ASCII."""
     description = models.CharField(max_length=200, default="")
     created = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
-
-    class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(Lower("name"), name="label_once")]
 
     def __str__(self) -> str:
         return self.name
@@ -185,6 +173,16 @@ class Bulk(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verb} of {self.total} reports: {self.state}"
+
+    @property
+    def bulk_id(self) -> str:
+        """The public id."""
+        return ids.BULK + self.key
+
+    @property
+    def dealt_with(self) -> int:
+        """Reports that were reached so far."""
+        return self.done_count + self.failed_count
 
 
 class BulkFailure(models.Model):

@@ -5,17 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Lower
 from django.db.models.lookups import GreaterThan
 
 from accounts.models import Org, User
 from core import ids
 from core.actor import Actor
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
-from feedback.models.triage import Outcome
 from feedback.querying import moments, words
 from feedback.querying.sides import beside, between, is_resolved, spellings
-from feedback.taxonomy import BIT
+from feedback.taxonomy import BIT, Outcome
 from threads.models import Goal, Thread
 
 NOTHING = Q(pk__in=[])
@@ -104,7 +102,7 @@ def outcome(value: str, asking: Asking) -> Q:
 
 
 def label(value: str, asking: Asking) -> Q:
-    found = Label.objects.alias(word=Lower("name")).filter(word=value.lower()).values_list("pk", flat=True).first()
+    found = Label.objects.filter(folded=value.strip().casefold()).values_list("pk", flat=True).first()
     if found is None:
         return asking.nobody(f"There is no label {value}.")
     return beside(Labelled.objects.filter(label=found), excluding=asking.excluding)

@@ -4,10 +4,9 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from feedback.models.triage import Outcome
 from feedback.querying import conditions, moments, words
 from feedback.querying.conditions import Condition
-from feedback.taxonomy import Category, Sentiment
+from feedback.taxonomy import Category, Outcome, Sentiment
 from threads.status import GoalStatus
 
 

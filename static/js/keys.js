@@ -63,7 +63,7 @@ function plain(key) {
   }
   if (key === "g") return (prefix = Date.now()) > 0;
   if (key === "?") return openSheet();
-  if (key === "/") return focus("#q, .query input, .query a");
+  if (key === "/") return focus("#q");
   return document.getElementById("talk") ? onThread(key) : onList(key);
 }
 
@@ -79,9 +79,38 @@ function onList(key) {
   const desk = document.querySelector("[data-desk]");
   if (key === "j" || key === "k") return rove(document.querySelector("[data-roving]"), key === "j" ? 1 : -1, Boolean(desk));
   if (key === "o") return open();
-  if (!desk) return false;
+  if (!document.getElementById("desk")) return false;
+  return onDesk(key);
+}
+
+function onDesk(key) {
+  const row = document.activeElement.closest(".rep") ?? document.querySelector(".rep[aria-current]") ?? document.querySelector(".rep");
+  if (key === "x") return press(row && `#${row.id} input`);
+  if (key === "n") return free(row);
+  if (document.querySelector("#bulk[data-on]")) {
+    if (key === "l") return unfoldMenu(document.querySelector("#bulk details"));
+    const verb = { e: "resolve", a: "own" }[key];
+    if (verb) return press(`#bulk [value=${verb}]`);
+  }
   if (key === "l" || key === "m") return focus(key === "l" ? "#admin-label" : "#admin-note");
-  return press(`[data-key="${CSS.escape(key)}"]`);
+  const found = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  return found?.matches("summary") ? unfoldMenu(found.parentElement) : press(`[data-key="${CSS.escape(key)}"]`);
+}
+
+/** The next report that nobody else has. */
+function free(row) {
+  const rows = [...document.querySelectorAll(".rep")];
+  const after = rows.slice(row?.matches("[aria-current]") ? rows.indexOf(row) + 1 : 0);
+  const link = after.find((each) => !("held" in each.dataset))?.querySelector("a");
+  link?.focus();
+  link?.click();
+  return Boolean(link);
+}
+
+function unfoldMenu(menu) {
+  menu.open = true;
+  menu.querySelector(":is(input, button):not([type=hidden])")?.focus();
+  return true;
 }
 
 function openSheet() {
@@ -90,7 +119,7 @@ function openSheet() {
 }
 
 function press(selector) {
-  const found = document.querySelector(selector);
+  const found = selector && document.querySelector(selector);
   found?.click();
   return Boolean(found);
 }

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.authentication import actor_of_email, actor_of_token, actor_of_user, org_of
 from accounts.models import Membership, Org, User, mint
-from accounts.orgs import add_member, set_policy
+from accounts.orgs import add_member, administered_by, set_policy
 from core.errors import InvalidRequest, NoOrgProvided, NotFound, Unauthorized
 from tests.conftest import Api, data_of
 
@@ -163,3 +163,19 @@ def test_an_org_chosen_on_the_pages_is_where_threads_are_started(browser_of, who
     # Who left it is no longer in it.
     Membership.objects.filter(user=who.alice.user, org=third).delete()
     assert data_of(api.get(f"threads/{started()}"))["org_id"] == who.acme.org_id
+
+
+def test_a_member_is_made_an_admin_of_their_org_and_a_member_again(who):
+    said = io.StringIO()
+    call_command("org_role", "acme", "Alice@acme.test", "admin", stdout=said)
+    assert said.getvalue() == "alice@acme.test in acme: admin\n"
+    assert administered_by(who.alice.user.pk) == [who.acme]
+    call_command("org_role", "acme", "alice@acme.test", "member", stdout=said)
+    assert administered_by(who.alice.user.pk) == []
+
+
+@pytest.mark.parametrize(("org", "email"), [("acme", "eve@globex.test"), ("acme", "nobody@x.test"), ("none", "a@x")])
+def test_a_role_is_for_members(who, org, email):
+    with pytest.raises(CommandError):
+        call_command("org_role", org, email, "admin")
+    assert administered_by(who.eve.user.pk) == []

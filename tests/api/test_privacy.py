@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import make
+from tests import hooks, make
 from tests.api import shapes
 from tests.api.test_who_may import ROUTES, Place, ask
 from tests.conftest import data_of
@@ -27,6 +27,8 @@ def place(who, api):
             marked = {"admin_label": LABEL, "admin_note": NOTE, "resolved": True}
             assert data_of(api("admin").put(f"admin/feedback/{report}", marked))["admin_label"] == LABEL
     skill = {"name": "ours", "description": "d", "body": "b", "accessibility": "org"}
+    hooks.make_org_admin(who.alice)
+    webhook = hooks.endpoint(api("alice"), "https://hooks.example.org/")["webhook_id"]
     template = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
     return Place(
         {
@@ -41,6 +43,8 @@ def place(who, api):
                 "agent_id"
             ],
             "name": "ours",
+            "webhook_id": webhook,
+            "delivery_id": data_of(api("alice").post(f"/v1/webhooks/{webhook}/test"))["delivery_id"],
         }
     )
 

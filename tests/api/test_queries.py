@@ -150,10 +150,10 @@ def test_the_profiles_take_none_but_the_token(api):
     assert len(count(lambda: data_of(api("alice").get("model-profiles")))) == TOKEN
 
 
-def test_rating_takes_seven(api, who, talk):
+def test_rating_takes_eight(api, who, talk):
     path = f"threads/{talk.thread_id}/messages/1/feedback"
-    # The thread; savepoint, the message, the row made or changed, the record, release.
-    assert len(count(lambda: data_of(api("alice").post(path, {"sentiment": "positive"})))) == TOKEN + 6
+    # The thread; savepoint, the message, the row made or changed, the record, who wants to be told, release.
+    assert len(count(lambda: data_of(api("alice").post(path, {"sentiment": "positive"})))) == TOKEN + 7
 
 
 def test_forking_takes_the_same_number_however_long_the_thread(api, talk, lengthen):

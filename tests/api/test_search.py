@@ -67,8 +67,7 @@ def beside(who, report, **columns):
 
 
 def label_of(who, name):
-    folded = {"folded": name.casefold()} if any(each.name == "folded" for each in Label._meta.fields) else {}
-    return Label.objects.create(name=name, created_by=who.admin.user, **folded)
+    return Label.objects.create(name=name, folded=name.casefold(), created_by=who.admin.user)
 
 
 def test_fields_of_the_report_and_of_its_thread(found, who, reports):

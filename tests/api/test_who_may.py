@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, Membership, mint
 from accounts.orgs import set_policy
-from tests import make
+from tests import hooks, make
 from tests.api import shapes
 from tests.conftest import Api, data_of, refusal_of
 from threads import pending
@@ -48,13 +48,17 @@ VISIBLE_SKILL = May(private=404, stranger=404, admin=404)
 EDITED_SKILL = replace(VISIBLE_SKILL, shared=403)
 AGENT = May(private=200, stranger=404, admin=404)
 BY_NAME = replace(VISIBLE_SKILL, admin=400)
+WEBHOOK = May(private=404, shared=404, stranger=404)
+"""Its owner's, who is an admin of the org; platform admins see everybody's."""
 
 TEXT = {"role": "user", "content": [{"text": "Hello"}]}
 SKILL = {"name": "another", "description": "What for.", "body": "How."}
 AGENT_BODY = {"name": "another", "request_template": {"messages": [TEXT]}}
 CONVERSATIONS = {"format": "openai", "conversations": [{"id": "c", "messages": [{"role": "user", "content": "Hi"}]}]}
+WEBHOOK_BODY = {"url": "https://hooks.example.org/", "events": ["feedback.submitted"]}
 THREAD = "v1/ai/threads/<str:thread_id>"
 SKILLS = "v1/skills/id/<str:skill_id>"
+WEBHOOKS = "v1/webhooks/<str:webhook_id>"
 
 ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", "v1/ai/threads"): (ANYBODY, None),
@@ -105,6 +109,15 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
     ("PUT", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, {"ai_version": None}),
     ("DELETE", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
+    ("GET", "v1/webhooks"): (ANYBODY, None),
+    ("POST", "v1/webhooks"): (May(shared=403, unknown=None), WEBHOOK_BODY),
+    ("GET", WEBHOOKS): (WEBHOOK, None),
+    ("PATCH", WEBHOOKS): (WEBHOOK, {"enabled": True}),
+    ("DELETE", WEBHOOKS): (WEBHOOK, None),
+    ("POST", f"{WEBHOOKS}/rotate-secret"): (WEBHOOK, {}),
+    ("POST", f"{WEBHOOKS}/test"): (WEBHOOK, {}),
+    ("GET", f"{WEBHOOKS}/deliveries"): (WEBHOOK, None),
+    ("POST", f"{WEBHOOKS}/deliveries/<str:delivery_id>/replay"): (WEBHOOK, {}),
 }
 ALIASES = {"v1/ai/chats": "v1/ai/threads"}
 """Names that routes had before 2026-05-20 (spec 1.6)."""
@@ -166,6 +179,8 @@ UNKNOWN = {
     "feedback_id": "fb_unknown",
     "skill_id": "sk_unknown",
     "agent_id": "agt_unknown",
+    "webhook_id": "wh_unknown",
+    "delivery_id": "dlv_unknown",
     "name": "unknown",
 }
 
@@ -176,6 +191,9 @@ def world(who, api):
     set_policy("acme", "visibility_may_change", True)
     alice = api("alice")
     agent = data_of(alice.post("/v1/ai/agents", {**AGENT_BODY, "name": "ours"}))
+    hooks.make_org_admin(who.alice)
+    webhook = data_of(alice.post("/v1/webhooks", WEBHOOK_BODY))
+    delivery = data_of(alice.post(f"/v1/webhooks/{webhook['webhook_id']}/test"))
 
     def place(visibility: str, skill_name: str) -> Place:
         thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility=visibility)
@@ -193,6 +211,8 @@ def world(who, api):
                 "skill_id": skill["skill_id"],
                 "version": "1",
                 "agent_id": agent["agent_id"],
+                "webhook_id": webhook["webhook_id"],
+                "delivery_id": delivery["delivery_id"],
                 "name": skill_name,
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             }
@@ -334,12 +354,23 @@ VISIBLE_PAGE = Page(stranger=404, admin=404)
 EDITOR_PAGE = Page(shared=403, stranger=404, admin=404)
 SKILL_PAGE = "skills/<str:skill_id>"
 AGENT_PAGE = "agents/<str:agent_id>"
+HOOK_PAGE = "settings/webhooks/<str:webhook_id>"
 
 PAGES: dict[tuple[str, str], Page] = {
     ("GET", ""): Page(302, 302, 302, 302, has_object=False),
     ("GET", "settings/"): Page(stranger=200, has_object=False),
     ("POST", "settings/tokens/"): Page(302, 302, 302, 302, {"name": "mine"}, has_object=False),
     ("POST", "settings/tokens/<int:token_id>/revoke/"): acting(shared=404, stranger=404, admin=404),
+    ("GET", "settings/webhooks/"): Page(stranger=200, has_object=False),
+    ("POST", "settings/webhooks/"): Page(
+        302, 403, 403, 302, {**WEBHOOK_BODY, "events": "feedback.submitted"}, has_object=False
+    ),
+    ("GET", f"{HOOK_PAGE}/"): Page(shared=404, stranger=404),
+    ("POST", f"{HOOK_PAGE}/change/"): acting(shared=404, stranger=404, admin=302, verb="disable"),
+    ("POST", f"{HOOK_PAGE}/rotate/"): acting(shared=404, stranger=404, admin=302),
+    ("POST", f"{HOOK_PAGE}/test/"): acting(shared=404, stranger=404, admin=302),
+    ("POST", f"{HOOK_PAGE}/delete/"): acting(shared=404, stranger=404, admin=302),
+    ("POST", f"{HOOK_PAGE}/deliveries/<str:delivery_id>/replay/"): acting(shared=404, stranger=404, admin=302),
     ("POST", "org/"): Page(302, 302, 404, 302, {"org": "acme"}, has_object=False),
     ("GET", "threads/"): Page(stranger=200, has_object=False),
     ("GET", "threads/start/"): Page(stranger=200, has_object=False),

@@ -139,3 +139,23 @@ def test_the_process_stops_with_the_sentence_and_no_trace(tmp_path):
     assert run.returncode == 1
     assert "HEDDLE_THREADS" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("", []),
+        ("false", []),
+        ("true", ["0.0.0.0/0", "::/0"]),
+        ("10.20.0.0/16, fd00::/8\n127.0.0.1", ["10.20.0.0/16", "fd00::/8", "127.0.0.1/32"]),
+    ],
+)
+def test_private_networks_that_may_be_reached(load, written, read):
+    assert [str(each) for each in load(HEDDLE_ALLOW_PRIVATE_TARGETS=written).allow_private_targets] == read
+
+
+def test_pauses_between_attempts_are_numbers_with_commas(load, refusal):
+    assert load().webhook_retry_seconds[:2] == (5, 300)
+    assert load(HEDDLE_WEBHOOK_RETRY_SECONDS="1, 2.5,60").webhook_retry_seconds == (1, 2.5, 60)
+    assert "HEDDLE_WEBHOOK_RETRY_SECONDS" in refusal(HEDDLE_WEBHOOK_RETRY_SECONDS="soon")
+    assert "HEDDLE_ALLOW_PRIVATE_TARGETS" in refusal(HEDDLE_ALLOW_PRIVATE_TARGETS="10.0.0.300")

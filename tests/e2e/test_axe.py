@@ -42,6 +42,7 @@ def places(heddle: Heddle) -> dict[str, str]:
         "waiting": waiting,
         "skill": written_skill(heddle),
         "agent": written_agent(heddle),
+        "webhook": failing_webhook(heddle),
     }
 
 
@@ -65,6 +66,16 @@ def written_agent(heddle: Heddle) -> str:
     template = {"messages": [message], "system_prompt": SAID, "goals": [GOAL], "client_tools": [tool]}
     body = {"name": "axe", "request_template": template, "variables": [{"name": "it", "description": "What"}]}
     return str(heddle.call("alice", "POST", "agents", body)["agent_id"])
+
+
+def failing_webhook(heddle: Heddle) -> str:
+    """A webhook where nobody answers, with a test in its log."""
+    token, url = heddle.server.token("admin"), f"{heddle.url}/v1/webhooks"
+    status, answer = live.fetch(url, token, {"url": "http://127.0.0.1:9/", "events": ["feedback.submitted"]})
+    assert status == 200, answer
+    webhook_id = str(answer["data"]["webhook_id"])
+    assert live.fetch(f"{url}/{webhook_id}/test", token, {})[0] == 200
+    return webhook_id
 
 
 def findings(page: Page, axe: str) -> list[dict[str, Any]]:
@@ -108,7 +119,14 @@ SCREENS = {
         "/feedback/",
         "/v1/docs/",
     ],
-    "admin": ["/feedback/", "/feedback/?item={report}", "/feedback/?item={report}&pane=report", "/threads/{rich}/"],
+    "admin": [
+        "/feedback/",
+        "/feedback/?item={report}",
+        "/feedback/?item={report}&pane=report",
+        "/threads/{rich}/",
+        "/settings/webhooks/",
+        "/settings/webhooks/{webhook}/",
+    ],
     None: ["/signin/", "/nowhere/"],
 }
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from accounts.models import User
 from core import paging
 from core.errors import InvalidRequest
-from feedback import triage
+from feedback import finding
 from feedback.models import UserFeedback
 from tests import make
 from threads import reading, sharing
@@ -102,7 +102,7 @@ def test_reports_are_listed_once_each_while_others_come_in_and_are_triaged_H6(wh
         report()
     old, waiting, seen, token = list(made), list(born), [], None
     while True:
-        page = triage.listed(who.admin.actor, {"resolved": "false"}, limit=limit, page_token=token)
+        page = finding.listed(who.admin.actor, {"resolved": "false"}, limit=limit, page_token=token)
         seen += [item.feedback_id for item in page.items]
         token = page.next_token
         if token is None:

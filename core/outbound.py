@@ -1,0 +1,224 @@
+"""Requests to addresses that people typed in: webhooks, and tools that live behind HTTP.
+
+Such an address may be a trap: a name that leads into the operator's own network, or that leads somewhere else the
+second time it is asked. So a name is resolved once, every address it has is checked, and the connection goes to an
+address that was checked while TLS and the Host header keep the name. Redirects are answers and not followed, the
+environment's proxy is not used, and time and size are bounded.
+
+Asynchronous inside, because only a cancellation bounds the whole of a request: a server that sends one byte now and
+then never runs into the timeout of a single read.
+"""
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from core.errors import NoAnswer, TargetRefused
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx2
+
+Address = IPv4Address | IPv6Address
+CONNECT_SECONDS: Final = 5.0
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+# Public by its number, and yet the metadata service of a cloud.
+_METADATA = frozenset({ip_address("168.63.129.16")})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answered. `body` is cut at the limit that was asked for, and `is_cut` says so."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+    is_cut: bool
+    milliseconds: int
+
+
+def check_url(url: str) -> None:
+    """Refuse what can be refused without asking anybody: raises `TargetRefused`, one sentence without the address.
+
+    A name that leads into a private network is found out only when it is resolved, with each request.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise TargetRefused("url: is no URL") from None
+    schemes = ("https", "http") if settings.HEDDLE.allow_http_targets else ("https",)
+    if parts.scheme not in schemes:
+        raise TargetRefused(f"url: must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
+    if not host or port == 0 or not url.isprintable() or " " in url:
+        raise TargetRefused("url: must name a host")
+    if "@" in parts.netloc:
+        raise TargetRefused("url: must not hold a user name or password")
+    try:
+        literal = ip_address(host)
+    except ValueError:
+        return
+    _check(literal)
+
+
+def send(
+    method: str,
+    url: str,
+    *,
+    content: bytes = b"",
+    headers: Mapping[str, str] | None = None,
+    seconds: float = 30,
+    limit: int = 1024 * 1024,
+) -> Answer:
+    """Make one request and read at most `limit` bytes of its answer, uncompressed, all within `seconds`.
+
+    Any status is an answer, a redirect too. Raises `TargetRefused` for an address that is not asked, `NoAnswer` for a
+    server that does not answer in time or in HTTP. Never call it inside a transaction: it waits for somebody else.
+    """
+    import anyio
+
+    check_url(url)
+    return anyio.run(partial(_send, method, url, content, dict(headers or {}), seconds, limit))
+
+
+async def _send(method: str, url: str, content: bytes, headers: dict[str, str], seconds: float, limit: int) -> Answer:
+    import anyio
+    import httpx2
+
+    # Well before the whole is over: a handshake that is cancelled from outside leaves its socket to the collector.
+    started, connect = perf_counter(), min(CONNECT_SECONDS, seconds / 2)
+    try:
+        with anyio.fail_after(seconds):
+            target = httpx2.URL(url)
+            addresses = await _resolve(target)
+            async with _client(connect, seconds) as client:
+                response = await _first_answer(client, addresses, target, method, content, headers)
+                try:
+                    body, is_cut = await _read(response, limit)
+                finally:
+                    await response.aclose()
+            return Answer(response.status_code, response.headers, body, is_cut, _since(started))
+    except httpx2.ConnectTimeout:
+        raise NoAnswer(f"No connection within {connect:g} seconds.") from None
+    except (TimeoutError, httpx2.TimeoutException):
+        raise NoAnswer(f"No answer within {seconds:g} seconds.") from None
+    except httpx2.ConnectError as problem:
+        raise NoAnswer(f"No connection: {_why(problem)}.") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as problem:
+        raise NoAnswer(f"The line broke off: {_why(problem)}.") from None
+
+
+async def _resolve(target: "httpx2.URL") -> list[str]:
+    """Every address of a host, all of them checked: a name with one foot in a private network is refused whole."""
+    import anyio.to_thread
+
+    host, port = target.raw_host.decode(), target.port or _port(target)
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    try:
+        # A resolver cannot be interrupted, so its thread is left behind when the time is over.
+        found: list[Any] = await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True)
+    except (OSError, UnicodeError):
+        raise NoAnswer("The name of the host is not known.") from None
+    addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+    for address in addresses:
+        _check(ip_address(address))
+    return addresses
+
+
+async def _first_answer(
+    client: "httpx2.AsyncClient",
+    addresses: list[str],
+    target: "httpx2.URL",
+    method: str,
+    content: bytes,
+    headers: dict[str, str],
+) -> "httpx2.Response":
+    """The answer of the first address that takes the connection; what was sent once is not sent to the next one."""
+    import httpx2
+
+    host = target.netloc.decode()
+    sent = {"Accept-Encoding": "identity", **headers, "Host": host, "Connection": "close"}
+    for place, address in enumerate(addresses, start=1):
+        request = client.build_request(
+            method,
+            target.copy_with(host=address),
+            content=content,
+            headers=sent,
+            extensions={"sni_hostname": target.raw_host.decode()},
+        )
+        try:
+            return await client.send(request, stream=True)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            if place == len(addresses):
+                raise
+    raise NoAnswer("The name of the host has no address.")
+
+
+async def _read(response: "httpx2.Response", limit: int) -> tuple[bytes, bool]:
+    """The body up to the limit, as it came: an answer that is compressed against our wish is not blown up."""
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        body += chunk
+        if len(body) > limit:
+            return bytes(body[:limit]), True
+    return bytes(body), False
+
+
+def _client(connect: float, seconds: float) -> "httpx2.AsyncClient":
+    import httpx2
+
+    # The environment's proxy would resolve the name again, to whatever it likes.
+    transport = httpx2.AsyncHTTPTransport(verify=_trust(), trust_env=False)
+    return httpx2.AsyncClient(
+        transport=transport,
+        timeout=httpx2.Timeout(seconds, connect=connect),
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+@cache
+def _trust() -> "ssl.SSLContext":
+    """Whom the machine trusts; reading it takes longer than a request."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def _check(address: Address) -> None:
+    """Raise `TargetRefused` unless the address, and the one it may carry inside, is public or allowed."""
+    for each in (address, *_inside(address)):
+        is_public = each.is_global and not each.is_multicast and each not in _METADATA
+        if not is_public and not any(each in network for network in settings.HEDDLE.allow_private_targets):
+            raise TargetRefused("url: leads to a private address, which this Heddle does not send to")
+
+
+def _inside(address: Address) -> list[Address]:
+    """The version 4 addresses that a version 6 one stands for: mapped, translated, or tunnelled."""
+    if isinstance(address, IPv4Address):
+        return []
+    translated = IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else None
+    tunnelled = address.teredo[1] if address.teredo else None
+    return [each for each in (address.ipv4_mapped, address.sixtofour, translated, tunnelled) if each is not None]
+
+
+def _port(target: "httpx2.URL") -> int:
+    return 443 if target.scheme == "https" else 80
+
+
+def _since(started: float) -> int:
+    return round((perf_counter() - started) * 1000)
+
+
+def _why(problem: Exception) -> str:
+    """What the machine says, in one short line; nothing in it was written by the server."""
+    return (str(problem).partition("\n")[0] or type(problem).__name__)[:200].rstrip(".")

@@ -1,0 +1,213 @@
+"""One action on many reports: at once when they are few, by a worker when they are many.
+
+Every report that stays as it was is named with its reason.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from accounts.authentication import actor_of_user
+from accounts.rights import require_admin
+from core import ids, jobs, notices
+from core.actor import Actor
+from core.errors import Conflict, DomainError, InvalidRequest, NotFound
+from core.wire import Patch
+from feedback import triage, undoing
+from feedback.deciding import UPDATE, Verb, verb_named
+from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
+from feedback.querying import matching, parse
+
+AT_ONCE = 200
+"""More reports than these are left to a worker."""
+MOST_TICKED = 5_000
+_CHUNK = 100
+_LEASE = timedelta(seconds=60)
+TASK = "feedback.bulk"
+_OPEN = (Bulk.State.QUEUED, Bulk.State.RUNNING)
+
+
+def act_on_all(
+    actor: Actor, verb: Verb, body: Patch, *, feedback_ids: Sequence[str] | None = None, query: str | None = None
+) -> Bulk:
+    """Do one thing to reports that were ticked, or to all that match a query now.
+
+    Up to 200 it is done in one transaction when this returns; more are queued for a worker, and the row tells how far
+    it is. What arrives later is not meant. Raises `InvalidRequest` for neither or both, or for a query with a problem.
+    """
+    require_admin(actor)
+    if (feedback_ids is None) is (query is None):
+        raise InvalidRequest("feedback_ids: give either feedback_ids or a query")
+    if verb is UPDATE:
+        raise InvalidRequest("verb: is not one of the desk's")
+    bulk = Bulk(verb=verb.name, arguments=body.model_dump(mode="json", exclude_unset=True), created_by_id=actor.user_id)
+    if feedback_ids is not None:
+        if len(feedback_ids) > MOST_TICKED:
+            raise InvalidRequest(f"feedback_ids: must be at most {MOST_TICKED}; use a query for more")
+        ticked = {ids.key_of(feedback_id, ids.FEEDBACK) or feedback_id[:26] for feedback_id in feedback_ids}
+        known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
+        bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
+        return _begin(actor, bulk, unknown=sorted(ticked - known.keys()))
+    bulk.query = parse(query or "").canonical
+    rows = matching(actor, parse(bulk.query))
+    bulk.below = UserFeedback.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    bulk.total = rows.order_by().count()
+    return _begin(actor, bulk)
+
+
+def undo(actor: Actor, action: str) -> Bulk:
+    """Take an action back (within 30 minutes), report by report; what somebody changed since stays, and is named."""
+    undoing.require_undoable(actor, action)
+    total = undoing.changes_of(action).count()
+    bulk = Bulk(verb="undo", undoes=action, created_by_id=actor.user_id, total=total)
+    running = Bulk.objects.filter(key=action, state__in=_OPEN).update(state=Bulk.State.CANCELLED)
+    if running:
+        notices.publish(triage.NOTICE)
+    return _begin(actor, bulk)
+
+
+def cancel(actor: Actor, bulk_id: str) -> Bulk:
+    """Stop a bulk that is still running; what it did stays, and can be undone."""
+    bulk = bulk_for(actor, bulk_id)
+    stopped = Bulk.objects.filter(pk=bulk.pk, state__in=_OPEN).update(
+        state=Bulk.State.CANCELLED, finished_at=timezone.now()
+    )
+    if not stopped:
+        raise Conflict("It is over already.")
+    notices.publish(triage.NOTICE)
+    bulk.refresh_from_db()
+    return bulk
+
+
+def bulk_for(actor: Actor, bulk_id: str) -> Bulk:
+    """A bulk by its id, for admins."""
+    require_admin(actor)
+    found = Bulk.objects.filter(key=ids.key_of(bulk_id, ids.BULK) or "").first()
+    if found is None:
+        raise NotFound(f"There is no bulk {bulk_id[:80]}.")
+    return found
+
+
+def running(actor: Actor) -> list[Bulk]:
+    """The actor's bulks that are under way."""
+    return list(Bulk.objects.filter(created_by=actor.user_id, state__in=_OPEN).order_by("id"))
+
+
+def advance(bulk_pk: int) -> None:
+    """Carry a bulk to its end, chunk by chunk, each in a transaction of its own together with how far it came.
+
+    A worker that dies costs the chunk it was at; the sweep sends another one, which goes on behind the last whole one.
+    """
+    if not _claim(bulk_pk):
+        return
+    actor = actor_of_user(Bulk.objects.select_related("created_by").get(pk=bulk_pk).created_by)
+    try:
+        while _advance_once(actor, bulk_pk, _CHUNK):
+            notices.publish(triage.NOTICE)
+    except DomainError:  # its author is no admin any more
+        Bulk.objects.filter(pk=bulk_pk).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
+    notices.publish(triage.NOTICE)
+
+
+def sweep(*, orphans: bool = False) -> None:
+    """Queue again what no worker is at; with `orphans` none is at any."""
+    if orphans:
+        Bulk.objects.filter(state=Bulk.State.RUNNING).update(lease_until=timezone.now())
+    stuck = Q(state=Bulk.State.QUEUED, created__lt=timezone.now() - timedelta(seconds=10)) | Q(
+        state=Bulk.State.RUNNING, lease_until__lt=timezone.now()
+    )
+    for pk in Bulk.objects.filter(stuck).values_list("pk", flat=True):
+        jobs.enqueue(TASK, pk)
+
+
+def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
+    with transaction.atomic():
+        bulk.failed_count = len(unknown)
+        bulk.state = Bulk.State.QUEUED if bulk.total > AT_ONCE else Bulk.State.RUNNING
+        bulk.save()
+        gone = [BulkFailure(bulk=bulk, feedback_key=key, reason="There is no such report.") for key in unknown]
+        BulkFailure.objects.bulk_create(gone)
+        if bulk.state == Bulk.State.QUEUED:
+            jobs.enqueue_on_commit(TASK, bulk.pk)
+            return bulk
+        _advance_once(actor, bulk.pk, AT_ONCE)
+        bulk.refresh_from_db()
+        transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+    return bulk
+
+
+def _claim(bulk_pk: int) -> bool:
+    free = Q(state=Bulk.State.QUEUED) | Q(state=Bulk.State.RUNNING, lease_until__lt=timezone.now())
+    claimed = Bulk.objects.filter(free, pk=bulk_pk).update(
+        state=Bulk.State.RUNNING, lease_until=timezone.now() + _LEASE
+    )
+    return bool(claimed)
+
+
+def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
+    """One chunk; whether more is left."""
+    with transaction.atomic():
+        bulk = Bulk.objects.select_for_update().get(pk=bulk_pk)
+        if bulk.state != Bulk.State.RUNNING:
+            return False
+        chunk = _undone(actor, bulk, size) if bulk.undoes else _acted(actor, bulk, size)
+        if chunk < size:
+            bulk.state, bulk.finished_at, bulk.lease_until = Bulk.State.DONE, timezone.now(), None
+        else:
+            bulk.lease_until = timezone.now() + _LEASE
+        bulk.save()
+        return bulk.state == Bulk.State.RUNNING
+
+
+def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
+    verb = verb_named(bulk.verb)
+    body = verb.takes.model_validate(bulk.arguments)
+    found = list(_rest(actor, bulk).select_for_update(of=("self",)).select_related("resolved_by").order_by("pk")[:size])
+
+    def work(report: UserFeedback) -> None:
+        subject = triage.subject_of(report)
+        triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=bulk.key)
+
+    for report in found:
+        _counted(bulk, report.key, partial(work, report))
+        bulk.after = report.pk
+    return len(found)
+
+
+def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
+    changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[:size])
+
+    def work(change: TriageChange) -> None:
+        stayed = undoing.undo_one(actor, change, action=bulk.key)
+        if stayed:
+            raise Conflict(f"{undoing.columns_line(stayed)}: changed since, and left as it is")
+
+    for change in changes:
+        _counted(bulk, change.feedback.key, partial(work, change))
+        bulk.after = change.pk
+    return len(changes)
+
+
+def _counted(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
+    """A refusal is that report's own and keeps no other from being done; verbs decide before they write."""
+    try:
+        work()
+    except DomainError as problem:
+        bulk.failed_count += 1
+        BulkFailure.objects.create(bulk=bulk, feedback_key=key, reason=problem.message[:300])
+    else:
+        bulk.done_count += 1
+
+
+def _rest(actor: Actor, bulk: Bulk) -> QuerySet[UserFeedback]:
+    """Reports still to be dealt with. Of a query, those that match now: what no longer does has been seen to."""
+    rows = UserFeedback.objects.all()
+    if bulk.chosen is not None:
+        rows = rows.filter(pk__in=bulk.chosen)
+    else:
+        rows = matching(actor, parse(bulk.query or "")).filter(pk__lte=bulk.below)
+    return rows.filter(pk__gt=bulk.after or 0)

@@ -1,0 +1,268 @@
+"""What each verb of the desk makes of a report: its legality rule, and the columns that it changes. It stores nothing.
+
+A decision is a mapping of columns to their new values. `feedback.triage` stores it with its history row; the row holds
+before and after, so every verb has the same inverse, `feedback.undoing`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal, TypeVar
+
+from django.utils import timezone
+from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+
+from accounts.models import User
+from core import ids
+from core.actor import Actor
+from core.errors import Conflict, InvalidRequest, NotFound
+from core.wire import Patch
+from feedback.models import Reply, Triage, UserFeedback
+from feedback.taxonomy import Outcome
+from feedback.wire import NOTES_LENGTH, TriageIn
+
+REPORT_COLUMNS = ("admin_label", "admin_note", "resolved", "resolved_at", "resolved_by_id")
+BESIDE_COLUMNS = ("owner_id", "outcome", "duplicate_of_id", "snoozed_until", "snoozed_until_again")
+REPLY_COLUMNS = ("public_status", "public_reply")
+
+LABEL_LENGTH = 60
+LABELS_LENGTH = 200
+SNOOZE_AT_MOST = timedelta(days=366)
+_WITHOUT_A_ROW = {
+    "owner_id": None,
+    "outcome": None,
+    "duplicate_of_id": None,
+    "snoozed_until": None,
+    "snoozed_until_again": False,
+    "public_status": Reply.Status.RECEIVED.value,
+    "public_reply": None,
+}
+
+Decision = Mapping[str, Any]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH, pattern=r"^[^,\r\n]*[^,\s][^,\r\n]*$")]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A report with what stands beside it, as a verb finds it, under the report's lock: `subject["owner_id"]`."""
+
+    report: UserFeedback
+    beside: Triage | None = None
+    reply: Reply | None = None
+
+    def __getitem__(self, column: str) -> Any:
+        if column in REPORT_COLUMNS:
+            return getattr(self.report, column)
+        row = self.beside if column in BESIDE_COLUMNS else self.reply
+        return _WITHOUT_A_ROW[column] if row is None else getattr(row, column)
+
+
+class LabelIn(Patch):
+    """Labels to put on and to take off."""
+
+    add: list[Label] = []
+    remove: list[Label] = []
+
+
+class NoteIn(Patch):
+    """The admins' note; null or blank takes it away."""
+
+    admin_note: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None
+
+
+class OwnIn(Patch):
+    """Who sees to it: an admin's address, `me`, or null for nobody."""
+
+    owner: str | None
+
+
+class ResolveIn(Patch):
+    """How it ended."""
+
+    outcome: Annotated[Outcome, Field(strict=False)] = Outcome.NOTED
+
+
+class NothingIn(Patch):
+    """A verb that says all there is to say."""
+
+
+class DuplicateIn(Patch):
+    """The report that says the same, and stays."""
+
+    duplicate_of: str
+
+
+class SnoozeIn(Patch):
+    """Until a time, or until it happens again."""
+
+    until: Annotated[AwareDatetime, Field(strict=False)] | None = None
+    until_again: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "SnoozeIn":
+        if (self.until is None) is not self.until_again:
+            raise ValueError("until: give either a time or until_again")
+        return self
+
+
+class ReplyIn(Patch):
+    """What the submitter is told."""
+
+    public_status: Annotated[Reply.Status, Field(strict=False)] = Reply.Status.ANSWERED
+    public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+
+
+def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
+    """The wire's own triage update (H8): what it spells out, and nothing else."""
+    return body.changes()
+
+
+def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
+    """Put labels on and take labels off. Case does not tell two apart; what is there already stays as it is spelled."""
+    gone = {name.strip().casefold() for name in body.remove}
+    kept = [name for name in labels_of(subject.report.admin_label) if name.casefold() not in gone]
+    held = {name.casefold() for name in kept}
+    for name in (each.strip() for each in body.add):
+        if name.casefold() not in held:
+            held.add(name.casefold())
+            kept.append(name)
+    text = ", ".join(kept)
+    if len(text) > LABELS_LENGTH:
+        raise InvalidRequest(f"add: the labels of a report hold at most {LABELS_LENGTH} characters together")
+    return {"admin_label": text or None}
+
+
+def note(actor: Actor, subject: Subject, body: NoteIn) -> Decision:
+    """Write the admins' note."""
+    return {"admin_note": body.admin_note if body.admin_note and body.admin_note.strip() else None}
+
+
+def own(actor: Actor, subject: Subject, body: OwnIn) -> Decision:
+    """Take a report, give it to another admin, or let go of it."""
+    return {"owner_id": _admin(actor, body.owner) if body.owner else None}
+
+
+def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
+    """Done with an outcome. What is resolved already was resolved by somebody, and stays theirs."""
+    _require_open(subject)
+    if body.outcome == Outcome.DUPLICATE:
+        raise InvalidRequest("outcome: a duplicate is named by the verb duplicate, which says of what")
+    return {"resolved": True, "outcome": body.outcome.value}
+
+
+def reopen(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
+    """Open again: outcome and duplicate go with the resolution."""
+    if not subject.report.resolved:
+        raise Conflict("This report is open.")
+    return {"resolved": False}
+
+
+def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
+    """Resolved as the same complaint as another report of its org. Of a duplicate's duplicate only the first stays."""
+    _require_open(subject)
+    of = UserFeedback.objects.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").first()
+    if of is None:
+        raise NotFound(f"There is no report {body.duplicate_of[:80]}.")
+    root = Triage.objects.filter(pk=of.pk).values_list("duplicate_of", flat=True).first() or of.pk
+    if root == subject.report.pk:
+        raise InvalidRequest("duplicate_of: a report is no duplicate of itself")
+    if of.org_id != subject.report.org_id:
+        raise InvalidRequest("duplicate_of: is a report of another org")
+    return {"resolved": True, "outcome": Outcome.DUPLICATE.value, "duplicate_of_id": root}
+
+
+def snooze(actor: Actor, subject: Subject, body: SnoozeIn) -> Decision:
+    """Out of sight until a time, or until the same thing is reported again."""
+    _require_open(subject)
+    if body.until is not None and not timezone.now() < body.until <= timezone.now() + SNOOZE_AT_MOST:
+        raise InvalidRequest("until: must be in the future, and within a year")
+    return {"snoozed_until": body.until, "snoozed_until_again": body.until_again}
+
+
+def wake(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
+    """Back in sight."""
+    if subject["snoozed_until"] is None and not subject["snoozed_until_again"]:
+        raise Conflict("This report is not snoozed.")
+    return {"snoozed_until": None, "snoozed_until_again": False}
+
+
+def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:
+    """Tell the submitter, in words meant for them. An answer needs words; `received` takes back what was said."""
+    words = body.public_reply if body.public_reply and body.public_reply.strip() else None
+    if body.public_status == Reply.Status.ANSWERED and words is None:
+        raise InvalidRequest("public_reply: an answer needs words")
+    if body.public_status == Reply.Status.RECEIVED:
+        words = None
+    return {"public_status": body.public_status.value, "public_reply": words}
+
+
+Taken = TypeVar("Taken", bound=Patch)
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One thing that an admin may do to a report."""
+
+    name: str
+    takes: type[Patch]
+    decide: Callable[[Actor, Subject, Any], Decision]
+
+
+VerbName = Literal["label", "note", "own", "resolve", "reopen", "duplicate", "snooze", "wake", "reply"]
+UPDATE = Verb("update", TriageIn, update)
+VERBS: dict[str, Verb] = {
+    verb.name: verb
+    for verb in (
+        Verb("label", LabelIn, label),
+        Verb("note", NoteIn, note),
+        Verb("own", OwnIn, own),
+        Verb("resolve", ResolveIn, resolve),
+        Verb("reopen", NothingIn, reopen),
+        Verb("duplicate", DuplicateIn, duplicate),
+        Verb("snooze", SnoozeIn, snooze),
+        Verb("wake", NothingIn, wake),
+        Verb("reply", ReplyIn, reply),
+    )
+}
+
+
+def verb_named(name: str) -> Verb:
+    """The verb with that name; any other name is an invalid request that says which there are."""
+    if name not in VERBS:
+        raise InvalidRequest(f"verb: must be one of {', '.join(VERBS)}")
+    return VERBS[name]
+
+
+def labels_of(admin_label: str | None) -> list[str]:
+    """The labels in the wire's one text: parted by commas, each once, in the order they stand."""
+    found: dict[str, str] = {}
+    for part in (admin_label or "").split(","):
+        name = " ".join(part.split())[:LABEL_LENGTH].strip()
+        if name:
+            found.setdefault(name.casefold(), name)
+    return list(found.values())
+
+
+def spelled(column: str, value: Any) -> Any:
+    """A column's value as history keeps it: JSON."""
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def read_back(column: str, value: Any) -> Any:
+    """What `spelled` wrote."""
+    return datetime.fromisoformat(value) if value and column in ("resolved_at", "snoozed_until") else value
+
+
+def _require_open(subject: Subject) -> None:
+    if subject.report.resolved:
+        by = subject.report.resolved_by
+        raise Conflict(f"{by.display_name if by else 'Somebody'} resolved this report already.")
+
+
+def _admin(actor: Actor, owner: str) -> int:
+    if owner == "me":
+        return actor.user_id
+    found = User.objects.filter(email=owner.strip().lower(), is_staff=True, is_active=True).values_list("pk", flat=True)
+    if not found:
+        raise InvalidRequest(f"owner: {owner[:80]} is no admin")
+    return found[0]

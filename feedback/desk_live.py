@@ -1,0 +1,60 @@
+"""What open desks are told as it happens. Each event is the whole of what it speaks of: missing one misses nothing."""
+
+import json
+from collections.abc import Iterator
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+
+from accounts.authentication import page_actor_again
+from accounts.rights import require_admin
+from core import notices, sse
+from core.actor import Actor
+from core.errors import DomainError
+from feedback import bulk, leasing, triage
+from feedback.models import TriageChange, UserFeedback
+
+_SHOWN = 50
+
+
+def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
+    """Events: `leases` (names by report id), `changed` (ids of reports that others changed), `bulks` (their markup).
+
+    Who loses the right is told `gone`, and nothing more.
+    """
+    told: dict[str, str] | None = None
+    last = _latest_change()
+    had_bulks = False
+    with notices.waiting(triage.NOTICE) as waiter:
+        while True:
+            try:
+                actor = page_actor_again(request)
+                require_admin(actor)
+            except DomainError:
+                yield sse.Event("gone", "")
+                return
+            leases = leasing.present(actor)
+            if leases != told:
+                told = leases
+                yield sse.Event("leases", json.dumps(leases))
+            newest = _latest_change()
+            if changed := _changed(actor, last, newest):
+                yield sse.Event("changed", json.dumps(changed))
+            last = newest
+            running = bulk.running(actor)
+            if running or had_bulks:
+                yield sse.Event("bulks", render_to_string("feedback/_bulks.html", {"running": running}, request))
+            had_bulks = bool(running)
+            sse.give_connection_back()
+            if not waiter.wait(sse.HEARTBEAT_SECONDS):
+                yield None
+
+
+def _latest_change() -> int:
+    return TriageChange.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def _changed(actor: Actor, since: int, until: int) -> list[str]:
+    rows = TriageChange.objects.filter(pk__gt=since, pk__lte=until).exclude(actor=actor.user_id)
+    keys = UserFeedback.objects.filter(pk__in=rows.values("feedback")).order_by("-pk")[:_SHOWN]
+    return [report.feedback_id for report in keys.only("key")]

@@ -1,0 +1,119 @@
+"""From rows to the desk's own records. People become addresses and reports ids here, so that no row id gets out."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.models import User
+from core import ids
+from feedback import projecting, saved_views, versions
+from feedback.deciding import labels_of
+from feedback.models import Bulk, Label, Lease, Reply, SavedView, Triage, TriageChange, UserFeedback
+from feedback.wire_desk import BulkOut, ChangeOut, DeskRecordOut, FailureOut, LabelOut, ViewOut
+
+_PEOPLE = ("owner_id", "resolved_by_id")
+_REPORTS = ("duplicate_of_id",)
+FAILURES_SHOWN = 200
+
+
+def desk_record(report: UserFeedback) -> DeskRecordOut:
+    """A report with all that admins keep beside it. A constant number of queries."""
+    full = projecting.full_record_of(report.pk)
+    beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first()
+    reply = Reply.objects.filter(pk=report.pk).first()
+    lease = Lease.objects.filter(pk=report.pk, until__gt=timezone.now()).select_related("holder").first()
+    return DeskRecordOut(
+        **full.model_dump(),
+        labels=labels_of(full.admin_label),
+        owner=beside.owner.email if beside and beside.owner else None,
+        outcome=beside.outcome if beside else None,
+        duplicate_of=beside.duplicate_of.feedback_id if beside and beside.duplicate_of else None,
+        snoozed_until=beside.snoozed_until if beside else None,
+        snoozed_until_again=bool(beside and beside.snoozed_until_again),
+        public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
+        public_reply=reply.public_reply if reply else None,
+        replied_at=reply.replied_at if reply else None,
+        lease=lease.holder.email if lease else None,
+        version=str(versions.of(report)),
+    )
+
+
+def history(report: UserFeedback) -> list[ChangeOut]:
+    """What admins did to a report, oldest first. Three queries."""
+    changes = list(TriageChange.objects.filter(feedback=report).select_related("actor"))
+    people, reports = named(changes)
+    return [
+        ChangeOut(
+            action_id=ids.ACTION + change.action,
+            verb=change.verb,
+            at=change.at,
+            actor=change.actor.email,
+            before=_outward(change.before, people, reports),
+            after=_outward(change.after, people, reports),
+            undoes=ids.ACTION + change.undoes if change.undoes else None,
+        )
+        for change in changes
+    ]
+
+
+def named(changes: Iterable[TriageChange]) -> tuple[dict[int, User], dict[int, str]]:
+    """The people and the reports (ids) that changes speak of, by row id. Two queries."""
+    sides = [side for change in changes for side in (change.before, change.after)]
+    people = {side[column] for side in sides for column in _PEOPLE if side.get(column)}
+    reports = {side[column] for side in sides for column in _REPORTS if side.get(column)}
+    keys = UserFeedback.objects.filter(pk__in=reports).values_list("pk", "key")
+    return User.objects.in_bulk(people), {pk: ids.FEEDBACK + key for pk, key in keys}
+
+
+def bulk_record(bulk: Bulk) -> BulkOut:
+    """How far a bulk is, with the first 200 reports that it left as they were."""
+    is_over = bulk.state in (Bulk.State.DONE, Bulk.State.CANCELLED)
+    dealt_with = bulk.done_count + bulk.failed_count
+    failures = bulk.failures.order_by("id").values_list("feedback_key", "reason")[:FAILURES_SHOWN]
+    return BulkOut(
+        bulk_id=ids.BULK + bulk.key,
+        action_id=ids.ACTION + bulk.key,
+        verb=bulk.verb,
+        state=bulk.state,
+        total=bulk.total,
+        done_count=bulk.done_count,
+        failed_count=bulk.failed_count,
+        skipped_count=max(0, bulk.total - dealt_with) if is_over else 0,
+        failures=[FailureOut(feedback_id=ids.FEEDBACK + key, reason=reason) for key, reason in failures],
+        created=bulk.created,
+        finished_at=bulk.finished_at,
+    )
+
+
+def view_record(view: SavedView, count: int | None) -> ViewOut:
+    """A saved view."""
+    return ViewOut(
+        view_id=ids.VIEW + view.key,
+        name=view.name,
+        query=view.query,
+        is_shared=view.is_shared,
+        created_by=view.created_by.email,
+        count=count,
+    )
+
+
+def built_in_record(view: saved_views.BuiltIn, count: int | None) -> ViewOut:
+    """A view that everybody has."""
+    return ViewOut(view_id=None, name=view.name, query=view.query, is_shared=True, created_by=None, count=count)
+
+
+def label_record(label: Label) -> LabelOut:
+    """A label with its count, as `labelling.listed` gives it."""
+    return LabelOut(name=label.name, description=label.description, report_count=getattr(label, "report_count", 0))
+
+
+def _outward(side: Mapping[str, Any], people: Mapping[int, User], reports: Mapping[int, str]) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    for column, value in side.items():
+        if column in _PEOPLE:
+            value = people[value].email if value in people else None
+        elif column in _REPORTS:
+            value = reports.get(value)
+        shown[column.removesuffix("_id")] = value
+    return shown

@@ -1,0 +1,99 @@
+"""Pages of reports, newest first: of the wire's list, and of a query of the desk."""
+
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from accounts.rights import require_admin
+from core import ids, paging
+from core.actor import Actor
+from core.errors import InvalidRequest
+from core.prepared import Prepared, Row
+from feedback import projecting, taxonomy
+from feedback.models import UserFeedback
+from feedback.querying import Query, matching, parse
+from feedback.wire import FeedbackPageOut
+
+
+def page(actor: Actor, query: Query, limit: int, page_token: str | None) -> tuple[list[int], str | None]:
+    """Row ids of one page and the token of the next. Rows neither jump nor repeat while others write."""
+    return _keyset(matching(actor, query), limit, page_token)
+
+
+def listed(
+    actor: Actor, filters: dict[str, str | None], *, limit: int, page_token: str | None, q: str | None = None
+) -> FeedbackPageOut:
+    """Reports for admins, newest first (H6). A query `q` narrows them further; what it does not know is refused."""
+    require_admin(actor)
+    if q is not None:
+        return _queried(actor, filters, q, limit=limit, page_token=page_token)
+    wanted = _wanted(filters)
+    if page_token:
+        wanted["pk__lt"] = paging.decode(page_token, 1)[0]
+    # Truth values are part of the shape: there are two of them, and databases spell them differently.
+    shape = tuple((lookup, value if isinstance(value, bool) else None) for lookup, value in wanted.items())
+    found = _page(shape, limit).rows(*(value for value in wanted.values() if not isinstance(value, bool)))
+    items = [projecting.full_record(values) for _, *values in found[:limit]]
+    return FeedbackPageOut(items=items, next_token=paging.encode(found[limit - 1][0]) if len(found) > limit else None)
+
+
+def _queried(
+    actor: Actor, filters: dict[str, str | None], q: str, *, limit: int, page_token: str | None
+) -> FeedbackPageOut:
+    rows = matching(actor, parse(q)) & _matching(_wanted(filters))
+    found, next_token = _keyset(rows, limit, page_token)
+    records = projecting.full_records(found)
+    return FeedbackPageOut(items=[records[pk] for pk in found if pk in records], next_token=next_token)
+
+
+def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:
+    """Filters as lookups with their values."""
+    wanted: dict[str, Any] = {}
+    if value := filters.get("thread_id"):
+        wanted["thread__key"] = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
+    if value := filters.get("org_id"):
+        wanted["org__key"] = ids.key_of(value, ids.ORG) or ""
+    if value := filters.get("sentiment"):
+        wanted["sentiment"] = _one_of("sentiment", value, taxonomy.Sentiment.values)
+    if value := filters.get("category"):
+        wanted["category"] = taxonomy.BIT[_one_of("category", value, taxonomy.Category.values)]
+    if value := filters.get("resolved"):
+        wanted["resolved"] = _one_of("resolved", value.lower(), ["true", "false"]) == "true"
+    return wanted
+
+
+def _matching(wanted: dict[str, Any]) -> QuerySet[UserFeedback]:
+    rows = UserFeedback.objects.all()
+    for lookup, value in wanted.items():
+        if lookup == "category":
+            rows = rows.annotate(has_category=F("category_bits").bitand(value)).filter(has_category__gt=0)
+        else:
+            rows = rows.filter(**{lookup: value})
+    return rows
+
+
+@lru_cache(maxsize=256)
+def _page(shape: tuple[tuple[str, bool | None], ...], limit: int) -> Prepared:
+    """The query of one page with this combination of filters, and one row more."""
+    asked = [lookup for lookup, fixed in shape if fixed is None]
+
+    def build(*values: int | str) -> QuerySet[UserFeedback, Row]:
+        given = dict(zip(asked, values, strict=True))
+        rows = _matching({lookup: given[lookup] if fixed is None else fixed for lookup, fixed in shape})
+        return rows.order_by("-id").values_list("pk", *projecting.FULL_COLUMNS)[: limit + 1]
+
+    return Prepared(build, *(int if lookup in ("category", "pk__lt") else str for lookup in asked))
+
+
+def _one_of(name: str, value: str, allowed: list[str]) -> str:
+    if value not in allowed:
+        raise InvalidRequest(f"{name}: must be one of {', '.join(allowed)}")
+    return value
+
+
+def _keyset(rows: QuerySet[UserFeedback], limit: int, page_token: str | None) -> tuple[list[int], str | None]:
+    if page_token:
+        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+    found = list(rows.order_by("-pk").values_list("pk", flat=True)[: limit + 1])
+    return found[:limit], paging.encode(found[limit - 1]) if len(found) > limit else None

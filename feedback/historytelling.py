@@ -1,0 +1,67 @@
+"""A report's history in words: who did what, before and after."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.models import User
+from feedback.models import TriageChange
+from feedback.presenting import HistoryLine
+from feedback.taxonomy import Outcome
+
+_WORDS = {"admin_label": "label", "admin_note": "note", "public_reply": "reply", "public_status": "status"}
+_SILENT = frozenset({"resolved_at", "resolved_by_id", "outcome", "duplicate_of_id"})
+"""Columns that another one speaks for."""
+_SHOWN = 120
+
+
+def lines_of(change: TriageChange, people: Mapping[int, User], reports: Mapping[int, str]) -> list[HistoryLine]:
+    """One change as lines, with the people and reports that it names (`desk_records.named`)."""
+    return [
+        _line(change, column, people, reports)
+        for column in change.after
+        if column not in _SILENT and not (column == "snoozed_until_again" and _is_time(change))
+    ]
+
+
+def _line(change: TriageChange, column: str, people: Mapping[int, User], reports: Mapping[int, str]) -> HistoryLine:
+    who, before, after = change.actor.display_name, change.before.get(column), change.after[column]
+    undo = " (undo)" if change.undoes else ""
+    match column:
+        case "resolved" if after and change.after.get("outcome") == Outcome.DUPLICATE:
+            of = reports.get(change.after.get("duplicate_of_id") or 0, "a report that is gone")
+            return HistoryLine(who, f"resolved it as a duplicate of {of}{undo}", change.at)
+        case "resolved" if after:
+            outcome = change.after.get("outcome")
+            return HistoryLine(
+                who, f"resolved it{f', {Outcome(outcome).label.lower()}' if outcome else ''}{undo}", change.at
+            )
+        case "resolved":
+            return HistoryLine(who, f"reopened it{undo}", change.at)
+        case "owner_id" if after == change.actor_id:
+            return HistoryLine(who, f"took it{undo}", change.at)
+        case "owner_id" if after is None:
+            return HistoryLine(who, f"let go of it{undo}", change.at, before=_name(people, before))
+        case "owner_id":
+            return HistoryLine(who, f"gave it to{undo}", change.at, _name(people, before), _name(people, after))
+        case "snoozed_until" | "snoozed_until_again" if after:
+            return HistoryLine(who, f"snoozed it{undo}", change.at, after=_when(after))
+        case "snoozed_until" | "snoozed_until_again":
+            return HistoryLine(who, f"woke it{undo}", change.at)
+    verb = "removed" if after is None else "changed" if before else "set"
+    return HistoryLine(who, f"{verb} the {_WORDS[column]}{undo}", change.at, _short(before), _short(after))
+
+
+def _is_time(change: TriageChange) -> bool:
+    return "snoozed_until" in change.after
+
+
+def _when(value: Any) -> str:
+    return "until it happens again" if value is True else f"until {str(value)[:16].replace('T', ' ')} UTC"
+
+
+def _name(people: Mapping[int, User], pk: int | None) -> str:
+    return people[pk].display_name if pk is not None and pk in people else ""
+
+
+def _short(value: Any) -> str:
+    return str(value).replace("_", " ")[:_SHOWN] if value is not None else ""

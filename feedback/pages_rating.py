@@ -1,0 +1,107 @@
+"""Rating an answer in place: thin doors to `feedback.capture`."""
+
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from accounts.authentication import page_actor
+from accounts.pages import signed_in
+from accounts.rights import Right
+from core import bodies
+from core.actor import Actor
+from core.errors import InvalidRequest
+from feedback import capture, screens
+from feedback.models import UserFeedback
+from feedback.presenting import RateForm, fitting, sentence
+from feedback.wire import FeedbackIn
+from threads import screens as thread_screens
+from threads.access import thread_for
+from threads.models import Thread
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def rate(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
+    """Rate an answer: a form under the message, or a page of its own without scripts."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.RATE)
+    capture.require_rateable(thread, index)
+    here = reverse("threads:detail", args=[thread.thread_id])
+    form = RateForm.of(
+        screens.message_marks(actor, thread).get(index) if _has_own(actor, thread, index) else None,
+        index=index,
+        action=request.path,
+        back=f"{here}#m{index}",
+        sentiment=request.GET.get("sentiment", ""),
+    )
+    if request.method == "POST":
+        return _submitted(request, actor, thread, form)
+    if request.headers.get("HX-Request"):
+        return render(request, "feedback/_form.html", {"form": form})
+    return _rate_page(request, actor, thread, form)
+
+
+def _submitted(request: HttpRequest, actor: Actor, thread: Thread, form: RateForm) -> HttpResponse:
+    sentiment = request.POST.get("sentiment", "")
+    given = {
+        "sentiment": sentiment,
+        "categories": list(fitting(sentiment, request.POST.getlist("categories"))),
+        "notes": request.POST.get("notes", "").replace("\r\n", "\n"),
+    }
+    is_partial = bool(request.headers.get("HX-Request"))
+    try:
+        bodies.check_storable(given)
+        capture.submit(actor, thread, form.index, bodies.parse(FeedbackIn, given))
+    except InvalidRequest as problem:
+        refused = _refused(form, given, problem)
+        if is_partial:
+            mark = screens.message_marks(actor, thread).get(form.index)
+            context = {"index": form.index, "mark": mark, "form": refused, "here": form.back}
+            return render(request, "feedback/_mark.html", context, status=400)
+        return _rate_page(request, actor, thread, refused, status=400)
+    if not is_partial:
+        return redirect(form.back)
+    return render(request, "feedback/_rated.html", _rated(actor, thread, form.index))
+
+
+def _rated(actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
+    """The page of the thread as the new rating leaves it, with the article and the thumbs that show it."""
+    context = thread_screens.context(actor, thread)
+    turn = next((turn for turn in context["turns"] if index in turn.covers), None)
+    acts = next((acts for acts in turn.all_acts if acts.index == index), None) if turn else None
+    return {**context, "index": index, "mark": acts and acts.mark, "turn": turn, "acts": acts}
+
+
+def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> RateForm:
+    field, _, reason = problem.message.rpartition(": ")
+    name = next((name for name in ("notes", "categories", "sentiment") if name in field), "sentiment")
+    return RateForm(
+        index=form.index,
+        action=form.action,
+        back=form.back,
+        sentiment=given["sentiment"],
+        categories=tuple(given["categories"]),
+        notes=given["notes"],
+        errors={name: "Choose good or bad." if name == "sentiment" else sentence(name, reason)},
+    )
+
+
+def _rate_page(request: HttpRequest, actor: Actor, thread: Thread, form: RateForm, status: int = 200) -> HttpResponse:
+    start = thread_screens.stretch_start(thread, form.index)
+    turns = thread_screens.screen(actor, thread, between=(start, form.index)).turns()
+    context = {
+        "form": form,
+        "thread_title": thread.title or "",
+        "here": reverse("threads:detail", args=[thread.thread_id]),
+        "turn": next((turn for turn in turns if form.index in turn.covers), None),
+    }
+    return render(request, "feedback/rate.html", context, status=status)
+
+
+def _has_own(actor: Actor, thread: Thread, index: int) -> bool:
+    own = Q(thread=thread, message_sequence_num=index, created_by=actor.user_id)
+    return UserFeedback.objects.filter(own).exists()

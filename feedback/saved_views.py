@@ -1,0 +1,115 @@
+"""Saved views: queries with a name, one's own or shared with all who work at the desk, and those that are built in."""
+
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from accounts.rights import require_admin
+from core import ids
+from core.actor import Actor
+from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
+from feedback.models import SavedView
+from feedback.querying import matching, parse
+
+COUNTED = 1_000
+"""Views are counted up to here: beyond, nobody reads the figure, and counting on would take the page's time."""
+MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A view that everybody has."""
+
+    name: str
+    query: str
+
+
+BUILT_IN = (
+    BuiltIn("Unclaimed", "is:unclaimed"),
+    BuiltIn("For me", "is:open owner:me"),
+    BuiltIn("Negative", "is:open sentiment:negative"),
+    BuiltIn("Due", "is:due"),
+    BuiltIn("Resolved this week", "is:resolved resolved:<7d"),
+)
+DEFAULT = BUILT_IN[0]
+
+
+def listed(actor: Actor) -> list[SavedView]:
+    """One's own views and the shared ones, by name. One query."""
+    require_admin(actor)
+    rows = SavedView.objects.filter(Q(created_by=actor.user_id) | Q(is_shared=True)).select_related("created_by")
+    return list(rows.order_by("name", "id")[:MOST])
+
+
+def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> SavedView:
+    """Keep a query under a name. A query with a problem, a blank name and a name one has already are refused."""
+    require_admin(actor)
+    view = SavedView(name=_name(name), query=_query(query), is_shared=is_shared, created_by_id=actor.user_id)
+    return _stored(view)
+
+
+def keep(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> SavedView:
+    """Save a query under a name, over the one that one has under it already."""
+    require_admin(actor)
+    held = SavedView.objects.filter(created_by=actor.user_id, name=_name(name)).first()
+    if held is None:
+        return save(actor, name, query, is_shared=is_shared)
+    return change(actor, ids.VIEW + held.key, query=query, is_shared=is_shared)
+
+
+def change(
+    actor: Actor, view_id: str, *, name: str | None = None, query: str | None = None, is_shared: bool | None = None
+) -> SavedView:
+    """Change one's own view; None leaves."""
+    view = _own(actor, view_id)
+    view.name = view.name if name is None else _name(name)
+    view.query = view.query if query is None else _query(query)
+    view.is_shared = view.is_shared if is_shared is None else is_shared
+    return _stored(view)
+
+
+def drop(actor: Actor, view_id: str) -> None:
+    """Delete one's own view."""
+    _own(actor, view_id).delete()
+
+
+def count(actor: Actor, query: str) -> int | None:
+    """How many reports a query matches, counted up to a thousand; None where it has a problem."""
+    parsed = parse(query)
+    if parsed.problems:
+        return None
+    return matching(actor, parsed).order_by()[:COUNTED].count()
+
+
+def _own(actor: Actor, view_id: str) -> SavedView:
+    require_admin(actor)
+    view = SavedView.objects.filter(key=ids.key_of(view_id, ids.VIEW) or "").first()
+    if view is None or (view.created_by_id != actor.user_id and not view.is_shared):
+        raise NotFound(f"There is no view {view_id[:80]}.")
+    if view.created_by_id != actor.user_id:
+        raise Unauthorized("Only who made a view changes it.")
+    return view
+
+
+def _stored(view: SavedView) -> SavedView:
+    try:
+        with transaction.atomic():
+            view.save()
+    except IntegrityError:
+        raise Conflict(f"name: you have a view {view.name} already") from None
+    return view
+
+
+def _name(name: str) -> str:
+    clean = " ".join(name.split())
+    if not 1 <= len(clean) <= 60:
+        raise InvalidRequest("name: must have 1 to 60 characters")
+    return clean
+
+
+def _query(query: str) -> str:
+    parsed = parse(query)
+    if parsed.problems:
+        raise InvalidRequest(f"query: {parsed.problems[0].sentence}")
+    return parsed.canonical

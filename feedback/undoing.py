@@ -1,0 +1,131 @@
+"""Taking back what one click did, to one report or to thousands, and saying honestly what could not be taken back."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from accounts.rights import require_admin
+from core import ids
+from core.actor import Actor
+from core.errors import Conflict, NotFound
+from feedback import triage
+from feedback.deciding import Subject, read_back, spelled
+from feedback.models import TriageChange, UserFeedback
+
+WINDOW = timedelta(minutes=30)
+"""How long an action can be taken back."""
+_DONE_WORDS = {
+    "label": "Labelled",
+    "note": "Noted on",
+    "own": "Handed over",
+    "resolve": "Resolved",
+    "reopen": "Reopened",
+    "duplicate": "Marked as duplicate:",
+    "snooze": "Snoozed",
+    "wake": "Woke",
+    "reply": "Answered",
+    "update": "Changed",
+    "undo": "Taken back:",
+}
+_HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class LastAction:
+    """What somebody did last and can still take back: the verb, to how many reports, the words of one, until when."""
+
+    action: str
+    verb: str
+    report_count: int
+    subject: str
+    until: datetime
+
+    @property
+    def action_id(self) -> str:
+        """The public id."""
+        return ids.ACTION + self.action
+
+    @property
+    def words(self) -> str:
+        """What was done, for people: `Resolved “Called me Sophia”`, `Resolved 9 reports`."""
+        done = _DONE_WORDS.get(self.verb, "Changed")
+        if self.report_count > 1:
+            return f"{done} {self.report_count} reports"
+        return f"{done} \u201c{self.subject[:60]}\u201d" if self.subject else f"{done} a report without words"
+
+    @property
+    def minutes(self) -> int:
+        """How much longer it can be taken back."""
+        return max(0, int((self.until - timezone.now()).total_seconds() // 60))
+
+
+def last_action(actor: Actor) -> LastAction | None:
+    """What `z` would take back: the actor's latest action that is young enough and was not taken back."""
+    undone = TriageChange.objects.filter(undoes=OuterRef("action"))
+    found = (
+        TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
+        .exclude(Exists(undone))
+        .select_related("feedback")
+        .order_by("-id")
+        .first()
+    )
+    if found is None:
+        return None
+    count = TriageChange.objects.filter(action=found.action).values("feedback").distinct().count()
+    return LastAction(found.action, found.verb, count, found.feedback.notes or "", found.at + WINDOW)
+
+
+def require_undoable(actor: Actor, action: str) -> TriageChange:
+    """The first change of an action that may still be taken back.
+
+    Raises `NotFound` for an unknown action, `Conflict` when it is too old, was taken back, or takes one back itself.
+    """
+    require_admin(actor)
+    first = TriageChange.objects.filter(action=action).select_related("actor").first() if action else None
+    if first is None:
+        raise NotFound("There is no such action.")
+    if first.at < timezone.now() - WINDOW:
+        raise Conflict("That is more than 30 minutes ago and can no longer be taken back.")
+    if first.undoes is not None:
+        raise Conflict("That took something back itself. Do it again instead.")
+    if TriageChange.objects.filter(undoes=action).exists():
+        raise Conflict("That was taken back already.")
+    return first
+
+
+def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
+    """Take one change back, in the caller's transaction: each column that still is as the change left it.
+
+    Gives the columns that somebody has changed since and that therefore stay; `NotFound` where the report is gone.
+    """
+    report = UserFeedback.objects.select_for_update().filter(pk=change.feedback_id).first()
+    if report is None:
+        raise NotFound("The submitter took this report back.")
+    subject = triage.subject_of(report)
+    stay = [column for column in change.after if not _as_left(subject, change, column)]
+    if "resolved" in stay:  # the resolution is somebody else's now, and all that it says
+        stay = sorted(change.after)
+    decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
+    triage.apply(actor, subject, "undo", decision, action=action, undoes=change.action)
+    return [column for column in stay if column not in _HISTORY_ONLY]
+
+
+def changes_of(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
+    """The changes of an action in their order, behind a row id."""
+    return TriageChange.objects.filter(action=action, pk__gt=after).select_related("feedback").order_by("id")
+
+
+def columns_line(columns: Iterable[str]) -> str:
+    """Columns, for people."""
+    return ", ".join(column.removesuffix("_id").replace("admin_", "").replace("_", " ") for column in columns)
+
+
+def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:
+    if column in _HISTORY_ONLY:
+        return True
+    if column == "resolved" and change.after["resolved"] and subject.report.resolved_at != change.at:
+        return False  # opened and resolved again since: the value is the same, the resolution is not
+    return bool(spelled(column, subject[column]) == change.after[column])

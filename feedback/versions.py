@@ -1,0 +1,61 @@
+"""Two people at one report: its version, and what changed since somebody looked."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from core.errors import InvalidRequest, Stale
+from feedback.models import TriageChange, UserFeedback
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A report's state: the row id of its last change by an admin, and when its submitter last changed it."""
+
+    change: int
+    modified: int
+
+    def __str__(self) -> str:
+        return f"{self.change}-{self.modified}"
+
+    @classmethod
+    def read(cls, text: str) -> "Version":
+        """What `str` wrote, quotes and a weak mark of an ETag aside; anything else is an invalid request."""
+        change, _, modified = text.strip().removeprefix("W/").strip('"').partition("-")
+        if not (change.isascii() and change.isdigit() and modified.isascii() and modified.isdigit()):
+            raise InvalidRequest("version: is not a version of a report")
+        if len(change) > 18 or len(modified) > 18:
+            raise InvalidRequest("version: is not a version of a report")
+        return cls(int(change), int(modified))
+
+
+def of(report: UserFeedback) -> Version:
+    """The version of a report as it stands in the database. One query."""
+    last = TriageChange.objects.filter(feedback=report).order_by("-id").values_list("pk", flat=True).first()
+    return Version(last or 0, moment(report))
+
+
+def moment(report: UserFeedback) -> int:
+    """When its submitter last changed it, in microseconds."""
+    return int(report.modified.timestamp() * 1_000_000)
+
+
+def require(report: UserFeedback, expected: str | None) -> None:
+    """Refuse as `Stale` when the report is no longer at the expected version; `*` and None expect nothing."""
+    if expected is not None and expected.strip() != "*" and Version.read(expected) != of(report):
+        raise Stale("This report was changed since that version.")
+
+
+def require_unseen(report: UserFeedback, seen: str | None, columns: Iterable[str]) -> None:
+    """Refuse as `Stale` when one of these columns was changed since the version somebody decided by."""
+    if not seen:
+        return
+    written = set(columns)
+    for change in changes_since(report, Version.read(seen)):
+        if both := sorted(written.intersection(change.after)):
+            raise Stale(f"{change.actor.display_name} changed this report meanwhile.", columns=both)
+
+
+def changes_since(report: UserFeedback, version: Version) -> list[TriageChange]:
+    """What admins did to a report after a version, newest first."""
+    rows = TriageChange.objects.filter(feedback=report, pk__gt=version.change)
+    return list(rows.select_related("actor").order_by("-id"))

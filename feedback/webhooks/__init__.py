@@ -1,0 +1,10 @@
+"""Webhooks: telling programs elsewhere what happens to reports.
+
+A verb that changes a report calls `announce` inside its transaction. That writes a row of the outbox where somebody
+wants it; the rest happens in the worker: `outbox` settles what is due, `sending` sends it.
+"""
+
+from feedback.webhooks.events import REOPENED, RESOLVED, SUBMITTED, UPDATED
+from feedback.webhooks.outbox import announce
+
+__all__ = ["REOPENED", "RESOLVED", "SUBMITTED", "UPDATED", "announce"]

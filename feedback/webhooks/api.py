@@ -1,0 +1,91 @@
+"""The webhook routes of the wire."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.authentication import org_of
+from core import paging
+from core.api import Endpoint, data, describe, record
+from feedback.models.webhook import WebhookEndpoint
+from feedback.webhooks import deliveries, endpoints
+from feedback.webhooks.audience import require_maker
+from feedback.webhooks.wire import (
+    DeliveryOut,
+    DeliveryPageOut,
+    RotateIn,
+    WebhookIn,
+    WebhookOut,
+    WebhookPageOut,
+    WebhookPatch,
+    WebhookSecretOut,
+)
+
+
+class WebhookDoor(Endpoint):
+    """A URL of one webhook."""
+
+    def webhook(self) -> WebhookEndpoint:
+        """The webhook of the URL; another person's is not found."""
+        return endpoints.endpoint_for(self.actor, self.kwargs["webhook_id"])
+
+
+class Webhooks(Endpoint):
+    @describe(gives=WebhookPageOut, query=("limit", "page_token"), summary="List webhooks")
+    def get(self, request: Request) -> HttpResponse:
+        limit = paging.limit_of(self.query("limit"))
+        return record(endpoints.listed(self.actor, limit=limit, page_token=self.query("page_token")))
+
+    @describe(takes=WebhookIn, gives=WebhookSecretOut, summary="Make a webhook; its secret is shown this once")
+    def post(self, request: Request) -> HttpResponse:
+        require_maker(self.actor)
+        body = self.parse(WebhookIn)
+        header = request.META.get("HTTP_X_ROBOTO_ORG_ID")
+        if body.org_id:
+            org_id: int | None = endpoints.org_named(body.org_id)
+        else:
+            org_id = None if self.actor.is_admin and not header else org_of(self.actor, header)
+        return record(endpoints.out_with_secret(endpoints.create(self.actor, org_id, body)))
+
+
+class OneWebhook(WebhookDoor):
+    @describe(gives=WebhookOut, summary="Read a webhook")
+    def get(self, request: Request, webhook_id: str) -> HttpResponse:
+        return record(endpoints.out(self.webhook()))
+
+    @describe(takes=WebhookPatch, gives=WebhookOut, summary="Change, enable or disable a webhook")
+    def patch(self, request: Request, webhook_id: str) -> HttpResponse:
+        webhook = self.webhook()
+        return record(endpoints.out(endpoints.update(webhook, self.parse(WebhookPatch))))
+
+    @describe(summary="Delete a webhook with its log")
+    def delete(self, request: Request, webhook_id: str) -> HttpResponse:
+        endpoints.delete(self.webhook())
+        return data(None)
+
+
+class RotateSecret(WebhookDoor):
+    @describe(takes=RotateIn, gives=WebhookSecretOut, summary="Make a new secret; both sign while they overlap")
+    def post(self, request: Request, webhook_id: str) -> HttpResponse:
+        webhook = self.webhook()
+        rotated = endpoints.rotate(webhook, overlap_hours=self.parse(RotateIn).overlap_hours)
+        return record(endpoints.out_with_secret(rotated))
+
+
+class Test(WebhookDoor):
+    @describe(gives=DeliveryOut, summary="Send a webhook a test")
+    def post(self, request: Request, webhook_id: str) -> HttpResponse:
+        return record(deliveries.out(deliveries.test(self.webhook())))
+
+
+class Deliveries(WebhookDoor):
+    @describe(gives=DeliveryPageOut, query=("limit", "page_token"), summary="The delivery log of a webhook")
+    def get(self, request: Request, webhook_id: str) -> HttpResponse:
+        limit = paging.limit_of(self.query("limit"))
+        return record(deliveries.listed(self.webhook(), limit=limit, page_token=self.query("page_token")))
+
+
+class Replay(WebhookDoor):
+    @describe(gives=DeliveryOut, summary="Send a message again")
+    def post(self, request: Request, webhook_id: str, delivery_id: str) -> HttpResponse:
+        webhook = self.webhook()
+        return record(deliveries.out(deliveries.replay(webhook, deliveries.delivery_for(webhook, delivery_id))))

@@ -1,0 +1,89 @@
+"""The delivery log: reading it, sending a message again, sending one for a test."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.rights import Audience
+from core import ids, jobs, paging
+from core.errors import InvalidRequest, NotFound
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint
+from feedback.webhooks import outbox
+from feedback.webhooks.events import TEST, TestData, ToldTest
+from feedback.webhooks.wire import AttemptOut, DeliveryOut, DeliveryPageOut
+
+State = WebhookDelivery.State
+
+
+def listed(endpoint: WebhookEndpoint, *, limit: int, page_token: str | None) -> DeliveryPageOut:
+    """One page of an endpoint's log, newest first."""
+    rows = WebhookDelivery.objects.filter(endpoint=endpoint).defer("body").prefetch_related("attempts").order_by("-pk")
+    if page_token:
+        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+    found = list(rows[: limit + 1])
+    token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
+    return DeliveryPageOut(items=[out(each) for each in found[:limit]], next_token=token)
+
+
+def delivery_for(endpoint: WebhookEndpoint, delivery_id: str) -> WebhookDelivery:
+    """One delivery of an endpoint; raises `NotFound`."""
+    rows = WebhookDelivery.objects.filter(endpoint=endpoint, key=ids.key_of(delivery_id, ids.DELIVERY) or "")
+    found = rows.first()
+    if found is None:
+        raise NotFound("This webhook has no such delivery.")
+    return found
+
+
+def replay(endpoint: WebhookEndpoint, delivery: WebhookDelivery) -> WebhookDelivery:
+    """Send a message again, now: the same bytes under the same `webhook-id`, with all its retries before it."""
+    _require_enabled(endpoint)
+    delivery.state, delivery.tries = State.PENDING, 0
+    delivery.next_at, delivery.settled_at = timezone.now(), None
+    with transaction.atomic():
+        delivery.save(update_fields=["state", "tries", "next_at", "settled_at"])
+        jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
+    return delivery
+
+
+def test(endpoint: WebhookEndpoint) -> WebhookDelivery:
+    """Send a message that tells nothing, to see whether it arrives and is understood."""
+    _require_enabled(endpoint)
+    message_id = ids.EVENT + ids.new_key()
+    told = ToldTest(id=message_id, type=TEST, timestamp=timezone.now(), data=TestData(webhook_id=endpoint.webhook_id))
+    with transaction.atomic():
+        delivery = WebhookDelivery.objects.create(
+            endpoint=endpoint,
+            message_id=message_id,
+            name=TEST,
+            audience=Audience.ORG,
+            body=told.model_dump_json(),
+        )
+        jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
+    return delivery
+
+
+def out(delivery: WebhookDelivery) -> DeliveryOut:
+    """A delivery as its log shows it: not what was sent, which the receiver has."""
+    return DeliveryOut(
+        delivery_id=delivery.delivery_id,
+        message_id=delivery.message_id,
+        event=delivery.name,
+        state=delivery.state,
+        created=delivery.created,
+        next_attempt_at=delivery.next_at if delivery.state == State.PENDING else None,
+        attempts=[_attempt(each) for each in delivery.attempts.all()],
+    )
+
+
+def _attempt(row: WebhookAttempt) -> AttemptOut:
+    return AttemptOut(
+        at=row.at,
+        duration_ms=row.milliseconds,
+        status=row.status,
+        error=row.error or None,
+        response=row.response,
+    )
+
+
+def _require_enabled(endpoint: WebhookEndpoint) -> None:
+    if not endpoint.is_enabled:
+        raise InvalidRequest("The webhook is disabled. Enable it first.")

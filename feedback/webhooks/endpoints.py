@@ -1,0 +1,141 @@
+"""Endpoints: making, changing and removing them, rotating their secret. Who may be told what: `audience`."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.models import Org
+from accounts.rights import Audience
+from core import ids, jobs, outbound, paging
+from core.actor import Actor
+from core.errors import InvalidRequest, NotFound
+from feedback.models.webhook import WebhookEndpoint
+from feedback.webhooks import outbox, signing
+from feedback.webhooks.audience import audience_of_endpoint, require_audience
+from feedback.webhooks.events import EVENTS
+from feedback.webhooks.wire import WebhookIn, WebhookOut, WebhookPageOut, WebhookPatch, WebhookSecretOut
+
+MOST = 20
+"""Endpoints of one person."""
+
+
+def visible_to(actor: Actor) -> QuerySet[WebhookEndpoint]:
+    """One's own endpoints; platform admins see everybody's."""
+    rows = WebhookEndpoint.objects.select_related("owner", "org")
+    return rows if actor.is_admin else rows.filter(owner=actor.user_id)
+
+
+def endpoint_for(actor: Actor, webhook_id: str) -> WebhookEndpoint:
+    """The endpoint with that id; another person's is not found."""
+    found = visible_to(actor).filter(key=ids.key_of(webhook_id, ids.WEBHOOK) or "").first()
+    if found is None:
+        raise NotFound("There is no such webhook that you can see.")
+    return found
+
+
+def listed(actor: Actor, *, limit: int, page_token: str | None) -> WebhookPageOut:
+    """One page, newest first."""
+    rows = visible_to(actor).order_by("-pk")
+    if page_token:
+        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+    found = list(rows[: limit + 1])
+    token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
+    return WebhookPageOut(items=[out(each) for each in found[:limit]], next_token=token)
+
+
+def org_named(org_id: str) -> int:
+    """The row id of the org with that public id; an unknown one is an invalid request."""
+    found = Org.objects.filter(key=ids.key_of(org_id, ids.ORG) or "").values_list("pk", flat=True).first()
+    if found is None:
+        raise InvalidRequest(f"org_id: there is no org {org_id[:80]}")
+    return found
+
+
+def create(actor: Actor, org_id: int | None, body: WebhookIn) -> WebhookEndpoint:
+    """A new endpoint, enabled; raises `Unauthorized` before it looks at anything else."""
+    _check(require_audience(actor, org_id), body.events, body.url)
+    if WebhookEndpoint.objects.filter(owner=actor.user_id).count() >= MOST:
+        raise InvalidRequest(f"You have {MOST} webhooks already. Delete one first.")
+    return WebhookEndpoint.objects.create(
+        owner_id=actor.user_id,
+        org_id=org_id,
+        url=body.url,
+        description=body.description,
+        events=sorted(set(body.events)),
+    )
+
+
+def update(endpoint: WebhookEndpoint, body: WebhookPatch) -> WebhookEndpoint:
+    """Change an endpoint. Enabling sends what is due; it needs an owner who may still be told."""
+    changes = body.changes()
+    audience = audience_of_endpoint(endpoint)
+    if changes.get("enabled") and audience is None:
+        raise InvalidRequest("enabled: its owner may no longer be told of this org's reports")
+    _check(audience, changes.get("events"), changes.get("url"))
+    for name in ("url", "description"):
+        setattr(endpoint, name, changes.get(name, getattr(endpoint, name)))
+    endpoint.events = sorted(set(changes.get("events", endpoint.events)))
+    endpoint.modified = timezone.now()
+    columns = ["url", "description", "events", "modified"]
+    if (enabled := changes.get("enabled", endpoint.is_enabled)) != endpoint.is_enabled:
+        endpoint.is_enabled = enabled
+        endpoint.disabled_at, endpoint.disabled_reason = (None, "") if enabled else (endpoint.modified, "")
+        endpoint.failing_since = None
+        columns += ["is_enabled", "disabled_at", "disabled_reason", "failing_since"]
+    with transaction.atomic():
+        endpoint.save(update_fields=columns)
+        jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
+    return endpoint
+
+
+def delete(endpoint: WebhookEndpoint) -> None:
+    """Remove an endpoint with its log; what was due is not sent."""
+    endpoint.delete()
+
+
+def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEndpoint:
+    """A new secret. The one before it signs as well for a while; one before that ends now."""
+    now = timezone.now()
+    with transaction.atomic():
+        held = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+        endpoint.secret_generation = held.secret_generation + 1
+        endpoint.overlap_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
+        endpoint.modified = now
+        endpoint.save(update_fields=["secret_generation", "overlap_until", "modified"])
+    return endpoint
+
+
+def out(endpoint: WebhookEndpoint) -> WebhookOut:
+    """An endpoint as it is shown."""
+    return WebhookOut(
+        webhook_id=endpoint.webhook_id,
+        org_id=endpoint.org.org_id if endpoint.org else None,
+        url=endpoint.url,
+        description=endpoint.description,
+        events=endpoint.events,
+        enabled=endpoint.is_enabled,
+        disabled_at=endpoint.disabled_at,
+        disabled_reason=endpoint.disabled_reason or None,
+        failing_since=endpoint.failing_since,
+        secret_overlap_until=endpoint.overlap_until,
+        created=endpoint.created,
+        created_by=endpoint.owner.email,
+        modified=endpoint.modified,
+    )
+
+
+def out_with_secret(endpoint: WebhookEndpoint) -> WebhookSecretOut:
+    """The same with its secret, for the one answer that shows it."""
+    return WebhookSecretOut(**out(endpoint).model_dump(), secret=signing.secret_of(endpoint))
+
+
+def _check(audience: Audience | None, events: Sequence[str] | None, url: str | None) -> None:
+    """Refuse events that the owner may not be told of, and addresses that nothing is sent to."""
+    allowed = EVENTS[audience] if audience else ()
+    if wrong := sorted(set(events or ()) - set(allowed)):
+        raise InvalidRequest(f"events: {', '.join(wrong)} can be told to platform admins only")
+    if url is not None:
+        outbound.check_url(url)

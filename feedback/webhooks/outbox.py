@@ -1,0 +1,137 @@
+"""The outbox: what happened is written with the change itself, and settled when it is due.
+
+Settling asks whether it is still true, for whom it is, and makes one delivery for each of them.
+"""
+
+import logging
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from accounts.rights import Audience
+from core import jobs
+from core.prepared import Prepared, PreparedInsert
+from feedback import projecting
+from feedback.models import UserFeedback
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.webhooks.audience import audience_for
+from feedback.webhooks.events import OPENNESS, UPDATED, ToldOrg, ToldTriage
+
+logger = logging.getLogger("heddle.webhooks")
+SETTLE = "feedback.settle"
+DELIVER = "feedback.deliver"
+
+
+def announce(event: str, report_pk: int, *, actor_id: int, by_triage: bool = False) -> None:
+    """Say that something happened to a report: call it inside the transaction that makes it so.
+
+    `by_triage` tells an admin's `feedback.updated` from the submitter's; resolving and reopening always are triage.
+    Triage is told after the undo window, what a submitter says at once. Where no enabled endpoint wants it, nothing
+    is written, at the cost of one look.
+    """
+    asked = OPENNESS if event in OPENNESS else (event,)
+    if not any(name in wanted for (wanted,) in _WANTED.rows(report_pk) for name in asked):
+        return
+    now = timezone.now()
+    is_triage = by_triage or event in OPENNESS
+    delay = timedelta(seconds=settings.HEDDLE.webhook_delay_seconds if is_triage else 0)
+    row = WebhookEvent(
+        name=event, report_id=report_pk, actor_id=actor_id, is_triage=is_triage, at=now, due_at=now + delay
+    )
+    _EVENTS.insert(row)
+    if not delay:
+        jobs.enqueue_on_commit(SETTLE, row.pk)
+
+
+_WANTED = Prepared(
+    lambda pk: WebhookEndpoint.objects.filter(
+        Q(org=None) | Q(org__in=UserFeedback.objects.filter(pk=pk).values("org")), is_enabled=True
+    ).values_list("events"),
+    int,
+)
+_EVENTS = PreparedInsert(WebhookEvent)
+
+
+def settle(event_id: int) -> None:
+    """Decide what becomes of an event that is due; of two who try, one does.
+
+    Its deliveries are made in the same transaction, so that an event is settled with all of them or with none.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        waiting = WebhookEvent.objects.select_for_update(of=("self",)).select_related("report__thread", "actor")
+        event = waiting.filter(pk=event_id, settled_at=None, due_at__lte=now).first()
+        if event is None:
+            return
+        event.settled_at, event.is_told = now, _stands(event)
+        event.save(update_fields=["settled_at", "is_told"])
+        if event.is_told:
+            _hand_out(event)
+
+
+def due() -> list[int]:
+    """Events whose time has come, the oldest first."""
+    rows = WebhookEvent.objects.filter(settled_at=None, due_at__lte=timezone.now())
+    return list(rows.order_by("id").values_list("pk", flat=True)[:1000])
+
+
+def _stands(event: WebhookEvent) -> bool:
+    """Whether there is still something to tell."""
+    if event.name in OPENNESS:
+        return _changed_openness(event)
+    if event.is_triage:
+        # The later one carries all of it, and is told when it can no longer be undone.
+        later = _of_report(event).filter(name=UPDATED, is_triage=True, pk__gt=event.pk, settled_at=None)
+        return not later.exists()
+    return True
+
+
+def _changed_openness(event: WebhookEvent) -> bool:
+    """Whether the report is still what this event made of it, and that is news.
+
+    Resolved and reopened within the window is no news, and neither is the reopening that undid it: what counts is
+    what was told last. Where nothing was told yet, the first event shows what the report was before it.
+    """
+    if event.report.resolved != (event.name == OPENNESS[0]):
+        return False
+    history = _of_report(event).filter(name__in=OPENNESS)
+    if history.filter(pk__gt=event.pk).exists():
+        return False
+    told = history.filter(pk__lt=event.pk, is_told=True).order_by("-pk").first()
+    if told is not None:
+        return told.name != event.name
+    first = history.order_by("pk").first()
+    return first is not None and first.name == event.name
+
+
+def _of_report(event: WebhookEvent) -> QuerySet[WebhookEvent]:
+    return WebhookEvent.objects.filter(report=event.report_id)
+
+
+def _hand_out(event: WebhookEvent) -> None:
+    """One delivery for each endpoint that wants it and whose owner may be told."""
+    places = Q(org=None) | Q(org=event.report.org_id)
+    for endpoint in WebhookEndpoint.objects.filter(places, is_enabled=True).select_related("owner").order_by("pk"):
+        audience = audience_for(endpoint, event) if event.name in endpoint.events else None
+        if audience is not None:
+            WebhookDelivery.objects.create(
+                endpoint=endpoint,
+                event=event,
+                message_id=event.event_id,
+                name=event.name,
+                audience=audience,
+                body=_body(event, audience),
+            )
+            jobs.enqueue_on_commit(DELIVER, endpoint.pk)
+
+
+def _body(event: WebhookEvent, audience: Audience) -> str:
+    """What is sent: the report as it is now, in the projection of the audience."""
+    head = {"id": event.event_id, "type": event.name, "timestamp": event.at}
+    if audience is Audience.ORG:
+        return ToldOrg(**head, data=projecting.user_record(event.report_id)).model_dump_json()
+    told = ToldTriage(**head, actor=event.actor.email, data=projecting.full_record_of(event.report_id))
+    return told.model_dump_json()

@@ -1,0 +1,196 @@
+"""The webhook pages of the settings: thin doors to the same verbs as the REST routes."""
+
+from typing import Any
+
+from django.contrib import messages as notes
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.authentication import page_actor
+from accounts.models import Org
+from accounts.orgs import administered_by
+from accounts.pages import required_org, signed_in
+from core import bodies, forms, paging
+from core.actor import Actor
+from core.errors import DomainError, InvalidRequest
+from feedback.models.webhook import WebhookEndpoint
+from feedback.webhooks import deliveries, endpoints, signing
+from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_maker
+from feedback.webhooks.events import EVENTS
+from feedback.webhooks.wire import WebhookIn, WebhookPatch
+
+PAGE = 50
+FIELDS = ("url", "events", "org_id", "description", "enabled")
+WORDS = {
+    "feedback.submitted": "somebody rated an answer",
+    "feedback.updated": "a rating was changed",
+    "feedback.resolved": "a report was resolved",
+    "feedback.reopened": "a report was opened again",
+}
+"""The events, for people."""
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def webhooks(request: HttpRequest) -> HttpResponse:
+    """One's webhooks, and making one; its secret is shown on the page that follows, and never again."""
+    actor = page_actor(request)
+    if request.method == "GET":
+        return _list(request, {"events": ["feedback.submitted"]})
+    require_maker(actor)
+    typed = _typed(request)
+    try:
+        bodies.check_storable(typed)
+        endpoint = endpoints.create(actor, _org(request, typed["org_id"]), bodies.parse(WebhookIn, typed))
+    except InvalidRequest as problem:
+        return _list(request, typed, problem)
+    _show_once(request, endpoint)
+    return redirect("feedback:webhook", endpoint.webhook_id)
+
+
+def _org(request: HttpRequest, org_id: str) -> int | None:
+    """The org that was picked; without one every org for a platform admin, and one's own for everybody else."""
+    if org_id:
+        return endpoints.org_named(org_id)
+    return None if page_actor(request).is_admin else required_org(request).pk
+
+
+def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | None = None) -> HttpResponse:
+    actor = page_actor(request)
+    orgs = _orgs(actor)
+    found = endpoints.visible_to(actor).order_by("-pk")
+    after = request.GET.get("after")
+    if after:
+        found = found.filter(pk__lt=paging.decode(after, 1)[0])
+    rows = list(found[: PAGE + 1])
+    token = paging.encode(rows[PAGE - 1].pk) if len(rows) > PAGE else None
+    audience = audience_in(actor, orgs[0].pk if orgs else None)
+    context = {
+        "endpoints": rows[:PAGE],
+        "next_url": paging.next_url(request.GET, token),
+        "orgs": orgs,
+        "may_make": audience is not None,
+        "choices": _choices(EVENTS[audience] if audience else (), typed["events"]),
+        "typed": typed,
+        "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},
+    }
+    return render(request, "webhooks/list.html", context, status=400 if problem else 200)
+
+
+@signed_in
+@require_GET
+def webhook(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    """One webhook: what it is, what was sent to it, and changing it."""
+    endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
+    secret = ""
+    if request.session.get("webhook_secret", [""])[0] == endpoint.webhook_id:
+        secret = request.session.pop("webhook_secret")[1]
+    typed = {"url": endpoint.url, "description": endpoint.description, "events": endpoint.events}
+    return _one(request, endpoint, typed, secret=secret)
+
+
+def _one(
+    request: HttpRequest,
+    endpoint: WebhookEndpoint,
+    typed: dict[str, Any],
+    problem: DomainError | None = None,
+    *,
+    secret: str = "",
+) -> HttpResponse:
+    log = deliveries.listed(endpoint, limit=PAGE, page_token=request.GET.get("after") or None)
+    audience = audience_of_endpoint(endpoint)
+    context = {
+        "endpoint": endpoint,
+        "audience": audience,
+        "secret": secret,
+        "log": log.items,
+        "next_url": paging.next_url(request.GET, log.next_token),
+        "choices": _choices(EVENTS[audience] if audience else (), typed["events"]),
+        "typed": typed,
+        "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},
+    }
+    return render(request, "webhooks/endpoint.html", context, status=400 if problem else 200)
+
+
+@signed_in
+@require_POST
+def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    """Save address, description and events, or enable or disable it: `verb` tells which."""
+    endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
+    verb = request.POST.get("verb", "save")
+    if verb not in ("save", "enable", "disable"):
+        raise InvalidRequest("verb: must be save, enable or disable")
+    typed = _typed(request)
+    changes = (
+        {name: typed[name] for name in ("url", "description", "events")}
+        if verb == "save"
+        else {"enabled": verb == "enable"}
+    )
+    try:
+        bodies.check_storable(changes)
+        endpoints.update(endpoint, bodies.parse(WebhookPatch, changes))
+    except InvalidRequest as problem:
+        held = endpoints.endpoint_for(page_actor(request), webhook_id)
+        shown = typed if verb == "save" else {"url": held.url, "description": held.description, "events": held.events}
+        return _one(request, held, shown, problem)
+    notes.success(request, {"save": "Saved.", "enable": "Enabled.", "disable": "Disabled."}[verb])
+    return redirect("feedback:webhook", webhook_id)
+
+
+@signed_in
+@require_POST
+def rotate(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    """A new secret, shown once; the old one signs for a day more unless it is to end now."""
+    endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
+    _show_once(request, endpoints.rotate(endpoint, overlap_hours=0 if request.POST.get("end_now") else 24))
+    return redirect("feedback:webhook", webhook_id)
+
+
+@signed_in
+@require_POST
+def test(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    """Send a test."""
+    endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
+    deliveries.test(endpoint)
+    notes.success(request, "A test is on its way. Load the page again to see what came of it.")
+    return redirect("feedback:webhook", webhook_id)
+
+
+@signed_in
+@require_POST
+def replay(request: HttpRequest, webhook_id: str, delivery_id: str) -> HttpResponse:
+    """Send a message again."""
+    endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
+    deliveries.replay(endpoint, deliveries.delivery_for(endpoint, delivery_id))
+    notes.success(request, "It is sent again. Load the page again to see what came of it.")
+    return redirect("feedback:webhook", webhook_id)
+
+
+@signed_in
+@require_POST
+def delete(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    """Remove a webhook with its log."""
+    endpoints.delete(endpoints.endpoint_for(page_actor(request), webhook_id))
+    notes.success(request, "The webhook is deleted.")
+    return redirect("feedback:webhooks")
+
+
+def _typed(request: HttpRequest) -> dict[str, Any]:
+    return {name: request.POST.get(name, "") for name in ("url", "description", "org_id")} | {
+        "events": request.POST.getlist("events")
+    }
+
+
+def _show_once(request: HttpRequest, endpoint: WebhookEndpoint) -> None:
+    request.session["webhook_secret"] = [endpoint.webhook_id, signing.secret_of(endpoint)]
+
+
+def _orgs(actor: Actor) -> "list[Org] | QuerySet[Org]":
+    """The orgs that somebody may make a webhook for; a platform admin may also choose all of them."""
+    return Org.objects.order_by("slug") if actor.is_admin else administered_by(actor.user_id)
+
+
+def _choices(names: tuple[str, ...], picked: list[str]) -> list[tuple[str, str, bool]]:
+    return [(name, WORDS[name], name in picked) for name in names]

@@ -1,0 +1,236 @@
+"""Sending: one worker at a time talks to an endpoint, in the order in which things happened.
+
+The row is the truth. A worker holds an endpoint by a lease and stores what came of an attempt after it; one that dies
+in between leaves the delivery as it was, so it is sent again under the same `webhook-id`. A failure ends the round:
+what else is due for that endpoint waits for the next sweep, so a server that hangs costs its worker one time-out and
+not one for each message. And a process gives at most half of its worker's threads to this, so turns go on.
+"""
+
+import logging
+import random
+import threading
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from accounts.rights import Audience
+from core import jobs, outbound
+from core.errors import DomainError
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.webhooks import audience, outbox, signing
+
+logger = logging.getLogger("heddle.webhooks")
+State = WebhookDelivery.State
+KEPT_BYTES = 2048
+_GONE = 410
+_PRUNED_AT_ONCE = 1000
+_slots = threading.BoundedSemaphore(max(1, settings.HEDDLE.turns // 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one attempt."""
+
+    milliseconds: int
+    status: int | None = None
+    error: str = ""
+    response: str = ""
+
+    @property
+    def is_success(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+def deliver(endpoint_id: int) -> None:
+    """Send an endpoint what is due, one after the other. Does nothing while another worker does, or all are busy."""
+    if not _slots.acquire(blocking=False):
+        return
+    try:
+        while _round(endpoint_id):
+            pass
+    finally:
+        _slots.release()
+
+
+def sweep(*, orphans: bool = False) -> int:
+    """Settle what is due, ask again for what is not delivered, forget what is old. Returns how many it asked for.
+
+    `orphans`: this is the only process there is and it has just started, so nobody can be sending anything.
+    """
+    if orphans:
+        WebhookEndpoint.objects.exclude(lease_until=None).update(lease_until=None)
+    for event_id in outbox.due():
+        jobs.enqueue(outbox.SETTLE, event_id)
+    waiting = _due().values("endpoint")
+    # Those that answer first: the slots of a process are few, and whoever hangs holds one for long.
+    found = WebhookEndpoint.objects.filter(pk__in=waiting).order_by(F("failing_since").desc(nulls_first=True), "pk")
+    endpoints = list(found.values_list("pk", flat=True))
+    for endpoint_id in endpoints:
+        jobs.enqueue(outbox.DELIVER, endpoint_id)
+    _forget()
+    return len(endpoints)
+
+
+def _round(endpoint_id: int) -> bool:
+    """Hold the endpoint and send what is due; whether something became due while it was being let go."""
+    lease = _claimed(endpoint_id)
+    if lease is None:
+        return False
+    try:
+        while delivery := _next(endpoint_id):
+            lease = _renewed(endpoint_id, lease)
+            if lease is None or not _sent(delivery):
+                return False
+    finally:
+        _released(endpoint_id, lease)
+    # A nudge that came while the lease was held found it taken and went away.
+    return _due().filter(endpoint=endpoint_id).exists()
+
+
+def _claimed(endpoint_id: int) -> datetime | None:
+    is_free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
+    return _leased(WebhookEndpoint.objects.filter(is_free, pk=endpoint_id, is_enabled=True))
+
+
+def _renewed(endpoint_id: int, lease: datetime) -> datetime | None:
+    return _leased(WebhookEndpoint.objects.filter(pk=endpoint_id, lease_until=lease))
+
+
+def _released(endpoint_id: int, lease: datetime | None) -> None:
+    if lease is not None:
+        WebhookEndpoint.objects.filter(pk=endpoint_id, lease_until=lease).update(lease_until=None)
+
+
+def _leased(rows: QuerySet[WebhookEndpoint]) -> datetime | None:
+    seconds = settings.HEDDLE.webhook_timeout_seconds + settings.HEDDLE.lease_seconds
+    until = timezone.now() + timedelta(seconds=seconds)
+    return until if rows.update(lease_until=until) else None
+
+
+def _due() -> QuerySet[WebhookDelivery]:
+    return WebhookDelivery.objects.filter(state=State.PENDING, next_at__lte=timezone.now(), endpoint__is_enabled=True)
+
+
+def _next(endpoint_id: int) -> WebhookDelivery | None:
+    rows = _due().filter(endpoint=endpoint_id).select_related("endpoint__owner", "event__report__thread")
+    return rows.order_by("next_at", "pk").first()
+
+
+def _sent(delivery: WebhookDelivery) -> bool:
+    """Make one attempt and store what came of it; False where it failed. A message nobody may be told is dropped."""
+    if not _may_be_told(delivery):
+        _settled(delivery, State.DROPPED)
+        return True
+    outcome = _attempt(delivery)
+    with transaction.atomic():
+        if not WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk).exists():
+            return False  # deleted meanwhile, and its endpoint with it
+        _stored(delivery, outcome)
+    logger.info(
+        "webhook.attempted",
+        extra={
+            "webhook": delivery.endpoint.webhook_id,
+            "delivery": delivery.delivery_id,
+            "status": outcome.status,
+            "ms": outcome.milliseconds,
+            "state": delivery.state,
+        },
+    )
+    return outcome.is_success
+
+
+def _may_be_told(delivery: WebhookDelivery) -> bool:
+    """Whether the owner may still be told what the body says. Whoever may be told nothing at all loses the endpoint."""
+    endpoint = delivery.endpoint
+    if audience.audience_of_endpoint(endpoint) is None:
+        disable(endpoint, "Its owner may no longer be told of this org's reports.")
+        return False
+    if delivery.event is None:
+        return True
+    found = audience.audience_for(endpoint, delivery.event)
+    return found is Audience.TRIAGE or found == delivery.audience
+
+
+def _attempt(delivery: WebhookDelivery) -> Outcome:
+    at, seconds = timezone.now(), settings.HEDDLE.webhook_timeout_seconds
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": f"Heddle/{settings.VERSION}",
+        **signing.headers(delivery.endpoint, delivery.message_id, at, delivery.body),
+    }
+    try:
+        answer = outbound.send(
+            "POST",
+            delivery.endpoint.url,
+            content=delivery.body.encode(),
+            headers=headers,
+            seconds=seconds,
+            limit=KEPT_BYTES,
+        )
+    except DomainError as problem:
+        spent = timezone.now() - at
+        return Outcome(round(spent.total_seconds() * 1000), error=problem.message.removeprefix("url: ")[:300])
+    error = "A redirect, which is not followed." if 300 <= answer.status < 400 else ""
+    # PostgreSQL stores no NUL.
+    told = answer.body.decode(errors="replace").replace("\x00", "\ufffd")
+    return Outcome(answer.milliseconds, answer.status, error, told)
+
+
+def _stored(delivery: WebhookDelivery, outcome: Outcome) -> None:
+    """The attempt, and what follows from it for the delivery and for its endpoint."""
+    now, endpoint = timezone.now(), delivery.endpoint
+    WebhookAttempt.objects.create(
+        delivery=delivery,
+        at=now,
+        milliseconds=outcome.milliseconds,
+        status=outcome.status,
+        error=outcome.error,
+        response=outcome.response,
+    )
+    delivery.tries += 1
+    if outcome.is_success:
+        _settled(delivery, State.DELIVERED)
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).exclude(failing_since=None).update(failing_since=None)
+        return
+    pauses = settings.HEDDLE.webhook_retry_seconds
+    if delivery.tries > len(pauses):
+        _settled(delivery, State.FAILED)
+    else:
+        # Receivers that failed together should not be asked again together.
+        pause = pauses[delivery.tries - 1] * random.uniform(1, 1.2)  # noqa: S311
+        delivery.next_at = now + timedelta(seconds=pause)
+        delivery.save(update_fields=["tries", "next_at"])
+    WebhookEndpoint.objects.filter(pk=endpoint.pk, failing_since=None).update(failing_since=now)
+    if outcome.status == _GONE:
+        disable(endpoint, "It answered 410 Gone.")
+    elif endpoint.failing_since and now - endpoint.failing_since > _patience():
+        disable(endpoint, f"Nothing was delivered since {endpoint.failing_since:%d %B %Y %H:%M} UTC.")
+
+
+def disable(endpoint: WebhookEndpoint, reason: str) -> None:
+    """Send nothing more until somebody enables it again; what is due waits."""
+    WebhookEndpoint.objects.filter(pk=endpoint.pk, is_enabled=True).update(
+        is_enabled=False, disabled_at=timezone.now(), disabled_reason=reason
+    )
+    logger.warning("webhook.disabled", extra={"webhook": endpoint.webhook_id})
+
+
+def _settled(delivery: WebhookDelivery, state: State) -> None:
+    delivery.state, delivery.settled_at = state, timezone.now()
+    delivery.save(update_fields=["state", "settled_at", "tries"])
+
+
+def _patience() -> timedelta:
+    return timedelta(days=settings.HEDDLE.webhook_disable_days)
+
+
+def _forget() -> None:
+    """Take what is older than the log goes back out of it, some at a time."""
+    limit = timezone.now() - timedelta(days=settings.HEDDLE.webhook_log_days)
+    for rows in (WebhookDelivery.objects.filter(created__lt=limit), WebhookEvent.objects.filter(settled_at__lt=limit)):
+        if old := list(rows.values_list("pk", flat=True)[:_PRUNED_AT_ONCE]):
+            rows.model.objects.filter(pk__in=old).delete()

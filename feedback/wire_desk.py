@@ -1,0 +1,145 @@
+"""What the desk's own routes take and give. Admins only; the wire's record (spec 3.10) is part of it, unchanged."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from core.wire import Page, Patch, Wire
+from feedback.wire import FullFeedbackOut
+
+
+class DeskRecordOut(FullFeedbackOut):
+    """A report with all that admins keep beside it; `version` is what If-Match takes."""
+
+    labels: list[str]
+    owner: str | None
+    outcome: str | None
+    duplicate_of: str | None
+    snoozed_until: datetime | None
+    snoozed_until_again: bool
+    public_status: str
+    public_reply: str | None
+    replied_at: datetime | None
+    lease: str | None
+    version: str
+
+
+class ChangeOut(Wire):
+    """One line of a report's history. People are addresses, reports are ids."""
+
+    action_id: str
+    verb: str
+    at: datetime
+    actor: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    undoes: str | None
+
+
+class ActIn(Patch):
+    """One verb with its arguments."""
+
+    verb: str
+    arguments: dict[str, Any] = {}
+
+
+class ActedOut(Wire):
+    """What came of it. `action_id` takes it back within 30 minutes; null where nothing changed."""
+
+    action_id: str | None
+    report: DeskRecordOut
+
+
+class BulkIn(ActIn):
+    """One verb for many reports: those named, or all that match a query."""
+
+    feedback_ids: list[str] | None = None
+    query: str | None = None
+
+
+class UndoIn(Patch):
+    """The action to take back."""
+
+    action_id: str
+
+
+class FailureOut(Wire):
+    """A report that a bulk left as it was, and why."""
+
+    feedback_id: str
+    reason: str
+
+
+class BulkOut(Wire):
+    """One action on many reports; `skipped` no longer matched when their turn came."""
+
+    bulk_id: str
+    action_id: str
+    verb: str
+    state: Literal["queued", "running", "done", "cancelled"]
+    total: int
+    done_count: int
+    failed_count: int
+    skipped_count: int
+    failures: list[FailureOut]
+    created: datetime
+    finished_at: datetime | None
+
+
+class LeaseOut(Wire):
+    """Who has the report open: null is nobody else."""
+
+    held_by: str | None
+
+
+class ViewIn(Patch):
+    """A query with a name."""
+
+    name: str
+    query: str
+    is_shared: bool = False
+
+
+class ViewPatch(Patch):
+    """A change to one's own view."""
+
+    name: str | None = None
+    query: str | None = None
+    is_shared: bool | None = None
+
+
+class ViewOut(Wire):
+    """A saved view; `view_id` is null for those that are built in. `count` stops at a thousand."""
+
+    view_id: str | None
+    name: str
+    query: str
+    is_shared: bool
+    created_by: str | None
+    count: int | None
+
+
+class LabelNameIn(Patch):
+    """A new label."""
+
+    name: str
+    description: Annotated[str, StringConstraints(max_length=200)] = ""
+
+
+class LabelPatch(Patch):
+    """What a label is for."""
+
+    description: Annotated[str, StringConstraints(max_length=200), Field()]
+
+
+class LabelOut(Wire):
+    """A label, and how many reports carry it."""
+
+    name: str
+    description: str
+    report_count: int
+
+
+class DeskPageOut(Page[DeskRecordOut]):
+    """A page of reports with all that admins keep beside them."""

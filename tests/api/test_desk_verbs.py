@@ -1,0 +1,307 @@
+"""The desk's verbs over REST: each with its rule, its history, its inverse, and what it says when it cannot be done."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from feedback.models import Label, Labelled, TriageChange, UserFeedback
+from tests import make
+from tests.conftest import data_of, refusal_of
+
+
+@pytest.fixture
+def thread(who):
+    return make.conversation(who.alice, 40)
+
+
+@pytest.fixture
+def reports(who, thread):
+    """Three reports of alice's, oldest first."""
+    return [make.rating(who.alice, thread, 2 * place + 1, notes=f"Report {place}").feedback_id for place in range(3)]
+
+
+@pytest.fixture
+def admin(api):
+    return api("admin")
+
+
+@pytest.fixture
+def act(admin):
+    """`act(id, verb, **arguments)`: what came of it."""
+
+    def done(feedback_id, verb, **arguments):
+        body = {"verb": verb, "arguments": arguments}
+        return data_of(admin.post(f"admin/feedback/{feedback_id}/actions", body))
+
+    return done
+
+
+@pytest.fixture
+def refused(admin):
+    """`refused(id, verb, **arguments)`: status, code and sentence."""
+
+    def asked(feedback_id, verb, **arguments):
+        body = {"verb": verb, "arguments": arguments}
+        return refusal_of(admin.post(f"admin/feedback/{feedback_id}/actions", body))
+
+    return asked
+
+
+def undone(admin, action_id):
+    return data_of(admin.post("admin/feedback/undo", {"action_id": action_id}))
+
+
+def test_labels_are_put_on_and_taken_off_and_the_wire_has_them_in_one_text(act, admin, reports):
+    """B127: `admin_label` stays one text of the wire's record, and whoever writes it there writes labels."""
+    record = act(reports[0], "label", add=["money", "Unrequested item"])["report"]
+    assert (record["labels"], record["admin_label"]) == (["money", "Unrequested item"], "money, Unrequested item")
+    record = act(reports[0], "label", add=["MONEY", "bags"], remove=["unrequested ITEM"])["report"]
+    assert record["labels"] == ["money", "bags"]
+    data_of(admin.put(f"admin/feedback/{reports[1]}", {"admin_label": "bags,  loud ,"}))
+    assert data_of(admin.get(f"admin/feedback/{reports[1]}/triage"))["labels"] == ["bags", "loud"]
+    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))}
+    assert listed == {"bags": 2, "loud": 1, "money": 1, "Unrequested item": 0}
+    assert Label.objects.count() == 4 and Labelled.objects.count() == 4
+
+
+@pytest.mark.parametrize("name", ["", "   ", "a,b", "x" * 61, "two\nlines"])
+def test_a_label_is_one_short_line_without_a_comma(refused, reports, name):
+    status, code, sentence = refused(reports[0], "label", add=[name])
+    assert (status, code) == (400, "RobotoInvalidRequestException") and "add" in sentence
+
+
+def test_labels_of_a_report_fit_the_wires_one_text(act, refused, reports):
+    act(reports[0], "label", add=["a" * 60, "b" * 60, "c" * 60])
+    assert refused(reports[0], "label", add=["d" * 60])[0] == 400
+
+
+def test_a_label_is_made_described_and_dropped_when_nobody_carries_it(admin, act, reports):
+    made = data_of(admin.post("admin/feedback/labels", {"name": "Bags", "description": "Not asked for"}))
+    assert made == {"name": "Bags", "description": "Not asked for", "report_count": 0}
+    assert refusal_of(admin.post("admin/feedback/labels", {"name": "bags"}))[0] == 409
+    act(reports[0], "label", add=["bags"])
+    assert refusal_of(admin.request("DELETE", "admin/feedback/labels/bags"))[0] == 409
+    act(reports[0], "label", remove=["BAGS"])
+    told = data_of(admin.request("PATCH", "admin/feedback/labels/bags", {"description": "Luggage"}))
+    assert told["description"] == "Luggage"
+    assert data_of(admin.request("DELETE", "admin/feedback/labels/bags")) is None
+    assert refusal_of(admin.request("DELETE", "admin/feedback/labels/bags"))[0] == 404
+
+
+def test_taking_giving_and_letting_go(act, refused, who, reports):
+    assert act(reports[0], "own", owner="me")["report"]["owner"] == who.admin.user.email
+    assert act(reports[0], "own", owner=None)["report"]["owner"] is None
+    assert refused(reports[0], "own", owner=who.alice.user.email)[0] == 400
+    assert act(reports[0], "own", owner=who.admin.user.email)["report"]["owner"] == who.admin.user.email
+
+
+def test_resolving_says_how_and_reopening_takes_it_back(act, refused, who, reports):
+    """B129: the stamps are the wire's own."""
+    record = act(reports[0], "resolve", outcome="fixed")["report"]
+    assert (record["resolved"], record["resolved_by"], record["outcome"]) == (True, who.admin.user.email, "fixed")
+    status, code, sentence = refused(reports[0], "resolve")
+    assert (status, code, sentence) == (409, "RobotoConflictException", "Admin resolved this report already.")
+    record = act(reports[0], "reopen")["report"]
+    assert (record["resolved"], record["resolved_at"], record["outcome"]) == (False, None, None)
+    assert refused(reports[0], "reopen")[0] == 409
+    assert refused(reports[0], "resolve", outcome="duplicate")[0] == 400
+    assert refused(reports[0], "resolve", outcome="whatever")[0] == 400
+
+
+def test_the_wires_own_reopening_clears_the_outcome_too(act, admin, reports):
+    act(reports[0], "resolve", outcome="fixed")
+    data_of(admin.put(f"admin/feedback/{reports[0]}", {"resolved": False}))
+    data_of(admin.put(f"admin/feedback/{reports[0]}", {"resolved": True}))
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["outcome"] is None
+
+
+def test_a_duplicate_is_resolved_as_what_it_repeats_and_chains_end_at_the_first(act, refused, who, reports):
+    record = act(reports[1], "duplicate", duplicate_of=reports[0])["report"]
+    assert (record["resolved"], record["outcome"], record["duplicate_of"]) == (True, "duplicate", reports[0])
+    assert act(reports[2], "duplicate", duplicate_of=reports[1])["report"]["duplicate_of"] == reports[0]
+    assert refused(reports[0], "duplicate", duplicate_of=reports[0])[0] == 400
+    assert refused(reports[0], "duplicate", duplicate_of=reports[2])[0] == 400
+    assert refused(reports[0], "duplicate", duplicate_of="fb_nothing")[0] == 404
+    foreign = make.rating(who.eve, make.thread(who.eve)).feedback_id
+    assert refused(reports[0], "duplicate", duplicate_of=foreign)[0] == 400
+
+
+def test_snoozing_until_a_time_until_again_and_waking(act, refused, reports):
+    until = (timezone.now() + timedelta(days=2)).isoformat()
+    record = act(reports[0], "snooze", until=until)["report"]
+    assert record["snoozed_until"] is not None and not record["snoozed_until_again"]
+    record = act(reports[0], "snooze", until_again=True)["report"]
+    assert record["snoozed_until"] is None and record["snoozed_until_again"]
+    record = act(reports[0], "wake")["report"]
+    assert record["snoozed_until"] is None and not record["snoozed_until_again"]
+    assert refused(reports[0], "wake")[0] == 409
+    for wrong in ({}, {"until": "yesterday"}, {"until": until, "until_again": True}, {"until": "2020-01-01T00:00:00Z"}):
+        status, _, sentence = refused(reports[0], "snooze", **wrong)
+        assert status == 400 and "until" in sentence, sentence
+    act(reports[1], "resolve")
+    assert refused(reports[1], "snooze", until_again=True)[0] == 409
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments"),
+    [
+        ("label", {"add": ["money"]}),
+        ("note", {"admin_note": "Seen."}),
+        ("own", {"owner": "me"}),
+        ("resolve", {"outcome": "fixed"}),
+        ("duplicate", {}),
+        ("snooze", {"until_again": True}),
+        ("reply", {"public_status": "answered", "public_reply": "It is 4 now."}),
+    ],
+)
+def test_every_verb_is_in_the_history_and_can_be_taken_back(act, admin, reports, verb, arguments):
+    before = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
+    if verb == "duplicate":
+        arguments = {"duplicate_of": reports[1]}
+    acted = act(reports[0], verb, **arguments)
+    assert acted["report"] != before and acted["action_id"]
+    [line] = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))
+    assert (line["verb"], line["action_id"], line["undoes"]) == (verb, acted["action_id"], None)
+    assert line["before"].keys() == line["after"].keys() and line["before"] != line["after"]
+    outcome = undone(admin, acted["action_id"])
+    assert (outcome["verb"], outcome["done_count"], outcome["failed_count"]) == ("undo", 1, 0)
+    after = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
+    ignored = {"version", "replied_at"}
+    assert {k: v for k, v in after.items() if k not in ignored} == {k: v for k, v in before.items() if k not in ignored}
+    lines = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))
+    assert lines[-1]["undoes"] == acted["action_id"]
+    assert refusal_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))[0] == 409
+    assert refusal_of(admin.post("admin/feedback/undo", {"action_id": lines[-1]["action_id"]}))[0] == 409
+
+
+def test_taking_back_a_reopening_restores_the_stamps_of_the_resolution(act, admin, reports):
+    resolved = act(reports[0], "resolve", outcome="fixed")["report"]
+    reopened = act(reports[0], "reopen")
+    undone(admin, reopened["action_id"])
+    again = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
+    for key in ("resolved", "resolved_at", "resolved_by", "outcome"):
+        assert again[key] == resolved[key]
+
+
+def test_what_somebody_changed_since_stays_and_is_named(act, admin, reports):
+    acted = act(reports[0], "note", admin_note="Mine")
+    act(reports[0], "note", admin_note="Somebody's")
+    outcome = undone(admin, acted["action_id"])
+    assert (outcome["done_count"], outcome["failed_count"]) == (0, 1)
+    assert outcome["failures"] == [{"feedback_id": reports[0], "reason": "note: changed since, and left as it is"}]
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}"))["admin_note"] == "Somebody's"
+
+
+def test_a_resolution_that_is_somebody_elses_by_now_is_not_taken_back(act, admin, reports):
+    acted = act(reports[0], "resolve", outcome="fixed")
+    act(reports[0], "reopen")
+    act(reports[0], "resolve", outcome="fixed")
+    assert undone(admin, acted["action_id"])["failed_count"] == 1
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}"))["resolved"] is True
+
+
+def test_after_half_an_hour_nothing_is_taken_back(act, admin, reports):
+    acted = act(reports[0], "own", owner="me")
+    with time_machine.travel(timezone.now() + timedelta(minutes=31)):
+        status, _, sentence = refusal_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))
+    assert status == 409 and "30 minutes" in sentence
+    assert refusal_of(admin.post("admin/feedback/undo", {"action_id": "act_unknown"}))[0] == 404
+
+
+def test_doing_what_is_done_changes_nothing_and_leaves_no_history(act, admin, reports):
+    act(reports[0], "own", owner="me")
+    assert act(reports[0], "own", owner="me")["action_id"] is None
+    assert TriageChange.objects.count() == 1
+
+
+def test_an_unknown_verb_argument_or_report_is_named(refused, admin, reports):
+    assert "verb" in refused(reports[0], "delete")[2]
+    assert refused(reports[0], "note", admin_note="x", more=1)[0] == 400
+    assert refused(reports[0], "note")[0] == 400
+    assert refused(reports[0], "note", admin_note="x" * 20_001)[0] == 400
+    assert refused("fb_unknown", "reopen")[0] == 404
+    assert refused(reports[0], "reply", public_status="answered", public_reply="  ")[0] == 400
+    assert not TriageChange.objects.exists()
+
+
+# Two people at once
+
+
+def test_a_save_against_another_version_is_refused_and_changes_nothing(act, admin, reports):
+    path = f"admin/feedback/{reports[0]}"
+    tag = admin.get(path)["ETag"]
+    assert tag == admin.get(f"{path}/triage")["ETag"]
+    act(reports[0], "own", owner="me")
+    stale = admin.put(path, {"resolved": True}, **{"If-Match": tag})
+    assert refusal_of(stale)[:2] == (412, "RobotoConflictException")
+    assert refusal_of(admin.post(f"{path}/actions", {"verb": "reopen"}, **{"If-Match": tag}))[0] == 412
+    fresh = admin.get(path)["ETag"]
+    assert data_of(admin.put(path, {"resolved": True}, **{"If-Match": fresh}))["resolved"] is True
+    assert data_of(admin.put(path, {"resolved": True}, **{"If-Match": "*"}))["resolved"] is True
+    assert refusal_of(admin.put(path, {"resolved": True}, **{"If-Match": "nonsense"}))[0] == 400
+
+
+def test_the_submitters_edit_is_a_new_version_too(admin, who, thread, reports):
+    path = f"admin/feedback/{reports[0]}"
+    tag = admin.get(path)["ETag"]
+    make.rating(who.alice, thread, 1, notes="Edited")
+    assert refusal_of(admin.put(path, {"resolved": True}, **{"If-Match": tag}))[0] == 412
+    assert UserFeedback.objects.get(key=reports[0][3:]).resolved is False
+
+
+def test_a_lease_tells_the_other_admin_and_ends_by_itself(api, who, admin, reports):
+    path = f"admin/feedback/{reports[0]}/lease"
+    who.bob.user.is_staff = True
+    who.bob.user.save()
+    assert data_of(api("bob").put(path)) == {"held_by": None}
+    assert data_of(admin.put(path)) == {"held_by": "Bob"}
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["lease"] == who.bob.user.email
+    with time_machine.travel(timezone.now() + timedelta(minutes=3)):
+        assert data_of(admin.put(path)) == {"held_by": None}
+    assert data_of(admin.request("DELETE", path)) is None
+    assert data_of(api("bob").put(path)) == {"held_by": None}
+
+
+def test_a_lease_never_keeps_anybody_from_saving(api, who, act, reports):
+    who.bob.user.is_staff = True
+    who.bob.user.save()
+    data_of(api("bob").put(f"admin/feedback/{reports[0]}/lease"))
+    assert act(reports[0], "resolve")["report"]["resolved"] is True
+
+
+# Many at once
+
+
+def test_a_small_bulk_is_done_when_it_answers_and_names_what_stayed(act, admin, reports):
+    act(reports[1], "resolve")
+    body = {"verb": "resolve", "arguments": {"outcome": "fixed"}, "feedback_ids": [*reports, "fb_unknown"]}
+    outcome = data_of(admin.post("admin/feedback/bulk", body))
+    assert (outcome["state"], outcome["total"]) == ("done", 4)
+    assert (outcome["done_count"], outcome["failed_count"], outcome["skipped_count"]) == (2, 2, 0)
+    assert outcome["failures"] == [
+        {"feedback_id": "fb_unknown", "reason": "There is no such report."},
+        {"feedback_id": reports[1], "reason": "Admin resolved this report already."},
+    ]
+    assert data_of(admin.get(f"admin/feedback/bulk/{outcome['bulk_id']}")) == outcome
+    back = undone(admin, outcome["action_id"])
+    assert (back["total"], back["done_count"], back["failed_count"]) == (2, 2, 0)
+    states = [data_of(admin.get(f"admin/feedback/{each}"))["resolved"] for each in reports]
+    assert states == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"verb": "resolve"},
+        {"verb": "resolve", "feedback_ids": ["fb_1"], "query": "is:open"},
+        {"verb": "nothing", "feedback_ids": ["fb_1"]},
+        {"verb": "resolve", "query": "sentiment:angry"},
+        {"verb": "note", "query": "is:open"},
+        {"verb": "resolve", "feedback_ids": ["fb_1"] * 1 + [f"fb_{n}" for n in range(5_001)]},
+    ],
+)
+def test_a_bulk_that_says_too_little_or_too_much_is_refused(admin, reports, body):
+    assert refusal_of(admin.post("admin/feedback/bulk", body))[0] == 400
+    assert not TriageChange.objects.exists()

@@ -1,0 +1,337 @@
+"""What is told to whom, and what is not told at all. The worker's part is done by `hooks.work`."""
+
+import json
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import Membership
+from core import jobs, outbound
+from feedback.models import UserFeedback
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.webhooks import outbox
+from tests import hooks, make
+from tests.conftest import data_of
+
+URL = "https://hooks.example.org/in"
+MARK = "only-admins-may-read-this"
+ADMIN_KEYS = {"admin_label", "admin_note", "resolved", "resolved_by", "resolved_at"}
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """What endpoints were told, as (address, message); everything is answered 200."""
+    told = []
+
+    def send(method, url, *, content, **_):
+        told.append((url, json.loads(content)))
+        return outbound.Answer(200, {}, b"", False, 1)
+
+    monkeypatch.setattr(outbound, "send", send)
+    return told
+
+
+@pytest.fixture
+def alice(who, api):
+    hooks.make_org_admin(who.alice)
+    return api("alice")
+
+
+@pytest.fixture
+def thread(who):
+    return make.thread(who.bob, visibility="org")
+
+
+def later(hours=1):
+    return time_machine.travel(timezone.now() + timedelta(hours=hours), tick=True)
+
+
+def types(told):
+    return [message["type"] for _, message in told]
+
+
+def test_a_rating_is_told_at_once_and_its_change_as_such(alice, api, who, thread, sent):
+    """B111 to B113: what a submitter says, in the submitter's projection."""
+    hooks.endpoint(alice, URL)
+    record = data_of(api("bob").post(f"threads/{thread.thread_id}/messages/1/feedback", {"sentiment": "negative"}))
+    hooks.work()
+    [(url, told)] = sent
+    assert url == URL
+    assert told["data"] == record
+    assert (told["type"], set(told)) == ("feedback.submitted", {"id", "type", "timestamp", "data"})
+    assert told["id"].startswith("evt_") and told["timestamp"]
+    data_of(api("bob").post(f"threads/{thread.thread_id}/messages/1/feedback", {"sentiment": "positive"}))
+    hooks.work()
+    assert types(sent) == ["feedback.submitted", "feedback.updated"]
+    assert sent[1][1]["data"]["sentiment"] == "positive"
+    assert sent[1][1]["id"] != told["id"]
+
+
+def test_a_platform_admin_gets_the_full_record_and_who_did_it(api, who, thread, sent):
+    """B126."""
+    hooks.endpoint(api("admin"), URL, *hooks.ALL)
+    report = make.rating(who.bob, thread)
+    hooks.triaged(report.feedback_id, who.admin, admin_note=MARK)
+    with later():
+        hooks.work()
+    assert types(sent) == ["feedback.submitted", "feedback.updated"]
+    for _, message in sent:
+        assert set(message["data"]) >= ADMIN_KEYS
+    assert (sent[1][1]["actor"], sent[1][1]["data"]["admin_note"]) == ("admin@heddle.test", MARK)
+
+
+def test_an_orgs_admin_never_receives_what_is_the_platform_admins(alice, api, who, thread, sent):
+    """B111, B133: with everything that triage may write marked, before and after, in every event there is."""
+    hooks.endpoint(alice, URL)
+    WebhookEndpoint.objects.update(events=hooks.ALL)  # whatever is stored: the right is looked up when it is told
+    report = make.rating(who.bob, thread)
+    hooks.triaged(report.feedback_id, who.admin, admin_label=MARK, admin_note=MARK)
+    hooks.triaged(report.feedback_id, who.admin, resolved=True)
+    make.rating(who.bob, thread, sentiment="positive")
+    with later():
+        hooks.work()
+    assert types(sent) == ["feedback.submitted", "feedback.updated"]
+    for _, message in sent:
+        assert not ADMIN_KEYS & set(message["data"])
+        assert MARK not in json.dumps(message) and "admin@heddle.test" not in json.dumps(message)
+    assert MARK not in str(list(WebhookDelivery.objects.values()))
+
+
+def test_a_private_thread_stays_private(alice, who, sent):
+    """B28: an org's admin hears of no thread that they could not read; of their own they do."""
+    hooks.endpoint(alice, URL)
+    make.rating(who.bob, make.thread(who.bob, visibility="private"))
+    mine = make.rating(who.alice, make.thread(who.alice, visibility="private"))
+    hooks.work()
+    assert [message["data"]["feedback_id"] for _, message in sent] == [mine.feedback_id]
+
+
+def test_another_org_is_told_nothing(alice, api, who, sent):
+    hooks.make_org_admin(who.eve)
+    hooks.endpoint(alice, URL)
+    hooks.endpoint(api("eve"), URL + "/eve")
+    hooks.endpoint(api("admin"), URL + "/globex", org_id=who.globex.org_id)
+    hooks.endpoint(api("admin"), URL + "/all")
+    make.rating(who.eve, make.thread(who.eve, visibility="org"))
+    hooks.work()
+    assert sorted(url for url, _ in sent) == [URL + "/all", URL + "/eve", URL + "/globex"]
+
+
+def test_only_what_an_endpoint_asked_for_is_sent(api, who, thread, sent):
+    hooks.endpoint(api("admin"), URL, "feedback.updated")
+    make.rating(who.bob, thread)
+    make.rating(who.bob, thread, sentiment="positive")
+    hooks.work()
+    assert types(sent) == ["feedback.updated"]
+
+
+def test_without_anybody_who_wants_it_nothing_is_written(alice, api, who, thread):
+    make.rating(who.bob, thread)
+    made = hooks.endpoint(alice, URL, "feedback.updated")
+    make.rating(who.alice, thread)
+    data_of(alice.patch(f"/v1/webhooks/{made['webhook_id']}", {"enabled": False}))
+    make.rating(who.alice, thread)
+    hooks.make_org_admin(who.eve)
+    hooks.endpoint(api("eve"), URL)
+    make.rating(who.alice, thread)
+    assert not WebhookEvent.objects.exists()
+
+
+def test_a_refused_rating_is_not_announced(alice, api, who, thread):
+    """B125."""
+    hooks.endpoint(alice, URL)
+    path = f"threads/{thread.thread_id}/messages/0/feedback"
+    assert api("bob").post(path, {"sentiment": "negative"}).status_code == 400
+    with transaction.atomic():
+        make.rating(who.bob, thread)
+        transaction.set_rollback(True)
+    assert not WebhookEvent.objects.exists()
+
+
+def test_the_worker_is_woken_after_the_commit(alice, who, thread, monkeypatch, django_capture_on_commit_callbacks):
+    hooks.endpoint(alice, URL)
+    woken = []
+    monkeypatch.setattr(jobs, "enqueue", lambda task, row_id: woken.append((task, row_id)))
+    with django_capture_on_commit_callbacks(execute=True):
+        make.rating(who.bob, thread)
+        assert woken == []
+    assert woken == [("feedback.settle", WebhookEvent.objects.get().pk)]
+
+
+def test_a_resolve_is_told_when_it_can_no_longer_be_undone(api, who, thread, sent):
+    hooks.endpoint(api("admin"), URL, "feedback.resolved", "feedback.reopened")
+    report = make.rating(who.bob, thread)
+    resolved(report, who)
+    hooks.work()
+    assert sent == []
+    with later():
+        hooks.work()
+        reopened(report, who)
+    with later(2):
+        hooks.work()
+        hooks.work()
+    assert types(sent) == ["feedback.resolved", "feedback.reopened"]
+    assert [message["data"]["resolved"] for _, message in sent] == [True, False]
+
+
+def test_a_resolve_that_was_undone_sends_nothing(api, who, thread, sent):
+    """Neither itself nor the reopening that undid it; and an undo that announces nothing is found out as well."""
+    hooks.endpoint(api("admin"), URL, "feedback.resolved", "feedback.reopened")
+    first, second = make.rating(who.bob, thread), make.rating(who.alice, thread)
+    resolved(first, who)
+    reopened(first, who)
+    resolved(second, who)
+    UserFeedback.objects.update(resolved=False, resolved_by=None, resolved_at=None)
+    with later():
+        hooks.work()
+    assert sent == []
+
+
+def test_what_the_desk_takes_back_sends_nothing_either(api, who, thread, sent):
+    """By its undo, which announces what it does like every verb."""
+    admin = api("admin")
+    hooks.endpoint(admin, URL, "feedback.resolved", "feedback.reopened")
+    report = make.rating(who.bob, thread).feedback_id
+    acted = data_of(admin.post(f"admin/feedback/{report}/actions", {"verb": "resolve", "arguments": {}}))
+    data_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))
+    with later():
+        hooks.work()
+    assert sent == []
+    assert {event.is_told for event in WebhookEvent.objects.all()} == {False}
+
+
+def test_a_resolve_waits_for_its_own_window_not_for_that_of_one_before_it(api, who, thread, sent):
+    hooks.endpoint(api("admin"), URL, "feedback.resolved", "feedback.reopened")
+    report = make.rating(who.bob, thread)
+    for minutes, change in ((0, resolved), (20, reopened), (25, resolved)):
+        with later(minutes / 60):
+            change(report, who)
+    with later(35 / 60):
+        hooks.work()
+        assert sent == []
+    with later(1):
+        hooks.work()
+    assert types(sent) == ["feedback.resolved"]
+
+
+def test_who_wants_only_resolves_hears_of_the_second_one_too(api, who, thread, sent):
+    hooks.endpoint(api("admin"), URL, "feedback.resolved")
+    report = make.rating(who.bob, thread)
+    for hours, change in enumerate((resolved, reopened, resolved)):
+        with later(hours * 2):
+            change(report, who)
+        with later(hours * 2 + 1):
+            hooks.work()
+    assert types(sent) == ["feedback.resolved"] * 2
+
+
+def test_several_changes_of_triage_within_the_window_are_told_as_one(api, who, thread, sent):
+    hooks.endpoint(api("admin"), URL, "feedback.updated")
+    report = make.rating(who.bob, thread)
+    for label in ("first", "second", "third"):
+        hooks.triaged(report.feedback_id, who.admin, admin_label=label)
+    with later():
+        hooks.work()
+    assert [message["data"]["admin_label"] for _, message in sent] == ["third"]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=8))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_who_follows_the_events_knows_whether_a_report_is_open(api, who, sent, steps):
+    """State and events agree: (resolve or reopen, whether the window then passes), and every event is news."""
+    sent.clear()
+    with transaction.atomic():
+        hooks.endpoint(api("admin"), URL, "feedback.resolved", "feedback.reopened")
+        report = make.rating(who.bob, make.thread(who.bob))
+        hour, is_resolved = 0, False
+        for to_resolved, passes in steps:
+            if to_resolved != is_resolved:
+                with later(hour):
+                    (resolved if to_resolved else reopened)(report, who)
+                is_resolved = to_resolved
+            hour += passes
+            with later(hour):
+                hooks.work()
+        with later(hour + 1):
+            hooks.work()
+        told = [message["type"] == "feedback.resolved" for _, message in sent]
+        assert (told[-1] if told else False) == is_resolved
+        assert all(before != after for before, after in zip([False, *told], told, strict=False))
+        transaction.set_rollback(True)
+
+
+def test_who_lost_the_right_meanwhile_is_told_nothing_and_their_webhook_ends(alice, who, thread, sent):
+    """Looked up when it is sent: here between the settling and the sending."""
+    hooks.endpoint(alice, URL)
+    make.rating(who.bob, thread)
+    outbox.settle(WebhookEvent.objects.get().pk)
+    Membership.objects.filter(user=who.alice.user).update(role=Membership.Role.MEMBER)
+    hooks.work()
+    assert sent == []
+    assert WebhookDelivery.objects.get().state == "dropped"
+    endpoint = WebhookEndpoint.objects.get()
+    assert not endpoint.is_enabled
+    assert endpoint.disabled_reason == "Its owner may no longer be told of this org's reports."
+
+
+def test_a_thread_that_turned_private_is_not_told_of(alice, who, thread, sent):
+    """B146: between the settling and the sending."""
+    hooks.endpoint(alice, URL)
+    make.rating(who.bob, thread)
+    outbox.settle(WebhookEvent.objects.get().pk)
+    type(thread).objects.filter(pk=thread.pk).update(visibility="private")
+    hooks.work()
+    assert sent == []
+    assert WebhookDelivery.objects.get().state == "dropped"
+    assert WebhookEndpoint.objects.get().is_enabled
+
+
+def test_a_full_record_never_goes_to_somebody_who_is_no_platform_admin_any_more(api, who, thread, sent):
+    """B133: made for one, and then they are only an org's admin; what comes next is made for what they are."""
+    who.admin.user.memberships.create(org=who.acme, role=Membership.Role.ADMIN)
+    hooks.endpoint(api("admin"), URL, org_id=who.acme.org_id)
+    make.rating(who.bob, thread)
+    outbox.settle(WebhookEvent.objects.get().pk)
+    type(who.admin.user).objects.filter(pk=who.admin.user.pk).update(is_staff=False)
+    hooks.work()
+    assert sent == []
+    assert WebhookDelivery.objects.get().state == "dropped"
+    make.rating(who.bob, thread, sentiment="positive")
+    hooks.work()
+    [(_, message)] = sent
+    assert not ADMIN_KEYS & set(message["data"])
+
+
+def test_settling_twice_makes_one_delivery(alice, who, thread):
+    hooks.endpoint(alice, URL)
+    make.rating(who.bob, thread)
+    for _ in range(2):
+        outbox.settle(WebhookEvent.objects.get().pk)
+    assert WebhookDelivery.objects.count() == 1
+
+
+def test_rating_looks_once_whether_anybody_wants_it(alice, api, who, thread):
+    """However many endpoints there are."""
+    counts = []
+    for number in (0, 3):
+        for place in range(number):
+            hooks.endpoint(alice, f"{URL}/{place}", "feedback.updated")
+        make.rating(who.bob, thread)
+        with CaptureQueriesContext(connection) as asked:
+            make.rating(who.alice, make.thread(who.alice), index=1)
+        counts.append(len([each for each in asked.captured_queries if "webhook" in each["sql"]]))
+    assert counts == [1, 1]
+
+
+def resolved(report, who):
+    hooks.triaged(report.feedback_id, who.admin, resolved=True)
+
+
+def reopened(report, who):
+    hooks.triaged(report.feedback_id, who.admin, resolved=False)

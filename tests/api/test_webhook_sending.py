@@ -1,0 +1,331 @@
+"""Sending to a real server on loopback: signatures, retries, what a receiver may do to us, and what the log says."""
+
+import base64
+import hashlib
+import hmac
+import itertools
+import threading
+from datetime import timedelta
+from ipaddress import ip_network
+
+import pytest
+import time_machine
+from django.utils import timezone
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+from core import jobs
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.webhooks import sending
+from tests import hooks, make
+from tests.conftest import data_of
+from tests.receiver import Reply, receiving, silent_port
+
+
+@pytest.fixture
+def operator(settings):
+    """`operator(webhook_timeout_seconds=1)` is what the operator has set besides."""
+
+    def set_up(**values):
+        settings.HEDDLE = settings.HEDDLE.model_copy(
+            update={
+                "allow_private_targets": (ip_network("127.0.0.0/8"),),
+                "allow_http_targets": True,
+                "webhook_timeout_seconds": 2.0,
+                **values,
+            }
+        )
+
+    set_up()
+    return set_up
+
+
+@pytest.fixture
+def receiver(operator):
+    with receiving() as server:
+        yield server
+
+
+@pytest.fixture
+def alice(who, api):
+    hooks.make_org_admin(who.alice)
+    return api("alice")
+
+
+@pytest.fixture
+def hook(alice, receiver):
+    """A webhook of alice's at the receiver."""
+    return hooks.endpoint(alice, receiver.url)
+
+
+@pytest.fixture
+def rate(who):
+    thread = make.thread(who.bob, visibility="org")
+    return lambda: make.rating(who.bob, thread)
+
+
+def log(api, hook):
+    return data_of(api.get(f"/v1/webhooks/{hook['webhook_id']}/deliveries"))["items"]
+
+
+def at(moment):
+    return time_machine.travel(moment, tick=True)
+
+
+def test_a_message_is_signed_as_standard_webhooks_say(hook, receiver, rate):
+    rate()
+    hooks.work()
+    [got] = receiver.got
+    assert (got.method, got.path, got.headers["content-type"]) == ("POST", "/hook", "application/json")
+    told = Webhook(hook["secret"]).verify(got.body, got.headers)
+    assert got.headers["webhook-id"] == told["id"]
+    # And by hand, as the page for receivers describes it.
+    key = base64.b64decode(hook["secret"].removeprefix("whsec_"))
+    signed = f"{got.headers['webhook-id']}.{got.headers['webhook-timestamp']}.".encode() + got.body
+    digest = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+    assert got.headers["webhook-signature"] == f"v1,{digest}"
+
+
+def test_both_secrets_sign_while_they_overlap_and_one_afterwards(alice, hook, receiver, rate):
+    rotated = data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/rotate-secret"))
+    rate()
+    hooks.work()
+    for secret in (hook["secret"], rotated["secret"]):
+        assert Webhook(secret).verify(receiver.got[0].body, receiver.got[0].headers)
+    with at(timezone.now() + timedelta(hours=25)):
+        rate()
+        hooks.work()
+        assert Webhook(rotated["secret"]).verify(receiver.got[1].body, receiver.got[1].headers)
+        with pytest.raises(WebhookVerificationError):
+            Webhook(hook["secret"]).verify(receiver.got[1].body, receiver.got[1].headers)
+
+
+def test_a_secret_that_got_about_ends_at_once(alice, hook, receiver, rate):
+    data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/rotate-secret", {"overlap_hours": 0}))
+    rate()
+    hooks.work()
+    with pytest.raises(WebhookVerificationError):
+        Webhook(hook["secret"]).verify(receiver.got[0].body, receiver.got[0].headers)
+
+
+def test_a_server_that_fails_for_a_day_is_asked_less_and_less_and_then_no_more(alice, hook, receiver, rate):
+    receiver.answers(Reply(500, b"no \x00 thanks"))
+    rate()
+    hours, start = [], timezone.now()
+    while (delivery := WebhookDelivery.objects.first()) is None or delivery.state == "pending":
+        with at(delivery.next_at + timedelta(seconds=1) if delivery else start):
+            hours.append((timezone.now() - start).total_seconds() / 3600)
+            hooks.work()
+            hooks.work()  # not due yet: nothing happens
+    assert len(hours) == len(receiver.got) == 8
+    pauses = [after - before for before, after in itertools.pairwise(hours)]
+    assert pauses == sorted(pauses) or pauses[-1] > 9
+    assert 24 < hours[-1] < 36
+    [item] = log(alice, hook)
+    assert (item["state"], item["next_attempt_at"]) == ("failed", None)
+    assert [(each["status"], each["response"]) for each in item["attempts"]] == [(500, "no \ufffd thanks")] * 8
+    assert len({(got.headers["webhook-id"], got.body) for got in receiver.got}) == 1
+    assert len({got.headers["webhook-timestamp"] for got in receiver.got}) == 8
+    assert data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["failing_since"] is not None
+
+
+def test_a_server_that_comes_back_gets_everything_in_order(alice, hook, receiver, who):
+    threads = [make.thread(who.bob, visibility="org") for _ in range(3)]
+    receiver.answers(Reply(503), Reply(200))
+    ids = [make.rating(who.bob, thread).feedback_id for thread in threads]
+    hooks.work()
+    assert len(receiver.got) == 1  # a failure ends the round
+    with at(timezone.now() + timedelta(minutes=1)):
+        hooks.work()
+    assert len(receiver.got) == 4
+    assert {item["state"] for item in log(alice, hook)} == {"delivered"}
+    arrived = [Webhook(hook["secret"]).verify(got.body, got.headers)["data"]["feedback_id"] for got in receiver.got[1:]]
+    assert sorted(arrived) == sorted(ids)
+    assert data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["failing_since"] is None
+
+
+def test_a_server_that_hangs_costs_one_time_out_and_says_so(alice, hook, receiver, rate, operator, who):
+    operator(webhook_timeout_seconds=0.3)
+    receiver.answers(Reply(hangs=True))
+    rate()
+    make.rating(who.alice, make.thread(who.alice))
+    hooks.work()
+    assert len(receiver.got) == 1
+    waiting, tried = log(alice, hook)
+    assert (waiting["attempts"], waiting["state"]) == ([], "pending")
+    [attempt] = tried["attempts"]
+    assert (attempt["status"], attempt["error"]) == (None, "No answer within 0.3 seconds.")
+    assert 250 < attempt["duration_ms"] < 2000
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(307, b"", {"Location": "http://127.0.0.1:1/"}), (307, "A redirect, which is not followed.")),
+        (Reply(404, b"what?"), (404, None)),
+        (Reply(200, b"x" * 100_000), (200, None)),
+        (Reply(204, b""), (204, None)),
+    ],
+)
+def test_whatever_is_answered_stands_in_the_log(alice, hook, receiver, rate, reply, said):
+    receiver.answers(reply)
+    rate()
+    hooks.work()
+    [item] = log(alice, hook)
+    [attempt] = item["attempts"]
+    assert (attempt["status"], attempt["error"]) == said
+    assert item["state"] == ("delivered" if reply.status < 300 else "pending")
+    assert attempt["response"] == reply.body.decode()[:2048]
+    assert len(receiver.got) == 1
+
+
+def test_an_address_that_turned_private_is_not_asked(alice, hook, receiver, rate, operator):
+    """The operator takes the permission back, or the name leads elsewhere now: it is checked with each attempt."""
+    operator(allow_private_targets=())
+    rate()
+    hooks.work()
+    assert receiver.got == []
+    [item] = log(alice, hook)
+    assert item["attempts"][0]["error"] == "leads to a private address, which this Heddle does not send to"
+
+
+def test_nobody_there_is_tried_again(alice, operator, rate):
+    hook = hooks.endpoint(alice, f"http://127.0.0.1:{silent_port()}/")
+    rate()
+    hooks.work()
+    [item] = log(alice, hook)
+    assert item["state"] == "pending" and item["attempts"][0]["error"].startswith("No connection")
+
+
+def test_gone_disables_and_what_is_due_waits_until_it_is_enabled(alice, hook, receiver, rate):
+    receiver.answers(Reply(410), Reply(200))
+    rate()
+    hooks.work()
+    ended = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))
+    assert (ended["enabled"], ended["disabled_reason"]) == (False, "It answered 410 Gone.")
+    assert ended["disabled_at"] is not None
+    with at(timezone.now() + timedelta(hours=1)):
+        hooks.work()
+        assert len(receiver.got) == 1
+        data_of(alice.patch(f"/v1/webhooks/{hook['webhook_id']}", {"enabled": True}))
+        hooks.work()
+    assert len(receiver.got) == 2 and log(alice, hook)[0]["state"] == "delivered"
+
+
+def test_days_of_failure_disable_with_the_reason(alice, hook, receiver, rate):
+    receiver.answers(Reply(500))
+    start = timezone.now()
+    for day in range(6):
+        with at(start + timedelta(days=day, minutes=day)):
+            rate()
+            hooks.work()
+            enabled = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["enabled"]
+            assert enabled is (day < 5)
+    reason = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["disabled_reason"]
+    assert reason.startswith("Nothing was delivered since ")
+
+
+def test_a_replay_sends_the_same_bytes_under_the_same_id(alice, hook, receiver, rate):
+    rate()
+    hooks.work()
+    [item] = log(alice, hook)
+    rate()  # the report is another one by now
+    replayed = data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/deliveries/{item['delivery_id']}/replay"))
+    assert replayed["state"] == "pending"
+    hooks.work()
+    again = [got for got in receiver.got if got.headers["webhook-id"] == item["message_id"]]
+    assert len(again) == 2 and again[0].body == again[1].body
+    assert [len(each["attempts"]) for each in log(alice, hook)] == [1, 2]
+
+
+def test_a_test_says_whom_it_is_for_and_nothing_else(alice, hook, receiver):
+    sent = data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/test"))
+    assert (sent["event"], sent["state"], sent["attempts"]) == ("webhook.test", "pending", [])
+    hooks.work()
+    told = Webhook(hook["secret"]).verify(receiver.got[0].body, receiver.got[0].headers)
+    assert (told["type"], told["data"]) == ("webhook.test", {"webhook_id": hook["webhook_id"]})
+
+
+def test_a_worker_that_died_while_sending_is_followed_by_one_that_sends_again(alice, hook, receiver, rate, monkeypatch):
+    """At least once, and under the same id: the message had arrived, and nobody stored that it had."""
+    rate()
+    stored = sending._stored
+    monkeypatch.setattr(sending, "_stored", lambda *_: (_ for _ in ()).throw(SystemExit))
+    monkeypatch.setattr(sending, "_released", lambda *_: None)  # a killed process lets nothing go
+    with pytest.raises(SystemExit):
+        hooks.work()
+    monkeypatch.setattr(sending, "_stored", stored)
+    assert len(receiver.got) == 1 and not WebhookAttempt.objects.exists()
+    hooks.work()
+    assert len(receiver.got) == 1  # its lease holds
+    with at(timezone.now() + timedelta(minutes=1)):
+        hooks.work()
+    assert [got.headers["webhook-id"] for got in receiver.got] == [log(alice, hook)[0]["message_id"]] * 2
+    assert receiver.got[0].body == receiver.got[1].body
+    assert log(alice, hook)[0]["state"] == "delivered"
+
+
+def test_the_only_process_takes_up_at_its_start_what_the_one_before_it_held(hook, receiver, rate):
+    rate()
+    WebhookEndpoint.objects.update(lease_until=timezone.now() + timedelta(hours=1))
+    hooks.work()
+    assert receiver.got == []
+    sending.sweep(orphans=True)
+    hooks.work()
+    assert len(receiver.got) == 1
+
+
+def test_the_sweep_asks_for_what_is_due_and_first_for_those_that_answer(alice, receiver, rate, monkeypatch):
+    asked = []
+    monkeypatch.setattr(jobs, "enqueue", lambda task, row_id: asked.append((task, row_id)))
+    failing, well, idle = (
+        WebhookEndpoint.objects.get(key=hooks.endpoint(alice, receiver.url, *events)["webhook_id"].removeprefix("wh_"))
+        for events in (hooks.SAID, hooks.SAID, ["feedback.updated"])
+    )
+    rate()
+    assert sending.sweep() == 0
+    event = WebhookEvent.objects.get()
+    assert asked == [("feedback.settle", event.pk)]
+    sending.outbox.settle(event.pk)
+    WebhookEndpoint.objects.filter(pk=failing.pk).update(failing_since=timezone.now())
+    asked.clear()
+    assert sending.sweep() == 2
+    assert asked == [("feedback.deliver", well.pk), ("feedback.deliver", failing.pk)]
+    assert not idle.deliveries.exists()
+
+
+def test_what_is_deleted_while_it_is_sent_leaves_nothing(alice, hook, receiver, rate, monkeypatch):
+    rate()
+    attempt = sending._attempt
+
+    def deleting(delivery):
+        data_of(alice.request("DELETE", f"/v1/webhooks/{hook['webhook_id']}"))
+        return attempt(delivery)
+
+    monkeypatch.setattr(sending, "_attempt", deleting)
+    hooks.work()
+    assert len(receiver.got) == 1
+    assert not WebhookAttempt.objects.exists()
+
+
+def test_old_entries_leave_the_log(alice, hook, receiver, rate):
+    rate()
+    data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/test"))
+    hooks.work()
+    assert WebhookAttempt.objects.count() == 2
+    with at(timezone.now() + timedelta(days=29)):
+        sending.sweep()
+        assert len(log(alice, hook)) == 2
+    with at(timezone.now() + timedelta(days=31)):
+        sending.sweep()
+    assert log(alice, hook) == []
+    assert not WebhookAttempt.objects.exists() and not WebhookEvent.objects.exists()
+
+
+def test_turns_keep_half_of_the_threads_however_many_servers_hang(hook, receiver, rate, monkeypatch):
+    rate()
+    monkeypatch.setattr(sending, "_slots", threading.BoundedSemaphore(1))
+    with sending._slots:
+        hooks.work()
+        assert receiver.got == []
+    hooks.work()
+    assert len(receiver.got) == 1

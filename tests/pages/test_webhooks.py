@@ -1,0 +1,164 @@
+"""The webhook pages: making one, its secret shown once, its log, and every act of it."""
+
+import pytest
+
+from accounts.models import Org
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
+from tests import hooks
+from tests.pages.dom import dom, get, queries, submit
+
+URL = "https://hooks.example.org/in"
+LIST = "/settings/webhooks/"
+
+
+@pytest.fixture
+def alice(who, browser_of):
+    """An admin of acme."""
+    hooks.make_org_admin(who.alice)
+    return browser_of("alice")
+
+
+@pytest.fixture
+def hook(alice, api):
+    return hooks.endpoint(api("alice"), URL, description="the mirror")
+
+
+@pytest.fixture
+def here(hook):
+    return f"{LIST}{hook['webhook_id']}/"
+
+
+def maker(page):
+    return page.id("new").within("section").one("form")
+
+
+def test_a_new_webhook_shows_its_secret_once(alice):
+    made = submit(alice, maker(get(alice, LIST)), url=URL, events=hooks.SAID, description="the mirror")
+    assert made.status_code == 302
+    page = get(alice, made["Location"])
+    secret = page.id("secret").words
+    assert secret.startswith("whsec_") and page.one("button", data_copy=secret)
+    assert secret not in alice.get(made["Location"]).content.decode()
+    assert page.one("h1").words == URL
+    [row] = get(alice, LIST).one("tbody").all("tr")
+    assert row.words.startswith(f"{URL} the mirror acme enabled Alice just now")
+
+
+def test_a_secret_is_not_shown_on_the_page_of_another_webhook(alice, api, here):
+    made = submit(alice, maker(get(alice, LIST)), url=URL, events=hooks.SAID)
+    assert get(alice, here).none(id="secret")
+    assert get(alice, made["Location"]).id("secret")
+
+
+def test_what_is_wrong_is_said_beside_its_field_and_what_was_typed_is_kept(alice):
+    page = dom(submit(alice, maker(get(alice, LIST)), url="http://10.0.0.1/", events=[], description="kept"), 400)
+    assert page.id("url")["value"] == "http://10.0.0.1/" and page.id("description")["value"] == "kept"
+    assert "should have at least 1 item" in page.one("fieldset").one(class_="wrong").words
+    page = dom(submit(alice, maker(page), events=hooks.SAID), 400)
+    assert page.id("url-wrong").words == "It must begin with https://."
+    assert [box["value"] for box in page.all("input", name="events", checked=True)] == hooks.SAID
+    assert dom(submit(alice, maker(page), url="https://x.example/\x00"), 400).id("url-wrong")
+    assert not WebhookEndpoint.objects.exists()
+
+
+def test_an_orgs_admin_is_offered_what_they_may_be_told(alice, browser_of, who):
+    form = maker(get(alice, LIST))
+    assert [box["value"] for box in form.all("input", name="events")] == hooks.SAID
+    assert [each.words for each in form.all("option")] == ["acme"]
+    form = maker(get(browser_of("admin"), LIST))
+    assert [box["value"] for box in form.all("input", name="events")] == hooks.ALL
+    assert [each.words for each in form.all("option")] == ["every org", "acme", "globex"]
+    submit(browser_of("admin"), form, url=URL, events=hooks.ALL, org_id=who.globex.org_id)
+    assert WebhookEndpoint.objects.get().org == who.globex
+
+
+def test_a_member_is_told_whose_they_are_and_finds_no_way_to_them(browser_of):
+    page = get(browser_of("bob"), LIST)
+    assert "for its admins" in page.words and page.id("new").within("section").none("form")
+    assert get(browser_of("bob"), "/settings/").none(href=LIST)
+
+
+def test_the_settings_lead_to_them(alice, browser_of):
+    for client in (alice, browser_of("admin")):
+        assert get(client, "/settings/").one("a", href=LIST)
+
+
+def test_it_is_changed_disabled_and_enabled(alice, here):
+    save, switch = get(alice, here).id("change").within("section").all("form")
+    assert save.id("url")["value"] == URL
+    assert submit(alice, save, "save", url=URL + "/2", events=["feedback.updated"]).status_code == 302
+    assert submit(alice, switch, "disable").status_code == 302
+    page = get(alice, here)
+    assert "Disabled just now." in page.words and page.none(action=f"{here}test/")
+    endpoint = WebhookEndpoint.objects.get()
+    assert (endpoint.url, endpoint.events, endpoint.is_enabled) == (URL + "/2", ["feedback.updated"], False)
+    submit(alice, page.id("change").within("section").all("form")[1], "enable")
+    assert WebhookEndpoint.objects.get().is_enabled
+    dom(alice.post(f"{here}change/", {"verb": "explode"}), 400)
+
+
+def test_a_change_that_is_wrong_changes_nothing(alice, here):
+    save = get(alice, here).id("change").within("section").all("form")[0]
+    page = dom(submit(alice, save, "save", url="https://127.0.0.1/"), 400)
+    assert "private address" in page.id("url-wrong").words and page.one("h1").words == URL
+    assert WebhookEndpoint.objects.get().url == URL
+
+
+def test_rotating_shows_the_new_secret_once_and_until_when_both_sign(alice, here, hook):
+    form = get(alice, here).one("form", action=f"{here}rotate/")
+    submit(alice, form)
+    page = get(alice, here)
+    assert page.id("secret").words not in ("", hook["secret"])
+    assert "signs until" in page.id("key").within("section").words
+    submit(alice, form, end_now="1")
+    assert "signs until" not in get(alice, here).id("key").within("section").words
+
+
+def test_a_test_and_the_log_and_sending_again(alice, here):
+    assert "Nothing was sent yet." in get(alice, here).words
+    submit(alice, get(alice, here).one("form", action=f"{here}test/"))
+    delivery = WebhookDelivery.objects.get()
+    delivery.attempts.create(milliseconds=1234, status=500, response="<b>no</b>\nthanks")
+    delivery.attempts.create(milliseconds=5, error="No answer within 15 seconds.")
+    WebhookDelivery.objects.update(state="failed")
+    page = get(alice, here)
+    [row] = page.one("table").one("tbody").all("tr")
+    assert "webhook.test" in row.words and "failed" in row.words and "No answer within 15 seconds." in row.words
+    assert row.one("pre").text == "<b>no</b>\nthanks"
+    assert submit(alice, row.one("form")).status_code == 302
+    assert WebhookDelivery.objects.get().state == "pending"
+
+
+def test_deleting_goes_back_to_the_list(alice, here):
+    answer = submit(alice, get(alice, here).one("form", action=f"{here}delete/"))
+    assert answer["Location"] == LIST
+    assert "No webhook yet." in get(alice, LIST).words
+    get(alice, here, 404)
+
+
+def test_why_it_was_disabled_stands_on_its_page(alice, here):
+    WebhookEndpoint.objects.update(is_enabled=False, disabled_reason="It answered 410 Gone.")
+    assert "It answered 410 Gone." in get(alice, here).words
+
+
+def test_names_and_answers_are_shown_as_text(alice, api, who):
+    hostile = "<script>alert(1)</script>"
+    hook = hooks.endpoint(api("alice"), f"{URL}?x={hostile}", description=hostile)
+    for path in (LIST, f"{LIST}{hook['webhook_id']}/"):
+        assert hostile.encode() not in alice.get(path).content
+
+
+def test_pages_ask_the_same_however_long_they_are(alice, here):
+    def grow(number):
+        endpoint = WebhookEndpoint.objects.earliest("pk")
+        for _ in range(number):
+            WebhookEndpoint.objects.create(owner=endpoint.owner, org=Org.objects.first(), url=URL, events=hooks.SAID)
+            made = WebhookDelivery.objects.create(
+                endpoint=endpoint, message_id="evt_x", name="webhook.test", audience="org", body="{}"
+            )
+            made.attempts.create(milliseconds=1, status=500)
+
+    grow(2)
+    few = [queries(alice, path) for path in (LIST, here)]
+    grow(10)
+    assert [queries(alice, path) for path in (LIST, here)] == few
