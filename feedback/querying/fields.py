@@ -49,14 +49,14 @@ def _chosen(
 
 
 def _named(
-    name: str, text: str, takes: str, condition: Condition, *, values: tuple[str, ...] = (), looks: bool = False
+    name: str, text: str, takes: str, condition: Condition, *, values: tuple[str, ...] = (), digested: bool = False
 ) -> QueryField:
     def clean(value: str) -> str:
         if not value.strip():
             raise ValueError(f"must be {takes}")
         return value.lower() if value.lower() in values else value
 
-    return QueryField(name, text, takes, condition, clean, values, looks)
+    return QueryField(name, text, takes, condition, clean, values, digested)
 
 
 def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], *, dates: bool = True) -> QueryField:
@@ -92,9 +92,9 @@ FIELDS: dict[str, QueryField] = {
         _named("label", "A label that admins gave.", "the name of a label", conditions.label),
         _named("owner", "Who takes care of it.", f"none, {_PERSON}", conditions.owner, values=("me", "none")),
         _chosen("outcome", "How it was resolved.", conditions.outcome, Outcome.values),
-        _named("model", "The model profile that answered.", "a model profile", conditions.model, looks=True),
-        _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, looks=True),
-        _named("error", "The error that the turn ended with.", "an error code", conditions.error, looks=True),
+        _named("model", "The model profile that answered.", "a model profile", conditions.model, digested=True),
+        _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, digested=True),
+        _named("error", "The error that the turn ended with.", "an error code", conditions.error, digested=True),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
         _named("org", "The org of the thread.", "the short name or the id of an org", conditions.org),
         _named("by", "Who rated the answer.", _PERSON, conditions.submitter, values=("me",)),
