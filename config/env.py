@@ -46,6 +46,7 @@ class Env(BaseSettings):
     lease_seconds: float = Field(30, gt=0.2)
     heartbeat_seconds: float = Field(8, gt=0.05)
     sweep_seconds: float = Field(30, gt=0.2, le=60)
+    digest_seconds: float = Field(5, gt=0.2, le=60)
     batch_ms: int = Field(50, ge=1, le=1000)
 
     allow_private_targets: Networks = Field((), description="private networks that webhooks and tools may reach")

@@ -7,15 +7,23 @@ The index has a row for each report: on SQLite an FTS5 table with one column a k
 one weight a kind. Notes and note follow the report; what the answer said is added by `feedback.digesting`.
 """
 
+import re
 from typing import Any
 
 from django.db import connection
 
-from feedback.models import UserFeedback
-
 TABLE = "feedback_search"
 WEIGHTS = {"notes": "A", "note": "B", "answer": "C", "tools": "D"}
 """The columns of the index, and the weights that stand for them on PostgreSQL."""
+
+NEWEST = {
+    "sqlite": f"SELECT %s AS word, rowid FROM {TABLE} WHERE {TABLE} MATCH %s ORDER BY rowid DESC LIMIT {{limit}}",  # noqa: S608
+    "postgresql": f"SELECT %s AS word, feedback_id FROM {TABLE} "  # noqa: S608
+    "WHERE document @@ to_tsquery('pg_catalog.simple', %s) "
+    "ORDER BY feedback_id DESC LIMIT {limit}",
+}
+"""The newest reports that the index finds, beside a word that tells of which search they are."""
+_WORD = re.compile(r"[^\W_]+")
 
 _SQLITE = {
     "feedback_report_added": """
@@ -88,6 +96,16 @@ _POSTGRES = {
 }
 
 
+def split(text: str) -> list[str]:
+    """The words of a text as the index has them, in lower case."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def in_notes(word: str) -> str:
+    """How the index is asked for a word in notes."""
+    return f'{{notes}} : "{word}"' if connection.vendor == "sqlite" else f"'{word}':{WEIGHTS['notes']}"
+
+
 def install(**signal: Any) -> None:
     """Put the triggers in place, after a migration."""
     if not signal.get("plan", True) or TABLE not in connection.introspection.table_names():
@@ -104,6 +122,8 @@ def install(**signal: Any) -> None:
                 f"AS $$ BEGIN {body} RETURN NULL; END $$"
             )
             cursor.execute(f"CREATE OR REPLACE TRIGGER {name} {when} EXECUTE FUNCTION {name}()")
+        # A bulk load takes it away and may have died.
+        cursor.execute(f"CREATE INDEX IF NOT EXISTS {TABLE}_words ON {TABLE} USING gin (document)")
 
 
 def remove(**signal: Any) -> None:
@@ -114,16 +134,15 @@ def remove(**signal: Any) -> None:
                 cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
 
 
-def fill(pks: range) -> None:
-    """Index notes and note of reports that were stored while no trigger stood, by the range of their row ids."""
-    table = UserFeedback._meta.db_table
-    between = "id BETWEEN %s AND %s"
+def add_answers(rows: list[tuple[str, str, int]]) -> None:
+    """Index what answers said and the names of their tools; each row ends with the row id of its report."""
     if connection.vendor == "sqlite":
-        sql = f"INSERT INTO {TABLE} (rowid, notes, note) SELECT id, notes, admin_note FROM {table} WHERE {between}"  # noqa: S608
+        sql = f"UPDATE {TABLE} SET answer = %s, tools = %s WHERE rowid = %s"  # noqa: S608
     else:
+        # What the report itself says is taken from the row as it is then: somebody may be changing it.
         sql = (
-            f"INSERT INTO {TABLE} (feedback_id, document) "  # noqa: S608
-            f"SELECT id, feedback_words(notes, 'A') || feedback_words(admin_note, 'B') FROM {table} WHERE {between}"
+            f"UPDATE {TABLE} SET document = feedback_words(%s, 'C') || feedback_words(%s, 'D') "  # noqa: S608
+            "|| ts_filter(document, '{a,b}') WHERE feedback_id = %s"
         )
     with connection.cursor() as cursor:
-        cursor.execute(sql, [pks.start, pks.stop - 1])
+        cursor.executemany(sql, rows)

@@ -33,7 +33,7 @@ from feedback import (
 )
 from feedback.models import UserFeedback
 from feedback.presenting import Choice, Conflict, DeskBar, Near, Token, href, pane_of, panes, sentence
-from feedback.querying import Query, completing, parse, remarks
+from feedback.querying import Query, completions, parse, remarks
 from threads import presenting
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -166,7 +166,7 @@ def _desk(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
         "total": None if parsed.problems else saved_views.count(actor, query["q"]),
         "last": undoing.last_action(actor),
         "running": bulk.running(actor),
-        "terms": completing.terms(actor),
+        "terms": [(value.term, field.help) for field in completions(actor) for value in field.values],
         "labels": labelling.names(actor),
         "errors": {},
     }
@@ -245,13 +245,13 @@ def _opened(
 def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
     return [
         Near(
-            feedback_id=each.feedback_id,
-            sentiment=each.sentiment,
-            words=each.notes or "",
+            feedback_id=each.report.feedback_id,
+            sentiment=each.report.sentiment,
+            words=each.report.notes or "",
             reasons=each.reasons,
-            created=each.created,
-            href=href({**query, "item": each.feedback_id}),
-            resolved=each.resolved,
+            created=each.report.created,
+            href=href({**query, "item": each.report.feedback_id}),
+            resolved=each.report.resolved,
         )
         for each in similar.similar_to(actor, report)
     ]

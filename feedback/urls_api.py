@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from feedback import api, api_desk
+from feedback import api, api_desk, api_finding
 from feedback.webhooks import api as webhooks
 
 _DESK = "ai/admin/feedback"
@@ -13,6 +13,7 @@ urlpatterns = [
     path(f"{_DESK}/bulk/<str:bulk_id>/cancel", api_desk.CancelBulk.as_view()),
     path(f"{_DESK}/labels", api_desk.Labels.as_view()),
     path(f"{_DESK}/labels/<str:name>", api_desk.OneLabel.as_view()),
+    path(f"{_DESK}/terms", api_finding.QueryTerms.as_view()),
     path(f"{_DESK}/undo", api_desk.Undo.as_view()),
     path(f"{_DESK}/views", api_desk.Views.as_view()),
     path(f"{_DESK}/views/<str:view_id>", api_desk.OneView.as_view()),
@@ -20,6 +21,7 @@ urlpatterns = [
     path(f"{_DESK}/<str:feedback_id>/actions", api_desk.Actions.as_view()),
     path(f"{_DESK}/<str:feedback_id>/history", api_desk.History.as_view()),
     path(f"{_DESK}/<str:feedback_id>/lease", api_desk.OneLease.as_view()),
+    path(f"{_DESK}/<str:feedback_id>/similar", api_finding.SimilarReports.as_view()),
     path(f"{_DESK}/<str:feedback_id>/triage", api_desk.Triage.as_view()),
 ]
 for root in ("ai/threads", "ai/chats"):

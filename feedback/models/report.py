@@ -59,14 +59,7 @@ class UserFeedback(models.Model):
                 fields=["resolved_at"], condition=models.Q(resolved_at__isnull=False), name="feedback_resolved_at"
             ),
             # What waits for somebody, and what somebody has, however many reports others have.
-            models.Index(
-                fields=["-id"], condition=models.Q(resolved=False, owned_by__isnull=True), name="feedback_unclaimed"
-            ),
-            models.Index(
-                fields=["owned_by", "resolved", "-id"],
-                condition=models.Q(owned_by__isnull=False),
-                name="feedback_owned",
-            ),
+            models.Index(fields=["owned_by", "resolved", "-id"], name="feedback_owned"),
             # Both are rare beside what was never touched again.
             models.Index(
                 fields=["modified"], condition=models.Q(modified__gt=models.F("created")), name="feedback_edited"

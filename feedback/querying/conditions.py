@@ -13,7 +13,7 @@ from core import ids
 from core.actor import Actor
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
 from feedback.querying import moments, words
-from feedback.querying.sides import beside, between, spellings
+from feedback.querying.sides import beside, between, is_resolved, spellings
 from feedback.taxonomy import BIT, Outcome
 from threads.models import Goal, Thread
 
@@ -44,18 +44,18 @@ def state(value: str, asking: Asking) -> Q:
     """`is:`"""
     match value:
         case "open" | "resolved":
-            return Q(resolved=value == "resolved")
+            return is_resolved(value == "resolved")
         case "unclaimed":
-            return Q(resolved=False, owned_by__isnull=True) & ~Q(
-                Exists(_snoozed(asking).filter(feedback=OuterRef("pk")))
-            )
+            awake = [~Q(Exists(rows.filter(feedback=OuterRef("pk")))) for rows in _snoozed(asking)]
+            return is_resolved(False) & Q(owned_by__isnull=True) & Q(*awake)
         case "mine":
             return Q(owned_by=asking.actor.user_id)
         case "snoozed":
-            return beside(_snoozed(asking), excluding=asking.excluding)
+            timed, again = (beside(rows, excluding=asking.excluding) for rows in _snoozed(asking))
+            return timed | again
         case "due":
             due = Triage.objects.filter(snoozed_until__lte=asking.now)
-            return Q(resolved=False) & beside(due, excluding=asking.excluding)
+            return is_resolved(False) & beside(due, excluding=asking.excluding)
         case "duplicate":
             return outcome(Outcome.DUPLICATE, asking)
         case "edited":
@@ -74,9 +74,10 @@ def having(value: str, asking: Asking) -> Q:
         case "notes":
             return Q(notes__isnull=False)
         case "goal":
-            return Q(thread__goal_count__gt=0)
+            return beside(Goal.objects.all(), by="thread", of="thread", excluding=asking.excluding)
         case "fork":
-            return Q(Exists(Thread.objects.filter(forked_from=OuterRef("thread_id"))))
+            forks = Thread.objects.filter(forked_from__isnull=False)
+            return beside(forks, by="forked_from", of="thread", excluding=asking.excluding)
         case "label":
             return beside(Labelled.objects.all(), excluding=asking.excluding)
         case "reply":
@@ -152,11 +153,14 @@ def org(value: str, asking: Asking) -> Q:
 
 
 def goal(value: str, asking: Asking) -> Q:
-    return Q(Exists(Goal.objects.filter(thread=OuterRef("thread_id"), status=value)))
+    goals = Goal.objects.filter(status=value)
+    return beside(goals, by="thread", of="thread", excluding=asking.excluding)
 
 
 def fork(value: str, asking: Asking) -> Q:
-    return Q(thread__forked_from__isnull=value == "no")
+    excluding = asking.excluding != (value == "no")
+    forks = beside(Thread.objects.filter(forked_from__isnull=False), by="pk", of="thread", excluding=excluding)
+    return forks if value == "yes" else ~forks
 
 
 def created(value: str, asking: Asking) -> Q:
@@ -179,8 +183,10 @@ def text_in(column: str) -> Condition:
 _EDITED = Q(modified__gt=F("created"))
 
 
-def _snoozed(asking: Asking) -> QuerySet[Triage]:
-    return Triage.objects.filter(Q(snoozed_until__gt=asking.now) | Q(snoozed_until_again=True))
+def _snoozed(asking: Asking) -> tuple[QuerySet[Triage], QuerySet[Triage]]:
+    """Apart, because each has its index."""
+    rows = Triage.objects.all()
+    return rows.filter(snoozed_until__gt=asking.now), rows.filter(snoozed_until_again=True)
 
 
 def _one_of(column: str, value: str, asking: Asking) -> Q:

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, Membership, mint
 from accounts.orgs import set_policy
+from feedback.models import Bulk
 from tests import hooks, make
 from tests.api import shapes
 from tests.conftest import Api, data_of, refusal_of
@@ -41,6 +42,7 @@ READ = May()
 OWN = May(shared=403, admin=403)
 OWN_OR_ADMIN = May(shared=403)
 TRIAGE = May(owner=403, shared=403)
+DESK = replace(TRIAGE, unknown=None)
 ANYBODY = May(private=200, stranger=200, unknown=None)
 IN_AN_ORG = May(private=200, stranger=200, admin=400, unknown=None)
 """The caller's only org is taken; an admin of none has to name one."""
@@ -80,9 +82,28 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", f"{THREAD}/tools/<path:tool_use_id>"): (OWN_OR_ADMIN, None),
     ("POST", f"{THREAD}/messages/<str:index>/feedback"): (READ, {"sentiment": "negative"}),
     ("GET", f"{THREAD}/feedback"): (READ, None),
-    ("GET", "v1/ai/admin/feedback"): (replace(TRIAGE, unknown=None), None),
+    ("GET", "v1/ai/admin/feedback"): (DESK, None),
+    ("GET", "v1/ai/admin/feedback/terms"): (DESK, None),
     ("GET", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/<str:feedback_id>/similar"): (TRIAGE, None),
     ("PUT", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, {"resolved": True}),
+    ("GET", "v1/ai/admin/feedback/<str:feedback_id>/triage"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/<str:feedback_id>/history"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/feedback/<str:feedback_id>/actions"): (TRIAGE, {"verb": "resolve"}),
+    ("PUT", "v1/ai/admin/feedback/<str:feedback_id>/lease"): (TRIAGE, None),
+    ("DELETE", "v1/ai/admin/feedback/<str:feedback_id>/lease"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/feedback/bulk"): (DESK, {"verb": "resolve", "query": "is:open"}),
+    ("GET", "v1/ai/admin/feedback/bulk/<str:bulk_id>"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/feedback/bulk/<str:bulk_id>/cancel"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/feedback/undo"): (replace(DESK, admin=404), {"action_id": "act_unknown"}),
+    ("GET", "v1/ai/admin/feedback/views"): (DESK, None),
+    ("POST", "v1/ai/admin/feedback/views"): (DESK, {"name": "Mine", "query": "is:open"}),
+    ("PATCH", "v1/ai/admin/feedback/views/<str:view_id>"): (TRIAGE, {"name": "Ours"}),
+    ("DELETE", "v1/ai/admin/feedback/views/<str:view_id>"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/labels"): (DESK, None),
+    ("POST", "v1/ai/admin/feedback/labels"): (DESK, {"name": "new"}),
+    ("PATCH", "v1/ai/admin/feedback/labels/<str:name>"): (TRIAGE, {"description": "What for."}),
+    ("DELETE", "v1/ai/admin/feedback/labels/<str:name>"): (TRIAGE, None),
     ("GET", "v1/ai/model-profiles"): (ANYBODY, None),
     ("GET", "v1/ai/agents"): (IN_AN_ORG, None),
     ("POST", "v1/ai/agents"): (IN_AN_ORG, AGENT_BODY),
@@ -179,6 +200,8 @@ UNKNOWN = {
     "agent_id": "agt_unknown",
     "webhook_id": "wh_unknown",
     "delivery_id": "dlv_unknown",
+    "bulk_id": "blk_unknown",
+    "view_id": "vw_unknown",
     "name": "unknown",
 }
 
@@ -187,7 +210,7 @@ UNKNOWN = {
 def world(who, api):
     """Objects of alice, private and shared, and one of each state that a valid request needs."""
     set_policy("acme", "visibility_may_change", True)
-    alice = api("alice")
+    alice, admin = api("alice"), api("admin")
     agent = data_of(alice.post("/v1/ai/agents", {**AGENT_BODY, "name": "ours"}))
     hooks.make_org_admin(who.alice)
     webhook = data_of(alice.post("/v1/webhooks", WEBHOOK_BODY))
@@ -197,6 +220,9 @@ def world(who, api):
         thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility=visibility)
         waiting = make.waiting(who.alice, visibility=visibility)
         record = data_of(alice.get(f"threads/{thread.thread_id}"))
+        data_of(admin.post("admin/feedback/labels", {"name": skill_name}))
+        view = data_of(admin.post("admin/feedback/views", {"name": skill_name, "query": "is:open"}))
+        bulk = Bulk.objects.create(verb="resolve", query="is:open", total=300, created_by=who.admin.user)
         skill = data_of(alice.post("/v1/skills/create", {**SKILL, "name": skill_name, "accessibility": visibility}))
         return Place(
             {
@@ -211,6 +237,8 @@ def world(who, api):
                 "agent_id": agent["agent_id"],
                 "webhook_id": webhook["webhook_id"],
                 "delivery_id": delivery["delivery_id"],
+                "bulk_id": bulk.bulk_id,
+                "view_id": view["view_id"],
                 "name": skill_name,
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             }
@@ -416,7 +444,13 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", f"{AGENT_PAGE}/launch/"): VISIBLE_PAGE,
     ("POST", f"{AGENT_PAGE}/launch/"): acting(shared=302, stranger=404, admin=404),
     ("GET", "feedback/"): Page(403, 403, 403, 200, has_object=False),
+    ("GET", "feedback/live/"): Page(403, 403, 403, 200, has_object=False),
+    ("POST", "feedback/bulk/"): Page(403, 403, 403, 302, {"verb": "resolve", "all": "1"}, has_object=False),
+    ("POST", "feedback/bulk/<str:bulk_id>/stop/"): Page(403, 403, 403, 302, {}, has_object=False),
+    ("POST", "feedback/undo/"): Page(403, 403, 403, 302, {}, has_object=False),
+    ("POST", "feedback/views/"): Page(403, 403, 403, 302, {"name": "Mine", "q": "is:open"}, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
+    ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
 }
 PUBLIC_PAGES = {"signin/", "signout/", "livez", "readyz", "metrics", *OPEN_TO_ALL}
 
