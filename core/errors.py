@@ -7,13 +7,16 @@ from typing import Any, ClassVar
 
 
 class DomainError(Exception):
-    """A refusal with a reason that the caller may read."""
+    """A refusal with a reason that the caller may read.
+
+    `details` stand beside the error in the envelope: a list of fields, or in the catalogue an object with a `reason`.
+    """
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "RobotoInvalidRequestException"
     title: ClassVar[str] = "That request cannot be carried out."
 
-    def __init__(self, message: str, *, details: list[dict[str, Any]] | None = None) -> None:
+    def __init__(self, message: str, *, details: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.details = details
