@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from catalogue import api
+from catalogue import api, api_calls
 
 urlpatterns = [
     path("skills", api.Skills.as_view()),
@@ -14,4 +14,12 @@ urlpatterns = [
     path("skills/id/<str:skill_id>/versions", api.Versions.as_view()),
     path("skills/id/<str:skill_id>/versions/<str:version>", api.OneVersion.as_view()),
     path("skills/id/<str:skill_id>/subscribe", api.Subscription.as_view()),
+    path("catalogue/tools/<str:qn>/validate", api_calls.Validate.as_view()),
+    path("catalogue/tools/<str:qn>/build-input", api_calls.BuildInput.as_view()),
+    path("catalogue/tools/<str:qn>/call", api_calls.CallTool.as_view()),
+    path("catalogue/calls/<str:call_id>", api_calls.OneCall.as_view()),
+    path("catalogue/results/validate", api_calls.JudgeResult.as_view()),
+    path("catalogue/results/convert", api_calls.ConvertResult.as_view()),
+    path("catalogue/data", api_calls.StoreData.as_view()),
+    path("catalogue/data/<str:ref_id>", api_calls.OneData.as_view()),
 ]

@@ -1,0 +1,96 @@
+"""The routes of calls, results and data (catalogue 6.2)."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.authentication import org_of
+from catalogue import calling, judging, result_dialects
+from catalogue import data as kept
+from catalogue.wire_calls import (
+    BuildInputIn,
+    CallIn,
+    CallOut,
+    ConvertedOut,
+    ConvertIn,
+    DataIn,
+    DataOut,
+    DataRefOut,
+    InputOut,
+    JudgedOut,
+    JudgeIn,
+    RecordedCallOut,
+    ValidatedOut,
+    ValidateIn,
+)
+from core.api import Endpoint, data, describe, record
+
+
+class CallEndpoint(Endpoint):
+    """A URL of a tool that is called, or of what came of it."""
+
+    def org(self) -> int:
+        """The org the request acts in."""
+        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
+
+
+class Validate(CallEndpoint):
+    @describe(takes=ValidateIn, gives=ValidatedOut, summary="Check the arguments of a call")
+    def post(self, request: Request, qn: str) -> HttpResponse:
+        return record(calling.validate(self.org(), qn, self.parse(ValidateIn)))
+
+
+class BuildInput(CallEndpoint):
+    @describe(takes=BuildInputIn, gives=InputOut, summary="Positional and named arguments as one object")
+    def post(self, request: Request, qn: str) -> HttpResponse:
+        body = self.parse(BuildInputIn)
+        return record(calling.build_input(self.org(), qn, body.args, body.kwargs))
+
+
+class CallTool(CallEndpoint):
+    @describe(takes=CallIn, gives=CallOut, summary="Call a tool")
+    def post(self, request: Request, qn: str) -> HttpResponse:
+        return record(calling.call(self.actor, self.org(), qn, self.parse(CallIn)))
+
+
+class OneCall(CallEndpoint):
+    @describe(gives=RecordedCallOut, summary="Read a call as it was recorded")
+    def get(self, request: Request, call_id: str) -> HttpResponse:
+        return record(calling.recorded(self.actor, call_id))
+
+
+class JudgeResult(CallEndpoint):
+    @describe(takes=JudgeIn, gives=JudgedOut, summary="Check a CTP result at one of three levels")
+    def post(self, request: Request) -> HttpResponse:
+        body = self.parse(JudgeIn)
+        errors = judging.judge(body.result, body.level)
+        return record(JudgedOut(valid=not errors, errors=errors))
+
+
+class ConvertResult(CallEndpoint):
+    @describe(takes=ConvertIn, gives=ConvertedOut, summary="Convert a result from one dialect to another")
+    def post(self, request: Request) -> HttpResponse:
+        body = self.parse(ConvertIn)
+        result, lost = result_dialects.read(body.source, body.result)
+        written, more = result_dialects.write(body.target, result, context=body.context, style=body.style)
+        return record(ConvertedOut(result=written, losses=[*lost, *more]))
+
+
+class StoreData(CallEndpoint):
+    @describe(takes=DataIn, gives=DataRefOut, summary="Put a payload aside for an hour")
+    def post(self, request: Request) -> HttpResponse:
+        org_id, body = self.org(), self.parse(DataIn)
+        ref = kept.store(org_id, self.actor.user_id, body.data, body.summary)
+        return record(DataRefOut(**kept.told(ref)))
+
+
+class OneData(CallEndpoint):
+    @describe(gives=DataOut, summary="Read a payload that was put aside")
+    def get(self, request: Request, ref_id: str) -> HttpResponse:
+        ref = kept.ref_for(self.actor, ref_id)
+        told = {name: getattr(ref, name) for name in DataOut.model_fields}
+        return record(DataOut(**told))
+
+    @describe(summary="Throw a payload away")
+    def delete(self, request: Request, ref_id: str) -> HttpResponse:
+        kept.delete(self.actor, ref_id)
+        return data(None)
