@@ -1,8 +1,8 @@
-"""The skill routes under /v1. A name may hold any character, a slash included (spec 1.2)."""
+"""The skill and tool routes under /v1. A skill's name may hold any character, a slash included (spec 1.2)."""
 
 from django.urls import path
 
-from catalogue import api
+from catalogue import api, api_tools
 
 urlpatterns = [
     path("skills", api.Skills.as_view()),
@@ -14,4 +14,11 @@ urlpatterns = [
     path("skills/id/<str:skill_id>/versions", api.Versions.as_view()),
     path("skills/id/<str:skill_id>/versions/<str:version>", api.OneVersion.as_view()),
     path("skills/id/<str:skill_id>/subscribe", api.Subscription.as_view()),
+    path("catalogue/tools/import", api_tools.Import.as_view()),
+    path("catalogue/tools", api_tools.Tools.as_view()),
+    path("catalogue/tools/<str:qualified_name>", api_tools.OneTool.as_view()),
+    path("catalogue/tools/<str:qualified_name>/versions", api_tools.ToolVersions.as_view()),
+    path("catalogue/servers", api_tools.Servers.as_view()),
+    path("catalogue/servers/<str:server>", api_tools.OneServer.as_view()),
+    path("catalogue/servers/<str:server>/manifest", api_tools.Manifest.as_view()),
 ]
