@@ -15,6 +15,11 @@ def fingerprint(value: Any) -> str:
     return "sha256:" + hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
+def size_of(value: Any) -> int:
+    """The bytes of its canonical JSON in UTF-8."""
+    return len(canonical_json(value).encode())
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}

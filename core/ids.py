@@ -15,6 +15,7 @@ FEEDBACK = "fb_"
 TOOL_USE = "tu_"
 AGENT = "agt_"
 SKILL = "sk_"
+CALL = "call_"
 
 
 def new_key() -> str:
