@@ -16,7 +16,7 @@ from catalogue import dialects, naming
 from catalogue.dialects import Dialect, convilyn
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.models.tool import DISPATCHABLE
-from catalogue.record import Imported, JsonObject, Loss, ToolProblem
+from catalogue.record import Content, Imported, JsonObject, Loss, ToolProblem
 from catalogue.schema_rules import check_tool_schema
 from catalogue.wire_tools import OUTCOMES, ImportedOut, ImportIn, ImportOut, Outcome, ToolFault
 from core.errors import Conflict, InvalidRequest, Unauthorized
@@ -81,7 +81,9 @@ def import_tools(org_id: int, user_id: int | None, body: ImportIn) -> ImportOut:
         _refuse_faults(batch)
     with transaction.atomic():
         servers = _servers(org_id, user_id, batch, body)
-        _store(servers, user_id, batch, body)
+        store(servers, user_id, batch.good, body.on_conflict)
+        if not body.partial:
+            _refuse_conflicts(batch)
         if body.dry_run:
             transaction.set_rollback(True)
     items = [item.out() for item in batch.items]
@@ -184,9 +186,8 @@ def _servers(org_id: int, user_id: int | None, batch: Batch, body: ImportIn) -> 
     wanted = {naming.fold(item.server): item.server for item in reversed(batch.good)}
     if batch.server is not None:
         wanted.setdefault(naming.fold(body.server or batch.server["name"]), body.server or batch.server["name"])
-    builtin = ToolServer.objects.filter(org=None, folded__in=wanted).values_list("name", flat=True).first()
-    if builtin is not None:
-        raise Unauthorized(f"The server {builtin} belongs to everybody and is read-only.")
+    for name in naming.BUILTIN & wanted.keys():
+        raise Unauthorized(f"The server {name} belongs to everybody and is read-only.")
     made = {"source_dialect": batch.dialect.name, "created_by_id": user_id, "modified_by_id": user_id}
     servers = {}
     for folded in sorted(wanted):
@@ -209,15 +210,16 @@ def _describe(server: ToolServer, user_id: int | None, said: JsonObject) -> None
         server.save(update_fields=[*fields, "modified", "modified_by"])
 
 
-def _store(servers: Mapping[str, ToolServer], user_id: int | None, batch: Batch, body: ImportIn) -> None:
-    tools = _existing(servers.values(), [item.found.name for item in batch.good if item.found])
+def store(servers: Mapping[str, ToolServer], user_id: int | None, items: Sequence[Item], on_conflict: str) -> None:
+    """Store read tools on their servers, which the caller's transaction holds; each item learns what became of it."""
+    tools = _existing(servers.values(), [item.found.name for item in items if item.found])
     created, changed, versions = [], [], []
-    for item in batch.good:
+    for item in items:
         assert item.found is not None
         server = servers[naming.fold(item.server)]
         item.server = server.name
         tool = tools.get((server.pk, item.found.name))
-        _settle(item, tool, body.on_conflict)
+        _settle(item, tool, on_conflict)
         if tool is None:
             tool = Tool(org_id=server.org_id, server=server, name=item.found.name, created_by_id=user_id)
             tool.qualified_name = naming.join(server.name, tool.name)
@@ -228,9 +230,7 @@ def _store(servers: Mapping[str, ToolServer], user_id: int | None, batch: Batch,
             continue
         _apply(tool, item, user_id)
         if item.outcome != "updated":
-            versions.append(version_row(tool, item.found, user_id))
-    if body.on_conflict == "error":
-        _refuse_conflicts(batch, body.partial)
+            versions.append(_version(tool, item.found.content, user_id))
     Tool.objects.bulk_create(created, batch_size=500)
     Tool.objects.bulk_update(changed, CHANGED, batch_size=100)
     ToolVersion.objects.bulk_create(versions, batch_size=500)
@@ -264,11 +264,11 @@ def _settle(item: Item, tool: Any, on_conflict: str) -> None:
         item.outcome, item.version = "new_version", tool.version + 1
 
 
-def _refuse_conflicts(batch: Batch, partial: bool) -> None:
-    taken = [item.fault for item in batch.items if item.fault and item.fault.reason == "conflict"]
-    if taken and not partial:
+def _refuse_conflicts(batch: Batch) -> None:
+    taken = [item.fault for item in batch.items if item.fault]
+    if taken:
         details = {"reason": "conflict", "errors": [fault.model_dump() for fault in taken]}
-        raise Conflict(f"{taken[0].message}", details=details)
+        raise Conflict(taken[0].message, details=details)
 
 
 CHANGED = (
@@ -294,8 +294,6 @@ def search_text(name: str, description: str, tags: Sequence[str]) -> str:
     return "\n".join([name, description, *tags]).casefold()
 
 
-def version_row(tool: Tool, found: Imported, user_id: int | None) -> ToolVersion:
-    """The version of a tool that an import makes."""
-    content = found.content
+def _version(tool: Tool, content: Content, user_id: int | None) -> ToolVersion:
     fields = {**content.model_dump(), "spec_hash": content.spec_hash}
     return ToolVersion(tool=tool, version=tool.version, created_by_id=user_id, **fields)
