@@ -60,3 +60,9 @@ def require_admin(actor: Actor) -> None:
     """Triage and everything that shows other orgs: platform admins only (B133)."""
     if not actor.is_admin:
         raise Unauthorized("Only platform admins may do this.")
+
+
+def require_maker(actor: Actor, created_by: int | None, what: str) -> None:
+    """Deleting what a whole org uses: who made it, and platform admins (C51)."""
+    if not actor.is_admin and created_by != actor.user_id:
+        raise Unauthorized(f"Only who made this {what} and platform admins may delete it.")

@@ -3,9 +3,9 @@
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.authentication import org_of
 from catalogue import calling, judging, result_dialects
 from catalogue import data as kept
+from catalogue.api_tools import CatalogueEndpoint, ToolEndpoint
 from catalogue.wire_calls import (
     BuildInputIn,
     CallIn,
@@ -22,43 +22,37 @@ from catalogue.wire_calls import (
     ValidatedOut,
     ValidateIn,
 )
-from core.api import Endpoint, data, describe, record
+from core.api import data, describe, record
 
 
-class CallEndpoint(Endpoint):
-    """A URL of a tool that is called, or of what came of it."""
-
-    def org(self) -> int:
-        """The org the request acts in."""
-        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
-
-
-class Validate(CallEndpoint):
+class Validate(ToolEndpoint):
     @describe(takes=ValidateIn, gives=ValidatedOut, summary="Check the arguments of a call")
-    def post(self, request: Request, qn: str) -> HttpResponse:
-        return record(calling.validate(self.org(), qn, self.parse(ValidateIn)))
+    def post(self, request: Request, qualified_name: str) -> HttpResponse:
+        tool = self.tool()
+        return record(calling.validate(tool, self.parse(ValidateIn)))
 
 
-class BuildInput(CallEndpoint):
+class BuildInput(ToolEndpoint):
     @describe(takes=BuildInputIn, gives=InputOut, summary="Positional and named arguments as one object")
-    def post(self, request: Request, qn: str) -> HttpResponse:
-        body = self.parse(BuildInputIn)
-        return record(calling.build_input(self.org(), qn, body.args, body.kwargs))
+    def post(self, request: Request, qualified_name: str) -> HttpResponse:
+        tool, body = self.tool(), self.parse(BuildInputIn)
+        return record(calling.build_input(tool, body.args, body.kwargs))
 
 
-class CallTool(CallEndpoint):
+class CallTool(ToolEndpoint):
     @describe(takes=CallIn, gives=CallOut, summary="Call a tool")
-    def post(self, request: Request, qn: str) -> HttpResponse:
-        return record(calling.call(self.actor, self.org(), qn, self.parse(CallIn)))
+    def post(self, request: Request, qualified_name: str) -> HttpResponse:
+        tool = self.tool()
+        return record(calling.call(self.actor, self.org(), tool, self.parse(CallIn)))
 
 
-class OneCall(CallEndpoint):
+class OneCall(CatalogueEndpoint):
     @describe(gives=RecordedCallOut, summary="Read a call as it was recorded")
     def get(self, request: Request, call_id: str) -> HttpResponse:
         return record(calling.recorded(self.actor, call_id))
 
 
-class JudgeResult(CallEndpoint):
+class JudgeResult(CatalogueEndpoint):
     @describe(takes=JudgeIn, gives=JudgedOut, summary="Check a CTP result at one of three levels")
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(JudgeIn)
@@ -66,7 +60,7 @@ class JudgeResult(CallEndpoint):
         return record(JudgedOut(valid=not errors, errors=errors))
 
 
-class ConvertResult(CallEndpoint):
+class ConvertResult(CatalogueEndpoint):
     @describe(takes=ConvertIn, gives=ConvertedOut, summary="Convert a result from one dialect to another")
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(ConvertIn)
@@ -75,7 +69,7 @@ class ConvertResult(CallEndpoint):
         return record(ConvertedOut(result=written, losses=[*lost, *more]))
 
 
-class StoreData(CallEndpoint):
+class StoreData(CatalogueEndpoint):
     @describe(takes=DataIn, gives=DataRefOut, summary="Put a payload aside for an hour")
     def post(self, request: Request) -> HttpResponse:
         org_id, body = self.org(), self.parse(DataIn)
@@ -83,7 +77,7 @@ class StoreData(CallEndpoint):
         return record(DataRefOut(**kept.told(ref)))
 
 
-class OneData(CallEndpoint):
+class OneData(CatalogueEndpoint):
     @describe(gives=DataOut, summary="Read a payload that was put aside")
     def get(self, request: Request, ref_id: str) -> HttpResponse:
         ref = kept.ref_for(self.actor, ref_id)

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from catalogue import calls, data, executing, result_dialects, results, validating
+from catalogue import calls, data, executing, result_dialects, results, tools, validating
 from catalogue.executing import Execution, Limits, Target
-from catalogue.models import Call
+from catalogue.models import Call, Tool
 from catalogue.result_dialects import Context
 from catalogue.results import ToolResult
 from catalogue.spec import ToolContext
@@ -19,19 +19,18 @@ from core.errors import Conflict, InvalidRequest, NotFound, ToolFailed
 from core.sse import give_connection_back
 
 
-def validate(org_id: int, qualified_name: str, body: ValidateIn) -> ValidatedOut:
+def validate(tool: Tool, body: ValidateIn) -> ValidatedOut:
     """What is wrong with the arguments of a call that nobody makes (C53 to C57)."""
     _require_small(body.arguments, body.args)
-    target = target_for(org_id, qualified_name, body.version)
+    target = target_for(tool, body.version)
     given = executing.checked(target, body.arguments, body.args)
     return ValidatedOut(valid=not given.errors, code=given.code, errors=given.errors, arguments=given.arguments)
 
 
-def build_input(org_id: int, qualified_name: str, args: list[Any], kwargs: dict[str, Any]) -> InputOut:
+def build_input(tool: Tool, args: list[Any], kwargs: dict[str, Any]) -> InputOut:
     """Positional and named arguments as one object. Raises `InvalidRequest` with the code as reason (C95, C96)."""
     _require_small(kwargs, args)
-    target = target_for(org_id, qualified_name)
-    placed = validating.placed(args, kwargs, target.param_order)
+    placed = validating.placed(args, kwargs, tools.version_of(tool).param_order)
     if placed.errors:
         first = placed.errors[0]
         said = f"{first['field'] or 'args'}: {first['message']}"
@@ -39,7 +38,7 @@ def build_input(org_id: int, qualified_name: str, args: list[Any], kwargs: dict[
     return InputOut(input=placed.arguments)
 
 
-def call(actor: Actor, org_id: int, qualified_name: str, body: CallIn) -> CallOut:
+def call(actor: Actor, org_id: int, tool: Tool, body: CallIn) -> CallOut:
     """Call a tool and record it. A tool's failure is data; `on_error: "http"` makes it a `ToolFailed` (C60).
 
     The record is committed before the call. With an idempotency key the same request is made once: its answer is
@@ -48,7 +47,7 @@ def call(actor: Actor, org_id: int, qualified_name: str, body: CallIn) -> CallOu
     _require_small(body.arguments, body.args)
     if body.result_dialect not in result_dialects.WRITERS:
         raise result_dialects.unsupported("result_dialect", body.result_dialect)
-    target = target_for(org_id, qualified_name, body.version)
+    target = target_for(tool, body.version)
     if body.world_id is not None:
         raise NotFound(f"There is no world {body.world_id[:80]}.")
     given = executing.checked(target, body.arguments, body.args)

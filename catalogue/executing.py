@@ -79,9 +79,14 @@ def target_of(spec: ToolSpec) -> Target:
         param_order=tuple(spec.input_schema.get("properties", ())),
         is_idempotent=spec.is_idempotent,
         run=spec.run,
-        timeout_ms=None if spec.timeout_seconds is None else spec.timeout_seconds * 1000,
+        timeout_ms=own_time(spec),
         is_inline=spec.is_inline,
     )
+
+
+def own_time(spec: ToolSpec) -> float | None:
+    """The milliseconds that a builtin tool has where a call says nothing else; None where it keeps time itself."""
+    return None if spec.timeout_seconds is None else spec.timeout_seconds * 1000
 
 
 def checked(target: Target, arguments: Any, args: Sequence[Any] = ()) -> validating.Checked:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 MAX_SERVER = 64
 RESERVED = "get_tool_data"
 """Convilyn's runtime answers this name itself, so a tool that bore it could never run."""
+BUILTIN = frozenset({"demo", "heddle"})
+"""Servers that belong to everybody, whether they are there or not."""
 _SERVER = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _TOOL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 

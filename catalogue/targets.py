@@ -1,52 +1,35 @@
-"""Finding what a qualified name calls: a builtin tool, or one of the org's own (catalogue 1.1, 3.5)."""
+"""What a call of a catalogue tool needs: one version's schemas, and whatever of Heddle's own runs it (catalogue 3.5)."""
 
-from collections.abc import Mapping
-
-from django.conf import settings
-
-from catalogue import builtin, demo_tools, executing, naming
+from catalogue import builtin, demo_tools, executing, tools
 from catalogue.executing import Target
-from catalogue.models import Tool, ToolVersion
+from catalogue.models import Tool
 from catalogue.spec import ToolSpec
-from core.errors import NotFound
 
 
-def builtins() -> Mapping[tuple[str, str], ToolSpec]:
-    """Everybody's tools by server and name; the demo's are there outside production."""
-    demo = {} if settings.HEDDLE.mode == "production" else demo_tools.TOOLS
-    return {(spec.server, spec.name): spec for spec in [*builtin.TOOLS.values(), *demo.values()]}
+def target_for(tool: Tool, number: int | None = None) -> Target:
+    """One version of a tool, the present one where no number is given. Raises `NotFound` for a number it has not.
 
-
-def target_for(org_id: int, qualified_name: str, version: int | None = None) -> Target:
-    """The tool under a name in any spelling, as an org sees it. Raises `NotFound` for what it does not (C94)."""
-    name = naming.read(qualified_name)
-    if name is None:
-        raise _missing(qualified_name)
-    spec = builtins().get((name.folded, name.name))
-    if spec is not None and version in (None, spec.version):
-        return executing.target_of(spec)
-    tool = (
-        Tool.objects.visible_in(org_id)
-        .filter(server__folded=name.folded, name=name.name)
-        .select_related("server")
-        .order_by("org_id")
-        .first()
-    )
-    if tool is None:
-        raise _missing(qualified_name)
-    content = ToolVersion.objects.filter(tool=tool, version=version or tool.version).first()
-    if content is None:
-        raise NotFound(f"{tool.qualified_name} has no version {version}.")
+    An old version is checked by its own schema and run by the handler of today.
+    """
+    version = tools.version_of(tool, number)
+    spec = _spec_of(tool)
     return Target(
         server=tool.server.name,
         name=tool.name,
-        version=content.version,
-        input_schema=content.input_schema,
-        output_schema=content.output_schema,
-        param_order=content.param_order,
-        is_idempotent=content.idempotent,
+        version=version.version,
+        input_schema=version.input_schema,
+        output_schema=version.output_schema,
+        param_order=version.param_order,
+        is_idempotent=version.idempotent,
+        run=spec.run if spec else None,
+        timeout_ms=executing.own_time(spec) if spec else executing.TIMEOUT_MS,
+        is_inline=bool(spec and spec.is_inline),
     )
 
 
-def _missing(qualified_name: str) -> NotFound:
-    return NotFound(f"There is no tool {qualified_name[:200]}.")
+def _spec_of(tool: Tool) -> ToolSpec | None:
+    """What runs a tool of everybody. An org's own tool is never run by its name alone."""
+    if tool.org_id is not None or tool.handler.get("kind") != "builtin":
+        return None
+    specs = [builtin.TOOLS.get(tool.name), demo_tools.TOOLS.get(tool.name)]
+    return next((spec for spec in specs if spec and spec.server == tool.server.name), None)

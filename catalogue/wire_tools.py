@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import Field, RootModel, StringConstraints, field_validator
 
 from catalogue.record import Annotations, JsonObject, Loss
 from core.wire import Body, Page, Patch, Wire
@@ -113,6 +113,14 @@ class DialectToolOut(Wire):
     version: int
     tool: JsonObject
     losses: list[Loss]
+
+
+class ToolListOut(RootModel[ToolPageOut | DialectPageOut]):
+    """What the list answers, without and with a dialect."""
+
+
+class OneToolOut(RootModel[ToolOut | DialectToolOut]):
+    """What a tool's URL answers, without and with a dialect."""
 
 
 class ToolVersionOut(Wire):

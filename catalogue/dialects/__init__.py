@@ -23,7 +23,7 @@ class Dialect:
 
     name: str
     read: Callable[[Source], Imported]
-    write: Callable[[Sheet], JsonObject]
+    write: Callable[[Sheet], JsonObject] | None
     holds: frozenset[str]
     styles: tuple[str, ...] = ()
     server: str | None = None
@@ -45,12 +45,20 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 
-def dialect_named(name: str) -> Dialect:
-    """A dialect, or a `ToolProblem` with the reason `unsupported_dialect` (C8)."""
+def dialect_named(name: str, *, written: bool = False) -> Dialect:
+    """A dialect, one that can be written if need be; else a `ToolProblem` with `unsupported_dialect` (C8)."""
     found = DIALECTS.get(ALIASES.get(name, name))
-    if found is None:
-        raise ToolProblem("unsupported_dialect", "", f"dialect: must be one of {', '.join(DIALECTS)}")
+    if found is None or (written and found.write is None):
+        known = [each.name for each in DIALECTS.values() if each.write or not written]
+        raise ToolProblem("unsupported_dialect", "", f"dialect: must be one of {', '.join(known)}")
     return found
+
+
+def require_style(dialect: Dialect, style: str | None) -> None:
+    """Raise a `ToolProblem` unless the dialect has that style."""
+    if style is not None and style not in dialect.styles:
+        known = f"must be one of {', '.join(dialect.styles)}" if dialect.styles else f"{dialect.name} has none"
+        raise ToolProblem("invalid_request", "", f"style: {known}")
 
 
 def read(dialect: Dialect, value: object) -> Imported:
@@ -62,9 +70,8 @@ def read(dialect: Dialect, value: object) -> Imported:
 
 def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str | None = None) -> Exported:
     """A tool in a dialect with what it loses, or a `ToolProblem` with the reason `not_representable`."""
-    if style is not None and style not in dialect.styles:
-        known = f"must be one of {', '.join(dialect.styles)}" if dialect.styles else f"{dialect.name} has none"
-        raise ToolProblem("invalid_request", "", f"style: {known}")
+    require_style(dialect, style)
+    assert dialect.write is not None
     home = DIALECTS.get(tool.content.source_dialect)
     name = naming.join(tool.server, tool.name) if qualified else tool.name
     sheet = Sheet(dialect.name, tool, name, style, home.holds | {"name", "extras"} if home else frozenset())

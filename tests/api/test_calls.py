@@ -11,7 +11,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import Membership
-from catalogue import builtin, executing
+from catalogue import builtin, executing, publishing
 from catalogue.models import Call, DataRef, DemoCount, Tool, ToolServer, ToolVersion
 from catalogue.results import CODES
 from catalogue.spec import ToolSpec
@@ -46,12 +46,13 @@ def refused(api):
 
 
 @pytest.fixture
-def offer(monkeypatch):
+def offer(db, monkeypatch):
     """Offer the builtin tool `odd` that does this."""
 
     def offered(run: Any, schema: Any = None, **marks: Any) -> str:
         spec = ToolSpec("odd", "Odd.", schema or {"type": "object"}, run, **marks)
         monkeypatch.setitem(builtin.TOOLS, "odd", spec)
+        publishing.after_migration()
         return "heddle__odd"
 
     return offered
