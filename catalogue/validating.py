@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
+from django.core.exceptions import ValidationError as MalformedEmail
+from django.core.validators import validate_email
+
 from catalogue import patterns, results
 from catalogue.results import ToolResult
 from catalogue.subschemas import hoisted
@@ -292,12 +295,9 @@ def _is_instant(text: str) -> bool:
 
 
 def _is_email(text: str) -> bool:
-    from django.core.exceptions import ValidationError
-    from django.core.validators import validate_email
-
     try:
         validate_email(text)
-    except ValidationError:
+    except MalformedEmail:
         return False
     return True
 

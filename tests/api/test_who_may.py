@@ -14,10 +14,12 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, Membership, mint
 from accounts.orgs import set_policy
+from catalogue.models import Call
 from tests import make
 from tests.api import shapes
 from tests.conftest import Api, data_of, refusal_of
 from threads import pending
+from threads.models import Thread
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,9 @@ IN_AN_ORG = May(private=200, stranger=200, admin=400, unknown=None)
 VISIBLE_SKILL = May(private=404, stranger=404, admin=404)
 EDITED_SKILL = replace(VISIBLE_SKILL, shared=403)
 AGENT = May(private=200, stranger=404, admin=404)
+ORGS_TOOL = replace(AGENT, admin=400)
+CALL = May(private=404, stranger=404)
+"""The private one was made by an agent, the shared one from outside."""
 BY_NAME = replace(VISIBLE_SKILL, admin=400)
 
 TEXT = {"role": "user", "content": [{"text": "Hello"}]}
@@ -55,6 +60,7 @@ AGENT_BODY = {"name": "another", "request_template": {"messages": [TEXT]}}
 CONVERSATIONS = {"format": "openai", "conversations": [{"id": "c", "messages": [{"role": "user", "content": "Hi"}]}]}
 THREAD = "v1/ai/threads/<str:thread_id>"
 SKILLS = "v1/skills/id/<str:skill_id>"
+TOOL = "v1/catalogue/tools/<str:qualified_name>"
 
 ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", "v1/ai/threads"): (ANYBODY, None),
@@ -103,6 +109,15 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
     ("PUT", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, {"ai_version": None}),
     ("DELETE", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
+    ("POST", f"{TOOL}/validate"): (ORGS_TOOL, {"arguments": {}}),
+    ("POST", f"{TOOL}/build-input"): (ORGS_TOOL, {"args": []}),
+    ("POST", f"{TOOL}/call"): (ORGS_TOOL, {"arguments": {}}),
+    ("GET", "v1/catalogue/calls/<str:call_id>"): (CALL, None),
+    ("POST", "v1/catalogue/results/validate"): (ANYBODY, {"result": {"success": True}}),
+    ("POST", "v1/catalogue/results/convert"): (ANYBODY, {"from": "plain", "to": "ctp", "result": 1}),
+    ("POST", "v1/catalogue/data"): (IN_AN_ORG, {"data": {}}),
+    ("GET", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
+    ("DELETE", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
 }
 ALIASES = {"v1/ai/chats": "v1/ai/threads"}
 """Names that routes had before 2026-05-20 (spec 1.6)."""
@@ -165,6 +180,9 @@ UNKNOWN = {
     "skill_id": "sk_unknown",
     "agent_id": "agt_unknown",
     "name": "unknown",
+    "qualified_name": "ours__unknown",
+    "call_id": "call_unknown",
+    "ref_id": "td_unknown",
 }
 
 
@@ -174,6 +192,14 @@ def world(who, api):
     set_policy("acme", "visibility_may_change", True)
     alice = api("alice")
     agent = data_of(alice.post("/v1/ai/agents", {**AGENT_BODY, "name": "ours"}))
+    function = {"type": "function", "function": {"name": "tool"}}
+    data_of(alice.post("/v1/catalogue/tools/import", {"dialect": "openai", "server": "ours", "tool": function}))
+    ref = data_of(alice.post("/v1/catalogue/data", {"data": {}}))
+
+    def call_of(thread: Thread, visibility: str) -> str:
+        if visibility == "private":
+            return Call.objects.get(thread_id=thread.thread_id).call_id
+        return data_of(alice.post("/v1/catalogue/tools/ours__tool/call", {}))["call_id"]
 
     def place(visibility: str, skill_name: str) -> Place:
         thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility=visibility)
@@ -192,6 +218,9 @@ def world(who, api):
                 "version": "1",
                 "agent_id": agent["agent_id"],
                 "name": skill_name,
+                "qualified_name": "ours__tool",
+                "call_id": call_of(thread, visibility),
+                "ref_id": ref["ref_id"],
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             }
         )
