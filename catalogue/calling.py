@@ -113,7 +113,7 @@ def _begin(actor: Actor, org_id: int, target: Target, body: CallIn) -> tuple[Cal
         server=target.server,
         tool=target.name,
         version=target.version,
-        arguments=body.arguments if not body.args else {"args": body.args, "kwargs": body.arguments},
+        arguments=validating.placed(body.args, body.arguments, target.param_order).arguments,
         idempotency_key=key,
         fingerprint=asked if key else "",
     )

@@ -1,4 +1,4 @@
-"""Making a call: check, run, try again, bring what came into shape (catalogue 3.1 to 3.3). No database, no caller.
+"""Making a call: check, run, try again, bring what came into shape (catalogue 3.1 to 3.3). Nothing is stored.
 
 REST and the runner both come through `execute`; what is recorded, and when, is `catalogue.calls`.
 """
@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from django.db import DatabaseError
 
 from catalogue import results, validating
 from catalogue.results import ToolResult
@@ -96,7 +98,10 @@ def checked(target: Target, arguments: Any, args: Sequence[Any] = ()) -> validat
 
 
 def execute(target: Target, given: validating.Checked, context: ToolContext, limits: Limits) -> Execution:
-    """Make the call with checked arguments. Whatever the tool does comes back as a result; nothing is raised."""
+    """Make the call with checked arguments. Whatever the tool does comes back as a result.
+
+    Raises `DatabaseError` alone, where a tool of Heddle's own could not use the database.
+    """
     if given.errors:
         return _failed(given.failure(), given, target, limits)
     if target.run is None:
@@ -153,6 +158,8 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
             result = results.lift(target.run(arguments, context))
         else:
             result = _in_time(target, target.run, arguments, context, timeout_ms or target.timeout_ms)
+    except DatabaseError if target.timeout_ms is None else ():
+        raise  # Heddle's own database, and no fault of the tool: whoever called tries again
     except Exception as problem:  # a tool may raise anything
         logger.warning("tool.raised", extra={"tool": target.name, "kind": type(problem).__name__})
         result = results.raised(problem)

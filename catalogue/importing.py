@@ -13,7 +13,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from catalogue import dialects, naming
-from catalogue.dialects import Dialect, convilyn
+from catalogue.dialects import Dialect, convilyn, python
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.models.tool import DISPATCHABLE
 from catalogue.record import Content, Imported, JsonObject, Loss, ToolProblem
@@ -43,7 +43,8 @@ class Item:
         """What the caller is told of it."""
         if self.fault or self.found is None:
             errors = [self.fault] if self.fault else []
-            return ImportedOut(index=self.index, outcome="failed", qualified_name=None, version=None, errors=errors)
+            name = naming.join(self.server, self.found.name) if self.found and self.server else None
+            return ImportedOut(index=self.index, outcome="failed", qualified_name=name, version=None, errors=errors)
         return ImportedOut(
             index=self.index,
             outcome=self.outcome,
@@ -112,7 +113,7 @@ def _values(dialect: Dialect, body: ImportIn) -> tuple[Batch, list[Any]]:
     given = [name for name in ("tool", "tools", "manifest", "source") if getattr(body, name) is not None]
     if len(given) != 1:
         raise ToolProblem("invalid_request", "", "Exactly one of tool, tools, manifest and source has to be given")
-    if (given == ["source"]) != (dialect.name == "python"):
+    if (given == ["source"]) != (dialect.name == python.NAME):
         raise ToolProblem("invalid_request", "", "source: is what the dialect python takes, and nothing else takes it")
     if body.manifest is None:
         single = {"source": body.source, **body.options} if body.source is not None else body.tool

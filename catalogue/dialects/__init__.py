@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from catalogue import naming
-from catalogue.dialects import anthropic, convilyn, ctp, data_harness, mcp, openai, rdk, roboto
+from catalogue.dialects import anthropic, convilyn, ctp, data_harness, mcp, openai, python, rdk, roboto
 from catalogue.dialects.sheet import Sheet
 from catalogue.dialects.source import Source
 from catalogue.record import Exported, Imported, JsonObject, Loss, Stored, ToolProblem
@@ -41,6 +41,7 @@ DIALECTS: dict[str, Dialect] = {
         Dialect(openai.NAME, openai.read, openai.write, openai.HOLDS, styles=openai.STYLES),
         Dialect(anthropic.NAME, anthropic.read, anthropic.write, anthropic.HOLDS),
         Dialect(mcp.NAME, mcp.read, mcp.write, mcp.HOLDS),
+        Dialect(python.NAME, python.read, None, frozenset()),
     )
 }
 
@@ -74,7 +75,9 @@ def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str
     assert dialect.write is not None
     home = DIALECTS.get(tool.content.source_dialect)
     name = naming.join(tool.server, tool.name) if qualified else tool.name
-    sheet = Sheet(dialect.name, tool, name, style, home.holds | {"name", "extras"} if home else frozenset())
+    sheet = Sheet(
+        dialect.name, tool, name, style, home.holds | {"name", "extras"} if home and home.write else frozenset()
+    )
     written = dialect.write(sheet)
     return Exported(written, sheet.losses)
 
