@@ -158,9 +158,9 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
             result = results.lift(target.run(arguments, context))
         else:
             result = _in_time(target, target.run, arguments, context, timeout_ms or target.timeout_ms)
-    except DatabaseError if target.timeout_ms is None else ():
-        raise  # Heddle's own database, and no fault of the tool: whoever called tries again
     except Exception as problem:  # a tool may raise anything
+        if isinstance(problem, DatabaseError) and target.timeout_ms is None:
+            raise  # Heddle's own database, and no fault of the tool: whoever called tries again
         logger.warning("tool.raised", extra={"tool": target.name, "kind": type(problem).__name__})
         result = results.raised(problem)
     took = round((time.perf_counter() - started) * 1000, 3)

@@ -1,4 +1,4 @@
-"""What a call of a catalogue tool needs: one version's schemas, and whatever of Heddle's own runs it (catalogue 3.5)."""
+"""What a call of a catalogue tool needs: a version's schemas, and whatever of Heddle's own runs it (catalogue 3.5)."""
 
 from catalogue import builtin, demo_tools, executing, tools
 from catalogue.executing import Target

@@ -10,17 +10,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote, urlsplit
-from uuid import UUID
-
-from django.core.exceptions import ValidationError as MalformedEmail
-from django.core.validators import validate_email
+from urllib.parse import unquote
 
 from catalogue import patterns, results
+from catalogue.formats import FORMATS, fits
 from catalogue.results import ToolResult
 from catalogue.subschemas import hoisted
 from core.canonical import canonical_json, size_of
@@ -38,8 +34,6 @@ _CODE_OF = {
     "propertyNames": "INVALID_INPUT",
 }
 MISSING, UNDECLARED = "is missing", "is not declared"
-_INSTANT = r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)\Z"
-_URI = r"^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+\Z"
 _ELSEWHERE = frozenset(
     {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "if", "$ref"}
 )
@@ -125,6 +119,8 @@ def found(value: Any, schema: dict[str, Any] | bool) -> list["ValidationError"]:
     """The same as `jsonschema` has it. Raises `Unusable` where the check cannot be brought to an end."""
     from referencing.exceptions import Unresolvable
 
+    if {"patternProperties", "unevaluatedProperties"} <= _keys(schema):
+        raise Unusable("the schema has patternProperties beside unevaluatedProperties, which cannot be checked in time")
     _deadline.at = time.monotonic() + CHECK_SECONDS
     try:
         return list(islice(_validator()(schema).iter_errors(value), MAX_ERRORS))
@@ -206,8 +202,22 @@ def _validator() -> Callable[[dict[str, Any] | bool], Any]:
     )
     formats = FormatChecker(formats=())
     for name, is_one in FORMATS.items():
-        formats.checks(name)(_text_only(is_one))
+        formats.checks(name)(partial(fits, is_one))
     return lambda schema: kept(schema, format_checker=formats)
+
+
+def _keys(schema: object) -> set[str]:
+    """Every key at any depth, wherever a reference may lead."""
+    keys: set[str] = set()
+    pending = [schema]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            keys |= item.keys()
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+    return keys
 
 
 def _in_time(keyword: Any) -> Any:
@@ -278,57 +288,6 @@ def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> It
 def _found(pattern: str, text: str) -> bool:
     left = _deadline.at - time.monotonic()
     return patterns.matches(pattern, text, seconds=min(left, patterns.SEARCH_SECONDS))
-
-
-# Formats
-
-
-def _is_date(text: str) -> bool:
-    return len(text) == 10 and date.fromisoformat(text) is not None
-
-
-def _is_instant(text: str) -> bool:
-    """RFC 3339: a date, a time with seconds, and an offset; a leap second is one of the minute before."""
-    if not patterns.matches(_INSTANT, text):
-        return False
-    return datetime.fromisoformat(f"{text[:17]}{'59' if text[17:19] == '60' else text[17:19]}+00:00") is not None
-
-
-def _is_email(text: str) -> bool:
-    try:
-        validate_email(text)
-    except MalformedEmail:
-        return False
-    return True
-
-
-def _is_uri(text: str) -> bool:
-    parts = urlsplit(text)
-    has_rest = bool(parts.netloc or parts.path)
-    return patterns.matches(_URI, text) and has_rest and (parts.port or 0) >= 0
-
-
-def _is_uuid(text: str) -> bool:
-    return len(text) == 36 and str(UUID(text)) == text.lower()
-
-
-FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
-    "date": _is_date,
-    "date-time": _is_instant,
-    "email": _is_email,
-    "uri": _is_uri,
-    "uuid": _is_uuid,
-}
-
-
-def _text_only(is_one: Callable[[str], bool]) -> Callable[[Any], bool]:
-    def checked(value: Any) -> bool:
-        try:
-            return not isinstance(value, str) or is_one(value)
-        except ValueError:
-            return False
-
-    return checked
 
 
 # What is told

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import OperationalError
 from django.utils import timezone
 
 from accounts.models import Membership
@@ -616,3 +617,15 @@ def test_options_that_are_none_are_refused(refused, body):
 
 def test_there_are_no_worlds_of_that_name(refused):
     assert refused("demo__echo", arguments={"message": "hi"}, world_id="w")[0] == 404
+
+
+def test_a_tool_of_heddles_own_that_cannot_use_the_database_is_no_result(api, offer):
+    """What went wrong is Heddle's, so whoever called hears 503 and tries again; nothing of the database is told."""
+
+    def broken(*_: Any) -> Any:
+        raise OperationalError("secret address")
+
+    response = api("alice").post(f"{TOOLS}/{offer(broken, timeout_seconds=None)}/call", {"arguments": {}})
+    assert refusal_of(response)[0] == 503
+    assert b"secret" not in response.content
+    assert Call.objects.get().answer["result"]["error"]["code"] == "INTERNAL_ERROR"
