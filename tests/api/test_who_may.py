@@ -49,12 +49,19 @@ EDITED_SKILL = replace(VISIBLE_SKILL, shared=403)
 AGENT = May(private=200, stranger=404, admin=404)
 BY_NAME = replace(VISIBLE_SKILL, admin=400)
 
+TOOL = replace(BY_NAME, private=200)
+"""Of a tool by its name: the whole org may, nobody else knows of it, an admin of no org has to name one."""
+MADE_TOOL = replace(TOOL, private=403, shared=403)
+
 TEXT = {"role": "user", "content": [{"text": "Hello"}]}
 SKILL = {"name": "another", "description": "What for.", "body": "How."}
 AGENT_BODY = {"name": "another", "request_template": {"messages": [TEXT]}}
 CONVERSATIONS = {"format": "openai", "conversations": [{"id": "c", "messages": [{"role": "user", "content": "Hi"}]}]}
+TOOLS = {"dialect": "openai", "server": "srv", "tool": {"name": "another"}}
 THREAD = "v1/ai/threads/<str:thread_id>"
 SKILLS = "v1/skills/id/<str:skill_id>"
+ONE_TOOL = "v1/catalogue/tools/<str:qualified_name>"
+SERVER = "v1/catalogue/servers/<str:server>"
 
 ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", "v1/ai/threads"): (ANYBODY, None),
@@ -103,6 +110,16 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
     ("PUT", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, {"ai_version": None}),
     ("DELETE", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
+    ("POST", "v1/catalogue/tools/import"): (IN_AN_ORG, TOOLS),
+    ("GET", "v1/catalogue/tools"): (IN_AN_ORG, None),
+    ("GET", ONE_TOOL): (TOOL, None),
+    ("PATCH", ONE_TOOL): (TOOL, {"visible": False}),
+    ("DELETE", ONE_TOOL): (MADE_TOOL, None),
+    ("GET", f"{ONE_TOOL}/versions"): (TOOL, None),
+    ("GET", "v1/catalogue/servers"): (IN_AN_ORG, None),
+    ("GET", SERVER): (TOOL, None),
+    ("PATCH", SERVER): (TOOL, {"version": "2.0.0"}),
+    ("GET", f"{SERVER}/manifest"): (TOOL, None),
 }
 ALIASES = {"v1/ai/chats": "v1/ai/threads"}
 """Names that routes had before 2026-05-20 (spec 1.6)."""
@@ -165,6 +182,8 @@ UNKNOWN = {
     "skill_id": "sk_unknown",
     "agent_id": "agt_unknown",
     "name": "unknown",
+    "qualified_name": "srv__unknown",
+    "server": "unknown",
 }
 
 
@@ -174,6 +193,7 @@ def world(who, api):
     set_policy("acme", "visibility_may_change", True)
     alice = api("alice")
     agent = data_of(alice.post("/v1/ai/agents", {**AGENT_BODY, "name": "ours"}))
+    data_of(alice.post("/v1/catalogue/tools/import", {**TOOLS, "tool": {"name": "look"}}))
 
     def place(visibility: str, skill_name: str) -> Place:
         thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility=visibility)
@@ -192,6 +212,8 @@ def world(who, api):
                 "version": "1",
                 "agent_id": agent["agent_id"],
                 "name": skill_name,
+                "qualified_name": "srv__look",
+                "server": "srv",
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             }
         )
