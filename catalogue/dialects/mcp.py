@@ -73,7 +73,7 @@ def write(sheet: Sheet) -> JsonObject:
         "inputSchema": content.input_schema,
     }
     title = content.annotations.title
-    if title is not None and ("title" in extras or "title" not in hints):
+    if title is not None and (extras.get("title") is not None or hints.get("title") is None):
         tool["title"] = title
     if content.output_schema is not None:
         tool["outputSchema"] = _with_object_root(sheet, content.output_schema)
