@@ -147,6 +147,15 @@ def test_ordinary_patterns_are_usable(pattern):
     assert patterns.compiled(pattern)
 
 
+@pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
+def test_nothing_is_ever_fetched(keyword, monkeypatch):
+    asked: list[Any] = []
+    monkeypatch.setattr("urllib.request.urlopen", lambda *request, **_: asked.append(request))
+    schema = {"$id": "http://127.0.0.1:9/", "properties": {"a": {keyword: "http://127.0.0.1:9/else"}}}
+    assert codes({"a": 1}, schema) == {"": "CONSTRAINT_VIOLATION"} and asked == []
+    assert codes({"a": 1}, {"$id": "http://127.0.0.1:9/", "properties": {"a": {"$ref": "b"}}}) and asked == []
+
+
 def test_the_one_pair_of_keywords_that_knows_no_limit_is_not_checked():
     hidden = {"else": {"patternProperties": {"^(a|aa)+$": True}}, "$ref": "#/else", "unevaluatedProperties": False}
     took, found = unhurried({"a" * 60 + "!": 1}, hidden)
