@@ -76,8 +76,6 @@ def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-INLINE_ALWAYS = frozenset({"heddle__get_tool_data"})
-"""Whose data is never put aside: it was, and somebody wants it now."""
 TOOLS: dict[str, ToolSpec] = {
     spec.name: spec
     for spec in (
@@ -116,6 +114,7 @@ TOOLS: dict[str, ToolSpec] = {
             timeout_seconds=None,
             is_idempotent=True,
             is_read_only=True,
+            is_inline=True,
         ),
     )
 }

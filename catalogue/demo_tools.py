@@ -93,6 +93,7 @@ def hidden(arguments: Arguments, context: ToolContext) -> Any:
 
 def _count(context: ToolContext, name: str) -> int:
     """One more, told apart from all that count at the same moment."""
+    assert context.org_id is not None
     with transaction.atomic():
         DemoCount.objects.get_or_create(org_id=context.org_id, name=name)
         mine = DemoCount.objects.filter(org_id=context.org_id, name=name)
@@ -116,7 +117,11 @@ _ROWS = {"type": "integer", "minimum": 1, "maximum": 5000}
 
 
 def _demo(
-    run: Callable[[Arguments, ToolContext], Any] | None, name: str, description: str, schema: dict[str, Any], **more: Any
+    run: Callable[[Arguments, ToolContext], Any] | None,
+    name: str,
+    description: str,
+    schema: dict[str, Any],
+    **more: Any,
 ) -> ToolSpec:
     marks = {"is_idempotent": True, "is_read_only": True, "timeout_seconds": 60, **more}
     return ToolSpec(name, description, schema, run, server="demo", **marks)

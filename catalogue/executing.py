@@ -1,4 +1,4 @@
-"""Making a call: check, run, try again, bring what came into shape (catalogue 3.1 to 3.3). No database, no caller.
+"""Making a call: check, run, try again, bring what came into shape (catalogue 3.1 to 3.3). Nothing is stored.
 
 REST and the runner both come through `execute`; what is recorded, and when, is `catalogue.calls`.
 """
@@ -11,10 +11,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from django.db import DatabaseError
+
 from catalogue import results, validating
 from catalogue.results import ToolResult
 from catalogue.retrying import RetryPolicy, wait_ms
 from catalogue.spec import ToolContext, ToolSpec
+from catalogue.subschemas import hoisted
 
 logger = logging.getLogger("heddle.calls")
 TIMEOUT_MS: Final = 30_000
@@ -40,6 +43,8 @@ class Target:
     is_idempotent: bool = False
     run: Run | None = None
     timeout_ms: float | None = TIMEOUT_MS
+    is_inline: bool = False
+    """Its data is never put aside: it was, and somebody wants it now."""
 
     @property
     def qualified_name(self) -> str:
@@ -76,8 +81,14 @@ def target_of(spec: ToolSpec) -> Target:
         param_order=tuple(spec.input_schema.get("properties", ())),
         is_idempotent=spec.is_idempotent,
         run=spec.run,
-        timeout_ms=None if spec.timeout_seconds is None else spec.timeout_seconds * 1000,
+        timeout_ms=own_time(spec),
+        is_inline=spec.is_inline,
     )
+
+
+def own_time(spec: ToolSpec) -> float | None:
+    """The milliseconds that a builtin tool has where a call says nothing else; None where it keeps time itself."""
+    return None if spec.timeout_seconds is None else spec.timeout_seconds * 1000
 
 
 def checked(target: Target, arguments: Any, args: Sequence[Any] = ()) -> validating.Checked:
@@ -87,7 +98,10 @@ def checked(target: Target, arguments: Any, args: Sequence[Any] = ()) -> validat
 
 
 def execute(target: Target, given: validating.Checked, context: ToolContext, limits: Limits) -> Execution:
-    """Make the call with checked arguments. Whatever the tool does comes back as a result; nothing is raised."""
+    """Make the call with checked arguments. Whatever the tool does comes back as a result.
+
+    Raises `DatabaseError` alone, where a tool of Heddle's own could not use the database.
+    """
     if given.errors:
         return _failed(given.failure(), given, target, limits)
     if target.run is None:
@@ -145,7 +159,9 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
         else:
             result = _in_time(target, target.run, arguments, context, timeout_ms or target.timeout_ms)
     except Exception as problem:  # a tool may raise anything
-        logger.warning("tool.raised", extra={"tool": target.qualified_name, "kind": type(problem).__name__})
+        if isinstance(problem, DatabaseError) and target.timeout_ms is None:
+            raise  # Heddle's own database, and no fault of the tool: whoever called tries again
+        logger.warning("tool.raised", extra={"tool": target.name, "kind": type(problem).__name__})
         result = results.raised(problem)
     took = round((time.perf_counter() - started) * 1000, 3)
     return result.model_copy(update={"execution_time_ms": took})
@@ -159,14 +175,17 @@ def _in_time(
     Nothing can stop a thread from outside: a tool that never returns keeps its own, and the call goes on without it.
     Its answer, should it come, goes nowhere. So that such tools cannot take all threads there are, they are counted.
     """
-    if not _running.acquire(blocking=False):
+    slots = _running
+    if not slots.acquire(blocking=False):
         return results.fail("RATE_LIMITED", f"{MAX_RUNNING} calls are running here already.")
     answer: Future[Any] = Future()
-    worker = threading.Thread(target=_answer, args=(answer, run, arguments, context), name=target.name, daemon=True)
+    worker = threading.Thread(
+        target=_answer, args=(answer, slots, run, arguments, context), name=target.name, daemon=True
+    )
     try:
         worker.start()
     except RuntimeError:
-        _running.release()
+        slots.release()
         return results.fail("RATE_LIMITED", "No further thread can be started here.")
     try:
         return results.lift(answer.result(timeout_ms / 1000))
@@ -177,7 +196,13 @@ def _in_time(
     return results.fail("TIMEOUT", said, {"timeout_ms": round(timeout_ms)})
 
 
-def _answer(answer: "Future[Any]", run: Run, arguments: Mapping[str, Any], context: ToolContext) -> None:
+def _answer(
+    answer: "Future[Any]",
+    slots: threading.BoundedSemaphore,
+    run: Run,
+    arguments: Mapping[str, Any],
+    context: ToolContext,
+) -> None:
     try:
         answer.set_result(run(arguments, context))
     except Exception as problem:
@@ -185,14 +210,14 @@ def _answer(answer: "Future[Any]", run: Run, arguments: Mapping[str, Any], conte
     except BaseException as problem:  # sys.exit() in a tool ends the tool, not the worker
         answer.set_exception(RuntimeError(f"it left with {type(problem).__name__}"))
     finally:
-        _running.release()
+        slots.release()
 
 
 def _fitting(result: ToolResult, target: Target, limits: Limits) -> ToolResult:
     """Data that does not fit the tool's own schema is told of, or refused (catalogue 3.1)."""
     if not result.success or target.output_schema is None:
         return result
-    errors = validating.problems(result.data, validating.with_definitions(target.output_schema))
+    errors = validating.problems(result.data, hoisted(dict(target.output_schema)))
     if not errors:
         return result
     if limits.strict_output:

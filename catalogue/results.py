@@ -89,7 +89,9 @@ class ToolResult(Wire):
         return self.model_copy(update={"metadata": self.metadata.model_copy(update=told)})
 
 
-def ok(data: Any, *, execution_time_ms: float | None = None, warnings: tuple[str, ...] = (), **custom: Any) -> ToolResult:
+def ok(
+    data: Any, *, execution_time_ms: float | None = None, warnings: tuple[str, ...] = (), **custom: Any
+) -> ToolResult:
     """A success; it never carries an error (C75)."""
     metadata = Metadata(warnings=list(warnings), custom=custom)
     return ToolResult(success=True, data=data, execution_time_ms=execution_time_ms, metadata=metadata)
@@ -104,7 +106,7 @@ def fail(
     execution_time_ms: float | None = None,
 ) -> ToolResult:
     """A failure; it always carries an error, and that a message. Raises `ValueError` without one (C75)."""
-    if not (isinstance(message, str) and message):
+    if not message:
         raise ValueError("a failure needs a message")
     error = Failure(code=code, message=message, details=details, suggestion=suggestion)
     return ToolResult(success=False, error=error, execution_time_ms=execution_time_ms)
@@ -164,9 +166,7 @@ def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
                     pending.extend((child, depth + 1) for child in item.values())
                 else:
                     pending.extend((child, depth + 1) for child in item)
-        elif isinstance(item, float) and not math.isfinite(item):
-            return "a number out of range"
-        elif isinstance(item, int) and abs(item) >> 1024:
+        elif (isinstance(item, float) and not math.isfinite(item)) or (isinstance(item, int) and abs(item) >> 1024):
             return "a number out of range"
         elif not (item is None or isinstance(item, bool | int | float)):
             return f"a {type(item).__name__}, which is no JSON"

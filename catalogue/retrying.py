@@ -103,8 +103,8 @@ def wait_ms(error: Failure, attempt: int) -> float:
     """How long to wait after that attempt: what the tool asks for, else 100, 200, 400 ... up to 2000 ms."""
     asked = (error.details or {}).get("retry_after_ms")
     if isinstance(asked, int | float) and not isinstance(asked, bool) and asked >= 0:
-        return min(asked, MAX_TOLD_WAIT_MS)
-    return min(100 * 2 ** (attempt - 1), MAX_WAIT_MS)
+        return float(min(asked, MAX_TOLD_WAIT_MS))
+    return float(min(100 * 2 ** (attempt - 1), MAX_WAIT_MS))
 
 
 def _log_of(error: Failure) -> str:

@@ -25,7 +25,7 @@ class ToolSpec:
 
     `is_idempotent`: calling it again after a crash does no harm; nobody has to say no. `timeout_seconds`: after that
     the agent is told that nothing came; None for a tool that keeps time itself, which runs on the worker's own thread,
-    as those that use the database must.
+    as those that use the database must. `is_inline`: its data is never put aside: it was, and somebody wants it now.
     """
 
     name: str
@@ -40,6 +40,7 @@ class ToolSpec:
     output_schema: dict[str, Any] | None = None
     is_read_only: bool | None = None
     is_visible: bool = True
+    is_inline: bool = False
 
     @property
     def qualified_name(self) -> str:

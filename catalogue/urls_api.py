@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from catalogue import api, api_tools
+from catalogue import api, api_calls, api_tools
 
 urlpatterns = [
     path("skills", api.Skills.as_view()),
@@ -21,4 +21,12 @@ urlpatterns = [
     path("catalogue/servers", api_tools.Servers.as_view()),
     path("catalogue/servers/<str:server>", api_tools.OneServer.as_view()),
     path("catalogue/servers/<str:server>/manifest", api_tools.Manifest.as_view()),
+    path("catalogue/tools/<str:qualified_name>/validate", api_calls.Validate.as_view()),
+    path("catalogue/tools/<str:qualified_name>/build-input", api_calls.BuildInput.as_view()),
+    path("catalogue/tools/<str:qualified_name>/call", api_calls.CallTool.as_view()),
+    path("catalogue/calls/<str:call_id>", api_calls.OneCall.as_view()),
+    path("catalogue/results/validate", api_calls.JudgeResult.as_view()),
+    path("catalogue/results/convert", api_calls.ConvertResult.as_view()),
+    path("catalogue/data", api_calls.StoreData.as_view()),
+    path("catalogue/data/<str:ref_id>", api_calls.OneData.as_view()),
 ]

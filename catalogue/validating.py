@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote, urlsplit
-from uuid import UUID
+from urllib.parse import unquote
 
 from catalogue import patterns, results
+from catalogue.formats import FORMATS, fits
 from catalogue.results import ToolResult
+from catalogue.subschemas import hoisted
 from core.canonical import canonical_json, size_of
 
 MAX_ARGUMENT_BYTES: Final = 1024 * 1024
@@ -34,9 +34,6 @@ _CODE_OF = {
     "propertyNames": "INVALID_INPUT",
 }
 MISSING, UNDECLARED = "is missing", "is not declared"
-_DATA = frozenset({"const", "enum", "default", "examples"})
-_INSTANT = r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)\Z"
-_URI = r"^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+\Z"
 _ELSEWHERE = frozenset(
     {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "if", "$ref"}
 )
@@ -105,7 +102,7 @@ def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
         return Checked(arguments, [_error("", "INVALID_INPUT", "must be a JSON object", received=arguments)])
     if size_of(arguments) > MAX_ARGUMENT_BYTES:
         return Checked(arguments, [_error("", "INVALID_INPUT", "is larger than 1 MiB")])
-    whole = with_definitions(schema)
+    whole = hoisted(dict(schema))
     filled = _filled(arguments, whole, whole)
     return Checked(filled, problems(filled, whole))
 
@@ -122,6 +119,8 @@ def found(value: Any, schema: dict[str, Any] | bool) -> list["ValidationError"]:
     """The same as `jsonschema` has it. Raises `Unusable` where the check cannot be brought to an end."""
     from referencing.exceptions import Unresolvable
 
+    if {"patternProperties", "unevaluatedProperties"} <= _keys(schema):
+        raise Unusable("the schema has patternProperties beside unevaluatedProperties, which cannot be checked in time")
     _deadline.at = time.monotonic() + CHECK_SECONDS
     try:
         return list(islice(_validator()(schema).iter_errors(value), MAX_ERRORS))
@@ -143,70 +142,7 @@ def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[
     return [name for name in arguments if name not in properties]
 
 
-def with_definitions(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema, where a reference leads nowhere with the definitions of its inner schemas at the root (C131).
-
-    Convilyn writes the definitions of a nested model inside of the property, and refers to them at the root.
-    """
-    whole = dict(schema)
-    if not any(not _leads_somewhere(whole, reference) for reference in _references(whole)):
-        return whole
-    hoisted: dict[str, Any] = {}
-    for inner in _schemas(whole):
-        definitions = inner.get("$defs")
-        if isinstance(definitions, dict):
-            hoisted = {**definitions, **hoisted}
-    return {**whole, "$defs": hoisted}
-
-
-def problem_of_references(schema: Mapping[str, Any]) -> str | None:
-    """Why a schema cannot be used for checking though it is well formed, as the end of a sentence, or None.
-
-    A reference that leads nowhere even with all definitions at the root, a pattern that cannot be used, or a pair of
-    keywords whose meaning `jsonschema` works out with patterns that know no time limit.
-    """
-    whole = with_definitions(schema)
-    for reference in _references(whole):
-        if not _leads_somewhere(whole, reference):
-            return f"refers to {reference[:200]}, which is not in it"
-    keywords: set[str] = set()
-    for inner in _schemas(whole):
-        keywords |= inner.keys()
-        named = inner.get("patternProperties")
-        for pattern in [inner.get("pattern"), *(named if isinstance(named, dict) else ())]:
-            try:
-                patterns.compiled(pattern) if isinstance(pattern, str) else None
-            except patterns.PatternRefused as refused:
-                return f"has a pattern that {refused}"
-    if {"patternProperties", "unevaluatedProperties"} <= keywords:
-        return "has both patternProperties and unevaluatedProperties"
-    return None
-
-
-# References and defaults
-
-
-def _schemas(schema: Any) -> Iterator[dict[str, Any]]:
-    """The schema and every object inside of it that may be one; what stands under `const` or `default` is none."""
-    pending = [schema]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            yield item
-            pending.extend(child for key, child in item.items() if key not in _DATA or isinstance(child, dict))
-        elif isinstance(item, list):
-            pending.extend(item)
-
-
-def _references(schema: Mapping[str, Any]) -> Iterator[str]:
-    for inner in _schemas(schema):
-        reference = inner.get("$ref")
-        if isinstance(reference, str):
-            yield reference
-
-
-def _leads_somewhere(whole: Mapping[str, Any], reference: str) -> bool:
-    return _target(whole, reference) is not None or any(inner.get("$anchor") == reference[1:] for inner in _schemas(whole))
+# Defaults
 
 
 def _target(whole: Any, reference: str) -> Any:
@@ -261,11 +197,27 @@ def _validator() -> Callable[[dict[str, Any] | bool], Any]:
         "dependentRequired": _dependent_required,
     }
     keywords = {**Draft202012Validator.VALIDATORS, **own}
-    kept = validators.extend(Draft202012Validator, {name: _in_time(keyword) for name, keyword in keywords.items()})
+    kept = validators.extend(  # type: ignore[no-untyped-call]
+        Draft202012Validator, {name: _in_time(keyword) for name, keyword in keywords.items()}
+    )
     formats = FormatChecker(formats=())
     for name, is_one in FORMATS.items():
-        formats.checks(name)(_text_only(is_one))
+        formats.checks(name)(partial(fits, is_one))
     return lambda schema: kept(schema, format_checker=formats)
+
+
+def _keys(schema: object) -> set[str]:
+    """Every key at any depth, wherever a reference may lead."""
+    keys: set[str] = set()
+    pending = [schema]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            keys |= item.keys()
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+    return keys
 
 
 def _in_time(keyword: Any) -> Any:
@@ -336,60 +288,6 @@ def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> It
 def _found(pattern: str, text: str) -> bool:
     left = _deadline.at - time.monotonic()
     return patterns.matches(pattern, text, seconds=min(left, patterns.SEARCH_SECONDS))
-
-
-# Formats
-
-
-def _is_date(text: str) -> bool:
-    return len(text) == 10 and date.fromisoformat(text) is not None
-
-
-def _is_instant(text: str) -> bool:
-    """RFC 3339: a date, a time with seconds, and an offset; a leap second is one of the minute before."""
-    if not patterns.matches(_INSTANT, text):
-        return False
-    return datetime.fromisoformat(f"{text[:17]}{'59' if text[17:19] == '60' else text[17:19]}+00:00") is not None
-
-
-def _is_email(text: str) -> bool:
-    from django.core.exceptions import ValidationError
-    from django.core.validators import validate_email
-
-    try:
-        validate_email(text)
-    except ValidationError:
-        return False
-    return True
-
-
-def _is_uri(text: str) -> bool:
-    parts = urlsplit(text)
-    has_rest = bool(parts.netloc or parts.path)
-    return patterns.matches(_URI, text) and has_rest and (parts.port or 0) >= 0
-
-
-def _is_uuid(text: str) -> bool:
-    return len(text) == 36 and str(UUID(text)) == text.lower()
-
-
-FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
-    "date": _is_date,
-    "date-time": _is_instant,
-    "email": _is_email,
-    "uri": _is_uri,
-    "uuid": _is_uuid,
-}
-
-
-def _text_only(is_one: Callable[[str], bool]) -> Callable[[Any], bool]:
-    def checked(value: Any) -> bool:
-        try:
-            return not isinstance(value, str) or is_one(value)
-        except ValueError:
-            return False
-
-    return checked
 
 
 # What is told

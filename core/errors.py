@@ -77,6 +77,24 @@ class Conflict(DomainError):
     title = "Somebody else was quicker."
 
 
+class ToolFailed(DomainError):
+    """A tool's own failure, told by the status of its code because the caller asked for that (C60)."""
+
+    title = "The tool failed."
+    _CODES: ClassVar[dict[int, str]] = {
+        400: "RobotoInvalidRequestException",
+        401: "RobotoUnauthorizedException",
+        404: "RobotoNotFoundException",
+        429: "RobotoLimitExceededException",
+        504: "RobotoServiceTimeoutException",
+    }
+
+    def __init__(self, message: str, *, status: int, details: dict[str, Any]) -> None:
+        super().__init__(message, details=details)
+        self.status = status  # type: ignore[misc]
+        self.code = self._CODES.get(status, "RobotoInternalException")  # type: ignore[misc]
+
+
 class TooManyTries(DomainError):
     """Sign-in is paused."""
 

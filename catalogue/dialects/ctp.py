@@ -132,7 +132,10 @@ def _output_description(sheet: Sheet, title: str) -> str:
 def _example(content: Content) -> JsonObject:
     """An example that both of CTP's validators accept: one of them wants to see `success` in the output."""
     output = schemas.example_of({"type": "object"} if content.output_schema is None else content.output_schema)
-    return {"input": schemas.example_of({"type": "object", **content.input_schema}), "output": {"success": True, "data": output}}
+    return {
+        "input": schemas.example_of({"type": "object", **content.input_schema}),
+        "output": {"success": True, "data": output},
+    }
 
 
 def _mode(hints: Annotations) -> str:

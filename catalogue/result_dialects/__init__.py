@@ -6,8 +6,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from catalogue import results
+from catalogue.record import Loss
 from catalogue.result_dialects import blocks, convilyn, ctp, mcp, roboto
-from catalogue.result_dialects.shape import Context, Loss, object_of, refused
+from catalogue.result_dialects.shape import Context, object_of, refused
 from catalogue.results import ToolResult
 from core.bodies import invalid
 from core.errors import InvalidRequest

@@ -3,10 +3,11 @@
 from typing import Any
 
 from catalogue import results
+from catalogue.record import Loss
 from catalogue.result_dialects.shape import (
     Context,
-    Loss,
     failure_text,
+    loss,
     object_of,
     refused,
     text_of_content,
@@ -35,7 +36,7 @@ def write_openai(result: ToolResult, context: Context, style: str | None) -> Wri
     """A tool message. It has no place to say that the call failed but its text."""
     text, losses = _text(result)
     if not result.success:
-        losses.append(Loss(path="success", reason="flattened", detail="only the text tells that it failed"))
+        losses.append(loss("/success", "flattened", "only the text tells that it failed"))
     return {"role": "tool", "tool_call_id": _use_id(result, context), "content": text}, losses
 
 
@@ -54,20 +55,18 @@ def _read(value: Any, use_key: str) -> tuple[ToolResult, list[Loss]]:
     text, is_error = text_of_content(source.get("content", "")), source.get("is_error", False)
     if not isinstance(is_error, bool | None):
         raise refused("is_error must be true or false")
-    if is_error:
-        result = results.fail("EXECUTION_ERROR", text or "unknown error")
-    else:
-        result = results.ok(value_of_text(text))
+    failed = results.fail("EXECUTION_ERROR", text or "unknown error")
+    result = failed if is_error else results.ok(value_of_text(text))
     use_id = source.get(use_key)
     return result.noted(custom={"tool_use_id": use_id} if isinstance(use_id, str) and use_id else {}), []
 
 
 def _text(result: ToolResult) -> tuple[str, list[Loss]]:
-    metadata = ("metadata.inputSize", "metadata.outputSize", "metadata.warnings")
-    losses = list(told(result, "execution_time_ms", "error.details", *metadata))
+    metadata = ("/metadata/inputSize", "/metadata/outputSize", "/metadata/warnings")
+    losses = list(told(result, "/execution_time_ms", "/error/details", *metadata))
     if result.error is None:
         return text_of(result.data), losses
-    return failure_text(result.error), [*losses, *told(result, "data")]
+    return failure_text(result.error), [*losses, *told(result, "/data")]
 
 
 def _use_id(result: ToolResult, context: Context) -> str:

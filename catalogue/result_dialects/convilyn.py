@@ -3,7 +3,8 @@
 from typing import Any
 
 from catalogue import results
-from catalogue.result_dialects.shape import Context, Loss, object_of, refused, time_of, told
+from catalogue.record import Loss
+from catalogue.result_dialects.shape import Context, loss, object_of, refused, time_of, told
 from catalogue.results import ToolResult
 
 _KEYS = frozenset({"success", "data", "error", "execution_time_ms"})
@@ -11,11 +12,11 @@ _KEYS = frozenset({"success", "data", "error", "execution_time_ms"})
 
 def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict[str, Any], list[Loss]]:
     """The result for the real model; what is no object stands under `value`."""
-    losses = list(told(result, "metadata.inputSize", "metadata.outputSize", "metadata.warnings", "metadata.custom"))
+    losses = list(told(result, "/metadata/inputSize", "/metadata/outputSize", "/metadata/warnings", "/metadata/custom"))
     data, error = result.data, None
     if data is not None and not isinstance(data, dict):
         data = {"value": data}
-        losses.append(Loss(path="data", reason="wrapped", detail="under value"))
+        losses.append(loss("/data", "wrapped", "under value"))
     if result.error is not None:
         error = result.error.model_dump(include={"code", "message", "details"})
         if result.error.suggestion:
@@ -37,14 +38,16 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
     custom = {key: child for key, child in source.items() if key not in _KEYS}
     took = time_of(source.get("execution_time_ms"))
     if success:
-        return results.ok(source.get("data"), execution_time_ms=took, **custom), []
+        return results.ok(source.get("data"), execution_time_ms=took).noted(custom=custom), []
     result = _failed(error, took)
     return result.model_copy(update={"data": source.get("data")}).noted(custom=custom), []
 
 
 def _failed(error: Any, took: float | None) -> ToolResult:
     if error is None:
-        return results.fail("EXECUTION_ERROR", "unknown error", execution_time_ms=took).noted("the failure had no error")
+        return results.fail("EXECUTION_ERROR", "unknown error", execution_time_ms=took).noted(
+            "the failure had no error"
+        )
     if not (isinstance(error, dict) and isinstance(error.get("code"), str) and isinstance(error.get("message"), str)):
         raise refused("error must have a code and a message")
     details = error.get("details")

@@ -3,22 +3,22 @@
 from typing import Any
 
 from catalogue import results
-from catalogue.result_dialects.shape import Context, Loss, count_of, object_of, refused, time_of, told
+from catalogue.record import Loss
+from catalogue.result_dialects.shape import Context, count_of, loss, object_of, refused, time_of, told
 from catalogue.results import CODES, Metadata, ToolResult
 
 STRICT_METADATA = frozenset(
     {"executionTime", "inputSize", "outputSize", "cached", "warnings", "toolVersion", "executionMode"}
 )
 """What the closed schema of the CTP tree knows."""
-_KEYS = frozenset(
-    {"success", "data", "error", "errorCode", "suggestion", "metadata", "_meta", "validationErrors"}
-)
+_KEYS = frozenset({"success", "data", "error", "errorCode", "suggestion", "metadata", "_meta", "validationErrors"})
 _RUNTIME_CODES = {"TOOL_NOT_FOUND": "NOT_FOUND", "VALIDATION_ERROR": "INVALID_INPUT"}
 
 
 def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict[str, Any], list[Loss]]:
     """The result as the seed's schema wants it; with `style=strict` as the closed schema of the tree does."""
-    is_strict, losses = style == "strict", []
+    losses: list[Loss] = []
+    is_strict = style == "strict"
     metadata: dict[str, Any] = {**result.metadata.custom, **_told_metadata(result)}
     written: dict[str, Any] = {"success": result.success}
     if result.success or result.data is not None:
@@ -26,14 +26,14 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
     if result.error is not None:
         written |= _told_error(result, metadata)
         if is_strict:
-            losses += told(result, "error.suggestion")
+            losses += told(result, "/error/suggestion")
             written.pop("suggestion", None)
     for key in list(metadata):
         if metadata[key] is None:
             del metadata[key]
         elif is_strict and not _is_known(key, metadata[key]):
             del metadata[key]
-            losses.append(Loss(path=f"metadata.{key}", reason="no_slot"))
+            losses.append(loss(f"/metadata/{key}"))
     return {**written, **({"metadata": metadata} if metadata else {})}, losses
 
 
@@ -44,16 +44,16 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
         raise refused("success must be true or false")
     metadata, losses = _metadata_of(source)
     spread = {key: child for key, child in source.items() if key not in _KEYS}
-    data = source["data"] if "data" in source else spread or None
+    data = source.get("data", spread or None)
     if "data" in source:
-        losses += [Loss(path=key, reason="no_slot") for key in spread]
+        losses += [loss(f"/{key}") for key in spread]
     details, original = metadata.custom.pop("details", None), metadata.custom.pop("originalCode", None)
     timing, runtime = metadata.custom.pop("executionTime", None), source.get("_meta")
     if timing is None and isinstance(runtime, dict):
         timing = runtime.get("durationMs")
     result = results.ok(data, execution_time_ms=time_of(timing))
     if source["success"]:
-        losses += [Loss(path=key, reason="no_slot") for key in ("error", "errorCode", "suggestion") if key in source]
+        losses += [loss(f"/{key}") for key in ("error", "errorCode", "suggestion") if key in source]
         if details is not None:
             metadata.custom["details"] = details
     else:
@@ -103,7 +103,7 @@ def _metadata_of(source: dict[str, Any]) -> tuple[Metadata, list[Loss]]:
     rest, losses = dict(given), []
     warnings = rest.pop("warnings", [])
     if not (isinstance(warnings, list) and all(isinstance(each, str) for each in warnings)):
-        warnings, losses = [], [Loss(path="metadata.warnings", reason="no_slot")]
+        warnings, losses = [], [loss("/metadata/warnings")]
     sizes = {name: count_of(rest.pop(name, None)) for name in ("inputSize", "outputSize")}
     return Metadata(**sizes, warnings=warnings, custom=rest), losses
 

@@ -3,11 +3,12 @@
 from typing import Any
 
 from catalogue import results
+from catalogue.record import Loss
 from catalogue.result_dialects.shape import (
     Context,
-    Loss,
     count_of,
     failure_text,
+    loss,
     object_of,
     refused,
     text_of_content,
@@ -26,13 +27,13 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
     losses: list[Loss] = []
     if result.error is not None:
         text, structured = failure_text(result.error), {"error": result.error.model_dump(exclude_none=True)}
-        losses += told(result, "data")
+        losses += told(result, "/data")
     else:
         text, structured = canonical_json(result.data), result.data
         if not isinstance(structured, dict):
             structured = {"value": structured}
-            losses.append(Loss(path="data", reason="wrapped", detail="under value"))
-    meta = {METADATA: result.metadata.model_dump(exclude_none=True)}
+            losses.append(loss("/data", "wrapped", "under value"))
+    meta: dict[str, Any] = {METADATA: result.metadata.model_dump(exclude_none=True)}
     if result.execution_time_ms is not None:
         meta[TIME] = result.execution_time_ms
     block = {"type": "text", "text": text}
@@ -58,7 +59,7 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
     update = {"execution_time_ms": time_of(meta.get(TIME)), "metadata": _metadata(meta.get(METADATA), custom)}
     blocks = source.get("content", [])
     losses = [
-        Loss(path=f"content[{place}]", reason="no_slot")
+        loss(f"/content[{place}]")
         for place, block in enumerate(blocks if isinstance(blocks, list) else ())
         if not (isinstance(block, dict) and block.get("type", "text") == "text")
     ]

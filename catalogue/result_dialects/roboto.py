@@ -3,7 +3,8 @@
 from typing import Any
 
 from catalogue import results
-from catalogue.result_dialects.shape import Context, Loss, object_of, refused, time_of, told
+from catalogue.record import Loss
+from catalogue.result_dialects.shape import Context, loss, object_of, refused, time_of, told
 from catalogue.results import ToolResult
 
 DECLINED = "DECLINED"
@@ -12,7 +13,7 @@ _ABOUT_ERROR = ("error", "code", "details", "suggestion")
 
 def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict[str, Any], list[Loss]]:
     """The result as a client hands it in."""
-    losses = list(told(result, "metadata.inputSize", "metadata.outputSize", "metadata.warnings"))
+    losses = list(told(result, "/metadata/inputSize", "/metadata/outputSize", "/metadata/warnings"))
     custom = result.metadata.custom
     written = {
         "tool_use_id": context.tool_use_id or str(custom.get("tool_use_id") or ""),
@@ -20,11 +21,11 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
         "runtime_ms": round(result.execution_time_ms or 0),
     }
     if result.error is not None:
-        losses += told(result, "data")
+        losses += told(result, "/data")
         status = "declined" if result.error.code == DECLINED else "error"
         return {**written, "status": status, "output": output_of(result)}, losses
     if result.data is not None and not isinstance(result.data, dict):
-        losses.append(Loss(path="data", reason="wrapped", detail="under result"))
+        losses.append(loss("/data", "wrapped", "under result"))
     return {**written, "status": "success", "output": output_of(result)}, losses
 
 
@@ -47,10 +48,8 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
     if not isinstance(output, dict | None):
         raise refused("output must be an object or null")
     took = time_of(source.get("runtime_ms"))
-    if status == "success":
-        result = results.ok(output, execution_time_ms=took)
-    else:
-        result = _failed(status, output or {}, took)
+    is_success = status == "success"
+    result = results.ok(output, execution_time_ms=took) if is_success else _failed(status, output or {}, took)
     named = {name: source[name] for name in ("tool_use_id", "tool_name") if isinstance(source.get(name), str)}
     return result.noted(custom=named), []
 

@@ -2,22 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
+from catalogue.record import Loss, LossReason
 from catalogue.results import Failure, ToolResult
 from core.errors import InvalidRequest
-from core.wire import Body, Wire
-
-
-class Loss(Wire):
-    """Something that the other dialect has no place for, or another one."""
-
-    path: str
-    reason: Literal["no_slot", "renamed", "wrapped", "flattened"]
-    detail: str = ""
-    preserved: bool = False
+from core.wire import Body
 
 
 class Context(Body):
@@ -39,15 +31,20 @@ def object_of(value: Any) -> dict[str, Any]:
     return value
 
 
+def loss(path: str, reason: LossReason = "no_slot", detail: str = "") -> Loss:
+    """Something that the other dialect has no place for, or another one; nothing brings it back."""
+    return Loss(path=path, reason=reason, detail=detail, preserved=False)
+
+
 def told(result: ToolResult, *paths: str) -> Iterator[Loss]:
     """A loss for each of these places that holds anything."""
     whole = result.model_dump()
     for path in paths:
         held: Any = whole
-        for part in path.split("."):
+        for part in path.removeprefix("/").split("/"):
             held = (held or {}).get(part)
         if held not in (None, [], {}):
-            yield Loss(path=path, reason="no_slot")
+            yield loss(path)
 
 
 def failure_text(error: Failure) -> str:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("config", "feedback", "threads", "catalogue", "accounts", "core")
 SLOW_LIBRARIES = {
     "pydantic_ai", "jsonschema", "referencing", "redis", "anyio", "httpx", "markdown_it", "nh3", "pygments", "celery",
-    "tqdm", "drf_spectacular", "kombu", "granian", "asyncio", "griffe",
+    "tqdm", "drf_spectacular", "kombu", "granian", "asyncio", "griffe", "regex",
 }  # fmt: skip
 
 
