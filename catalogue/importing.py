@@ -101,8 +101,8 @@ def _read(body: ImportIn) -> Batch:
     if len(values) > MAX_TOOLS:
         message = f"tools: {len(values)} are more than the {MAX_TOOLS} that one import may hold"
         raise InvalidRequest(message, details={"reason": "too_many_tools"})
-    named = body.server or (batch.server or {}).get("name") or dialect.server
-    if body.server is not None and not naming.is_server(body.server):
+    named = body.server if body.server is not None else (batch.server or {}).get("name", dialect.server)
+    if named is not None and not naming.is_server(named):
         raise InvalidRequest(f"server: {_SERVER_RULE}", details={"reason": "invalid_server"})
     batch.items = [_item(dialect, index, value, named) for index, value in enumerate(values)]
     _find_duplicates(batch.good)
@@ -186,7 +186,8 @@ def _servers(org_id: int, user_id: int | None, batch: Batch, body: ImportIn) -> 
     """The servers of an import by folded name, locked in one order, made where they are missing."""
     wanted = {naming.fold(item.server): item.server for item in reversed(batch.good)}
     if batch.server is not None:
-        wanted.setdefault(naming.fold(body.server or batch.server["name"]), body.server or batch.server["name"])
+        named = body.server or batch.server["name"]
+        wanted.setdefault(naming.fold(named), named)
     for name in naming.BUILTIN & wanted.keys():
         raise Unauthorized(f"The server {name} belongs to everybody and is read-only.")
     made = {"source_dialect": batch.dialect.name, "created_by_id": user_id, "modified_by_id": user_id}
@@ -239,7 +240,9 @@ def store(servers: Mapping[str, ToolServer], user_id: int | None, items: Sequenc
 
 def _existing(servers: Iterable[ToolServer], names: Sequence[str]) -> dict[tuple[int, str], Any]:
     present = ToolVersion.objects.filter(tool=OuterRef("pk"), version=OuterRef("version"))
-    rows = Tool.objects.filter(server__in=list(servers), name__in=names).annotate(
+    # Locked, because a person may be changing one of them in place at this moment.
+    locked = Tool.objects.select_for_update(of=("self",)).order_by("pk")
+    rows = locked.filter(server__in=list(servers), name__in=names).annotate(
         spec_hash=Subquery(present.values("spec_hash")[:1]), description=Subquery(present.values("description")[:1])
     )
     return {(tool.server_id, tool.name): tool for tool in rows}

@@ -83,13 +83,13 @@ class Stored:
     visible: bool = True
     deprecated: bool = False
     deprecation_message: str | None = None
-    handler: JsonObject = field(default_factory=lambda: {"kind": "none"})
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A tool in a dialect, with what it lost on the way."""
+    """A tool in a dialect under its name there, with what it lost on the way."""
 
+    name: str
     tool: JsonObject
     losses: list[Loss]
 

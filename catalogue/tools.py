@@ -141,16 +141,19 @@ def listed_in(
     except ToolProblem as problem:
         raise refused(problem) from None
     rows, next_token = _page(org_id, filters, limit, page_token)
-    items: list[dict[str, Any]] = []
+    named: dict[str, dict[str, Any]] = {}
     omitted: list[OmittedOut] = []
     for tool, version in rows:
         try:
-            items.append(dialects.write(chosen, stored(tool, version), qualified=qualified, style=style).tool)
+            exported = dialects.write(chosen, stored(tool, version), qualified=qualified, style=style)
+            if exported.name in named:
+                raise ToolProblem("duplicate_name", "/name", f"another tool is called {exported.name} there")
+            named[exported.name] = exported.tool
         except ToolProblem as problem:
             omitted.append(
                 OmittedOut(qualified_name=tool.qualified_name, reason=problem.reason, message=problem.message)
             )
-    return DialectPageOut(items=items, next_token=next_token, omitted=omitted)
+    return DialectPageOut(items=[*named.values()], next_token=next_token, omitted=omitted)
 
 
 def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPageOut:

@@ -11,7 +11,7 @@ from catalogue import naming
 from catalogue.dialects import anthropic, convilyn, ctp, data_harness, mcp, openai, python, rdk, roboto
 from catalogue.dialects.sheet import Sheet
 from catalogue.dialects.source import Source
-from catalogue.record import Exported, Imported, JsonObject, Loss, Stored, ToolProblem
+from catalogue.record import Exported, Imported, JsonObject, Stored, ToolProblem
 
 ALIASES = {"roboto_client": "roboto"}
 """Names that a dialect is asked for by as well."""
@@ -79,7 +79,7 @@ def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str
         dialect.name, tool, name, style, home.holds | {"name", "extras"} if home and home.write else frozenset()
     )
     written = dialect.write(sheet)
-    return Exported(written, sheet.losses)
+    return Exported(sheet.name_there, written, sheet.losses)
 
 
-__all__ = ["ALIASES", "DIALECTS", "Dialect", "Loss", "dialect_named", "read", "write"]
+__all__ = ["ALIASES", "DIALECTS", "Dialect", "dialect_named", "read", "require_style", "write"]

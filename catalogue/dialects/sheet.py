@@ -20,6 +20,7 @@ class Sheet:
         self.content = tool.content
         self.name = name
         self.style = style
+        self.name_there = name
         self.losses: list[Loss] = []
         self._kept = kept
 
@@ -40,6 +41,7 @@ class Sheet:
 
     def rename(self, name: str) -> str:
         """The name under which the tool goes there."""
+        self.name_there = name
         if name != self.name:
             self.lose("name", "renamed", f"{self.name} is called {name} there")
         return name

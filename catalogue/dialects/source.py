@@ -5,7 +5,13 @@ from typing import Any
 from catalogue.record import JsonObject, Loss, LossReason, ToolProblem
 
 _MISSING: Any = object()
-_KINDS: dict[type, str] = {str: "a string", bool: "true or false", dict: "an object", list: "a list"}
+_KINDS: dict[type, str] = {
+    str: "a string",
+    bool: "true or false",
+    int: "a whole number",
+    dict: "an object",
+    list: "a list",
+}
 
 
 class Source:

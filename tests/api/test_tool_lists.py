@@ -88,6 +88,10 @@ def test_c46_what_does_not_fit_is_refused_alone_and_named_in_a_list(alice):
     listed = data_of(alice.get(f"{TOOLS}?dialect=ctp&server=srv&visible=any"))
     assert [each["qualified_name"] for each in listed["omitted"]] == ["srv__odd"]
     assert len(listed["items"]) == 5
+    imported(alice, function("gamma_ray"))
+    listed = data_of(alice.get(f"{TOOLS}?dialect=openai&server=srv&q=gamma"))
+    assert [each["function"]["name"] for each in listed["items"]] == ["srv__gamma_ray"]
+    assert [each["reason"] for each in listed["omitted"]] == ["duplicate_name"]
 
 
 def test_c47_an_export_of_one_tool_names_its_losses(alice):

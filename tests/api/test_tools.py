@@ -278,6 +278,15 @@ def test_names_that_no_server_can_have(server, api):
     assert refused(api("alice"), function(), server=server)["reason"] == "invalid_server"
 
 
+def test_a_manifest_cannot_make_a_server_with_a_name_that_none_can_have(api):
+    manifest = {"server": {"name": "My Server", "version": "1", "description": "d"}, "tools": []}
+    answer = api("alice").post(IMPORT, {"dialect": "convilyn", "manifest": manifest})
+    assert (answer.status_code, answer.json()["details"]["reason"]) == (400, "invalid_server")
+    manifest["server"].pop("version")
+    answer = api("alice").post(IMPORT, {"dialect": "convilyn", "manifest": manifest})
+    assert (answer.status_code, answer.json()["details"]["reason"]) == (400, "invalid_tool")
+
+
 def test_a_server_has_to_be_named(api):
     assert refused(api("alice"), function(), server=None)["reason"] == "invalid_server"
 

@@ -39,7 +39,8 @@ def read(dialect: str, tool: Any) -> Imported:
 
 def stored(found: Imported, server: str = "srv") -> Stored:
     """The same as the catalogue keeps it."""
-    return Stored(server=server, name=found.name, content=found.content, **found.unversioned)
+    unversioned = {key: value for key, value in found.unversioned.items() if key != "handler"}
+    return Stored(server=server, name=found.name, content=found.content, **unversioned)
 
 
 def write(dialect: str, tool: Stored, **how: Any) -> Exported:

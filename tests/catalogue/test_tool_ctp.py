@@ -125,6 +125,9 @@ def test_c39_twelve_types():
     ]
     several = properties(parameter("p", "select", options=options, multiple=True, validation={"maxItems": 2}))
     assert several["p"] == {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "maxItems": 2}
+    wrong = parameter("p", "select", multiple=True, validation={"minItems": "one"})
+    with pytest.raises(ToolProblem, match="/parameters/0/validation/minItems: must be a whole number"):
+        read("ctp", definition(wrong))
     with pytest.raises(ToolProblem) as caught:
         read("ctp", definition(parameter("p", "slider")))
     assert (caught.value.reason, caught.value.path) == ("invalid_tool", "/parameters/0/type")
