@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from catalogue import calls, data, executing, result_dialects, results, tools, validating
+from catalogue import calls, data, executing, naming, result_dialects, results, tools, validating
 from catalogue.executing import Execution, Limits, Target
 from catalogue.models import Call, Tool
 from catalogue.result_dialects import Context
@@ -54,12 +54,11 @@ def call(actor: Actor, org_id: int, tool: Tool, body: CallIn) -> CallOut:
     row, is_new = _begin(actor, org_id, target, body)
     if is_new:
         _make(row, target, given, body)
-    answered = call_out(row, body.result_dialect, body.tool_use_id)
     result = ToolResult.model_validate(row.answer["result"])
     if body.on_error == "http" and result.error is not None:
         reason = {"reason": result.error.code, "call_id": row.call_id}
         raise ToolFailed(result.error.message or result.error.code, status=result.status, details=reason)
-    return answered
+    return call_out(row, body.result_dialect, body.tool_use_id)
 
 
 def recorded(actor: Actor, call_id: str) -> RecordedCallOut:
@@ -76,23 +75,21 @@ def recorded(actor: Actor, call_id: str) -> RecordedCallOut:
 def call_out(row: Call, dialect: str, tool_use_id: str | None = None) -> CallOut:
     """A call on record as its response, the result in that dialect."""
     answer = row.answer or {}
-    result = answer.get("result")
-    name = f"{row.server}__{row.tool}" if row.server else row.tool
-    if result is not None and dialect != "canonical":
-        context = Context(tool_use_id=tool_use_id, tool_name=name)
-        result, _ = result_dialects.write(dialect, ToolResult.model_validate(result), context=context)
+    name = naming.join(row.server, row.tool)
+    result = ToolResult.model_validate(answer["result"]) if answer else None
+    context = Context(tool_use_id=tool_use_id, tool_name=name)
     return CallOut(
         call_id=row.call_id,
         qualified_name=name,
         version=row.version,
-        result=result,
+        result=result_dialects.write(dialect, result, context=context)[0] if result else None,
         result_dialect=dialect,
         attempts=answer.get("attempts", []),
         failure=answer.get("failure"),
         data_ref=answer.get("data_ref"),
-        model_view=answer.get("model_view"),
+        model_view=results.model_view(result) if result else None,
         world=None,
-        http_status=answer.get("http_status"),
+        http_status=result.status if result else None,
     )
 
 

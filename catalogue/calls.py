@@ -114,15 +114,8 @@ def call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> Made:
 
 def answer_of(execution: Execution, data_ref: dict[str, str] | None) -> dict[str, Any]:
     """What is kept of a call that was made, and given again to whoever asks for it."""
-    result = execution.result
-    return {
-        "result": result.model_dump(),
-        "attempts": execution.attempts,
-        "failure": execution.failure,
-        "data_ref": data_ref,
-        "model_view": results.model_view(result),
-        "http_status": result.status,
-    }
+    kept = {"attempts": execution.attempts, "failure": execution.failure, "data_ref": data_ref}
+    return {"result": execution.result.model_dump(), **kept}
 
 
 def _put_aside(execution: Execution, spec: ToolSpec, context: ToolContext, raw: dict[str, Any]) -> Made:

@@ -109,7 +109,8 @@ def execute(target: Target, given: validating.Checked, context: ToolContext, lim
         said = f"{target.qualified_name} has no handler: Heddle cannot run it."
         return _failed(results.fail("NOT_FOUND", said, reason), given, target, limits)
     surplus = validating.undeclared(given.arguments, target.input_schema)
-    passed = {name: value for name, value in given.arguments.items() if name not in surplus}
+    dropped = frozenset(surplus)
+    passed = {name: value for name, value in given.arguments.items() if name not in dropped}
     result, attempts = _attempts(target, passed, context, limits)
     result = results.sized(_fitting(result, target, limits), given.arguments)
     if surplus:

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 MAX_PATTERN: Final = 2_000
 MAX_REPEATS: Final = 20_000
+_MAX_KEPT: Final = 2_000
 SEARCH_SECONDS: Final = 0.25
-_HIDING = re.compile(r"\(\?(?:#|[a-zA-Z]*x)")
-"""What could stand between a thing and its count, unseen by the reading below."""
+_HIDING = re.compile(r"\(\?(?:#|[a-zA-Z]*[xV])")
+"""What could stand between a thing and its count unseen, and what lets classes hold classes."""
 _COUNT = re.compile(r"\{(\d*)(?:,(\d*))?\}")
 
 
@@ -25,21 +26,17 @@ class SearchTooLong(Exception):
     """A pattern that would not come to an end with this text."""
 
 
-@lru_cache(maxsize=512)
 def compiled(pattern: str) -> Any:
     """The pattern, ready for use. Raises `PatternRefused` for one that is malformed, too long or too large."""
-    import regex
-
     if len(pattern) > MAX_PATTERN:
         raise PatternRefused(f"is longer than {MAX_PATTERN} characters")
     if _HIDING.search(pattern):
-        raise PatternRefused("holds a comment or the flag x")
-    if _written_out(pattern) > MAX_REPEATS:
+        raise PatternRefused("holds a comment, or the flag x or V")
+    size = _written_out(pattern)
+    if size > MAX_REPEATS:
         raise PatternRefused(f"repeats more than {MAX_REPEATS} times")
-    try:
-        return regex.compile(pattern)
-    except (regex.error, RecursionError, OverflowError, ValueError) as problem:
-        raise PatternRefused(f"is no regular expression: {str(problem)[:200]}") from None
+    # A large one takes megabytes: strangers must not fill a cache with them.
+    return _kept(pattern) if size <= _MAX_KEPT else _compile(pattern)
 
 
 def matches(pattern: str, text: str, *, whole: bool = False, seconds: float = SEARCH_SECONDS) -> bool:
@@ -51,6 +48,19 @@ def matches(pattern: str, text: str, *, whole: bool = False, seconds: float = SE
         raise SearchTooLong from None
 
 
+def _compile(pattern: str) -> Any:
+    import regex
+
+    try:
+        return regex.compile(pattern, cache_pattern=False)
+    except (regex.error, RecursionError, OverflowError, ValueError) as problem:
+        raise PatternRefused(f"is no regular expression: {str(problem)[:200]}") from None
+
+
+_kept = lru_cache(maxsize=512)(_compile)
+
+
+@lru_cache(maxsize=2048)
 def _written_out(pattern: str) -> int:
     """How many things stand there once every counted repeat is written out.
 
@@ -67,7 +77,7 @@ def _written_out(pattern: str) -> int:
             sums[-1] += last
             place += 1
         elif count:
-            times = max(1, *(int(number[:9]) for number in count.groups() if number))
+            times = max([1, *(int(number[:9]) for number in count.groups() if number)])
             sums[-1] += last * (times - 1)
             last, place = last * times, count.end()
         elif character in "?+*":

@@ -187,6 +187,7 @@ def _filled(value: Any, schema: Any, whole: Mapping[str, Any]) -> Any:
 def _validator() -> Callable[[dict[str, Any] | bool], Any]:
     """Draft 2020-12 with keywords that keep time, and with the formats that are enforced."""
     from jsonschema import Draft202012Validator, FormatChecker, validators
+    from referencing import Registry
 
     own = {
         "pattern": _pattern,
@@ -203,7 +204,8 @@ def _validator() -> Callable[[dict[str, Any] | bool], Any]:
     formats = FormatChecker(formats=())
     for name, is_one in FORMATS.items():
         formats.checks(name)(partial(fits, is_one))
-    return lambda schema: kept(schema, format_checker=formats)
+    # Without a registry of its own `jsonschema` would fetch what a schema refers to from anywhere.
+    return partial(kept, format_checker=formats, registry=Registry())
 
 
 def _keys(schema: object) -> set[str]:

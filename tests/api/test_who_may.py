@@ -49,21 +49,22 @@ IN_AN_ORG = May(private=200, stranger=200, admin=400, unknown=None)
 VISIBLE_SKILL = May(private=404, stranger=404, admin=404)
 EDITED_SKILL = replace(VISIBLE_SKILL, shared=403)
 AGENT = May(private=200, stranger=404, admin=404)
-ORGS_TOOL = replace(AGENT, admin=400)
 CALL = May(private=404, stranger=404)
 """The private one was made by an agent, the shared one from outside."""
 BY_NAME = replace(VISIBLE_SKILL, admin=400)
 
-MADE_TOOL = replace(ORGS_TOOL, private=403, shared=403)
+TOOL = replace(BY_NAME, private=200)
+"""Of a tool by its name: the whole org may, nobody else knows of it, an admin of no org has to name one."""
+MADE_TOOL = replace(TOOL, private=403, shared=403)
 
 TEXT = {"role": "user", "content": [{"text": "Hello"}]}
 SKILL = {"name": "another", "description": "What for.", "body": "How."}
 AGENT_BODY = {"name": "another", "request_template": {"messages": [TEXT]}}
 CONVERSATIONS = {"format": "openai", "conversations": [{"id": "c", "messages": [{"role": "user", "content": "Hi"}]}]}
-TOOLS = {"dialect": "openai", "server": "ours", "tool": {"name": "another"}}
+TOOLS = {"dialect": "openai", "server": "srv", "tool": {"name": "another"}}
 THREAD = "v1/ai/threads/<str:thread_id>"
 SKILLS = "v1/skills/id/<str:skill_id>"
-TOOL = "v1/catalogue/tools/<str:qualified_name>"
+ONE_TOOL = "v1/catalogue/tools/<str:qualified_name>"
 SERVER = "v1/catalogue/servers/<str:server>"
 
 ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
@@ -115,17 +116,17 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("DELETE", f"{SKILLS}/subscribe"): (VISIBLE_SKILL, None),
     ("POST", "v1/catalogue/tools/import"): (IN_AN_ORG, TOOLS),
     ("GET", "v1/catalogue/tools"): (IN_AN_ORG, None),
-    ("GET", TOOL): (ORGS_TOOL, None),
-    ("PATCH", TOOL): (ORGS_TOOL, {"visible": False}),
-    ("DELETE", TOOL): (MADE_TOOL, None),
-    ("GET", f"{TOOL}/versions"): (ORGS_TOOL, None),
+    ("GET", ONE_TOOL): (TOOL, None),
+    ("PATCH", ONE_TOOL): (TOOL, {"visible": False}),
+    ("DELETE", ONE_TOOL): (MADE_TOOL, None),
+    ("GET", f"{ONE_TOOL}/versions"): (TOOL, None),
     ("GET", "v1/catalogue/servers"): (IN_AN_ORG, None),
-    ("GET", SERVER): (ORGS_TOOL, None),
-    ("PATCH", SERVER): (ORGS_TOOL, {"version": "2.0.0"}),
-    ("GET", f"{SERVER}/manifest"): (ORGS_TOOL, None),
-    ("POST", f"{TOOL}/validate"): (ORGS_TOOL, {"arguments": {}}),
-    ("POST", f"{TOOL}/build-input"): (ORGS_TOOL, {"args": []}),
-    ("POST", f"{TOOL}/call"): (ORGS_TOOL, {"arguments": {}}),
+    ("GET", SERVER): (TOOL, None),
+    ("PATCH", SERVER): (TOOL, {"version": "2.0.0"}),
+    ("GET", f"{SERVER}/manifest"): (TOOL, None),
+    ("POST", f"{ONE_TOOL}/validate"): (TOOL, {"arguments": {}}),
+    ("POST", f"{ONE_TOOL}/build-input"): (TOOL, {"args": []}),
+    ("POST", f"{ONE_TOOL}/call"): (TOOL, {"arguments": {}}),
     ("GET", "v1/catalogue/calls/<str:call_id>"): (CALL, None),
     ("POST", "v1/catalogue/results/validate"): (ANYBODY, {"result": {"success": True}}),
     ("POST", "v1/catalogue/results/convert"): (ANYBODY, {"from": "plain", "to": "ctp", "result": 1}),
@@ -194,10 +195,10 @@ UNKNOWN = {
     "skill_id": "sk_unknown",
     "agent_id": "agt_unknown",
     "name": "unknown",
-    "qualified_name": "ours__unknown",
+    "qualified_name": "srv__unknown",
+    "server": "unknown",
     "call_id": "call_unknown",
     "ref_id": "td_unknown",
-    "server": "unknown",
 }
 
 
@@ -207,13 +208,13 @@ def world(who, api):
     set_policy("acme", "visibility_may_change", True)
     alice = api("alice")
     agent = data_of(alice.post("/v1/ai/agents", {**AGENT_BODY, "name": "ours"}))
-    data_of(alice.post("/v1/catalogue/tools/import", {**TOOLS, "tool": {"name": "tool"}}))
+    data_of(alice.post("/v1/catalogue/tools/import", {**TOOLS, "tool": {"name": "look"}}))
     ref = data_of(alice.post("/v1/catalogue/data", {"data": {}}))
 
     def call_of(thread: Thread, visibility: str) -> str:
         if visibility == "private":
             return Call.objects.get(thread_id=thread.thread_id).call_id
-        return data_of(alice.post("/v1/catalogue/tools/ours__tool/call", {}))["call_id"]
+        return data_of(alice.post("/v1/catalogue/tools/srv__look/call", {}))["call_id"]
 
     def place(visibility: str, skill_name: str) -> Place:
         thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility=visibility)
@@ -232,10 +233,10 @@ def world(who, api):
                 "version": "1",
                 "agent_id": agent["agent_id"],
                 "name": skill_name,
-                "qualified_name": "ours__tool",
+                "qualified_name": "srv__look",
+                "server": "srv",
                 "call_id": call_of(thread, visibility),
                 "ref_id": ref["ref_id"],
-                "server": "ours",
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             }
         )

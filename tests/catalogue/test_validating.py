@@ -130,7 +130,9 @@ def test_a_pattern_that_would_not_come_to_an_end_is_given_up():
         assert took < 2 and found == {"": "CONSTRAINT_VIOLATION"}
 
 
-@pytest.mark.parametrize("pattern", ["(?:(?:a{1000}){1000}){1000}", "(", "a{30000}", "(?#c)a", "(?x)a {9}", "a" * 2001])
+@pytest.mark.parametrize(
+    "pattern", ["(?:(?:a{1000}){1000}){1000}", "(", "a{30000}", "(?#c)a", "(?x)a {9}", "(?V1)[[a]]", "a" * 2001]
+)
 def test_a_pattern_that_cannot_be_used_is_refused(pattern):
     with pytest.raises(patterns.PatternRefused):
         patterns.compiled(pattern)
@@ -138,10 +140,20 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern):
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"^\d{4}-\d{2}-\d{2}$", r"^(?=.*[A-Z])(?<word>\p{L}+)$", "^[a-z]{1,255}@[^]{]{1,255}$", r"^\{a{2}\}$"]
+    "pattern",
+    [r"^\d{4}-\d{2}-\d{2}$", r"^(?=.*[A-Z])(?<word>\p{L}+)$", "^[a-z]{1,255}@[^]{]{1,255}$", r"^\{a{2}\}$", "a{}b{,}"],
 )
 def test_ordinary_patterns_are_usable(pattern):
     assert patterns.compiled(pattern)
+
+
+@pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
+def test_nothing_is_ever_fetched(keyword, monkeypatch):
+    asked: list[Any] = []
+    monkeypatch.setattr("urllib.request.urlopen", lambda *request, **_: asked.append(request))
+    schema = {"$id": "http://127.0.0.1:9/", "properties": {"a": {keyword: "http://127.0.0.1:9/else"}}}
+    assert codes({"a": 1}, schema) == {"": "CONSTRAINT_VIOLATION"} and asked == []
+    assert codes({"a": 1}, {"$id": "http://127.0.0.1:9/", "properties": {"a": {"$ref": "b"}}}) and asked == []
 
 
 def test_the_one_pair_of_keywords_that_knows_no_limit_is_not_checked():
