@@ -1,6 +1,7 @@
 """Exports and imports held against the real packages and the real tools (C16, C18 to C25, C30, C33, C98, C99, C131)."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -185,3 +186,11 @@ def test_mcp_round_trip_of_a_full_dump():
     )
     dumped = tool.model_dump(by_alias=True, mode="json")
     assert across("mcp", "mcp", dumped).tool == {**dumped, "description": ""}
+
+
+def test_c129_the_real_mcp_adapter_takes_what_is_exported():
+    """Under the server's name; the adapter knows nothing of hints and hides what it brings (T35)."""
+    adapter = pytest.importorskip("data_harness.data.mcp", reason="data-harness is not installed")
+    listed = SimpleNamespace(**{**across("openai", "mcp", MINIMAL["openai"]).tool, "annotations": None})
+    [spec] = adapter.mcp_tool_specs(SimpleNamespace(tools=[listed]), prefix="srv")
+    assert (spec.name, spec.description, spec.input_schema) == ("srv__look", "Look.", SCHEMA)
