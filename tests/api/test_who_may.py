@@ -14,11 +14,13 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, Membership, mint
 from accounts.orgs import set_policy
+from catalogue.models import Call
 from feedback.models import Bulk
 from tests import hooks, make
 from tests.api import shapes
 from tests.conftest import Api, data_of, refusal_of
 from threads import pending
+from threads.models import Thread
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,15 @@ IN_AN_ORG = May(private=200, stranger=200, admin=400, unknown=None)
 VISIBLE_SKILL = May(private=404, stranger=404, admin=404)
 EDITED_SKILL = replace(VISIBLE_SKILL, shared=403)
 AGENT = May(private=200, stranger=404, admin=404)
+CALL = May(private=404, stranger=404)
+"""The private one was made by an agent, the shared one from outside."""
 BY_NAME = replace(VISIBLE_SKILL, admin=400)
 WEBHOOK = May(private=404, shared=404, stranger=404)
 """Its owner's, who is an admin of the org; platform admins see everybody's."""
+
+TOOL = replace(BY_NAME, private=200)
+"""Of a tool by its name: the whole org may, nobody else knows of it, an admin of no org has to name one."""
+MADE_TOOL = replace(TOOL, private=403, shared=403)
 
 TEXT = {"role": "user", "content": [{"text": "Hello"}]}
 SKILL = {"name": "another", "description": "What for.", "body": "How."}
@@ -61,6 +69,9 @@ WEBHOOK_BODY = {"url": "https://hooks.example.org/", "events": ["feedback.submit
 THREAD = "v1/ai/threads/<str:thread_id>"
 SKILLS = "v1/skills/id/<str:skill_id>"
 WEBHOOKS = "v1/webhooks/<str:webhook_id>"
+TOOLS = {"dialect": "openai", "server": "srv", "tool": {"name": "another"}}
+ONE_TOOL = "v1/catalogue/tools/<str:qualified_name>"
+SERVER = "v1/catalogue/servers/<str:server>"
 
 ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", "v1/ai/threads"): (ANYBODY, None),
@@ -137,6 +148,25 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", f"{WEBHOOKS}/test"): (WEBHOOK, {}),
     ("GET", f"{WEBHOOKS}/deliveries"): (WEBHOOK, None),
     ("POST", f"{WEBHOOKS}/deliveries/<str:delivery_id>/replay"): (WEBHOOK, {}),
+    ("POST", "v1/catalogue/tools/import"): (IN_AN_ORG, TOOLS),
+    ("GET", "v1/catalogue/tools"): (IN_AN_ORG, None),
+    ("GET", ONE_TOOL): (TOOL, None),
+    ("PATCH", ONE_TOOL): (TOOL, {"visible": False}),
+    ("DELETE", ONE_TOOL): (MADE_TOOL, None),
+    ("GET", f"{ONE_TOOL}/versions"): (TOOL, None),
+    ("GET", "v1/catalogue/servers"): (IN_AN_ORG, None),
+    ("GET", SERVER): (TOOL, None),
+    ("PATCH", SERVER): (TOOL, {"version": "2.0.0"}),
+    ("GET", f"{SERVER}/manifest"): (TOOL, None),
+    ("POST", f"{ONE_TOOL}/validate"): (TOOL, {"arguments": {}}),
+    ("POST", f"{ONE_TOOL}/build-input"): (TOOL, {"args": []}),
+    ("POST", f"{ONE_TOOL}/call"): (TOOL, {"arguments": {}}),
+    ("GET", "v1/catalogue/calls/<str:call_id>"): (CALL, None),
+    ("POST", "v1/catalogue/results/validate"): (ANYBODY, {"result": {"success": True}}),
+    ("POST", "v1/catalogue/results/convert"): (ANYBODY, {"from": "plain", "to": "ctp", "result": 1}),
+    ("POST", "v1/catalogue/data"): (IN_AN_ORG, {"data": {}}),
+    ("GET", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
+    ("DELETE", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
 }
 ALIASES = {"v1/ai/chats": "v1/ai/threads"}
 """Names that routes had before 2026-05-20 (spec 1.6)."""
@@ -203,6 +233,10 @@ UNKNOWN = {
     "bulk_id": "blk_unknown",
     "view_id": "vw_unknown",
     "name": "unknown",
+    "qualified_name": "srv__unknown",
+    "server": "unknown",
+    "call_id": "call_unknown",
+    "ref_id": "td_unknown",
 }
 
 
@@ -215,6 +249,13 @@ def world(who, api):
     hooks.make_org_admin(who.alice)
     webhook = data_of(alice.post("/v1/webhooks", WEBHOOK_BODY))
     delivery = data_of(alice.post(f"/v1/webhooks/{webhook['webhook_id']}/test"))
+    data_of(alice.post("/v1/catalogue/tools/import", {**TOOLS, "tool": {"name": "look"}}))
+    ref = data_of(alice.post("/v1/catalogue/data", {"data": {}}))
+
+    def call_of(thread: Thread, visibility: str) -> str:
+        if visibility == "private":
+            return Call.objects.get(thread_id=thread.thread_id).call_id
+        return data_of(alice.post("/v1/catalogue/tools/srv__look/call", {}))["call_id"]
 
     def place(visibility: str, skill_name: str) -> Place:
         thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility=visibility)
@@ -240,6 +281,10 @@ def world(who, api):
                 "bulk_id": bulk.bulk_id,
                 "view_id": view["view_id"],
                 "name": skill_name,
+                "qualified_name": "srv__look",
+                "server": "srv",
+                "call_id": call_of(thread, visibility),
+                "ref_id": ref["ref_id"],
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             }
         )
