@@ -8,7 +8,6 @@ the same (`screens.Eyes`), not once for each.
 """
 
 import secrets
-import threading
 from collections.abc import Iterator
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -24,6 +23,7 @@ from core.actor import Actor
 from core.db import snapshot
 from core.errors import DomainError, InvalidRequest
 from core.shared import SharedTexts
+from core.turnstile import Turnstile
 from threads import reading, screens, transcript
 from threads.access import thread_for
 from threads.models import Message, Thread
@@ -49,7 +49,7 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
     with notices.waiting(transcript.subject(thread.pk)) as waiter:
         while True:
             try:
-                with _IN_TURN:
+                with _IN_TURN.passed():
                     # Anew each time: the right to read may have been taken away meanwhile (B146). The person is asked
                     # for anew in quiet moments only, which a thread that is being written to has none of for long.
                     actor = page_actor_again(request) if is_asked_again else actor
@@ -68,7 +68,7 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                 yield None
 
 
-_IN_TURN = threading.BoundedSemaphore(4)
+_IN_TURN = Turnstile(4)
 """How many readers look at the same time. All those of a thread wake at once, and without turns all of them together
 would hold up every other request, and each other: a reader holds a connection to the database here, a few at most."""
 
