@@ -25,21 +25,23 @@ class SharedTexts:
     def get(self, key: Hashable, make: Callable[[], str]) -> str:
         """The text of a key; raises what `make` raises."""
         with self._lock:
-            found = self._kept.get(key)
-            mine = found or self._kept.setdefault(key, Future())
-            if len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-        if found is not None:
-            return make() if found.exception() else found.result()
+            text_to_come = self._kept.get(key)
+            is_first = text_to_come is None
+            if text_to_come is None:
+                text_to_come = self._kept[key] = Future()
+                if len(self._kept) > self._size:
+                    self._kept.popitem(last=False)
+        if not is_first:
+            return make() if text_to_come.exception() else text_to_come.result()
         try:
             text = make()
         except BaseException as problem:
             self._forget(key)
-            mine.set_exception(problem)
+            text_to_come.set_exception(problem)
             raise
         if len(text) > LONGEST:
             self._forget(key)
-        mine.set_result(text)
+        text_to_come.set_result(text)
         return text
 
     def _forget(self, key: Hashable) -> None:

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.authentication import page_actor, page_actor_again
 from accounts.pages import signed_in
+from accounts.rights import Right
 from core import notices, sse
 from core.actor import Actor
 from core.db import snapshot
@@ -25,7 +26,7 @@ from core.errors import DomainError, InvalidRequest
 from core.shared import SharedTexts
 from core.turnstile import Turnstile
 from threads import reading, screens, transcript
-from threads.access import thread_for
+from threads.access import require, thread_for
 from threads.models import Message, Thread
 from threads.status import ThreadStatus
 
@@ -76,9 +77,13 @@ would hold up every other request, and each other: a reader holds a connection t
 def _changes(
     request: HttpRequest, actor: Actor, thread: Thread, since: int, known_status: str | None
 ) -> tuple[list[sse.Event], int]:
-    """The events for everything newer than a revision, and the revision that they lead to: one snapshot for all."""
+    """The events for everything newer than a revision, and the revision that they lead to: one snapshot for all.
+
+    Raises `Unauthorized` where the right to read is gone in that snapshot: nothing that came after it is shown.
+    """
     with snapshot():
         reading.refresh(thread)
+        require(actor, thread, Right.READ)
         events = []
         if since > thread.revision:  # the database was restored from a backup
             since = 0

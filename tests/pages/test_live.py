@@ -181,6 +181,25 @@ def test_a_reader_who_loses_the_right_is_told_and_gets_nothing_more(listen: List
     assert [told.name for told in owner.news()] == ["turns"]
 
 
+def test_what_is_said_after_the_right_was_taken_away_reaches_nobody_who_was_just_looking_up(
+    listen: Listen, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B146: the right is looked at in the same snapshot as the words."""
+    thread = make.thread(who.alice, "One", visibility="org")
+    line = listen("bob", thread)
+    line.news()
+
+    def late(actor: Actor, thread_id: str) -> Thread:
+        found = make.fresh(thread)
+        sharing.set_visibility(who.alice.actor, make.fresh(thread), "private")
+        make.send(who.alice, thread, "Only for me")
+        return found
+
+    titles.retitle(who.alice.actor, make.fresh(thread), "Something to look up")
+    monkeypatch.setattr(stream, "thread_for", late)
+    assert gone(line)
+
+
 @pytest.mark.parametrize("how", ["left the org", "was deactivated", "signed out", "changed the password"])
 def test_a_reader_who_is_out_loses_the_line_in_the_next_quiet_moment(
     listen: Listen, browser_of: Browser, who: People, how: str
