@@ -40,13 +40,13 @@ app.conf.update(
     timezone="UTC",
     beat_schedule={
         "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
+        "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
         # One that waited behind long turns has nothing to do any more: the next one does it.
         "digest": {
             "task": "feedback.digest",
             "schedule": env.digest_seconds,
             "options": {"expires": env.digest_seconds},
         },
-        "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
     },
     beat_schedule_filename=str(env.data_dir / "beat-schedule"),
 )

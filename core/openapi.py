@@ -20,7 +20,12 @@ _ENVELOPE: Schema = {
             "additionalProperties": False,
             "properties": {"error_code": {"type": "string"}, "message": {"type": "string", "minLength": 1}},
         },
-        "details": {"type": "array", "items": {"type": "object"}},
+        "details": {
+            "anyOf": [
+                {"type": "array", "items": {"type": "object"}},
+                {"type": "object", "required": ["reason"], "properties": {"reason": {"type": "string"}}},
+            ]
+        },
     },
 }
 
@@ -55,7 +60,8 @@ class Operation(AutoSchema):
         return f"{self.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', path)}"
 
     def get_tags(self) -> list[str]:
-        return [next((tag for tag in ("webhooks", "feedback", "skills", "agents") if tag in self.path), "threads")]
+        tags = ("webhooks", "feedback", "skills", "agents", "catalogue")
+        return [next((tag for tag in tags if tag in self.path), "threads")]
 
     def get_override_parameters(self) -> list[Any]:
         return [OpenApiParameter(name, str, required=False) for name in self.described.query]

@@ -35,7 +35,8 @@ class DeskEndpoint(Endpoint):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        require_admin(self.actor)
+        if request.method in self.allowed_methods:
+            require_admin(self.actor)
 
 
 class Triage(DeskEndpoint):

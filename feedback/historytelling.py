@@ -43,6 +43,8 @@ def _line(change: TriageChange, column: str, people: Mapping[int, User], reports
             return HistoryLine(who, f"let go of it{undo}", change.at, before=_name(people, before))
         case "owner_id":
             return HistoryLine(who, f"gave it to{undo}", change.at, _name(people, before), _name(people, after))
+        case "snoozed_until" if change.verb == "again":
+            return HistoryLine(who, "reported the same again, so it is due", change.at)
         case "snoozed_until" | "snoozed_until_again" if after:
             return HistoryLine(who, f"snoozed it{undo}", change.at, after=_when(after))
         case "snoozed_until" | "snoozed_until_again":

@@ -33,7 +33,7 @@ from feedback import (
 )
 from feedback.models import UserFeedback
 from feedback.presenting import Choice, Conflict, DeskBar, Near, Token, href, pane_of, panes, sentence
-from feedback.querying import Query, completing, parse, remarks
+from feedback.querying import Query, completions, parse, remarks
 from threads import presenting
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -166,7 +166,7 @@ def _desk(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
         "total": None if parsed.problems else saved_views.count(actor, query["q"]),
         "last": undoing.last_action(actor),
         "running": bulk.running(actor),
-        "terms": completing.terms(actor),
+        "terms": [(value.term, field.help) for field in completions(actor) for value in field.values],
         "labels": labelling.names(actor),
         "errors": {},
     }

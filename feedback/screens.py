@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from accounts.rights import Right
 from core import ids
 from core.actor import Actor
+from core.prepared import Prepared, Row
 from feedback import desk_records, historytelling, leasing, versions
 from feedback.deciding import labels_of
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
@@ -130,21 +131,26 @@ def _history(report: UserFeedback, changes: Sequence[TriageChange]) -> list[Hist
 
 def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
     """Ratings beside the messages of a thread: one's own, and for admins the latest of each message else."""
-    rows = UserFeedback.objects.filter(thread=thread).select_related("created_by").order_by("modified")
-    if not actor.is_admin:
-        rows = rows.filter(created_by=actor.user_id)
+    rows = _MARKS.rows(thread.pk) if actor.is_admin else _OWN_MARKS.rows(thread.pk, actor.user_id)
     marks: dict[int, Mark] = {}
-    for row in rows:
-        mine = row.created_by_id == actor.user_id
-        held = marks.get(row.message_sequence_num)
+    for index, sentiment, categories, notes, author_id, name, email in rows:
+        mine = author_id == actor.user_id
+        held = marks.get(index)
         if held is None or mine or not held.mine:
-            marks[row.message_sequence_num] = mark_of(row, mine=mine)
+            marks[index] = Mark(sentiment, tuple(categories), notes or "", name or email.partition("@")[0], mine)
     return marks
 
 
-def mark_of(row: UserFeedback, *, mine: bool) -> Mark:
-    """One rating as it stands beside its message."""
-    return Mark(row.sentiment, tuple(row.categories), row.notes or "", row.created_by.display_name, mine)
+def _marks(thread_pk: int, *author: int) -> QuerySet[UserFeedback, Row]:
+    rows = UserFeedback.objects.filter(thread=thread_pk).order_by("modified")
+    rows = rows.filter(created_by=author[0]) if author else rows
+    return rows.values_list(
+        *("message_sequence_num", "sentiment", "categories", "notes"),
+        *("created_by_id", "created_by__name", "created_by__email"),
+    )
+
+
+_MARKS, _OWN_MARKS = Prepared(_marks, int), Prepared(_marks, int, int)
 
 
 def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> dict[int, tuple[int, int]]:

@@ -15,6 +15,17 @@ def advance_bulk(bulk_id: int) -> None:
     bulk.advance(bulk_id)
 
 
+@shared_task(name="feedback.digest", ignore_result=True)
+def digest() -> None:
+    """Look at the answers that were rated."""
+    close_old_connections()
+    try:
+        digesting.catch_up()
+    except DatabaseError:
+        replace_dead_connections()
+        raise
+
+
 @shared_task(name="feedback.settle", ignore_result=True)
 def settle(event_id: int) -> None:
     """Make an event that is due into deliveries."""
@@ -35,17 +46,6 @@ def sweep() -> None:
     close_old_connections()
     try:
         sweeping.sweep()
-    except DatabaseError:
-        replace_dead_connections()
-        raise
-
-
-@shared_task(name="feedback.digest", ignore_result=True)
-def digest() -> None:
-    """Look at the answers that were rated."""
-    close_old_connections()
-    try:
-        digesting.catch_up()
     except DatabaseError:
         replace_dead_connections()
         raise

@@ -91,6 +91,19 @@ def act(
     return report, action if changed else None
 
 
+def wake_again(pks: Iterable[int], because: int) -> None:
+    """Reports that were snoozed until it happens again are due: another one says the same. Inside a transaction.
+
+    History names who submitted that one: it was nobody's decision at the desk.
+    """
+    cause = UserFeedback.objects.select_related("created_by").get(pk=because)
+    submitter = Actor(cause.created_by_id, cause.created_by.email, cause.created_by.display_name)
+    for report in UserFeedback.objects.select_for_update().filter(pk__in=list(pks), resolved=False).order_by("pk"):
+        due = {"snoozed_until": timezone.now(), "snoozed_until_again": False}
+        apply(submitter, subject_of(report), "again", due, action=ids.new_key())
+    transaction.on_commit(lambda: notices.publish(NOTICE))
+
+
 def subject_of(report: UserFeedback, verb: Verb | None = None) -> Subject:
     """A locked report with what stands beside it. The wire's own update asks for none of that unless it reopens."""
     if verb is UPDATE:

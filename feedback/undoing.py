@@ -68,6 +68,7 @@ def last_action(actor: Actor) -> LastAction | None:
     found = (
         TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
         .exclude(Exists(undone))
+        .exclude(verb="again")
         .select_related("feedback")
         .order_by("-id")
         .first()

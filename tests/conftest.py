@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PURE = ("threads", "feedback", "contract", "architecture", "providers")
 """Folders whose tests say the same whatever the database is."""
-HOLDING_STREAMS = ("pages/test_live.py",)
+HOLDING_STREAMS = ("pages/test_live.py", "pages/test_live_shared.py")
 """A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
 streams are proven against a live server, in tests/sdk/test_streams.py."""
 

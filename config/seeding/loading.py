@@ -21,14 +21,13 @@ from config.seeding import tables, words
 from config.seeding.tables import Table, moment
 from feedback import indexing, taxonomy
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
-from feedback.taxonomy import Outcome
 from threads.models import Block, Message, Thread, Turn
 from threads.status import ThreadStatus, TurnState
 
 PER_THREAD = 8
 _RATERS, _ADMINS, _PART = 40, 5, 1000
 _SPAN = timedelta(days=300)
-_OUTCOMES = tuple(Outcome.values)
+_OUTCOMES = tuple(taxonomy.Outcome.values)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from feedback.models import RatedAnswer, Undigested
 from tests import make
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)  # the task gives its connection back
 def test_the_task_digests_what_has_gathered(who):
     report = make.rating(who.alice, make.thread(who.alice))
     tasks.digest()
