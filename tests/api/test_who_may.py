@@ -83,6 +83,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", "v1/ai/admin/feedback"): (replace(TRIAGE, unknown=None), None),
     ("GET", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, None),
     ("PUT", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, {"resolved": True}),
+    ("GET", "v1/ai/admin/feedback/insight"): (replace(TRIAGE, unknown=None), None),
     ("GET", "v1/ai/model-profiles"): (ANYBODY, None),
     ("GET", "v1/ai/agents"): (IN_AN_ORG, None),
     ("POST", "v1/ai/agents"): (IN_AN_ORG, AGENT_BODY),
@@ -416,6 +417,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", f"{AGENT_PAGE}/launch/"): VISIBLE_PAGE,
     ("POST", f"{AGENT_PAGE}/launch/"): acting(shared=302, stranger=404, admin=404),
     ("GET", "feedback/"): Page(403, 403, 403, 200, has_object=False),
+    ("GET", "feedback/insight/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
 }
 PUBLIC_PAGES = {"signin/", "signout/", "livez", "readyz", "metrics", *OPEN_TO_ALL}

@@ -108,7 +108,14 @@ SCREENS = {
         "/feedback/",
         "/v1/docs/",
     ],
-    "admin": ["/feedback/", "/feedback/?item={report}", "/feedback/?item={report}&pane=report", "/threads/{rich}/"],
+    "admin": [
+        "/feedback/",
+        "/feedback/?item={report}",
+        "/feedback/?item={report}&pane=report",
+        "/feedback/insight/",
+        "/feedback/insight/?q=colour:red",
+        "/threads/{rich}/",
+    ],
     None: ["/signin/", "/nowhere/"],
 }
 
@@ -126,7 +133,7 @@ def test_axe_finds_nothing(
     found = {}
     for path in SCREENS[name]:
         page.goto(path.format(**places))
-        for unfold in page.locator("#talk .call summary").all():
+        for unfold in page.locator("#talk .call summary, .plot summary").all():
             unfold.click()
         if wrong := findings(page, axe):
             found[path] = wrong
