@@ -3,6 +3,7 @@
 from django.urls import path
 
 from feedback import pages_desk, pages_rating
+from feedback.insight import pages as insight
 from feedback.webhooks import pages as webhooks
 
 app_name = "feedback"
@@ -10,6 +11,7 @@ urlpatterns = [
     path("feedback/", pages_desk.desk, name="desk"),
     path("feedback/bulk/", pages_desk.act_on_all, name="bulk"),
     path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
+    path("feedback/insight/", insight.insight, name="insight"),
     path("feedback/live/", pages_desk.live, name="live"),
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),

@@ -140,6 +140,13 @@ def tool(value: str, asking: Asking) -> Q:
     return beside(RatedTool.objects.filter(tool_name__in=found), excluding=asking.excluding)
 
 
+def failed(value: str, asking: Asking) -> Q:
+    found = spellings(RatedTool, "tool_name", value)
+    if not found:
+        return asking.nobody(f"No rated answer used a tool {value}.")
+    return beside(RatedTool.objects.filter(tool_name__in=found, failed=True), excluding=asking.excluding)
+
+
 def error(value: str, asking: Asking) -> Q:
     """`error:`, capitals aside."""
     found = spellings(RatedAnswer, "error_code", value)

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from feedback.querying import conditions, moments, words
+from feedback.querying import conditions, durations, moments, words
 from feedback.querying.conditions import Condition
 from feedback.taxonomy import Category, Outcome, Sentiment
 from threads.status import GoalStatus
@@ -94,12 +94,21 @@ FIELDS: dict[str, QueryField] = {
         _chosen("outcome", "How it was resolved.", conditions.outcome, Outcome.values),
         _named("model", "The model profile that answered.", "a model profile", conditions.model, digested=True),
         _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, digested=True),
+        _named("failed", "A tool that gave an error.", "the name of a tool", conditions.failed, digested=True),
         _named("error", "The error that the turn ended with.", "an error code", conditions.error, digested=True),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
         _named("org", "The org of the thread.", "the short name or the id of an org", conditions.org),
         _named("by", "Who rated the answer.", _PERSON, conditions.submitter, values=("me",)),
         _timed("created", "When it was rated; <7d is less than seven days ago.", conditions.created, _DAYS),
         _timed("resolved", "When it was resolved last.", conditions.resolved, _DAYS),
+        QueryField(
+            "took",
+            "How long after its rating it was resolved last.",
+            moments.AGES,
+            durations.took,
+            lambda value: moments.clean(value, dates=False),
+            ("<1h", "<1d", ">7d"),
+        ),
         _timed("edited", "When the submitter changed it last.", conditions.edited, _DAYS),
         _timed(
             "age", "How long ago it was rated; >7d is more than seven days.", conditions.created, _DAYS, dates=False

@@ -7,3 +7,4 @@ import "./rate.js";
 import "./desk.js";
 import "./map.js";
 import "./clock.js";
+import "./zone.js";

@@ -115,6 +115,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", "v1/ai/admin/feedback/labels"): (DESK, {"name": "new"}),
     ("PATCH", "v1/ai/admin/feedback/labels/<str:name>"): (TRIAGE, {"description": "What for."}),
     ("DELETE", "v1/ai/admin/feedback/labels/<str:name>"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/insight"): (replace(TRIAGE, unknown=None), None),
     ("GET", "v1/ai/model-profiles"): (ANYBODY, None),
     ("GET", "v1/ai/agents"): (IN_AN_ORG, None),
     ("POST", "v1/ai/agents"): (IN_AN_ORG, AGENT_BODY),
@@ -494,6 +495,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "feedback/bulk/<str:bulk_id>/stop/"): Page(403, 403, 403, 302, {}, has_object=False),
     ("POST", "feedback/undo/"): Page(403, 403, 403, 302, {}, has_object=False),
     ("POST", "feedback/views/"): Page(403, 403, 403, 302, {"name": "Mine", "q": "is:open"}, has_object=False),
+    ("GET", "feedback/insight/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
 }

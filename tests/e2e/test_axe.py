@@ -126,6 +126,8 @@ SCREENS = {
         "/threads/{rich}/",
         "/settings/webhooks/",
         "/settings/webhooks/{webhook}/",
+        "/feedback/insight/",
+        "/feedback/insight/?q=colour:red",
     ],
     None: ["/signin/", "/nowhere/"],
 }
@@ -144,7 +146,7 @@ def test_axe_finds_nothing(
     found = {}
     for path in SCREENS[name]:
         page.goto(path.format(**places))
-        for unfold in page.locator("#talk .call summary").all():
+        for unfold in page.locator("#talk .call summary, .plot summary").all():
             unfold.click()
         if wrong := findings(page, axe):
             found[path] = wrong
