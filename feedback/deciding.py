@@ -29,6 +29,9 @@ LABEL_LENGTH = 60
 LABELS_LENGTH = 200
 SNOOZE_AT_MOST = timedelta(days=366)
 
+RETRACT = "retract"
+"""No verb of the desk: what a submitter's taking back did to reports that were duplicates of theirs."""
+
 Decision = Mapping[str, Any]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH, pattern=r"^[^,\r\n]*[^,\s][^,\r\n]*$")]
 

@@ -10,13 +10,13 @@ from django.utils import timezone
 from accounts.rights import Right
 from core import ids
 from core.actor import Actor
-from feedback import desk_records, historytelling, leasing, versions
+from feedback import desk_records, historytelling, leasing, projecting, versions
 from feedback.deciding import labels_of
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, href
 from threads.access import may
 from threads.models import Thread
-from threads.presenting import Mark
+from threads.presenting import Mark, Told
 
 
 def rows_of(actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], current: str) -> list[ReportRow]:
@@ -130,7 +130,7 @@ def _history(report: UserFeedback, changes: Sequence[TriageChange]) -> list[Hist
 
 def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
     """Ratings beside the messages of a thread: one's own, and for admins the latest of each message else."""
-    rows = UserFeedback.objects.filter(thread=thread).select_related("created_by").order_by("modified")
+    rows = UserFeedback.objects.filter(thread=thread).select_related("created_by", "reply").order_by("modified")
     if not actor.is_admin:
         rows = rows.filter(created_by=actor.user_id)
     marks: dict[int, Mark] = {}
@@ -144,7 +144,16 @@ def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
 
 def mark_of(row: UserFeedback, *, mine: bool) -> Mark:
     """One rating as it stands beside its message."""
-    return Mark(row.sentiment, tuple(row.categories), row.notes or "", row.created_by.display_name, mine)
+    told = _told(row) if mine else None
+    return Mark(row.sentiment, tuple(row.categories), row.notes or "", row.created_by.display_name, mine, told)
+
+
+def _told(row: UserFeedback) -> Told:
+    """What its submitter sees of the desk: what `Reply` says, and nothing else."""
+    reply: Reply | None = getattr(row, "reply", None)  # absent, a one-to-one raises an AttributeError
+    if reply is None or not projecting.is_told(reply.public_status):
+        return Told(Reply.Status.RECEIVED.label, row.modified)
+    return Told(Reply.Status(reply.public_status).label, reply.replied_at, reply.public_reply or "")
 
 
 def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> dict[int, tuple[int, int]]:

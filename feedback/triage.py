@@ -1,17 +1,18 @@
 """Triage: what admins make of a report. Each change is recorded with what was before and after."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from pydantic import BaseModel
 
 from accounts.rights import require_admin
 from core import ids, notices
 from core.actor import Actor
-from core.errors import NotFound
+from core.errors import Conflict, NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from feedback import labelling, projecting, versions
 from feedback.deciding import (
@@ -72,7 +73,7 @@ def act(
     is written here stands against it. Both raise `Stale`.
     """
     action, changed = ids.new_key(), False
-    with transaction.atomic():
+    with named_reports_stay(), transaction.atomic():
         report = report_for(actor, feedback_id, lock=True)
         versions.require(report, expected)
         for verb, body in steps:
@@ -85,6 +86,17 @@ def act(
         if changed:
             transaction.on_commit(lambda: notices.publish(NOTICE))
     return report, action if changed else None
+
+
+@contextmanager
+def named_reports_stay() -> Iterator[None]:
+    """Around a transaction that names another report, or one that it did not lock: its submitter may take it back
+    just then, which the database notices at the commit.
+    """
+    try:
+        yield
+    except IntegrityError:
+        raise Conflict("A submitter took this report back just now, or the one that it names.") from None
 
 
 def subject_of(report: UserFeedback, verb: Verb | None = None) -> Subject:

@@ -15,4 +15,5 @@ urlpatterns = [
     path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),
     path("feedback/<str:feedback_id>/lease/", pages_desk.hold, name="lease"),
     path("threads/<str:thread_id>/messages/<int:index>/rate/", pages_rating.rate, name="rate"),
+    path("threads/<str:thread_id>/messages/<int:index>/retract/", pages_rating.retract, name="retract"),
 ]

@@ -25,4 +25,5 @@ for root in ("ai/threads", "ai/chats"):
     urlpatterns += [
         path(f"{root}/<str:thread_id>/messages/<str:index>/feedback", api.MessageFeedback.as_view()),
         path(f"{root}/<str:thread_id>/feedback", api.OwnFeedback.as_view()),
+        path(f"{root}/<str:thread_id>/feedback/replies", api.OwnReplies.as_view()),
     ]
