@@ -12,7 +12,7 @@ from feedback.models import Triage, TriageChange, UserFeedback
 def pass_on(actor: Actor, report: UserFeedback, duplicates: Sequence[UserFeedback]) -> None:
     """The earliest duplicate is open again and the others become its own, so that the complaint is still seen to.
 
-    For a report that is open, under its lock and those of its duplicates. The number of queries does not grow with theirs.
+    For a report that is open, under its lock and those of its duplicates. Many of them cost no more queries.
     """
     heir = next((each for each in duplicates if each.resolved), None)
     if heir is None:

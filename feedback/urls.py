@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from feedback import pages_desk, pages_rating
+from feedback import pages_desk, pages_export, pages_rating
 
 app_name = "feedback"
 urlpatterns = [
     path("feedback/", pages_desk.desk, name="desk"),
     path("feedback/bulk/", pages_desk.act_on_all, name="bulk"),
     path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
+    path("feedback/export/", pages_export.export, name="export"),
     path("feedback/live/", pages_desk.live, name="live"),
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),

@@ -10,6 +10,7 @@ urlpatterns = [
     path(f"{_DESK}/bulk", api_desk.Bulks.as_view()),
     path(f"{_DESK}/bulk/<str:bulk_id>", api_desk.OneBulk.as_view()),
     path(f"{_DESK}/bulk/<str:bulk_id>/cancel", api_desk.CancelBulk.as_view()),
+    path(f"{_DESK}/export", api_desk.Export.as_view()),
     path(f"{_DESK}/labels", api_desk.Labels.as_view()),
     path(f"{_DESK}/labels/<str:name>", api_desk.OneLabel.as_view()),
     path(f"{_DESK}/undo", api_desk.Undo.as_view()),

@@ -75,8 +75,11 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", f"{THREAD}/export"): (READ, None),
     ("GET", f"{THREAD}/tools/<path:tool_use_id>"): (OWN_OR_ADMIN, None),
     ("POST", f"{THREAD}/messages/<str:index>/feedback"): (READ, {"sentiment": "negative"}),
+    ("DELETE", f"{THREAD}/messages/<str:index>/feedback"): (May(shared=404, admin=404), None),
     ("GET", f"{THREAD}/feedback"): (READ, None),
+    ("GET", f"{THREAD}/feedback/replies"): (READ, None),
     ("GET", "v1/ai/admin/feedback"): (replace(TRIAGE, unknown=None), None),
+    ("GET", "v1/ai/admin/feedback/export"): (replace(TRIAGE, unknown=None), None),
     ("GET", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, None),
     ("PUT", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, {"resolved": True}),
     ("GET", "v1/ai/model-profiles"): (ANYBODY, None),
@@ -207,7 +210,7 @@ def ask(client: Api, method: str, route: str, place: Place, body: Any) -> Any:
         response = client.request(method, place.path(route), body)
         transaction.set_rollback(True)
     if response.status_code == 200:
-        assert "data" in response.json()
+        assert response.streaming or "data" in response.json()
     else:
         status, code, _ = refusal_of(response)
         expected = {401: "RobotoUnauthorizedException", 403: "RobotoUnauthorizedException",
@@ -357,6 +360,8 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "threads/<str:thread_id>/calls/<path:tool_use_id>/?raw=1"): Page(shared=403),
     ("GET", "threads/<str:thread_id>/messages/<int:index>/rate/"): Page(),
     ("POST", "threads/<str:thread_id>/messages/<int:index>/rate/"): acting(shared=302, admin=302, sentiment="negative"),
+    ("GET", "threads/<str:thread_id>/messages/<int:index>/retract/"): Page(shared=404, admin=404),
+    ("POST", "threads/<str:thread_id>/messages/<int:index>/retract/"): acting(shared=404, admin=404),
     ("POST", "threads/<str:thread_id>/answer/"): acting(
         tool_use_id="{waiting_use_id}", tool_name="remember", status="success", output="done"
     ),
@@ -385,6 +390,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", f"{AGENT_PAGE}/launch/"): VISIBLE_PAGE,
     ("POST", f"{AGENT_PAGE}/launch/"): acting(shared=302, stranger=404, admin=404),
     ("GET", "feedback/"): Page(403, 403, 403, 200, has_object=False),
+    ("GET", "feedback/export/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
 }
 PUBLIC_PAGES = {"signin/", "signout/", "livez", "readyz", "metrics", *OPEN_TO_ALL}
