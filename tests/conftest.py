@@ -94,6 +94,11 @@ def data_of(response: HttpResponse) -> Any:
     return json.loads(response.content)["data"]
 
 
+def content_of(response: Any) -> bytes:
+    """Everything that was answered, also where it comes in pieces."""
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
 def refusal_of(response: HttpResponse) -> tuple[int, str, str]:
     """Status, code and message of a refusal, after checking that its envelope holds nothing else (B168)."""
     content = json.loads(response.content)
