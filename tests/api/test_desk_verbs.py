@@ -190,9 +190,7 @@ def test_what_somebody_changed_since_stays_and_is_named(act, admin, reports):
     act(reports[0], "note", admin_note="Somebody's")
     outcome = undone(admin, acted["action_id"])
     assert (outcome["done_count"], outcome["failed_count"]) == (0, 1)
-    assert outcome["failures"] == [
-        {"feedback_id": reports[0], "reason": "note: changed since, and left as it is"}
-    ]
+    assert outcome["failures"] == [{"feedback_id": reports[0], "reason": "note: changed since, and left as it is"}]
     assert data_of(admin.get(f"admin/feedback/{reports[0]}"))["admin_note"] == "Somebody's"
 
 
