@@ -14,4 +14,4 @@ def open_reports() -> int:
 def register() -> None:
     """Called once when Django is ready."""
     accounts_hooks.register_open_reports(open_reports)
-    threads_hooks.register(screens.message_marks, screens.thread_counts)
+    threads_hooks.register(screens.message_marks, screens.thread_counts, screens.replied)

@@ -156,6 +156,12 @@ def _told(row: UserFeedback) -> Told:
     return Told(Reply.Status(reply.public_status).label, reply.replied_at, reply.public_reply or "")
 
 
+def replied(actor: Actor, thread: Thread) -> dict[int, datetime]:
+    """When the actor was told something of an own report in a thread, by message. One query."""
+    rows = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
+    return dict(rows.values_list("feedback__message_sequence_num", "replied_at"))
+
+
 def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
     """Negative and positive ratings in each thread: one's own, for admins everybody's."""
     rows = UserFeedback.objects.filter(thread__in=thread_ids)

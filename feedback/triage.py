@@ -27,6 +27,7 @@ from feedback.deciding import (
 )
 from feedback.models import Reply, Retraction, Triage, TriageChange, UserFeedback
 from feedback.wire import FullFeedbackOut, TriageIn
+from threads import transcript
 
 NOTICE = "desk"
 """The subject of notices about the desk."""
@@ -159,6 +160,8 @@ def _store(subject: Subject, after: Decision, now: datetime) -> None:
     if _touches(after, REPLY_COLUMNS):
         subject.reply.replied_at = now
         _REPLIES.insert(subject.reply)
+        readers = transcript.subject(subject.report.thread_id)
+        transaction.on_commit(lambda: notices.publish(readers))
 
 
 def _touches(after: Decision, columns: Iterable[str]) -> bool:

@@ -4,7 +4,7 @@ An event replaces what it names, and its id is the continuation token behind it.
 loses nothing and repeats nothing, and the page needs no idea of how fragments join.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
@@ -17,9 +17,10 @@ from core import notices, sse
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import DomainError, InvalidRequest
-from threads import reading, screens, transcript
+from threads import hooks, reading, screens, transcript
 from threads.access import thread_for
 from threads.models import Message, Thread
+from threads.presenting import Turn
 from threads.status import ThreadStatus
 
 
@@ -39,6 +40,7 @@ def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
 
 def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Iterator[sse.Event | None]:
     known_status, is_asked_again = None, False
+    told = hooks.replies(actor, thread)
     with notices.waiting(transcript.subject(thread.pk)) as waiter:
         while True:
             try:
@@ -54,6 +56,10 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                 events, since = _changes(request, actor, thread, since, known_status)
                 known_status = thread.status
                 yield from events
+            elif (now_told := hooks.replies(actor, thread)) != told:
+                changed = {index for index, at in now_told.items() if told.get(index) != at}
+                told = now_told
+                yield _answered(request, actor, thread, changed)
             sse.give_connection_back()
             if not waiter.wait(sse.HEARTBEAT_SECONDS):
                 yield None
@@ -93,7 +99,21 @@ def _changes(
 def _turns(request: HttpRequest, actor: Actor, thread: Thread, start: int, changed: int) -> sse.Event:
     """The articles with a change; they are drawn from the last words of a person on, which begin an article."""
     screen = screens.screen(actor, thread, between=(start, 2**31 - 1))
-    turns = [turn for turn in screen.turns() if max(turn.covers, default=turn.index) >= changed]
+    return _drawn(request, actor, thread, [turn for turn in screen.turns() if _last(turn) >= changed])
+
+
+def _answered(request: HttpRequest, actor: Actor, thread: Thread, rated: set[int]) -> sse.Event:
+    """The articles of these messages, of which the reader's rating was answered: no news of the thread, so no token."""
+    start = screens.stretch_start(thread, min(rated, default=0))
+    screen = screens.screen(actor, thread, between=(start, 2**31 - 1))
+    return _drawn(request, actor, thread, [turn for turn in screen.turns() if rated.intersection(turn.covers)])
+
+
+def _last(turn: Turn) -> int:
+    return max(turn.covers, default=turn.index)
+
+
+def _drawn(request: HttpRequest, actor: Actor, thread: Thread, turns: Sequence[Turn]) -> sse.Event:
     around = {"head": screens.doors_of(actor, thread), "here": reverse("threads:detail", args=[thread.thread_id])}
     drawn = (render_to_string("threads/_turn.html", {**around, "turn": turn}, request) for turn in turns)
     return sse.Event("turns", "".join(drawn))

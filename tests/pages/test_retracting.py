@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from core import bodies
+from core import bodies, sse
 from feedback import deciding, triage
 from feedback.models import UserFeedback
 from tests import make
@@ -45,6 +45,25 @@ def test_beside_the_rating_stands_what_its_author_was_told(browser_of: Browser, 
     assert told().one(class_="words").text == HOSTILE
     reply(who, public_status="received")
     assert told().words.startswith("Received ·") and told().none(class_="words")
+
+
+def test_an_open_page_shows_an_answer_when_it_is_given(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The article alone, without a token: the thread itself says nothing new. Other readers hear nothing."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    thread = make.send(who.alice, make.thread(who.alice, visibility="org"), "More")
+    make.rating(who.alice, thread, 1)
+    lines = {}
+    for name in ("alice", "bob"):
+        lines[name] = iter(browser_of(name).get(f"/threads/{thread.thread_id}/live/").streaming_content)
+        while next(lines[name]) != sse.HEARTBEAT:
+            pass
+    reply(who, public_reply="Row 12 it is.")
+    told = next(lines["alice"]).decode()
+    assert told.startswith("event: turns\ndata:") and "Row 12 it is." in told
+    assert 'id="m1"' in told and 'id="m3"' not in told
+    assert {next(lines["alice"]), next(lines["bob"])} == {sse.HEARTBEAT}
 
 
 @pytest.mark.parametrize("name", ["bob", "admin"])
