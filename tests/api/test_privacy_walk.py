@@ -25,7 +25,7 @@ from tests import make
 from tests.api import audiences
 from tests.api.audiences import ADMINS, MARKS, OWN, RAW, audience_of, marked, stored
 from tests.api.test_who_may import OPEN_TO_ALL, PAGES, ROUTES, UNKNOWN, Place, routes
-from tests.conftest import data_of
+from tests.conftest import data_of, leave
 from threads import pending, transcript
 from threads.content import tool_result, tool_use
 from threads.dialects import EXPORT_FORMATS
@@ -212,7 +212,7 @@ def _asked(person, method, route, variant, place):
         headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
         if response.streaming:
             content = b"".join(islice(response.streaming_content, STREAMED))
-            response.close()
+            leave(response)
         else:
             content = response.content
         transaction.set_rollback(True)

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.core.signals import request_finished
-from django.db import close_old_connections
 from django.http import HttpResponse
 from django.test import Client
 
@@ -14,6 +12,7 @@ from accounts.models import Membership
 from accounts.orgs import set_policy
 from core import sse
 from tests import make
+from tests.conftest import leave
 from tests.pages.dom import Node, get, parsed, submit
 from tests.people import People
 from threads import reading, sharing, titles, transcript, turns
@@ -75,10 +74,8 @@ class Line:
         return told
 
     def close(self) -> None:
-        """Leave, without taking the test's own database connection along."""
-        request_finished.disconnect(close_old_connections)
-        self.response.close()
-        request_finished.connect(close_old_connections)
+        """Leave."""
+        leave(self.response)
 
 
 def path(thread: Thread) -> str:
