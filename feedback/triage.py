@@ -36,7 +36,10 @@ _TRIAGED = PreparedUpdate(UserFeedback, *(column.removesuffix("_id") for column 
 _CHANGES = PreparedInsert(TriageChange)
 _BESIDE = PreparedInsert(Triage, unique=("feedback",), update=[name.removesuffix("_id") for name in BESIDE_COLUMNS])
 _REPLIES = PreparedInsert(Reply, unique=("feedback",), update=(*REPLY_COLUMNS, "replied_at"))
-_LOCKED = PreparedRow(lambda key: UserFeedback.objects.select_for_update().filter(key=key), UserFeedback, str)
+# No admin's verb changes a key, so rows that name the report, a lease for one, need not wait for it.
+_LOCKED = PreparedRow(
+    lambda key: UserFeedback.objects.select_for_update(no_key=True).filter(key=key), UserFeedback, str
+)
 
 
 def report_for(actor: Actor, feedback_id: str, *, lock: bool = False) -> UserFeedback:

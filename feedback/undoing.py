@@ -104,7 +104,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
 
     Gives the columns that somebody has changed since and that therefore stay; `NotFound` where the report is gone.
     """
-    report = UserFeedback.objects.select_for_update().filter(pk=change.feedback_id).first()
+    report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
     if report is None:
         raise NotFound("The submitter took this report back.")
     subject = triage.subject_of(report)

@@ -1,14 +1,15 @@
 """Closing the loop: what a submitter is told of a report, taking one back, and what becomes of all that names it."""
 
+import threading
 from datetime import timedelta
 
 import pytest
 import time_machine
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from core.errors import Conflict
+from core.errors import Conflict, DomainError
 from feedback import bulk, deciding, leasing, triage
 from feedback.models import Bulk, Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from tests import make
@@ -313,3 +314,60 @@ def test_a_lease_of_a_report_that_goes_just_then_is_a_conflict(who, monkeypatch)
     with pytest.raises(Conflict):
         leasing.hold(who.admin.actor, stale.feedback_id)
     assert not Lease.objects.exists()
+
+
+on_postgres = pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+
+
+def aside(work):
+    """Begin something in a thread of its own; gives the thread and a list that will hold what came of it."""
+    came = []
+
+    def run():
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '3s'")
+            came.append(work())
+        except (DomainError, OperationalError) as problem:
+            came.append(problem)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, came
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_does_not_wait_for_a_verb(who):
+    report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
+    with transaction.atomic():
+        triage.report_for(who.admin.actor, report, lock=True)
+        thread, came = aside(lambda: leasing.hold(who.admin.actor, report))
+        thread.join()
+    assert came == [None] and Lease.objects.exists()
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_reports_never_become_duplicates_of_each_other(who):
+    """Two admins name each other's report at once: one is heard, the other one is told to try again."""
+    thread = make.conversation(who.alice, 4)
+    first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
+    both_hold = threading.Barrier(2, timeout=5)
+
+    def decide(actor, subject, body):
+        both_hold.wait()
+        return deciding.duplicate(actor, subject, body)
+
+    verb = deciding.Verb("duplicate", deciding.DuplicateIn, decide)
+    begun = [
+        aside(lambda one=one, of=of: triage.act(who.admin.actor, one, (verb, deciding.DuplicateIn(duplicate_of=of))))
+        for one, of in ((first, second), (second, first))
+    ]
+    for each, _ in begun:
+        each.join()
+    outcomes = [came[0] for _, came in begun]
+    assert sorted(isinstance(each, OperationalError | DomainError) for each in outcomes) == [False, True]
+    assert UserFeedback.objects.filter(resolved=True).count() == 1
