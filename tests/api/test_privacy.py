@@ -5,7 +5,7 @@ import pytest
 from tests import hooks, make
 from tests.api import shapes
 from tests.api.test_who_may import ROUTES, Place, ask
-from tests.conftest import data_of
+from tests.conftest import content_of, data_of
 from threads import transcript
 from threads.content import tool_result, tool_use
 
@@ -84,7 +84,7 @@ def test_the_marks_of_this_file_would_be_seen_B126(place, api):
 def test_raw_payloads_are_in_the_tool_detail_only_B164(name, place, api):
     for (method, route), (_, body) in ROUTES.items():
         if not route.endswith("<path:tool_use_id>"):
-            content = ask(api(name), method, route, place, body).content.decode()
+            content = content_of(ask(api(name), method, route, place, body)).decode()
             assert RAW not in content, f"{method} {route}"
 
 
