@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -27,7 +28,7 @@ from feedback.deciding import (
 )
 from feedback.models import Reply, Retraction, Triage, TriageChange, UserFeedback
 from feedback.wire import FullFeedbackOut, TriageIn
-from threads import transcript
+from threads import hooks as threads_hooks
 
 NOTICE = "desk"
 """The subject of notices about the desk."""
@@ -163,8 +164,7 @@ def _store(subject: Subject, after: Decision, now: datetime) -> None:
     if _touches(after, REPLY_COLUMNS):
         subject.reply.replied_at = now
         _REPLIES.insert(subject.reply)
-        readers = transcript.subject(subject.report.thread_id)
-        transaction.on_commit(lambda: notices.publish(readers))
+        transaction.on_commit(partial(threads_hooks.wake_readers, subject.report.thread_id))
 
 
 def _touches(after: Decision, columns: Iterable[str]) -> bool:

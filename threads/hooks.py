@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from core import notices
 from core.actor import Actor
+from threads import transcript
 from threads.models import Thread
 from threads.presenting import Mark
 
@@ -42,6 +44,11 @@ def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
 def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> Mapping[int, tuple[int, int]]:
     """Negative and positive counts to show in a list."""
     return _registered.thread_counts(actor, thread_ids)
+
+
+def wake_readers(thread_pk: int) -> None:
+    """Let open pages of a thread look whether a rating was answered."""
+    notices.publish(transcript.subject(thread_pk))
 
 
 def replies(actor: Actor, thread: Thread) -> Mapping[int, datetime]:
