@@ -195,6 +195,11 @@ def test_the_earliest_duplicate_takes_the_place_of_an_open_report(api, who, thre
     told = [data_of(api("admin").get(f"admin/feedback/{each}/history"))[-1] for each in others]
     assert {(each["verb"], each["actor"]) for each in told} == {("retract", "alice@acme.test")}
     assert [each["after"].get("duplicate_of") for each in told] == [None, heir["feedback_id"], heir["feedback_id"]]
+    page = api("admin").client
+    page.force_login(who.admin.user)
+    for each, now in ((others[0], "it is open again"), (others[1], f"it is a duplicate of {others[0]} now")):
+        shown = page.get(f"/feedback/?q=&item={each}").content.decode()
+        assert f"took back what it was a duplicate of: {now}" in shown
     refused = refusal_of(api("admin").post("admin/feedback/undo", {"action_id": told[0]["action_id"]}))
     assert refused[::2] == (409, "What a submitter took back stays taken back.")
 

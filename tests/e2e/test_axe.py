@@ -100,6 +100,7 @@ SCREENS = {
         "/threads/{rich}/",
         "/threads/{waiting}/",
         "/threads/{rich}/messages/{last}/rate/?sentiment=negative",
+        "/threads/{rich}/messages/{last}/retract/",
         "/skills/",
         "/skills/?q=zzzzzz",
         "/skills/new/",
