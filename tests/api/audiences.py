@@ -43,9 +43,29 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "catalogue.SkillSubscription": {"public": "id user skill", "own": "ai_version subscribed"},
     "catalogue.Call": {
-        "public": "id tool_use_id thread_id",
-        "org": "tool version outcome runtime_ms",
-        "nobody": "attempt begun",
+        "public": "id key org tool_use_id thread_id created_by",
+        "org": "server tool version outcome runtime_ms",
+        "own": "arguments answer",
+        "nobody": "attempt begun idempotency_key fingerprint",
+    },
+    "catalogue.DataRef": {
+        "public": "id ref_id org",
+        "own": "created_by summary data size_bytes created expires_at",
+    },
+    "catalogue.DemoCount": {"public": "id", "org": "org name count"},
+    "catalogue.ToolServer": {
+        "public": "id org folded",
+        "org": "name description version capabilities source_dialect created created_by modified modified_by",
+    },
+    "catalogue.Tool": {
+        "public": "id org server search",
+        "org": "name qualified_name version tags visible deprecated deprecation_message handler is_dispatchable "
+        "source_dialect created created_by modified modified_by",
+    },
+    "catalogue.ToolVersion": {
+        "public": "id tool",
+        "org": "version declared_version description input_schema output_schema idempotent annotations param_order "
+        "category source_dialect extras spec_hash created created_by",
     },
     "threads.Agent": {
         "public": "id key org",
@@ -108,6 +128,22 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "created created_by finished_at",
     },
     "feedback.BulkFailure": {"public": "id", "admin": "bulk feedback_key reason"},
+    "feedback.WebhookEndpoint": {
+        "public": "id key org",
+        "own": "owner url description events is_enabled disabled_at disabled_reason failing_since created modified "
+        "overlap_until",
+        "nobody": "secret_generation lease_until",
+    },
+    "feedback.WebhookEvent": {
+        "public": "id key report",
+        "own": "name at",
+        "admin": "actor is_triage due_at settled_at is_told",
+    },
+    "feedback.WebhookDelivery": {
+        "public": "id key endpoint event",
+        "own": "message_id name audience body state tries next_at created settled_at",
+    },
+    "feedback.WebhookAttempt": {"public": "id delivery", "own": "at milliseconds status error response"},
 }
 
 

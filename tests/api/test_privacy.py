@@ -4,7 +4,7 @@ import pytest
 
 from tests import hooks, make
 from tests.api import shapes
-from tests.api.test_who_may import ROUTES, Place, ask
+from tests.api.test_who_may import ROUTES, UNKNOWN, Place, ask
 from tests.conftest import content_of, data_of
 from threads import transcript
 from threads.content import tool_result, tool_use
@@ -32,6 +32,7 @@ def place(who, api):
     template = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
     return Place(
         {
+            **UNKNOWN,
             "thread_id": thread.thread_id,
             "waiting_id": waiting.thread_id,
             "tool_use_id": "tu_1",
@@ -56,7 +57,7 @@ def test_admin_columns_are_in_no_answer_to_anybody_else_B111(name, place, api):
     for (method, route), (_, body) in ROUTES.items():
         response = ask(api(name), method, route, place, body)
         answered += response.status_code == 200
-        content = response.content.decode()
+        content = content_of(response).decode()
         for hidden in (LABEL, NOTE, "admin@heddle.test", *shapes.ADMIN_ONLY):
             assert hidden not in content, f"{method} {route}: {hidden}"
     assert answered >= 10

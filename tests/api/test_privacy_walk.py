@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import ApiToken, User
 from core import sse
@@ -20,8 +21,12 @@ from feedback.models import (
     RatedAnswer,
     RatedTool,
     UserFeedback,
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
 )
-from tests import make
+from tests import hooks, make
 from tests.api import audiences
 from tests.api.audiences import ADMINS, MARKS, OWN, RAW, audience_of, marked, stored
 from tests.api.test_who_may import OPEN_TO_ALL, PAGES, ROUTES, UNKNOWN, Place, routes
@@ -94,6 +99,11 @@ def place(who, api):
     ticked = {"verb": "note", "arguments": {"admin_note": "hm"}, "feedback_ids": [report, gone]}
     bulk = data_of(admin.post("admin/feedback/bulk", ticked))
     view = data_of(admin.post("admin/feedback/views", {"name": "mine", "query": "is:open", "is_shared": True}))
+    webhook = _webhooks(who, api, report)
+    tool = {"dialect": "openai", "server": "srv", "tool": {"name": "look"}}
+    data_of(api("alice").post("/v1/catalogue/tools/import", tool))
+    call = data_of(api("alice").post("/v1/catalogue/tools/srv__look/call", {}))
+    ref = data_of(api("alice").post("/v1/catalogue/data", {"data": {}}))
     rated = UserFeedback.objects.get(notes=OWN)
     RatedAnswer.objects.update_or_create(feedback=rated)
     RatedTool.objects.update_or_create(feedback=rated, tool_name="look")
@@ -111,6 +121,11 @@ def place(who, api):
             "feedback_id": report,
             "bulk_id": bulk["bulk_id"],
             "view_id": view["view_id"],
+            "qualified_name": "srv__look",
+            "server": "srv",
+            "call_id": call["call_id"],
+            "ref_id": ref["ref_id"],
+            **webhook,
             "skill_id": data_of(api("alice").post("/v1/skills/create", skill))["skill_id"],
             "version": "1",
             "agent_id": agent["agent_id"],
@@ -118,6 +133,24 @@ def place(who, api):
             "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
         }
     )
+
+
+def _webhooks(who, api, report):
+    """An admin's webhook that was told of triage, and then one of alice's, which was told of her rating and tried."""
+    hooks.make_org_admin(who.alice)
+    theirs = WebhookEndpoint.objects.create(owner=who.admin.user, url=f"https://{ADMINS}.example/", events=hooks.ALL)
+    rated = UserFeedback.objects.get(key=report.removeprefix("fb_"))
+    event = WebhookEvent.objects.create(
+        name="feedback.resolved", report=rated, actor=who.admin.user, due_at=timezone.now()
+    )
+    WebhookDelivery.objects.create(
+        endpoint=theirs, event=event, message_id="evt_1", name=ADMINS, audience="triage", body=ADMINS
+    )
+    webhook = hooks.endpoint(api("alice"), "https://hooks.example.org/")["webhook_id"]
+    tested = data_of(api("alice").post(f"/v1/webhooks/{webhook}/test"))["delivery_id"]
+    delivery = WebhookDelivery.objects.get(key=tested.removeprefix("dlv_"))
+    WebhookAttempt.objects.create(delivery=delivery, milliseconds=1, status=500, error=OWN, response=OWN)
+    return {"webhook_id": webhook, "delivery_id": tested}
 
 
 KEPT = {("feedback.Bulk", "key"), ("feedback.SavedView", "key"), ("feedback.BulkFailure", "feedback_key"),
