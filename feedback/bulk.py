@@ -92,9 +92,10 @@ def bulk_for(actor: Actor, bulk_id: str) -> Bulk:
     return found
 
 
-def running(actor: Actor) -> list[Bulk]:
-    """The actor's bulks that are under way."""
-    return list(Bulk.objects.filter(created_by=actor.user_id, state__in=_OPEN).order_by("id"))
+def shown(actor: Actor) -> list[Bulk]:
+    """The actor's bulks that the desk tells of: those under way, and what ended while it can be undone. One query."""
+    lately = Q(finished_at__gt=timezone.now() - undoing.WINDOW)
+    return list(Bulk.objects.filter(Q(state__in=_OPEN) | lately, created_by=actor.user_id).order_by("id"))
 
 
 def advance(bulk_pk: int) -> None:

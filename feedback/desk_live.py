@@ -25,7 +25,7 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     """
     told: dict[str, str] | None = None
     last, last_gone = _latest_change(), _latest_retraction()
-    had_bulks = False
+    told_bulks: list[tuple[int, str, int]] | None = None
     with notices.waiting(triage.NOTICE) as waiter:
         while True:
             try:
@@ -43,10 +43,12 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
             if changed := [*_changed(actor, last, newest), *_retracted(last_gone, gone)]:
                 yield sse.Event("changed", json.dumps(changed))
             last, last_gone = newest, gone
-            running = bulk.running(actor)
-            if running or had_bulks:
-                yield sse.Event("bulks", render_to_string("feedback/_bulks.html", {"running": running}, request))
-            had_bulks = bool(running)
+            bulks = bulk.shown(actor)
+            far = [(each.pk, each.state, each.dealt_with) for each in bulks]
+            if far != told_bulks:
+                told_bulks = far
+                context = {"running": [each for each in bulks if not each.is_over]}
+                yield sse.Event("bulks", render_to_string("feedback/_bulks.html", context, request))
             sse.give_connection_back()
             if not waiter.wait(sse.HEARTBEAT_SECONDS):
                 yield None

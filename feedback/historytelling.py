@@ -53,6 +53,8 @@ def _line(change: TriageChange, column: str, people: Mapping[int, User], reports
         case "snoozed_until" | "snoozed_until_again":
             return HistoryLine(who, f"woke it{undo}", change.at)
     verb = "removed" if after is None else "changed" if before else "set"
+    if column == "public_status":
+        before, after = (str(value or "").replace("_", " ") for value in (before, after))
     return HistoryLine(who, f"{verb} the {_WORDS[column]}{undo}", change.at, _short(before), _short(after))
 
 
@@ -76,4 +78,4 @@ def _name(people: Mapping[int, User], pk: int | None) -> str:
 
 
 def _short(value: Any) -> str:
-    return str(value).replace("_", " ")[:_SHOWN] if value is not None else ""
+    return str(value)[:_SHOWN] if value is not None else ""

@@ -74,7 +74,9 @@ def _row(
     )
 
 
-def card_of(actor: Actor, report: UserFeedback, *, here: str, next_href: str, near: Sequence[Near] = ()) -> ReportCard:
+def card_of(
+    actor: Actor, report: UserFeedback, *, here: str, next_href: str, held_by: str = "", near: Sequence[Near] = ()
+) -> ReportCard:
     """The open report with all that stands beside it, and its history."""
     thread = report.thread
     beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first() or Triage()
@@ -109,7 +111,7 @@ def card_of(actor: Actor, report: UserFeedback, *, here: str, next_href: str, ne
         public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
         public_reply=(reply.public_reply or "") if reply else "",
         replied_at=reply.replied_at if reply else None,
-        held_by=leasing.holders(actor, [report.pk]).get(report.pk, ""),
+        held_by=held_by,
         version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
         history=tuple(_history(report, changes)),
         near=tuple(near),

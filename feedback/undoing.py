@@ -35,13 +35,18 @@ _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
 
 @dataclass(frozen=True, slots=True)
 class LastAction:
-    """What somebody did last and can still take back: the verb, to how many reports, the words of one, until when."""
+    """What somebody did last and can still take back: the verb, to how many reports, the words of one, when."""
 
     action: str
     verb: str
     report_count: int
     subject: str
-    until: datetime
+    at: datetime
+
+    @property
+    def until(self) -> datetime:
+        """How long it can be taken back."""
+        return self.at + WINDOW
 
     @property
     def action_id(self) -> str:
@@ -54,7 +59,8 @@ class LastAction:
         done = _DONE_WORDS.get(self.verb, "Changed")
         if self.report_count > 1:
             return f"{done} {self.report_count} reports"
-        return f"{done} \u201c{self.subject[:60]}\u201d" if self.subject else f"{done} a report without words"
+        said = self.subject if len(self.subject) <= 60 else f"{self.subject[:59].rstrip()}…"
+        return f"{done} \u201c{said}\u201d" if said else f"{done} a report without words"
 
     @property
     def minutes(self) -> int:
@@ -76,7 +82,14 @@ def last_action(actor: Actor) -> LastAction | None:
     if found is None:
         return None
     count = TriageChange.objects.filter(action=found.action).values("feedback").distinct().count()
-    return LastAction(found.action, found.verb, count, found.feedback.notes or "", found.at + WINDOW)
+    return LastAction(found.action, found.verb, count, found.feedback.notes or "", found.at)
+
+
+def only_report(action: str) -> str | None:
+    """The id of the report that an action was about, None where it was about several."""
+    keys = TriageChange.objects.filter(action=action).order_by().values_list("feedback__key", flat=True).distinct()[:2]
+    found = list(keys)
+    return ids.FEEDBACK + found[0] if len(found) == 1 else None
 
 
 def require_undoable(actor: Actor, action: str) -> TriageChange:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from feedback import pages_desk, pages_export, pages_rating
+from feedback import pages_desk, pages_export, pages_labels, pages_rating
 from feedback.insight import pages as insight
 from feedback.webhooks import pages as webhooks
 
@@ -19,6 +19,9 @@ urlpatterns = [
     path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),
     path("feedback/<str:feedback_id>/lease/", pages_desk.hold, name="lease"),
     path("threads/<str:thread_id>/messages/<int:index>/rate/", pages_rating.rate, name="rate"),
+    path("settings/labels/", pages_labels.labels, name="labels"),
+    path("settings/labels/describe/", pages_labels.describe, name="label_describe"),
+    path("settings/labels/drop/", pages_labels.drop, name="label_drop"),
     path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
     path("settings/webhooks/<str:webhook_id>/", webhooks.webhook, name="webhook"),
     path("settings/webhooks/<str:webhook_id>/change/", webhooks.change, name="webhook_change"),
