@@ -16,7 +16,7 @@ worker: $(VENV)/.base  ## a worker process, where REDIS_URL and DATABASE_URL are
 beat: $(VENV)/.base  ## the clock of the sweep: one of it beside the workers
 	$(BIN)/celery -A config.celery beat
 
-test: $(VENV)/.dev  ## every test; what needs PostgreSQL, Redis or Chromium is skipped where they are missing
+test: $(VENV)/.dev $(VENV)/.referees  ## every test; what needs PostgreSQL, Redis or Chromium is skipped where they are missing
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 	$(BIN)/python -m tests.on_services $(ARGS)
 
@@ -44,6 +44,7 @@ lock: $(VENV)/.dev  ## resolve the dependencies anew, with hashes and without th
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/base.in -o requirements/base.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/providers.in -o requirements/providers.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/dev.in -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/referees.in -o requirements/referees.txt
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Heddle needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -58,6 +59,11 @@ $(VENV)/.base: requirements/base.txt | $(VENV)/bin/python
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.base
 	@echo "Installing what tests and checks need ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
+	@touch $@
+
+$(VENV)/.referees: requirements/referees.txt $(VENV)/.dev
+	@echo "Installing the packages that tool formats are held against ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/referees.txt
 	@touch $@
 
 providers: $(VENV)/.base requirements/providers.txt  ## what profiles of OpenAI, Anthropic and compatible servers need

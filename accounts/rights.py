@@ -76,3 +76,9 @@ def audience_of(actor: Actor, *, administers: bool) -> Audience | None:
     if actor.is_admin:
         return Audience.TRIAGE
     return Audience.ORG if administers else None
+
+
+def require_maker(actor: Actor, created_by: int | None, what: str) -> None:
+    """Deleting what a whole org uses: who made it, and platform admins (C51)."""
+    if not actor.is_admin and created_by != actor.user_id:
+        raise Unauthorized(f"Only who made this {what} and platform admins may delete it.")

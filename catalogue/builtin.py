@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from catalogue import data, results
 from catalogue.spec import ToolContext, ToolSpec
 
 Arguments = Mapping[str, Any]
@@ -63,6 +64,14 @@ def wait(arguments: Arguments, context: ToolContext) -> Any:
     return {"waited_seconds": arguments["seconds"]}
 
 
+def get_tool_data(arguments: Arguments, context: ToolContext) -> Any:
+    """The payload behind a reference of the caller's org (C91)."""
+    found = data.find([context.org_id] if context.org_id else [], arguments["ref_id"])
+    if found is None:
+        return results.fail("NOT_FOUND", f"There is no data {arguments['ref_id'][:40]}.", {"reason": "unknown_ref"})
+    return found.data
+
+
 def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
@@ -96,6 +105,16 @@ TOOLS: dict[str, ToolSpec] = {
             wait,
             timeout_seconds=40,
             is_idempotent=True,
+        ),
+        ToolSpec(
+            "get_tool_data",
+            "Get the whole of a result that was put aside, by its ref_id.",
+            _schema(["ref_id"], ref_id={"type": "string", "description": "such as td_0123456789ab"}),
+            get_tool_data,
+            timeout_seconds=None,
+            is_idempotent=True,
+            is_read_only=True,
+            is_inline=True,
         ),
     )
 }

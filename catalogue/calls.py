@@ -1,32 +1,49 @@
-"""Calling tools: find the spec, check the arguments, run it, return one canonical result (spec 4.5).
+"""Calls on record: begun before they are made, kept with what came of them (catalogue 3.1, C134; spec 4.4, 4.5).
 
-The runner knows tools through this module alone.
+The runner knows tools through this module alone; `catalogue.calling` is the same for callers from outside.
 """
 
-import logging
-import threading
-import time
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from catalogue import builtin, schemas
+from catalogue import builtin, data, executing, results, schemas
+from catalogue.executing import Execution, Limits
 from catalogue.models import Call
+from catalogue.result_dialects import roboto
+from catalogue.results import ToolResult
 from catalogue.spec import ToolContext, ToolSpec
 
-logger = logging.getLogger("heddle.calls")
-MAX_PAYLOAD_CHARACTERS = 200_000
+MAX_SHOWN_BYTES = 200_000
+"""What a model is shown at once of data that it asked for."""
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What a call came to. `payload` is what the model sees, `raw` what only owner and admins see."""
+class Made:
+    """What a call from a thread came to: for the transcript, and for the record."""
 
-    status: str
-    payload: str | dict[str, Any] | list[Any] | None
-    runtime_ms: int = 0
+    execution: Execution
+    data_ref: dict[str, str] | None = None
     raw: dict[str, Any] | None = None
+    """What only owner and admins see."""
+
+    @property
+    def result(self) -> ToolResult:
+        return self.execution.result
+
+    @property
+    def status(self) -> str:
+        return "success" if self.result.success else "error"
+
+    @property
+    def runtime_ms(self) -> int:
+        return round(self.result.execution_time_ms or 0)
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """What the model sees: data, or why there is none; details are for programs."""
+        shown = roboto.output_of(self.result)
+        return shown if self.result.success else {name: shown[name] for name in shown if name != "details"}
 
 
 def specs() -> Mapping[str, ToolSpec]:
@@ -47,7 +64,7 @@ def refusal(name: str, arguments: object) -> str | None:
     return schemas.problem_of_value(arguments, spec.input_schema, "input")
 
 
-def begin(name: str, context: ToolContext) -> bool:
+def begin(name: str, arguments: Mapping[str, Any], context: ToolContext) -> bool:
     """Record that a call is about to be made, in a transaction that its caller commits before making it.
 
     False where it was begun before and may not be repeated: whoever began it did not live to tell what came of it.
@@ -61,62 +78,50 @@ def begin(name: str, context: ToolContext) -> bool:
         tool_use_id=context.tool_use_id,
         attempt=attempts + 1,
         thread_id=context.thread_id,
+        org_id=context.org_id,
+        created_by_id=context.user_id,
+        server=spec.server if spec else "",
         tool=name,
         version=spec.version if spec else 0,
+        arguments=arguments,
     )
     return True
 
 
-def finish(use_id: str, outcome: str, runtime_ms: int | None) -> None:
+def finish(use_id: str, made: Made) -> None:
     """Record what the last attempt at a call came to, in the transaction that stores its result."""
-    Call.objects.filter(tool_use_id=use_id, outcome="").update(outcome=outcome, runtime_ms=runtime_ms)
+    Call.objects.filter(tool_use_id=use_id, outcome="").update(
+        outcome=made.status,
+        runtime_ms=made.runtime_ms,
+        answer=answer_of(made.execution, made.data_ref),
+    )
 
 
-def call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
-    """Make a call. A tool that raises answers with an error result; nothing it does breaks the turn."""
+def call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> Made:
+    """Make a call. Whatever the tool does comes back as a result; nothing it does breaks the turn."""
     spec = specs().get(name)
     if spec is None:  # it was there when the model called it, before a worker died and Heddle was upgraded
-        return ToolResult("error", {"error": f"There is no tool {name} any more."})
-    started = time.perf_counter()
-    try:
-        value = _in_time(spec, arguments, context)
-        status, payload = "success", _shown(value)
-    except Exception as problem:  # a tool may raise anything
-        status, payload, value = "error", {"error": f"{type(problem).__name__}: {problem}"[:2000]}, None
-        logger.warning("tool.raised", extra={"tool": name, "kind": type(problem).__name__})
-    runtime_ms = round((time.perf_counter() - started) * 1000)
-    raw = {"tool": name, "version": spec.version, "value": value}
-    return ToolResult(status, payload, runtime_ms, raw)
+        return Made(Execution(results.fail("NOT_FOUND", f"There is no tool {name} any more.")))
+    target = executing.target_of(spec)
+    execution = executing.execute(target, executing.checked(target, dict(arguments)), context, Limits())
+    result, raw = execution.result, {"tool": name, "version": spec.version, "value": execution.result.data}
+    if spec.is_inline and (result.metadata.outputSize or 0) > MAX_SHOWN_BYTES:
+        result = results.fail(
+            "EXECUTION_ERROR", f"The data is larger than {MAX_SHOWN_BYTES} bytes; it cannot be shown."
+        )
+    return _put_aside(Execution(result, execution.attempts), spec, context, raw)
 
 
-def _in_time(spec: ToolSpec, arguments: Mapping[str, Any], context: ToolContext) -> Any:
-    """What the tool answers; raises `TimeoutError` after its time.
-
-    Nothing can stop a thread from outside: a tool that never returns keeps its own, and the turn goes on without it.
-    """
-    if spec.timeout_seconds is None:
-        return spec.run(arguments, context)
-    answer: Future[Any] = Future()
-    threading.Thread(target=_answer, args=(answer, spec, arguments, context), name=spec.name, daemon=True).start()
-    try:
-        return answer.result(spec.timeout_seconds)
-    except TimeoutError:
-        if answer.done():
-            raise  # the tool's own
-        raise TimeoutError(f"{spec.name} did not answer within {spec.timeout_seconds:g} s") from None
+def answer_of(execution: Execution, data_ref: dict[str, str] | None) -> dict[str, Any]:
+    """What is kept of a call that was made, and given again to whoever asks for it."""
+    kept = {"attempts": execution.attempts, "failure": execution.failure, "data_ref": data_ref}
+    return {"result": execution.result.model_dump(), **kept}
 
 
-def _answer(answer: "Future[Any]", spec: ToolSpec, arguments: Mapping[str, Any], context: ToolContext) -> None:
-    try:
-        answer.set_result(spec.run(arguments, context))
-    except Exception as problem:
-        answer.set_exception(problem)
-    except BaseException as problem:  # sys.exit() in a tool ends the tool, not the worker
-        answer.set_exception(RuntimeError(f"it left with {type(problem).__name__}"))
-
-
-def _shown(value: Any) -> str | dict[str, Any] | list[Any]:
-    """A tool's plain value as a payload: objects, lists and text as they are, everything else under `result`."""
-    if isinstance(value, str):
-        return value[:MAX_PAYLOAD_CHARACTERS]
-    return value if isinstance(value, dict | list) else {"result": value}
+def _put_aside(execution: Execution, spec: ToolSpec, context: ToolContext, raw: dict[str, Any]) -> Made:
+    if context.org_id is None:
+        return Made(execution, raw=raw)
+    stash = "never" if spec.is_inline else "auto"
+    limit = data.INLINE_MAX_BYTES
+    result, ref = data.stashed(execution.result, context.org_id, context.user_id, stash=stash, inline_max_bytes=limit)
+    return Made(Execution(result, execution.attempts, execution.failure), ref, raw)

@@ -3,7 +3,9 @@
 The package is imported where it is used: it costs a tenth of a second, which a start should not pay for it.
 """
 
-from typing import Any, cast
+from typing import Any
+
+from catalogue import validating
 
 Schema = dict[str, Any] | bool
 
@@ -27,16 +29,12 @@ def problem_of_schema(schema: object) -> str | None:
 
 def problem_of_value(value: object, schema: Schema, place: str = "value") -> str | None:
     """The first thing that is wrong with a value under a schema, with its path, or None."""
-    from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
-    from referencing.exceptions import Unresolvable
 
     try:
-        problem = best_match(Draft202012Validator(cast(Any, schema)).iter_errors(value))
-    except Unresolvable as unresolved:
-        return f"{place}: the schema refers to {unresolved.ref}, which is not in it"
-    except RecursionError:
-        return f"{place}: the schema never ends"
+        problem = best_match(validating.found(value, schema))
+    except validating.Unusable as unusable:
+        return f"{place}: {unusable}"
     if problem is None:
         return None
     path = ".".join([place, *(str(part) for part in problem.absolute_path)])

@@ -1,4 +1,4 @@
-"""What a tool is: a name, what it does, what it takes, and something that runs it."""
+"""What a builtin tool is: a name, what it does, what it takes, and something that runs it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,27 +7,42 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a call is told about where it comes from; every server tool gets the thread's scope (spec 2.2)."""
+    """What a call is told about where it comes from; every server tool gets the thread's scope (spec 2.2).
+
+    A call from outside of any thread has no thread and may have no use id. `org_id` and `user_id` are row ids.
+    """
 
     thread_id: str
     tool_use_id: str
     analysis_scope: Mapping[str, Any] | None = None
+    org_id: int | None = None
+    user_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """One tool of a server.
+    """One tool of a server. Without `run` it is a schema and nothing else.
 
     `is_idempotent`: calling it again after a crash does no harm; nobody has to say no. `timeout_seconds`: after that
-    the agent is told that nothing came; None for a tool that keeps time itself, which runs on the worker's own thread.
+    the agent is told that nothing came; None for a tool that keeps time itself, which runs on the worker's own thread,
+    as those that use the database must. `is_inline`: its data is never put aside: it was, and somebody wants it now.
     """
 
     name: str
     description: str
     input_schema: dict[str, Any]
-    run: Callable[[Mapping[str, Any], ToolContext], Any]
-    server: str = "demo"
+    run: Callable[[Mapping[str, Any], ToolContext], Any] | None
+    server: str = "heddle"
     version: int = 1
     is_idempotent: bool = False
     timeout_seconds: float | None = 30
     tags: tuple[str, ...] = field(default=())
+    output_schema: dict[str, Any] | None = None
+    is_read_only: bool | None = None
+    is_visible: bool = True
+    is_inline: bool = False
+
+    @property
+    def qualified_name(self) -> str:
+        """`<server>__<name>`."""
+        return f"{self.server}__{self.name}"

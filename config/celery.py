@@ -41,6 +41,12 @@ app.conf.update(
     beat_schedule={
         "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
         "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
+        # One that waited behind long turns has nothing to do any more: the next one does it.
+        "digest": {
+            "task": "feedback.digest",
+            "schedule": env.digest_seconds,
+            "options": {"expires": env.digest_seconds},
+        },
     },
     beat_schedule_filename=str(env.data_dir / "beat-schedule"),
 )

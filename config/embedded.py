@@ -6,7 +6,7 @@ import threading
 from django.conf import settings
 from django.db import connection
 
-from feedback import sweeping
+from feedback import digesting, sweeping
 from threads.runner import claims, loop
 
 logger = logging.getLogger("heddle.embedded")
@@ -23,6 +23,7 @@ def start_if_wanted() -> None:
         _started = True
     threading.Thread(target=_work, name="worker", daemon=True).start()
     threading.Thread(target=_sweep, name="sweep", daemon=True).start()
+    threading.Thread(target=_digest, name="digest", daemon=True).start()
     # After the first page has been served: importing takes the interpreter for half a second.
     warmth = threading.Timer(1.0, loop.warm_up)
     warmth.daemon = True
@@ -61,3 +62,16 @@ def _sweep() -> None:
         finally:
             connection.close()
         pause.wait(settings.HEDDLE.sweep_seconds)
+
+
+def _digest() -> None:
+    """Look at what was rated, soon after it was. With nothing new this is one short query."""
+    pause = threading.Event()
+    while True:
+        pause.wait(settings.HEDDLE.digest_seconds)
+        try:
+            digesting.catch_up()
+        except Exception as problem:  # the database is away or busy: look again in a while
+            logger.warning("digest.failed", extra={"kind": type(problem).__name__})
+        finally:
+            connection.close()

@@ -46,6 +46,7 @@ class Env(BaseSettings):
     lease_seconds: float = Field(30, gt=0.2)
     heartbeat_seconds: float = Field(8, gt=0.05)
     sweep_seconds: float = Field(30, gt=0.2, le=60)
+    digest_seconds: float = Field(5, gt=0.2, le=60)
     batch_ms: int = Field(50, ge=1, le=1000)
 
     allow_private_targets: Networks = Field((), description="private networks that webhooks and tools may reach")
@@ -56,6 +57,7 @@ class Env(BaseSettings):
     webhook_disable_days: float = Field(5, gt=0)
     webhook_log_days: float = Field(30, gt=0)
 
+    demo_tools: bool | None = Field(None, description="the server demo of the catalogue; by default outside production")
     model_profiles: Words = ()
     default_profile: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
@@ -108,6 +110,11 @@ class Env(BaseSettings):
     def is_embedded(self) -> bool:
         """One process does everything: SQLite, in-process queue and notices."""
         return not self.redis_url
+
+    @property
+    def has_demo_tools(self) -> bool:
+        """Whether the catalogue's server `demo` is there (catalogue 6.4)."""
+        return self.mode != "production" if self.demo_tools is None else self.demo_tools
 
     def signing_key(self) -> str:
         """The configured key; on one machine without any, a random one that is made once and kept beside the data."""

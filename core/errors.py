@@ -8,13 +8,16 @@ from typing import Any, ClassVar
 
 
 class DomainError(Exception):
-    """A refusal with a reason that the caller may read."""
+    """A refusal with a reason that the caller may read.
+
+    `details` stand beside the error in the envelope: a list of fields, or in the catalogue an object with a `reason`.
+    """
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "RobotoInvalidRequestException"
     title: ClassVar[str] = "That request cannot be carried out."
 
-    def __init__(self, message: str, *, details: list[dict[str, Any]] | None = None) -> None:
+    def __init__(self, message: str, *, details: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.details = details
@@ -91,6 +94,24 @@ class Stale(Conflict):
     def __init__(self, message: str, *, columns: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.columns = tuple(columns)
+
+
+class ToolFailed(DomainError):
+    """A tool's own failure, told by the status of its code because the caller asked for that (C60)."""
+
+    title = "The tool failed."
+    _CODES: ClassVar[dict[int, str]] = {
+        400: "RobotoInvalidRequestException",
+        401: "RobotoUnauthorizedException",
+        404: "RobotoNotFoundException",
+        429: "RobotoLimitExceededException",
+        504: "RobotoServiceTimeoutException",
+    }
+
+    def __init__(self, message: str, *, status: int, details: dict[str, Any]) -> None:
+        super().__init__(message, details=details)
+        self.status = status  # type: ignore[misc]
+        self.code = self._CODES.get(status, "RobotoInternalException")  # type: ignore[misc]
 
 
 class TooManyTries(DomainError):

@@ -89,7 +89,7 @@ def _where(text: str) -> str:
 
 
 def _details(problem: DomainError) -> list[dict[str, str]]:
-    if problem.details:
+    if isinstance(problem.details, list):
         return problem.details
     path, colon, reason = problem.message.partition(": ")
     if colon and _PATH.fullmatch(path):

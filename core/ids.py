@@ -21,6 +21,7 @@ SKILL = "sk_"
 WEBHOOK = "wh_"
 EVENT = "evt_"
 DELIVERY = "dlv_"
+CALL = "call_"
 
 
 def new_key() -> str:

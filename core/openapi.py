@@ -5,6 +5,7 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
 from core.api import Described
@@ -20,7 +21,12 @@ _ENVELOPE: Schema = {
             "additionalProperties": False,
             "properties": {"error_code": {"type": "string"}, "message": {"type": "string", "minLength": 1}},
         },
-        "details": {"type": "array", "items": {"type": "object"}},
+        "details": {
+            "anyOf": [
+                {"type": "array", "items": {"type": "object"}},
+                {"type": "object", "required": ["reason"], "properties": {"reason": {"type": "string"}}},
+            ]
+        },
     },
 }
 
@@ -55,7 +61,8 @@ class Operation(AutoSchema):
         return f"{self.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', path)}"
 
     def get_tags(self) -> list[str]:
-        return [next((tag for tag in ("webhooks", "feedback", "skills", "agents") if tag in self.path), "threads")]
+        tags = ("webhooks", "feedback", "skills", "agents", "catalogue")
+        return [next((tag for tag in tags if tag in self.path), "threads")]
 
     def get_override_parameters(self) -> list[Any]:
         return [OpenApiParameter(name, str, required=False) for name in self.described.query]
@@ -64,6 +71,8 @@ class Operation(AutoSchema):
         return self.described.takes
 
     def get_response_serializers(self) -> Any:
+        if self.described.files:
+            return {(200, kind): OpenApiTypes.BINARY for kind in self.described.files}
         return {200: self.described.gives}
 
     def get_extensions(self) -> Schema:
@@ -83,7 +92,9 @@ def as_sent(result: Schema, **_: Any) -> Schema:
 def _wrap(operation: Schema) -> None:
     is_list = operation.pop("x-list", False)
     for answer in operation["responses"].values():
-        for content in answer.get("content", {}).values():
+        for kind, content in answer.get("content", {}).items():
+            if kind != "application/json":
+                continue
             inner = {"type": "array", "items": content["schema"]} if is_list else content["schema"]
             content["schema"] = {"type": "object", "required": ["data"], "properties": {"data": inner}}
         answer["description"] = answer.get("description") or "Done."

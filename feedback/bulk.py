@@ -167,7 +167,12 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
 def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
     verb = verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
-    found = list(_rest(actor, bulk).select_for_update(of=("self",)).select_related("resolved_by").order_by("pk")[:size])
+    found = list(
+        _rest(actor, bulk)
+        .select_for_update(of=("self",), no_key=True)
+        .select_related("resolved_by")
+        .order_by("pk")[:size]
+    )
 
     def work(report: UserFeedback) -> None:
         subject = triage.subject_of(report)

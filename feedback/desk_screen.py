@@ -162,13 +162,13 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
 def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
     return [
         Near(
-            feedback_id=each.report.feedback_id,
-            sentiment=each.report.sentiment,
-            words=each.report.notes or "",
+            feedback_id=each.feedback_id,
+            sentiment=each.sentiment,
+            words=each.notes or "",
             reasons=each.reasons,
-            created=each.report.created,
-            href=href({**query, "item": each.report.feedback_id}),
-            resolved=each.report.resolved,
+            created=each.created,
+            href=href({**query, "item": each.feedback_id}),
+            resolved=each.resolved,
         )
         for each in similar.similar_to(actor, report)
     ]

@@ -43,8 +43,8 @@ def _queried(
 ) -> FeedbackPageOut:
     rows = matching(actor, parse(q)) & _matching(_wanted(filters))
     found, next_token = _keyset(rows, limit, page_token)
-    full = UserFeedback.objects.filter(pk__in=found).order_by("-id").values_list(*projecting.FULL_COLUMNS)
-    return FeedbackPageOut(items=[projecting.full_record(values) for values in full], next_token=next_token)
+    records = projecting.full_records(found)
+    return FeedbackPageOut(items=[records[pk] for pk in found if pk in records], next_token=next_token)
 
 
 def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:

@@ -1,26 +1,34 @@
-"""What the database itself keeps beside each report: the words to find it by, who owns it, that it is undigested.
+"""What the database itself keeps beside each report: who owns it, that it is undigested, and changes of its words.
 
 Triggers do it, so that no verb, command or repair by hand can leave one of them out. They are put in place after every
 migration, and taken away before one on SQLite, where a changed table is a new one that would lose them in silence.
 
 The index has a row for each report: on SQLite an FTS5 table with one column a kind of text, on PostgreSQL a vector with
-one weight a kind. Notes and note follow the report; what the answer said is added by `feedback.digesting`.
+one weight a kind. The row comes with the digest, not with the rating: it would make the rating half as long again.
+From then on the database follows what the submitter and the admins change.
 """
 
+import re
 from typing import Any
 
 from django.db import connection
-
-from feedback.models import UserFeedback
 
 TABLE = "feedback_search"
 WEIGHTS = {"notes": "A", "note": "B", "answer": "C", "tools": "D"}
 """The columns of the index, and the weights that stand for them on PostgreSQL."""
 
+NEWEST = {
+    "sqlite": f"SELECT %s AS word, rowid FROM {TABLE} WHERE {TABLE} MATCH %s ORDER BY rowid DESC LIMIT {{limit}}",  # noqa: S608
+    "postgresql": f"SELECT %s AS word, feedback_id FROM {TABLE} "  # noqa: S608
+    "WHERE document @@ to_tsquery('pg_catalog.simple', %s) "
+    "ORDER BY feedback_id DESC LIMIT {limit}",
+}
+"""The newest reports that the index finds, beside a word that tells of which search they are."""
+_WORD = re.compile(r"[^\W_]+")
+
 _SQLITE = {
     "feedback_report_added": """
         AFTER INSERT ON feedback_userfeedback BEGIN
-            INSERT INTO feedback_search (rowid, notes, note) VALUES (new.id, new.notes, new.admin_note);
             INSERT INTO feedback_undigested (feedback_id) VALUES (new.id);
         END""",
     "feedback_report_reworded": """
@@ -49,10 +57,7 @@ _SQLITE = {
 _POSTGRES = {
     "feedback_report_added": (
         "AFTER INSERT ON feedback_userfeedback FOR EACH ROW",
-        """
-        INSERT INTO feedback_search (feedback_id, document)
-            VALUES (new.id, feedback_words(new.notes, 'A') || feedback_words(new.admin_note, 'B'));
-        INSERT INTO feedback_undigested (feedback_id) VALUES (new.id);""",
+        "INSERT INTO feedback_undigested (feedback_id) VALUES (new.id);",
     ),
     "feedback_report_reworded": (
         "AFTER UPDATE OF notes, admin_note ON feedback_userfeedback FOR EACH ROW "
@@ -88,6 +93,16 @@ _POSTGRES = {
 }
 
 
+def split(text: str) -> list[str]:
+    """The words of a text as the index has them, in lower case."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def in_notes(word: str) -> str:
+    """How the index is asked for a word in notes."""
+    return f'{{notes}} : "{word}"' if connection.vendor == "sqlite" else f"'{word}':{WEIGHTS['notes']}"
+
+
 def install(**signal: Any) -> None:
     """Put the triggers in place, after a migration."""
     if not signal.get("plan", True) or TABLE not in connection.introspection.table_names():
@@ -104,6 +119,8 @@ def install(**signal: Any) -> None:
                 f"AS $$ BEGIN {body} RETURN NULL; END $$"
             )
             cursor.execute(f"CREATE OR REPLACE TRIGGER {name} {when} EXECUTE FUNCTION {name}()")
+        # A bulk load takes it away and may have died.
+        cursor.execute(f"CREATE INDEX IF NOT EXISTS {TABLE}_words ON {TABLE} USING gin (document)")
 
 
 def remove(**signal: Any) -> None:
@@ -114,16 +131,22 @@ def remove(**signal: Any) -> None:
                 cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
 
 
-def fill(pks: range) -> None:
-    """Index notes and note of reports that were stored while no trigger stood, by the range of their row ids."""
-    table = UserFeedback._meta.db_table
-    between = "id BETWEEN %s AND %s"
+def add(rows: list[tuple[str, str, int]]) -> None:
+    """Index reports with what their answers said and the names of the tools; each row ends with the row id.
+
+    Whoever calls this has the reports locked: a change of their words follows only in a row that is there.
+    """
     if connection.vendor == "sqlite":
-        sql = f"INSERT INTO {TABLE} (rowid, notes, note) SELECT id, notes, admin_note FROM {table} WHERE {between}"  # noqa: S608
+        sql = (
+            f"INSERT OR REPLACE INTO {TABLE} (rowid, notes, note, answer, tools) "  # noqa: S608
+            "SELECT id, notes, admin_note, %s, %s FROM feedback_userfeedback WHERE id = %s"
+        )
     else:
         sql = (
             f"INSERT INTO {TABLE} (feedback_id, document) "  # noqa: S608
-            f"SELECT id, feedback_words(notes, 'A') || feedback_words(admin_note, 'B') FROM {table} WHERE {between}"
+            "SELECT id, feedback_words(%s, 'C') || feedback_words(%s, 'D') "
+            "|| feedback_words(notes, 'A') || feedback_words(admin_note, 'B') FROM feedback_userfeedback WHERE id = %s "
+            "ON CONFLICT (feedback_id) DO UPDATE SET document = excluded.document"
         )
     with connection.cursor() as cursor:
-        cursor.execute(sql, [pks.start, pks.stop - 1])
+        cursor.executemany(sql, rows)

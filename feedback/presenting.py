@@ -273,6 +273,8 @@ class RateForm:
     categories: tuple[str, ...] = ()
     notes: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
+    is_taken_back: bool = False
+    """It holds what was said until just now, and is not said any more."""
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[str, str, bool]]]]:

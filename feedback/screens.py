@@ -4,19 +4,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from accounts.rights import Right
 from core import ids
 from core.actor import Actor
-from feedback import desk_records, historytelling, leasing, versions
+from core.prepared import Prepared, Row
+from feedback import desk_records, historytelling, leasing, projecting, versions
 from feedback.deciding import labels_of
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, href
 from threads.access import may
 from threads.models import Thread
-from threads.presenting import Mark
+from threads.presenting import Mark, Told
 
 
 def rows_of(actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], current: str) -> list[ReportRow]:
@@ -132,21 +133,42 @@ def _history(report: UserFeedback, changes: Sequence[TriageChange]) -> list[Hist
 
 def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
     """Ratings beside the messages of a thread: one's own, and for admins the latest of each message else."""
-    rows = UserFeedback.objects.filter(thread=thread).select_related("created_by").order_by("modified")
-    if not actor.is_admin:
-        rows = rows.filter(created_by=actor.user_id)
+    rows = _MARKS.rows(thread.pk) if actor.is_admin else _OWN_MARKS.rows(thread.pk, actor.user_id)
     marks: dict[int, Mark] = {}
-    for row in rows:
-        mine = row.created_by_id == actor.user_id
-        held = marks.get(row.message_sequence_num)
+    for index, sentiment, categories, notes, modified, author_id, name, email, status, words, at in rows:
+        mine = author_id == actor.user_id
+        held = marks.get(index)
         if held is None or mine or not held.mine:
-            marks[row.message_sequence_num] = mark_of(row, mine=mine)
+            told = _told(status, words, at, modified) if mine else None
+            by = name or email.partition("@")[0]
+            marks[index] = Mark(sentiment, tuple(categories), notes or "", by, mine, told)
     return marks
 
 
-def mark_of(row: UserFeedback, *, mine: bool) -> Mark:
-    """One rating as it stands beside its message."""
-    return Mark(row.sentiment, tuple(row.categories), row.notes or "", row.created_by.display_name, mine)
+def _told(status: str | None, words: str | None, at: datetime | None, rated_at: datetime) -> Told:
+    """What its submitter sees of the desk: what `Reply` says, and nothing else."""
+    if status is None or at is None or not projecting.is_told(status):
+        return Told(Reply.Status.RECEIVED.label, rated_at)
+    return Told(Reply.Status(status).label, at, words or "")
+
+
+def replied(actor: Actor, thread: Thread) -> dict[int, datetime]:
+    """When the actor was told something of an own report in a thread, by message. One query."""
+    rows = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
+    return dict(rows.values_list("feedback__message_sequence_num", "replied_at"))
+
+
+def _marks(thread_pk: int, *author: int) -> QuerySet[UserFeedback, Row]:
+    rows = UserFeedback.objects.filter(thread=thread_pk).order_by("modified")
+    rows = rows.filter(created_by=author[0]) if author else rows
+    return rows.values_list(
+        *("message_sequence_num", "sentiment", "categories", "notes", "modified"),
+        *("created_by_id", "created_by__name", "created_by__email"),
+        *("reply__public_status", "reply__public_reply", "reply__replied_at"),
+    )
+
+
+_MARKS, _OWN_MARKS = Prepared(_marks, int), Prepared(_marks, int, int)
 
 
 def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> dict[int, tuple[int, int]]:

@@ -1,22 +1,54 @@
-"""Reports that look like another one."""
+"""Reports like a report, each with the reasons why.
 
-from dataclasses import dataclass
+Candidates come from indexes, a few dozen of each kind, the newest first: the same thread, tool, error, and each telling
+word of the notes. What they have in common is then compared in Python.
+"""
 
+from typing import Any
+
+from django.db.models import Q
+
+from accounts.rights import require_admin
 from core.actor import Actor
-from feedback.models import UserFeedback
-from feedback.wire import FullFeedbackOut
+from feedback import digesting, projecting
+from feedback.comparing import EACH, Facts, Shared, facts_of, reasons_shared, shared, telling, wakes
+from feedback.models import RatedAnswer, RatedTool, UserFeedback
+from feedback.wire_finding import SimilarReportOut
+
+__all__ = ["Shared", "reasons_shared", "similar_to", "wakes"]
+_WORTH_SHOWING = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarReport:
-    """Another report, and why it stands here."""
+def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[SimilarReportOut]:
+    """The reports most like one: its own org's first, open ones first, then by score. For platform admins.
 
-    pk: int
-    report: FullFeedbackOut
-    reasons: tuple[str, ...]
-    score: float
+    A number of queries that the number of reports does not change.
+    """
+    require_admin(actor)
+    digesting.digest()
+    [one] = facts_of([report.pk]).values()
+    weights, hits = telling(one)
+    others = facts_of(_candidates(one) | hits - {one.pk})
+    found = [(other, shared(one, other, weights)) for other in others.values()]
+    worth = [(other, common) for other, common in found if common.score >= _WORTH_SHOWING]
+    worth.sort(key=lambda pair: (pair[0].org != one.org, pair[0].resolved, -pair[1].score, -pair[0].pk))
+    records = projecting.full_records([other.pk for other, _ in worth[:limit]])
+    return [
+        SimilarReportOut(**records[other.pk].model_dump(), reasons=common.reasons, score=round(common.score, 2))
+        for other, common in worth[:limit]
+        if other.pk in records
+    ]
 
 
-def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[SimilarReport]:
-    """None yet."""
-    return []
+def _candidates(one: Facts) -> set[int]:
+    """Row ids worth a look, less the report's own."""
+    rows: list[Any] = [UserFeedback.objects.filter(thread=one.thread).order_by("-pk").values_list("pk", flat=True)]
+    if one.error:
+        same = RatedAnswer.objects.exclude(error_code="").filter(error_code=one.error)
+        rows.append(same.order_by("-feedback").values_list("feedback", flat=True))
+    for name in sorted(one.tools, key=lambda name: not one.tools[name])[:4]:
+        same_tool = RatedTool.objects.filter(tool_name=name).order_by("-feedback")
+        rows.append(same_tool.values_list("feedback", flat=True))
+    kin = Q(org=one.org, sentiment=one.sentiment, resolved=False)
+    rows.append(UserFeedback.objects.filter(kin).order_by("-pk").values_list("pk", flat=True))
+    return {pk for each in rows for pk in each[:EACH]} - {one.pk}

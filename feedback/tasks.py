@@ -4,7 +4,7 @@ from celery import shared_task
 from django.db import DatabaseError, close_old_connections
 
 from core.db import replace_dead_connections
-from feedback import bulk, sweeping
+from feedback import bulk, digesting, sweeping
 from feedback.webhooks import outbox, sending
 
 
@@ -13,6 +13,17 @@ def advance_bulk(bulk_id: int) -> None:
     """Carry a bulk to its end."""
     close_old_connections()
     bulk.advance(bulk_id)
+
+
+@shared_task(name="feedback.digest", ignore_result=True)
+def digest() -> None:
+    """Look at the answers that were rated."""
+    close_old_connections()
+    try:
+        digesting.catch_up()
+    except DatabaseError:
+        replace_dead_connections()
+        raise
 
 
 @shared_task(name="feedback.settle", ignore_result=True)

@@ -12,7 +12,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from feedback import triage
-from feedback.deciding import Subject, read_back, spelled
+from feedback.deciding import AGAIN, RETRACT, Decision, Subject, read_back, spelled
 from feedback.models import TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
@@ -74,6 +74,7 @@ def last_action(actor: Actor) -> LastAction | None:
     found = (
         TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
         .exclude(Exists(undone))
+        .exclude(verb__in=(AGAIN, RETRACT))
         .select_related("feedback")
         .order_by("-id")
         .first()
@@ -102,6 +103,8 @@ def require_undoable(actor: Actor, action: str) -> TriageChange:
         raise NotFound("There is no such action.")
     if first.at < timezone.now() - WINDOW:
         raise Conflict("That is more than 30 minutes ago and can no longer be taken back.")
+    if first.verb in (AGAIN, RETRACT):
+        raise Conflict("What a submitter took back stays taken back.")
     if first.undoes is not None:
         raise Conflict("That took something back itself. Do it again instead.")
     if TriageChange.objects.filter(undoes=action).exists():
@@ -114,7 +117,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
 
     Gives the columns that somebody has changed since and that therefore stay; `NotFound` where the report is gone.
     """
-    report = UserFeedback.objects.select_for_update().filter(pk=change.feedback_id).first()
+    report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
     if report is None:
         raise NotFound("The submitter took this report back.")
     subject = triage.subject_of(report)
@@ -122,6 +125,9 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     if "resolved" in stay:  # the resolution is somebody else's now, and all that it says
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
+    if _is_of_nothing(decision):
+        decision["duplicate_of_id"] = None
+        stay.append("duplicate_of_id")
     triage.apply(actor, subject, "undo", decision, action=action, undoes=change.action)
     return [column for column in stay if column not in _HISTORY_ONLY]
 
@@ -134,6 +140,12 @@ def changes_of(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
 def columns_line(columns: Iterable[str]) -> str:
     """Columns, for people."""
     return ", ".join(column.removesuffix("_id").replace("admin_", "").replace("_", " ") for column in columns)
+
+
+def _is_of_nothing(decision: Decision) -> bool:
+    """Whether it would name a report that was taken back since."""
+    of = decision.get("duplicate_of_id")
+    return of is not None and not UserFeedback.objects.filter(pk=of).exists()
 
 
 def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:

@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from feedback import pages_desk, pages_labels, pages_rating
+from feedback import pages_desk, pages_export, pages_labels, pages_rating
+from feedback.insight import pages as insight
 from feedback.webhooks import pages as webhooks
 
 app_name = "feedback"
@@ -10,6 +11,8 @@ urlpatterns = [
     path("feedback/", pages_desk.desk, name="desk"),
     path("feedback/bulk/", pages_desk.act_on_all, name="bulk"),
     path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
+    path("feedback/insight/", insight.insight, name="insight"),
+    path("feedback/export/", pages_export.export, name="export"),
     path("feedback/live/", pages_desk.live, name="live"),
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),
@@ -30,4 +33,5 @@ urlpatterns = [
         webhooks.replay,
         name="webhook_replay",
     ),
+    path("threads/<str:thread_id>/messages/<int:index>/retract/", pages_rating.retract, name="retract"),
 ]

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PURE = ("threads", "feedback", "contract", "architecture", "providers")
 """Folders whose tests say the same whatever the database is."""
-HOLDING_STREAMS = ("pages/test_live.py",)
+HOLDING_STREAMS = ("pages/test_live.py", "pages/test_live_shared.py")
 """A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
 streams are proven against a live server, in tests/sdk/test_streams.py."""
 
@@ -92,6 +92,16 @@ def data_of(response: HttpResponse) -> Any:
     """What a success carries."""
     assert response.status_code == 200, response.content
     return json.loads(response.content)["data"]
+
+
+def content_of(response: Any) -> bytes:
+    """Everything that was answered, also where it comes in pieces."""
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def leave(response: Any) -> None:
+    """Close an answer that comes in pieces, without taking the test's own database connection along."""
+    response._iterator.close()  # the client's wrapper: `close` of the response itself ends it, and then closes again
 
 
 def refusal_of(response: HttpResponse) -> tuple[int, str, str]:

@@ -355,6 +355,7 @@ _STATE_COLUMNS = (
     "goal_count",
     "message_count",
     "visibility",
+    "last_outcome",
 )
 _KEY = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list("key"), int)
 _STATE = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list(*_STATE_COLUMNS), int)

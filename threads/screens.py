@@ -12,10 +12,11 @@ from accounts.rights import Right
 from core import ids
 from core.actor import Actor
 from core.db import snapshot
+from core.prepared import Prepared
 from threads import answering, figures, hooks, presenting, reading
 from threads.access import may
 from threads.content import MessageSnapshot
-from threads.models import Goal, Message, Pin, Thread
+from threads.models import Goal, Message, Pin, Subject, Thread
 from threads.presenting import ForkLink, ForkSource, GoalNote, Mark, ThreadHead, ThreadRow, Turn
 from threads.status import RUNNING, SENDABLE
 
@@ -46,26 +47,61 @@ class Screen:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Eyes:
+    """Everything about a reader that decides how the articles of a thread look to them at one moment.
+
+    Equal eyes see the same, so what was drawn for the one may be shown to the other: whatever an article shows that
+    not every reader of this revision sees has to stand here. `token` is the thread and its revision; names of people
+    and the words for a time change without one, so what is drawn holds for a minute.
+    """
+
+    token: str
+    minute: datetime
+    marks: tuple[tuple[int, Mark], ...]
+    knows_figures: bool
+    may_rate: bool
+    may_fork: bool
+
+
+def eyes_of(actor: Actor, thread: Thread) -> Eyes:
+    """The eyes of a reader on a thread as it was last refreshed."""
+    return Eyes(
+        token=reading.token_of(thread),
+        minute=timezone.now().replace(second=0, microsecond=0),
+        marks=tuple(sorted(hooks.message_marks(actor, thread).items())),
+        knows_figures=may(actor, thread, Right.FIGURES),
+        **doors_of(actor, thread),
+    )
+
+
 def screen(actor: Actor, thread: Thread, *, between: tuple[int, int] | None = None) -> Screen:
     """Everything a page shows of a thread, or of a stretch of its messages."""
     with snapshot():
         reading.refresh(thread)
-        messages = reading.snapshots(thread.pk, between=between)
-        goals = goal_notes(thread)
-        may_know = may(actor, thread, Right.FIGURES)
-        found = figures.of_turns(thread.pk, between=between) if may_know else []
-    names = reading.author_names(messages)
-    marks = hooks.message_marks(actor, thread)
+        return screen_through(eyes_of(actor, thread), thread, between=between)
+
+
+def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | None = None) -> Screen:
+    """The same through somebody's eyes, inside the snapshot in which they were opened."""
+    messages = reading.snapshots(thread.pk, between=between)
+    found = figures.of_turns(thread.pk, between=between) if eyes.knows_figures else []
     told = {each.answer_idx: figures.words(each) for each in reversed(found)}  # of two, the one that wrote the answer
-    return Screen(thread, messages, marks, goals, names, told, reading.token_of(thread), timezone.now())
+    names = reading.author_names(messages)
+    return Screen(thread, messages, dict(eyes.marks), goal_notes(thread), names, told, eyes.token, timezone.now())
 
 
 def context(actor: Actor, thread: Thread) -> dict[str, Any]:
     """What the templates of a thread's page need, whole or in parts."""
     shown = screen(actor, thread)
-    turns = shown.turns()
+    return around(shown, head_of(actor, thread, token=shown.token, goals=shown.goals))
+
+
+def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
+    """The same from a screen and the head that its reader sees: whatever the head says not every reader may know."""
+    thread, turns = shown.thread, shown.turns()
     return {
-        "head": head_of(actor, thread, token=shown.token, goals=shown.goals),
+        "head": head,
         "turns": turns,
         "jumps": presenting.jumps(turns),
         "thread_map": presenting.thread_map(turns),
@@ -89,13 +125,13 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         visibility=thread.visibility,
         org=thread.org.slug,
         is_mine=thread.created_by_id == actor.user_id,
-        pinned=Pin.objects.filter(user=actor.user_id, thread=thread).exists(),
+        pinned=_PIN.first(actor.user_id, thread.pk) is not None,
         fork_source=_source(actor, thread),
         forks=_forks(actor, thread),
         goals=tuple(goals),
         activity=thread.activity,
         context=told(thread),
-        subjects=tuple(thread.subjects.order_by("id").values_list("association_id", flat=True)[:20]),
+        subjects=tuple(entity for (entity,) in _SUBJECTS.rows(thread.pk)),
         token=token,
         may_send=may_add and thread.status in SENDABLE,
         may_answer=may_add,
@@ -173,24 +209,40 @@ def _source(actor: Actor, thread: Thread) -> ForkSource | None:
 
 
 def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
+    if _FORK.first(thread.pk) is None:
+        return ()
     forks = Thread.objects.visible_to(actor).filter(forked_from=thread.pk).order_by("-id")
     return tuple(ForkLink(ids.THREAD + key, title or "") for key, title in forks.values_list("key", "title")[:50])
 
 
 def told(thread: Thread) -> tuple[tuple[str, str], ...]:
     """What the agent was told besides the messages, and where the thread came from."""
-    thread.refresh_from_db(fields=["system_prompt", "analysis_scope", "client_context", "available_skills", "metadata"])
+    prompt, scope, looking_at, skills, metadata = _TOLD.first(thread.pk) or (None,) * 5
     found = [
-        ("System prompt", (thread.system_prompt or "")[:4000]),
-        ("Scope", _scope(thread.analysis_scope)),
-        ("Skills", _skills(thread.available_skills)),
+        ("System prompt", (prompt or "")[:4000]),
+        ("Scope", _scope(scope)),
+        ("Skills", _skills(skills)),
         ("Imported as", thread.import_id or ""),
-        ("Metadata", ", ".join(f"{key}: {value}" for key, value in (thread.metadata or {}).items())[:2000]),
+        ("Metadata", ", ".join(f"{key}: {value}" for key, value in (metadata or {}).items())[:2000]),
     ]
-    if thread.client_context:
-        shown = {key: value for key, value in thread.client_context.items() if value}
+    if looking_at:
+        shown = {key: value for key, value in looking_at.items() if value}
         found.append(("On screen", ", ".join(f"{key}: {value}" for key, value in shown.items())[:2000]))
     return tuple((name, words) for name, words in found if words)
+
+
+# Asked for each reader of a head, in the moment in which all of them wake.
+_PIN = Prepared(lambda user, thread: Pin.objects.filter(user=user, thread=thread).values_list("id"), int, int)
+_FORK = Prepared(lambda pk: Thread.objects.filter(forked_from=pk).values_list("id")[:1], int)
+_SUBJECTS = Prepared(
+    lambda pk: Subject.objects.filter(thread=pk).order_by("id").values_list("association_id")[:20], int
+)
+_TOLD = Prepared(
+    lambda pk: Thread.objects.filter(pk=pk).values_list(
+        "system_prompt", "analysis_scope", "client_context", "available_skills", "metadata"
+    ),
+    int,
+)
 
 
 def _skills(available: Sequence[Mapping[str, Any]] | None) -> str:

@@ -2,24 +2,33 @@
 
 An event replaces what it names, and its id is the continuation token behind it. So a line that breaks and comes back
 loses nothing and repeats nothing, and the page needs no idea of how fragments join.
+
+A change wakes every reader of a thread in the same moment. What they are shown is drawn once for all of them who see
+the same (`screens.Eyes`), not once for each.
 """
 
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Hashable, Iterator
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from accounts.authentication import page_actor, page_actor_again
 from accounts.pages import signed_in
+from accounts.rights import Right
 from core import notices, sse
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import DomainError, InvalidRequest
-from threads import reading, screens, transcript
-from threads.access import thread_for
+from core.shared import SharedTexts
+from core.turnstile import Turnstile
+from threads import hooks, reading, screens, transcript
+from threads.access import require, thread_for
 from threads.models import Message, Thread
+from threads.presenting import Turn
 from threads.status import ThreadStatus
 
 
@@ -40,32 +49,47 @@ def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
 def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Iterator[sse.Event | None]:
     known_status, is_asked_again = None, False
     with notices.waiting(transcript.subject(thread.pk)) as waiter:
+        told = hooks.replies(actor, thread)
         while True:
             try:
-                # Anew each time: the right to read may have been taken away meanwhile (B146). The person is asked for
-                # anew in quiet moments only, which a thread that is being written to has none of for long.
-                actor = page_actor_again(request) if is_asked_again else actor
-                is_asked_again = False
-                thread = thread_for(actor, thread.thread_id)
+                with _IN_TURN.passed():
+                    # Anew each time: the right to read may have been taken away meanwhile (B146). The person is asked
+                    # for anew in quiet moments only, which a thread that is being written to has none of for long.
+                    actor = page_actor_again(request) if is_asked_again else actor
+                    thread = thread_for(actor, thread.thread_id)
+                    events: list[sse.Event] = []
+                    if thread.revision != since or known_status is None:
+                        events, since = _changes(request, actor, thread, since, known_status)
+                        known_status = thread.status
+                    elif (now_told := hooks.replies(actor, thread)) != told:
+                        changed = {index for index, at in now_told.items() if told.get(index) != at}
+                        told = now_told
+                        events.append(_answered(actor, thread, changed))
+                    sse.give_connection_back()
             except DomainError:
                 yield sse.Event("gone", "")
                 return
-            if thread.revision != since or known_status is None:
-                events, since = _changes(request, actor, thread, since, known_status)
-                known_status = thread.status
-                yield from events
-            sse.give_connection_back()
-            if not waiter.wait(sse.HEARTBEAT_SECONDS):
+            yield from events
+            is_asked_again = not waiter.wait(sse.HEARTBEAT_SECONDS)
+            if is_asked_again:
                 yield None
-                is_asked_again = True
+
+
+_IN_TURN = Turnstile(4)
+"""How many readers look at the same time. All those of a thread wake at once, and without turns all of them together
+would hold up every other request, and each other: a reader holds a connection to the database here, a few at most."""
 
 
 def _changes(
     request: HttpRequest, actor: Actor, thread: Thread, since: int, known_status: str | None
 ) -> tuple[list[sse.Event], int]:
-    """The events for everything newer than a revision, and the revision that they lead to: one snapshot for all."""
+    """The events for everything newer than a revision, and the revision that they lead to: one snapshot for all.
+
+    Raises `Unauthorized` where the right to read is gone in that snapshot: nothing that came after it is shown.
+    """
     with snapshot():
         reading.refresh(thread)
+        require(actor, thread, Right.READ)
         events = []
         if since > thread.revision:  # the database was restored from a backup
             since = 0
@@ -80,7 +104,7 @@ def _changes(
                 # An article that began before that place and reached past it is drawn anew, without what was dropped.
                 changed = max(0, min(reset - 1, reset if changed is None else changed))
             if changed is not None:
-                events.append(_turns(request, actor, thread, screens.stretch_start(thread, changed), changed))
+                events.append(_turns(actor, thread, screens.stretch_start(thread, changed), changed))
         is_asking = thread.status == ThreadStatus.CLIENT_TOOL_TURN and thread.revision > since
         is_named_anew = thread.title_revision > since or thread.goals_revision > since
         if thread.status != known_status or is_asking or is_named_anew:
@@ -90,16 +114,56 @@ def _changes(
         return events, thread.revision
 
 
-def _turns(request: HttpRequest, actor: Actor, thread: Thread, start: int, changed: int) -> sse.Event:
+def _turns(actor: Actor, thread: Thread, start: int, changed: int) -> sse.Event:
     """The articles with a change; they are drawn from the last words of a person on, which begin an article."""
-    screen = screens.screen(actor, thread, between=(start, 2**31 - 1))
-    turns = [turn for turn in screen.turns() if max(turn.covers, default=turn.index) >= changed]
-    around = {"head": screens.doors_of(actor, thread), "here": reverse("threads:detail", args=[thread.thread_id])}
-    drawn = (render_to_string("threads/_turn.html", {**around, "turn": turn}, request) for turn in turns)
-    return sse.Event("turns", "".join(drawn))
+    return _articles(actor, thread, start, ("changed", changed), lambda turn: _last(turn) >= changed)
+
+
+def _answered(actor: Actor, thread: Thread, rated: set[int]) -> sse.Event:
+    """The articles of these messages, of which the reader's rating was answered: no news of the thread, so no token."""
+    with snapshot():
+        reading.refresh(thread)
+        require(actor, thread, Right.READ)
+        start = screens.stretch_start(thread, min(rated, default=0))
+        key = ("rated", *sorted(rated))
+        return _articles(actor, thread, start, key, lambda turn: bool(rated.intersection(turn.covers)))
+
+
+def _articles(
+    actor: Actor, thread: Thread, start: int, which: tuple[Hashable, ...], is_wanted: Callable[[Turn], bool]
+) -> sse.Event:
+    eyes = screens.eyes_of(actor, thread)
+    here = reverse("threads:detail", args=[thread.thread_id])
+
+    def draw() -> str:
+        screen = screens.screen_through(eyes, thread, between=(start, 2**31 - 1))
+        turns = filter(is_wanted, screen.turns())
+        drawn = (render_to_string("threads/_turn.html", {"head": eyes, "here": here, "turn": turn}) for turn in turns)
+        return "".join(drawn)
+
+    return sse.Event("turns", _DRAWN.get((eyes, start, which), draw))
+
+
+def _last(turn: Turn) -> int:
+    return max(turn.covers, default=turn.index)
 
 
 def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
-    """What stands around the transcript, drawn when the thread is handed over or named, not with every word."""
-    context = screens.context(actor, thread) | {"form": None}
-    return sse.Event("head", render_to_string("threads/_live_head.html", context, request))
+    """What stands around the transcript, drawn when the thread is handed over or named, not with every word.
+
+    Its forms get the token of their reader's session behind the drawing, which must not be shared.
+    """
+    eyes = screens.eyes_of(actor, thread)
+    head = screens.head_of(actor, thread, token=eyes.token, goals=screens.goal_notes(thread))
+
+    def draw() -> str:
+        context = screens.around(screens.screen_through(eyes, thread), head)
+        return render_to_string("threads/_live_head.html", context | {"form": None, "csrf_token": _STAND_IN})
+
+    return sse.Event("head", _DRAWN.get((eyes, head), draw).replace(_STAND_IN, get_token(request)))
+
+
+# Drawn without the request: what a template could learn of its reader from there is not in the key.
+_DRAWN = SharedTexts(size=64)
+_STAND_IN = secrets.token_hex(16)
+"""Stands where a form's token goes. Nobody gets to see it, so nobody can write it into a message."""

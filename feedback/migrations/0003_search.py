@@ -52,11 +52,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='userfeedback',
-            index=models.Index(condition=models.Q(('owned_by__isnull', True), ('resolved', False)), fields=['-id'], name='feedback_unclaimed'),
-        ),
-        migrations.AddIndex(
-            model_name='userfeedback',
-            index=models.Index(condition=models.Q(('owned_by__isnull', False)), fields=['owned_by', 'resolved', '-id'], name='feedback_owned'),
+            index=models.Index(fields=['owned_by', 'resolved', '-id'], name='feedback_owned'),
         ),
         migrations.AddIndex(
             model_name='userfeedback',

@@ -54,19 +54,15 @@ class UserFeedback(models.Model):
             models.Index(fields=["sentiment", "-id"], name="feedback_tone"),
             models.Index(fields=["org", "-id"], name="feedback_org"),
             # Questions of time: when it came, when it was done.
-            models.Index(fields=["created"], name="feedback_created"),
+            # With all that insight counts, so that it reads this index and no report.
+            models.Index(
+                fields=["created", "sentiment", "category_bits", "resolved", "resolved_at"], name="feedback_insight"
+            ),
             models.Index(
                 fields=["resolved_at"], condition=models.Q(resolved_at__isnull=False), name="feedback_resolved_at"
             ),
             # What waits for somebody, and what somebody has, however many reports others have.
-            models.Index(
-                fields=["-id"], condition=models.Q(resolved=False, owned_by__isnull=True), name="feedback_unclaimed"
-            ),
-            models.Index(
-                fields=["owned_by", "resolved", "-id"],
-                condition=models.Q(owned_by__isnull=False),
-                name="feedback_owned",
-            ),
+            models.Index(fields=["owned_by", "resolved", "-id"], name="feedback_owned"),
             # Both are rare beside what was never touched again.
             models.Index(
                 fields=["modified"], condition=models.Q(modified__gt=models.F("created")), name="feedback_edited"

@@ -1,8 +1,99 @@
-"""Terms worth offering."""
+"""What a query may go on with: every field with its help, and the values that are worth offering."""
 
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import IntegerField, Model, QuerySet
+from django.db.models.expressions import RawSQL
+
+from accounts.models import Org, User
+from accounts.rights import require_admin
 from core.actor import Actor
+from feedback.models import Label, RatedAnswer, RatedTool
+from feedback.querying import grammar, sides
+from feedback.querying.fields import FIELDS
+
+COUNTED = 1000
+"""Counts end here: beyond it nobody reads the figure."""
+_OFFERED = 200
+"""The most values of one field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of a field, the term it makes, and how many reports have it, where that is counted."""
+
+    value: str
+    term: str
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A field as it is offered."""
+
+    name: str
+    help: str
+    takes: str
+    values: tuple[Value, ...]
+
+
+def completions(actor: Actor) -> list[Completion]:
+    """Every field with the values worth offering, for platform admins. A fixed number of queries."""
+    require_admin(actor)
+    found = []
+    for known in FIELDS.values():
+        counted: list[tuple[str, int | None]] = [(value, None) for value in known.values]
+        counted += _named(known.name, counting=True)
+        values = tuple(
+            Value(value, grammar.spelled(grammar.Field(known.name, value)), count) for value, count in counted
+        )
+        found.append(Completion(known.name, known.help, known.takes, values))
+    return found
 
 
 def terms(actor: Actor) -> list[str]:
-    """None yet."""
+    """Every term worth offering, for a list of suggestions beside the query line. Uncounted: every page has it."""
+    require_admin(actor)
+    return [
+        grammar.spelled(grammar.Field(known.name, value))
+        for known in FIELDS.values()
+        for value in (*known.values, *(value for value, _ in _named(known.name, counting=False)))
+    ]
+
+
+def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
+    """The names that are there of a field, with how often where that is asked."""
+    match name:
+        case "label":
+            return _rows(Label.objects.order_by("folded"), "name", ("feedback_labelled", "label_id"), counting)
+        case "owner":
+            admins = User.objects.filter(is_staff=True, is_active=True).order_by("email")
+            return _rows(admins, "email", ("feedback_userfeedback", "owned_by_id"), counting)
+        case "org":
+            return _rows(Org.objects.order_by("slug"), "slug", ("feedback_userfeedback", "org_id"), counting)
+        case "model" | "error" | "tool":
+            model, column = _COLUMNS[name]
+            if not counting:
+                return [(value, None) for value in sides.names(model, column)[:_OFFERED]]
+            return list(sides.counted(model, column, limit=_OFFERED, at_most=COUNTED))
     return []
+
+
+_COLUMNS: dict[str, tuple[type[Model], str]] = {
+    "model": (RatedAnswer, "model_profile"),
+    "error": (RatedAnswer, "error_code"),
+    "tool": (RatedTool, "tool_name"),
+}
+
+
+def _rows(rows: QuerySet[Any], column: str, by: tuple[str, str], counting: bool) -> list[tuple[str, int | None]]:
+    if not counting:
+        return [(value, None) for value in rows.values_list(column, flat=True)[:_OFFERED]]
+    counted = rows.annotate(count=_up_to(*by, rows.model._meta.db_table))
+    return list(counted.values_list(column, "count")[:_OFFERED])
+
+
+def _up_to(table: str, column: str, outer: str) -> RawSQL:
+    few = f"SELECT 1 FROM {table} WHERE {table}.{column} = {outer}.id LIMIT {COUNTED}"  # noqa: S608
+    return RawSQL(f"SELECT count(*) FROM ({few}) AS few", [], output_field=IntegerField())  # noqa: S608, S611

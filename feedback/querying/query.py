@@ -1,5 +1,6 @@
 """A query as it was typed: its terms, what is wrong in it, its one spelling, and the same with a term more or less."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from feedback.querying import grammar, words
@@ -32,7 +33,7 @@ class Query:
     @property
     def terms(self) -> tuple[Term, ...]:
         """The parts, for people."""
-        return tuple(_term(self.text, part) for part in self.parts)
+        return tuple(_term(self.text, part, _beside_others(part, self.parts)) for part in self.parts)
 
     @property
     def problems(self) -> tuple[Unknown, ...]:
@@ -45,11 +46,12 @@ class Query:
         return grammar.spelled(self.root)
 
     @property
-    def looks_at_answers(self) -> bool:
+    def is_digested(self) -> bool:
         """Whether it asks for what is worked out only after a report was stored."""
         leaves = list(grammar.leaves(self.root))
-        named = [leaf.name for leaf in leaves if isinstance(leaf, Field)]
-        return any(isinstance(leaf, Text) for leaf in leaves) or any(FIELDS[name].looks_at_answer for name in named)
+        asked = [leaf for leaf in leaves if isinstance(leaf, Field)]
+        is_worded = any(isinstance(leaf, Text) for leaf in leaves)
+        return is_worded or any(FIELDS[leaf.name].needs_digest(leaf.value) for leaf in asked)
 
     def without(self, place: int) -> "Query":
         """The query less the term at that place."""
@@ -69,13 +71,13 @@ def parse(text: str) -> Query:
     return Query(text, _checked(root, text))
 
 
-def _term(text: str, part: Node) -> Term:
+def _term(text: str, part: Node, canonical: str) -> Term:
     wrong = [leaf for leaf in grammar.leaves(part) if isinstance(leaf, Unknown)]
     reason = "; ".join(leaf.reason if leaf == part else leaf.sentence for leaf in wrong)
-    return Term(text[part.start : part.end], grammar.spelled(part), bool(wrong), reason)
+    return Term(text[part.start : part.end], canonical, bool(wrong), reason)
 
 
-def _beside_others(part: Node, parts: list[Node]) -> str:
+def _beside_others(part: Node, parts: Sequence[Node]) -> str:
     return grammar.spelled(part, alone=len(parts) == 1)
 
 

@@ -1,25 +1,24 @@
 """Words as the index keeps them, and the conditions that look for them."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection
 from django.db.models import BooleanField, F, Func, Q, Value
 from django.db.models.expressions import RawSQL
 
-from feedback.indexing import TABLE, WEIGHTS
+from feedback.indexing import TABLE, WEIGHTS, split
 
-_WORD = re.compile(r"[^\W_]+")
-_MANY = 50_000
-"""From so many hits on, SQLite asks report by report whether it is one, instead of collecting them all first."""
-
-
+_MANY, _FEW = 20_000, 1000
+"""From so many hits on, SQLite reads the texts of one report after another, instead of collecting all hits first."""
+_SAYS = "feedback_says"
 NEEDED = "must hold a letter or a digit"
 
 
 def has_word(value: str) -> bool:
     """Whether there is anything in a text that can be looked for."""
-    return bool(_WORD.search(value))
+    return bool(split(value))
 
 
 def clean(value: str) -> str:
@@ -29,25 +28,37 @@ def clean(value: str) -> str:
     return value
 
 
-def split(value: str) -> list[str]:
-    """The words of a text, in lower case."""
-    return [word.lower() for word in _WORD.findall(value)]
-
-
 def says(value: str, *columns: str) -> Q:
     """Reports with these words side by side in one of these columns of the index, in any when none is named."""
     if connection.vendor != "sqlite":
-        return Q(_HasWords(F("pk"), Value(_vector_query(value, columns))))
+        return _says_on_postgres(_vector_query(value, columns))
     match = _match(value, columns)
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT count(*) FROM (SELECT 1 FROM {TABLE} WHERE {TABLE} MATCH %s LIMIT {_MANY})",  # noqa: S608
             [match],
         )
-        [is_common] = [count == _MANY for (count,) in cursor.fetchall()]
-    if is_common:
-        return Q(_HasWords(F("pk"), Value(match)))
+        [(count,)] = cursor.fetchall()
+    if count == _MANY:
+        texts = ", ".join(f"c{place}" for place, column in enumerate(WEIGHTS) if not columns or column in columns)
+        return Q(_HasWords(F("pk"), Value(value), template=_SAID.format(texts=texts)))
     return Q(pk__in=RawSQL(f"SELECT rowid FROM {TABLE} WHERE {TABLE} MATCH %s", [match]))  # noqa: S608, S611
+
+
+def _says_on_postgres(query: str) -> Q:
+    """The planner takes rare words for more common than they are and walks, so the few hits are looked up before."""
+    found = f"SELECT feedback_id FROM {TABLE} WHERE document @@ to_tsquery('pg_catalog.simple', %s)"  # noqa: S608
+    with connection.cursor() as cursor:
+        # By itself, this is planned as if all hits were wanted, and stops when it has enough.
+        cursor.execute(f"WITH hits AS MATERIALIZED ({found}) SELECT * FROM hits LIMIT {_FEW + 1}", [query])  # noqa: S608
+        hits = [pk for (pk,) in cursor.fetchall()]
+    return Q(pk__in=hits) if len(hits) <= _FEW else Q(_HasWords(F("pk"), Value(query)))
+
+
+def prepare(connection: Any, **signal: Any) -> None:
+    """Teach a new connection to SQLite to read texts for words; FTS5 needs a hundred times longer for one row."""
+    if connection.vendor == "sqlite":
+        connection.connection.create_function(_SAYS, -1, _says, deterministic=True)
 
 
 class _HasWords(Func):
@@ -55,24 +66,30 @@ class _HasWords(Func):
 
     output_field = BooleanField()
     conditional = True
+    template = f"EXISTS (SELECT 1 FROM {TABLE} WHERE feedback_id = %(expressions)s))"  # noqa: S608
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return self.as_sql(
-            compiler,
-            connection,
-            template=f"EXISTS (SELECT 1 FROM {TABLE} WHERE rowid = %(expressions)s)",  # noqa: S608
-            arg_joiner=f" AND {TABLE} MATCH ",
-            **context,
-        )
+        return self.as_sql(compiler, connection, arg_joiner=f" AND {_SAYS}(", **context)
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return self.as_sql(
-            compiler,
-            connection,
-            template=f"EXISTS (SELECT 1 FROM {TABLE} WHERE feedback_id = %(expressions)s))",  # noqa: S608
-            arg_joiner=" AND document @@ to_tsquery('pg_catalog.simple', ",
-            **context,
-        )
+        joiner = " AND document @@ to_tsquery('pg_catalog.simple', "
+        return self.as_sql(compiler, connection, arg_joiner=joiner, **context)
+
+
+# The texts themselves stand in a table of FTS5's own, by row id, in the order of the columns.
+_SAID = f"EXISTS (SELECT 1 FROM {TABLE}_content WHERE id = %(expressions)s, {{texts}}))"  # noqa: S608
+
+
+def _says(value: str, *texts: str | None) -> bool:
+    search = _pattern(value).search
+    return any(text and search(text) for text in texts)
+
+
+@lru_cache(maxsize=64)
+def _pattern(value: str) -> re.Pattern[str]:
+    """Words as the index splits them."""
+    phrase = r"[\W_]+".join(re.escape(word) for word in split(value))
+    return re.compile(rf"(?<![^\W_]){phrase}" + ("" if value.endswith("*") else r"(?![^\W_])"), re.IGNORECASE)
 
 
 def _match(value: str, columns: tuple[str, ...]) -> str:
@@ -84,6 +101,8 @@ def _match(value: str, columns: tuple[str, ...]) -> str:
 def _vector_query(value: str, columns: tuple[str, ...]) -> str:
     """The same for PostgreSQL. Each column by itself: no phrase begins in one and ends in the next."""
     words = split(value)
+    if len(words) == 1 and not columns:
+        return f"'{words[0]}'" + (":*" if value.endswith("*") else "")
     phrases = []
     for column in columns or WEIGHTS:
         weighted = [f"'{word}':{WEIGHTS[column]}" for word in words]

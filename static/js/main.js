@@ -3,6 +3,7 @@ import "./keys.js";
 import "./copy.js";
 import "./drafts.js";
 import "./clock.js";
+import "./zone.js";
 
 const has = (selector) => document.querySelector(selector) !== null;
 

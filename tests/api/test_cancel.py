@@ -80,6 +80,16 @@ def test_pending_goals_fail_with_the_turn(api, who):
     assert goal["concluded_at"]
 
 
+def test_a_goal_that_was_achieved_before_the_cancellation_is_achieved_anew_in_the_next_turn_B97(api, who):
+    """Spec 4.3: the cancelled turn had no last word, so its results stand right before the next message."""
+    thread = make.waiting(who.alice, '[[call achieve_dataset_summary {"summary": "x"}]] [[call remember {}]]',
+                          make.client_tool(), goals=[SUMMARY])  # fmt: skip
+    assert [goal["status"] for goal in cancelled(api, thread)["goals"]] == ["achieved"]
+    make.send(who.alice, thread, "Again", goals=[SUMMARY])
+    record = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    assert [goal["status"] for goal in record["goals"]] == ["achieved", "achieved"]
+
+
 def test_cancelling_when_nothing_runs_changes_nothing(api, who):
     """H3: a no-op."""
     thread = make.thread(who.alice)

@@ -164,6 +164,22 @@ def test_goals_come_along_with_the_message_that_declared_them_and_pending_ones_a
     assert [goal["status"] for goal in source["goals"]] == ["achieved"] * 3
 
 
+def test_a_goal_of_the_forks_own_turn_is_achieved_though_the_copy_ends_with_the_same_ones_success_B97(api, who):
+    """Spec 4.3: what an earlier turn handed in achieves nothing in this one."""
+    thread = make.thread(who.alice, goals=[SUMMARY])
+    fork = forked(api, thread, 2)
+    assert fork["messages"][-1]["role"] == "roboto"
+    again = {**SUMMARY, "dataset_id": "ds_2"}
+    data_of(api("alice").post(f"threads/{fork['thread_id']}/messages", {"message": make.say("More"), "goals": [again]}))
+    make.run_turns()
+    record = data_of(api("alice").get(f"threads/{fork['thread_id']}"))
+    assert [goal["status"] for goal in record["goals"]] == ["achieved", "achieved"]
+    assert [each["role"] for each in record["messages"]][3:] == ["user", "assistant", "roboto", "assistant"]
+    uses = [use["tool_use_id"] for use in shapes.blocks(record, "tool_use")]
+    assert [goal["achieve_tool_use_id"] for goal in record["goals"]] == uses
+    assert shapes.texts(record)[-1].count("answered") == 1
+
+
 def test_tools_scope_prompt_and_profile_are_copied_and_feedback_is_not(api, who):
     """Spec 4.7."""
     thread = make.thread(

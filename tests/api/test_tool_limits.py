@@ -33,19 +33,23 @@ def test_a_tool_that_does_not_answer_in_time_is_an_error_and_the_turn_goes_on(ou
         status, payload = outcome(lambda *_: never.wait(20), timeout_seconds=0.05)
     finally:
         never.set()
-    assert (status, payload) == ("error", {"error": "TimeoutError: strange did not answer within 0.05 s"})
+    assert (status, payload) == ("error", {"error": "strange did not answer within 0.05 s", "code": "TIMEOUT"})
 
 
 def test_a_tool_that_leaves_takes_nobody_with_it(outcome):
-    assert outcome(lambda *_: sys.exit("bye")) == ("error", {"error": "RuntimeError: it left with SystemExit"})
+    said = {"error": "RuntimeError: it left with SystemExit", "code": "EXECUTION_ERROR"}
+    assert outcome(lambda *_: sys.exit("bye")) == ("error", said)
 
 
 def test_a_tool_that_says_its_own_time_is_up_is_quoted(outcome):
     def late(*_):
         raise TimeoutError("the archive is slow")
 
-    assert outcome(late) == ("error", {"error": "TimeoutError: the archive is slow"})
+    assert outcome(late) == ("error", {"error": "TimeoutError: the archive is slow", "code": "EXECUTION_ERROR"})
 
 
 def test_a_tool_that_keeps_time_itself_runs_in_the_worker(outcome):
-    assert outcome(lambda *_: threading.current_thread().name, timeout_seconds=None) == ("success", "MainThread")
+    assert outcome(lambda *_: threading.current_thread().name, timeout_seconds=None) == (
+        "success",
+        {"value": "MainThread"},
+    )

@@ -14,10 +14,13 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, Membership, mint
 from accounts.orgs import set_policy
+from catalogue.models import Call
+from feedback.models import Bulk
 from tests import hooks, make
 from tests.api import shapes
 from tests.conftest import Api, data_of, refusal_of
 from threads import pending
+from threads.models import Thread
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,22 @@ READ = May()
 OWN = May(shared=403, admin=403)
 OWN_OR_ADMIN = May(shared=403)
 TRIAGE = May(owner=403, shared=403)
+DESK = replace(TRIAGE, unknown=None)
 ANYBODY = May(private=200, stranger=200, unknown=None)
 IN_AN_ORG = May(private=200, stranger=200, admin=400, unknown=None)
 """The caller's only org is taken; an admin of none has to name one."""
 VISIBLE_SKILL = May(private=404, stranger=404, admin=404)
 EDITED_SKILL = replace(VISIBLE_SKILL, shared=403)
 AGENT = May(private=200, stranger=404, admin=404)
+CALL = May(private=404, stranger=404)
+"""The private one was made by an agent, the shared one from outside."""
 BY_NAME = replace(VISIBLE_SKILL, admin=400)
 WEBHOOK = May(private=404, shared=404, stranger=404)
 """Its owner's, who is an admin of the org; platform admins see everybody's."""
+
+TOOL = replace(BY_NAME, private=200)
+"""Of a tool by its name: the whole org may, nobody else knows of it, an admin of no org has to name one."""
+MADE_TOOL = replace(TOOL, private=403, shared=403)
 
 TEXT = {"role": "user", "content": [{"text": "Hello"}]}
 SKILL = {"name": "another", "description": "What for.", "body": "How."}
@@ -59,6 +69,9 @@ WEBHOOK_BODY = {"url": "https://hooks.example.org/", "events": ["feedback.submit
 THREAD = "v1/ai/threads/<str:thread_id>"
 SKILLS = "v1/skills/id/<str:skill_id>"
 WEBHOOKS = "v1/webhooks/<str:webhook_id>"
+TOOLS = {"dialect": "openai", "server": "srv", "tool": {"name": "another"}}
+ONE_TOOL = "v1/catalogue/tools/<str:qualified_name>"
+SERVER = "v1/catalogue/servers/<str:server>"
 
 ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", "v1/ai/threads"): (ANYBODY, None),
@@ -79,10 +92,33 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", f"{THREAD}/export"): (READ, None),
     ("GET", f"{THREAD}/tools/<path:tool_use_id>"): (OWN_OR_ADMIN, None),
     ("POST", f"{THREAD}/messages/<str:index>/feedback"): (READ, {"sentiment": "negative"}),
+    ("DELETE", f"{THREAD}/messages/<str:index>/feedback"): (May(shared=404, admin=404), None),
     ("GET", f"{THREAD}/feedback"): (READ, None),
-    ("GET", "v1/ai/admin/feedback"): (replace(TRIAGE, unknown=None), None),
+    ("GET", "v1/ai/admin/feedback"): (DESK, None),
+    ("GET", "v1/ai/admin/feedback/terms"): (DESK, None),
+    ("GET", f"{THREAD}/feedback/replies"): (READ, None),
+    ("GET", "v1/ai/admin/feedback/export"): (DESK, None),
     ("GET", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/<str:feedback_id>/similar"): (TRIAGE, None),
     ("PUT", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, {"resolved": True}),
+    ("GET", "v1/ai/admin/feedback/<str:feedback_id>/triage"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/<str:feedback_id>/history"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/feedback/<str:feedback_id>/actions"): (TRIAGE, {"verb": "resolve"}),
+    ("PUT", "v1/ai/admin/feedback/<str:feedback_id>/lease"): (TRIAGE, None),
+    ("DELETE", "v1/ai/admin/feedback/<str:feedback_id>/lease"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/feedback/bulk"): (DESK, {"verb": "resolve", "query": "is:open"}),
+    ("GET", "v1/ai/admin/feedback/bulk/<str:bulk_id>"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/feedback/bulk/<str:bulk_id>/cancel"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/feedback/undo"): (replace(DESK, admin=404), {"action_id": "act_unknown"}),
+    ("GET", "v1/ai/admin/feedback/views"): (DESK, None),
+    ("POST", "v1/ai/admin/feedback/views"): (DESK, {"name": "Mine", "query": "is:open"}),
+    ("PATCH", "v1/ai/admin/feedback/views/<str:view_id>"): (TRIAGE, {"name": "Ours"}),
+    ("DELETE", "v1/ai/admin/feedback/views/<str:view_id>"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/labels"): (DESK, None),
+    ("POST", "v1/ai/admin/feedback/labels"): (DESK, {"name": "new"}),
+    ("PATCH", "v1/ai/admin/feedback/labels/<str:name>"): (TRIAGE, {"description": "What for."}),
+    ("DELETE", "v1/ai/admin/feedback/labels/<str:name>"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/insight"): (DESK, None),
     ("GET", "v1/ai/model-profiles"): (ANYBODY, None),
     ("GET", "v1/ai/agents"): (IN_AN_ORG, None),
     ("POST", "v1/ai/agents"): (IN_AN_ORG, AGENT_BODY),
@@ -116,6 +152,25 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", f"{WEBHOOKS}/test"): (WEBHOOK, {}),
     ("GET", f"{WEBHOOKS}/deliveries"): (WEBHOOK, None),
     ("POST", f"{WEBHOOKS}/deliveries/<str:delivery_id>/replay"): (WEBHOOK, {}),
+    ("POST", "v1/catalogue/tools/import"): (IN_AN_ORG, TOOLS),
+    ("GET", "v1/catalogue/tools"): (IN_AN_ORG, None),
+    ("GET", ONE_TOOL): (TOOL, None),
+    ("PATCH", ONE_TOOL): (TOOL, {"visible": False}),
+    ("DELETE", ONE_TOOL): (MADE_TOOL, None),
+    ("GET", f"{ONE_TOOL}/versions"): (TOOL, None),
+    ("GET", "v1/catalogue/servers"): (IN_AN_ORG, None),
+    ("GET", SERVER): (TOOL, None),
+    ("PATCH", SERVER): (TOOL, {"version": "2.0.0"}),
+    ("GET", f"{SERVER}/manifest"): (TOOL, None),
+    ("POST", f"{ONE_TOOL}/validate"): (TOOL, {"arguments": {}}),
+    ("POST", f"{ONE_TOOL}/build-input"): (TOOL, {"args": []}),
+    ("POST", f"{ONE_TOOL}/call"): (TOOL, {"arguments": {}}),
+    ("GET", "v1/catalogue/calls/<str:call_id>"): (CALL, None),
+    ("POST", "v1/catalogue/results/validate"): (ANYBODY, {"result": {"success": True}}),
+    ("POST", "v1/catalogue/results/convert"): (ANYBODY, {"from": "plain", "to": "ctp", "result": 1}),
+    ("POST", "v1/catalogue/data"): (IN_AN_ORG, {"data": {}}),
+    ("GET", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
+    ("DELETE", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
 }
 ALIASES = {"v1/ai/chats": "v1/ai/threads"}
 """Names that routes had before 2026-05-20 (spec 1.6)."""
@@ -174,13 +229,18 @@ class Place:
 UNKNOWN = {
     "thread_id": "ags_unknown",
     "waiting_id": "ags_unknown",
-    "bulk_id": "blk_unknown",
     "feedback_id": "fb_unknown",
     "skill_id": "sk_unknown",
     "agent_id": "agt_unknown",
     "webhook_id": "wh_unknown",
     "delivery_id": "dlv_unknown",
+    "bulk_id": "blk_unknown",
+    "view_id": "vw_unknown",
     "name": "unknown",
+    "qualified_name": "srv__unknown",
+    "server": "unknown",
+    "call_id": "call_unknown",
+    "ref_id": "td_unknown",
 }
 
 
@@ -188,22 +248,31 @@ UNKNOWN = {
 def world(who, api):
     """Objects of alice, private and shared, and one of each state that a valid request needs."""
     set_policy("acme", "visibility_may_change", True)
-    alice = api("alice")
+    alice, admin = api("alice"), api("admin")
     agent = data_of(alice.post("/v1/ai/agents", {**AGENT_BODY, "name": "ours"}))
     hooks.make_org_admin(who.alice)
     webhook = data_of(alice.post("/v1/webhooks", WEBHOOK_BODY))
     delivery = data_of(alice.post(f"/v1/webhooks/{webhook['webhook_id']}/test"))
+    data_of(alice.post("/v1/catalogue/tools/import", {**TOOLS, "tool": {"name": "look"}}))
+    ref = data_of(alice.post("/v1/catalogue/data", {"data": {}}))
+
+    def call_of(thread: Thread, visibility: str) -> str:
+        if visibility == "private":
+            return Call.objects.get(thread_id=thread.thread_id).call_id
+        return data_of(alice.post("/v1/catalogue/tools/srv__look/call", {}))["call_id"]
 
     def place(visibility: str, skill_name: str) -> Place:
         thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility=visibility)
         waiting = make.waiting(who.alice, visibility=visibility)
         record = data_of(alice.get(f"threads/{thread.thread_id}"))
+        data_of(admin.post("admin/feedback/labels", {"name": skill_name}))
+        view = data_of(admin.post("admin/feedback/views", {"name": skill_name, "query": "is:open"}))
+        bulk = Bulk.objects.create(verb="resolve", query="is:open", total=300, created_by=who.admin.user)
         skill = data_of(alice.post("/v1/skills/create", {**SKILL, "name": skill_name, "accessibility": visibility}))
         return Place(
             {
                 "thread_id": thread.thread_id,
                 "waiting_id": waiting.thread_id,
-                "bulk_id": "blk_none",
                 "waiting_use_id": pending.open_uses(waiting)[0]["tool_use_id"],
                 "tool_use_id": shapes.blocks(record, "tool_use")[0]["tool_use_id"],
                 "index": "1",
@@ -213,7 +282,13 @@ def world(who, api):
                 "agent_id": agent["agent_id"],
                 "webhook_id": webhook["webhook_id"],
                 "delivery_id": delivery["delivery_id"],
+                "bulk_id": bulk.bulk_id,
+                "view_id": view["view_id"],
                 "name": skill_name,
+                "qualified_name": "srv__look",
+                "server": "srv",
+                "call_id": call_of(thread, visibility),
+                "ref_id": ref["ref_id"],
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             }
         )
@@ -229,7 +304,7 @@ def ask(client: Api, method: str, route: str, place: Place, body: Any) -> Any:
         response = client.request(method, place.path(route), body)
         transaction.set_rollback(True)
     if response.status_code == 200:
-        assert "data" in response.json()
+        assert response.streaming or "data" in response.json()
     else:
         status, code, _ = refusal_of(response)
         expected = {401: "RobotoUnauthorizedException", 403: "RobotoUnauthorizedException",
@@ -390,6 +465,8 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "threads/<str:thread_id>/calls/<path:tool_use_id>/?raw=1"): Page(shared=403),
     ("GET", "threads/<str:thread_id>/messages/<int:index>/rate/"): Page(),
     ("POST", "threads/<str:thread_id>/messages/<int:index>/rate/"): acting(shared=302, admin=302, sentiment="negative"),
+    ("GET", "threads/<str:thread_id>/messages/<int:index>/retract/"): Page(shared=404, admin=404),
+    ("POST", "threads/<str:thread_id>/messages/<int:index>/retract/"): acting(shared=404, admin=404),
     ("POST", "threads/<str:thread_id>/answer/"): acting(
         tool_use_id="{waiting_use_id}", tool_name="remember", status="success", output="done"
     ),
@@ -420,9 +497,11 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "feedback/"): Page(403, 403, 403, 200, has_object=False),
     ("GET", "feedback/live/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/bulk/"): Page(403, 403, 403, 302, {"verb": "resolve", "all": "1"}, has_object=False),
-    ("POST", "feedback/bulk/<str:bulk_id>/stop/"): Page(403, 403, 403, 404, {}, has_object=False),
-    ("POST", "feedback/undo/"): Page(403, 403, 403, 302, {"action_id": "act_x"}, has_object=False),
-    ("POST", "feedback/views/"): Page(403, 403, 403, 302, {"name": "x", "q": "is:open"}, has_object=False),
+    ("POST", "feedback/bulk/<str:bulk_id>/stop/"): Page(403, 403, 403, 302, {}, has_object=False),
+    ("POST", "feedback/undo/"): Page(403, 403, 403, 302, {}, has_object=False),
+    ("POST", "feedback/views/"): Page(403, 403, 403, 302, {"name": "Mine", "q": "is:open"}, has_object=False),
+    ("GET", "feedback/insight/"): Page(403, 403, 403, 200, has_object=False),
+    ("GET", "feedback/export/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
     ("GET", "settings/labels/"): Page(403, 403, 403, 200, has_object=False),

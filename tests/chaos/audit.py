@@ -124,7 +124,10 @@ class Audit:
             letters = "".join(LETTERS[message["role"]] for message in _since_fork(record))
             asked = letters.count("u")
             is_whole = bool(re.fullmatch(f"(?:{TURN.pattern})*", letters))
-            found.check(is_whole and turns[thread_id] == asked, f"{thread_id}: {letters}, {turns[thread_id]} turns")
+            of_fork = " since its fork" if record.get("forked_from_thread_id") else ""
+            found.check(
+                is_whole and turns[thread_id] == asked, f"{thread_id}: {letters}{of_fork}, {turns[thread_id]} turns"
+            )
             found.seen += max(0, asked - 1)
         return found
 
@@ -228,7 +231,8 @@ class Audit:
             achieved = [goal["status"] for goal in own]
             if declared:
                 found.check(
-                    achieved.count("achieved") >= declared == len(achieved) or self.stored_twice > 0, f"{achieved}"
+                    achieved.count("achieved") >= declared == len(achieved) or self.stored_twice > 0,
+                    f"{talk.thread.thread_id}: {achieved}",
                 )
         return found
 

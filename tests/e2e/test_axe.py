@@ -100,6 +100,7 @@ SCREENS = {
         "/threads/{rich}/",
         "/threads/{waiting}/",
         "/threads/{rich}/messages/{last}/rate/?sentiment=negative",
+        "/threads/{rich}/messages/{last}/retract/",
         "/skills/",
         "/skills/?q=zzzzzz",
         "/skills/new/",
@@ -131,6 +132,8 @@ SCREENS = {
         "/threads/{rich}/",
         "/settings/webhooks/",
         "/settings/webhooks/{webhook}/",
+        "/feedback/insight/",
+        "/feedback/insight/?q=colour:red",
     ],
     None: ["/signin/", "/nowhere/"],
 }
@@ -149,7 +152,7 @@ def test_axe_finds_nothing(
     found = {}
     for path in SCREENS[name]:
         page.goto(path.format(**places))
-        for unfold in page.locator("#talk .call summary").all():
+        for unfold in page.locator("#talk .call summary, .plot summary").all():
             unfold.click()
         if wrong := findings(page, axe):
             found[path] = wrong

@@ -94,9 +94,8 @@ def test_hostile_words_are_words_everywhere(browser_of: Browser, who: People, wo
     assert pages[0].id(f"mark-{last}").one("p", class_="words").text == words
     assert pages[-2].id("desk-report").one("p", class_="words").text == words
     assert pages[-2].id("admin-note").text == words
-    assert [tag.words for tag in pages[-2].id("desk-report").all(class_="tag")] == [
-        " ".join(label.split()) for label in labels_of(words[:200])
-    ]
+    kept = " ".join(labels_of(words[:200])[0].split())
+    assert kept in {tag.words for tag in pages[-2].id("desk-report").all("span", class_="tag")}
     for page in pages:
         assert page.none("img") and page.none(onerror=True)
 
@@ -136,9 +135,9 @@ def test_hostile_queries_are_words(browser_of: Browser, who: People) -> None:
         assert page.id("q")["value"] == words
         dom(browser_of("alice").get("/threads/", {"after": words}), 400)
         dom(browser_of(None).get("/signin/", {"next": words}))
-        asked = dom(browser_of("admin").get("/feedback/", {"pane": words, "q": words}))
-        assert asked.id("bulk").one("input", name="q")["value"] == words
-        dom(browser_of("admin").get("/feedback/", {"q": "is:open", "after": words}), 400)
+        desk = dom(browser_of("admin").get("/feedback/", {"pane": words, "q": words}))
+        assert {field["value"] for field in desk.all("input", name="q")} == {words}
+        dom(browser_of("admin").get("/feedback/", {"after": words}), 400)
         dom(browser_of("admin").get("/feedback/", {"item": words}), 404)
         dom(browser_of("alice").get(f"/{words}/"), 404)
 

@@ -1,118 +1,21 @@
 """The live line of a thread's page: whole articles, in order, each event with the token behind it."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-
 import pytest
 from django.contrib.sessions.models import Session
-from django.core.signals import request_finished
-from django.db import close_old_connections
-from django.http import HttpResponse
-from django.test import Client
 
 from accounts.models import Membership
 from accounts.orgs import set_policy
-from core import sse
+from core.actor import Actor
 from tests import make
 from tests.pages.dom import Node, get, parsed, submit
+from tests.pages.lines import Browser, Line, Listen, on_page, path, shape
 from tests.people import People
-from threads import reading, sharing, titles, transcript, turns
+from threads import reading, sharing, stream, titles, transcript, turns
 from threads.content import text
 from threads.models import Message, Thread
 from threads.runner import loop
 
-Browser = Callable[[str | None], Client]
 SUMMARY = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that has nothing to tell says so at once."""
-    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
-
-
-@dataclass
-class Told:
-    """One event as a browser takes it apart."""
-
-    name: str
-    data: str
-    id: str
-
-
-@dataclass
-class Line:
-    """A reader's line, and the articles that a page on it would hold (static/js/live.js)."""
-
-    response: HttpResponse
-    held: dict[int, Node] = field(default_factory=dict)
-    token: str = ""
-    _chunks: Iterator[bytes] | None = None
-
-    def news(self) -> list[Told]:
-        """Everything up to the next quiet moment; nothing more once the line has ended."""
-        self._chunks = self._chunks or iter(self.response.streaming_content)
-        told = []
-        for chunk in self._chunks:
-            if chunk == sse.HEARTBEAT:
-                break
-            if chunk.startswith(b"event:"):
-                told.append(self._take(chunk.decode()))
-        return told
-
-    def _take(self, chunk: str) -> Told:
-        fields: dict[str, list[str]] = {}
-        for row in chunk.removesuffix("\n\n").split("\n"):
-            name, _, value = row.partition(": ")
-            fields.setdefault(name, []).append(value)
-        assert set(fields) <= {"event", "id", "data"}
-        told = Told(fields["event"][0], "\n".join(fields["data"]), fields.get("id", [""])[0])
-        self.token = told.id or self.token
-        if told.name == "reset":
-            self.held = {index: article for index, article in self.held.items() if index < int(told.data)}
-        if told.name == "turns":
-            self.held |= {int(article["data-index"]): article for article in parsed(told.data).all("article")}
-        return told
-
-    def close(self) -> None:
-        """Leave, without taking the test's own database connection along."""
-        request_finished.disconnect(close_old_connections)
-        self.response.close()
-        request_finished.connect(close_old_connections)
-
-
-def path(thread: Thread) -> str:
-    return f"/threads/{thread.thread_id}/"
-
-
-@pytest.fixture
-def listen(browser_of: Browser) -> Iterator[Callable[..., Line]]:
-    """`listen("bob", thread)` is bob's line from where his page stands; `token=""` from the beginning."""
-    lines: list[Line] = []
-
-    def start(name: str, thread: Thread, token: str | None = None, client: Client | None = None, **sent: str) -> Line:
-        token = reading.token_of(make.fresh(thread)) if token is None else token
-        client = client or browser_of(name)
-        response = client.get(f"{path(thread)}live/", {"token": token}, headers=sent)
-        assert response.status_code == 200 and response["Content-Type"] == "text/event-stream"
-        lines.append(Line(response, token=token))
-        return lines[-1]
-
-    yield start
-    for line in lines:
-        line.close()
-
-
-def shape(articles: dict[int, Node]) -> list[tuple[str, str, str]]:
-    return [(held["id"], held.get("data-state") or "", held.words) for _, held in sorted(articles.items())]
-
-
-def on_page(client: Client, thread: Thread) -> list[tuple[str, str, str]]:
-    articles = get(client, path(thread)).id("talk").all("article", class_="msg")
-    return shape({int(article["data-index"]): article for article in articles})
-
-
-Listen = Callable[..., Line]
 
 
 def test_a_line_begins_with_what_stands_around_and_says_nothing_twice(listen: Listen, who: People) -> None:
@@ -278,6 +181,25 @@ def test_a_reader_who_loses_the_right_is_told_and_gets_nothing_more(listen: List
     assert [told.name for told in owner.news()] == ["turns"]
 
 
+def test_what_is_said_after_the_right_was_taken_away_reaches_nobody_who_was_just_looking_up(
+    listen: Listen, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B146: the right is looked at in the same snapshot as the words."""
+    thread = make.thread(who.alice, "One", visibility="org")
+    line = listen("bob", thread)
+    line.news()
+
+    def late(actor: Actor, thread_id: str) -> Thread:
+        found = make.fresh(thread)
+        sharing.set_visibility(who.alice.actor, make.fresh(thread), "private")
+        make.send(who.alice, thread, "Only for me")
+        return found
+
+    titles.retitle(who.alice.actor, make.fresh(thread), "Something to look up")
+    monkeypatch.setattr(stream, "thread_for", late)
+    assert gone(line)
+
+
 @pytest.mark.parametrize("how", ["left the org", "was deactivated", "signed out", "changed the password"])
 def test_a_reader_who_is_out_loses_the_line_in_the_next_quiet_moment(
     listen: Listen, browser_of: Browser, who: People, how: str
@@ -339,6 +261,24 @@ def test_a_turn_that_is_stopped_while_it_is_written_looks_stopped(listen: Listen
     turns.cancel(who.alice.actor, make.fresh(thread))
     line.news()
     assert line.held[1]["data-state"] == "cancelled" and line.held[1].one(class_="fault")["data-tone"] == "warn"
+
+
+def test_a_turn_that_is_stopped_while_a_reader_looks_up_is_told_as_stopped(
+    listen: Listen, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B90: status and outcome are of one moment, or the head would say Idle and never be put right."""
+    thread = make.thread(who.alice, "One", run=False)
+    line = listen("alice", thread)
+    line.news()
+
+    def late(actor: Actor, thread_id: str) -> Thread:
+        found = make.fresh(thread)
+        turns.cancel(who.alice.actor, make.fresh(thread))
+        return found
+
+    monkeypatch.setattr(stream, "thread_for", late)
+    make.half_answered(thread, "Half")
+    assert parsed(line.news()[-1].data).id("status").words == "Cancelled"
 
 
 def test_forms_for_client_tools_come_and_go_with_what_waits(listen: Listen, browser_of: Browser, who: People) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from feedback import querying
 from feedback.models import Triage, UserFeedback
-from feedback.querying import grammar
+from feedback.querying import grammar, sides, words
 from feedback.querying.grammar import All, Either, Field, Not, Text
 from tests import make
 
@@ -190,7 +190,18 @@ def rows(who):
     return list(UserFeedback.objects.select_related("owned_by", "created_by"))
 
 
+@pytest.fixture(params=["few", "many"])
+def hits(request, monkeypatch):
+    """What has many hits is asked for in another way. Both mean the same."""
+    if request.param == "many":
+        monkeypatch.setattr(words, "_MANY", 1)
+        monkeypatch.setattr(words, "_FEW", 0)
+        monkeypatch.setattr(sides, "_MANY", -1)
+        monkeypatch.setattr(sides, "_MANY_TIMES", -1)
+
+
 @pytest.mark.django_db
+@pytest.mark.usefixtures("hits")
 @law
 @given(tree=trees)
 @time_machine.travel(NOW, tick=False)

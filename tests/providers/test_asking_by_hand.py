@@ -40,3 +40,16 @@ def test_what_is_wrong_is_one_sentence(provider, configure, kind):
     assert len(provider.asked) == 1
     with pytest.raises(CommandError, match="no profile nobody"):
         said("--ask", "nobody")
+
+
+@pytest.mark.parametrize(
+    ("more", "cause"),
+    [({"key_env": "SOME_KEY"}, "there is no key where the profile says"), ({}, "_API_KEY")],
+)
+def test_a_key_that_is_missing_is_named_to_the_operator(provider, configure, kind, monkeypatch, more, cause):
+    for name in ("SOME_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    configure(line("loop", kind, provider, **more) if more else f"loop={kind}:{MODEL}")
+    with pytest.raises(CommandError, match=f"misconfigured: .*{cause}"):
+        said("--ask", "loop")
+    assert not provider.asked

@@ -4,6 +4,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -117,6 +118,22 @@ def test_fifty_open_lines_block_nobody_and_hold_no_connections(
         for stream in streams:
             stream.close()
     assert follow(thread) == []
+
+
+def test_whatever_comes_at_once_beside_open_lines_is_answered_at_once(alice: Caller, browser: Person) -> None:
+    """A server that counts its busy threads as free ones leaves one of several waiting until the next one comes."""
+    thread = alice.talk("Open lines stay open.")
+    streams = []
+    try:
+        for _ in range(12):
+            with ThreadPoolExecutor(4) as pool:
+                opened = [pool.submit(browser("alice").stream, thread.thread_id) for _ in range(2)]
+                asked = [pool.submit(_timed, lambda: alice.record(thread)) for _ in range(2)]
+                streams += [each.result() for each in opened]
+            assert max(each.result() for each in asked) < 5
+    finally:
+        for stream in streams:
+            stream.close()
 
 
 def _timed(act: Callable[[], object]) -> float:

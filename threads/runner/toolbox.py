@@ -45,6 +45,8 @@ class Toolbox:
         self.goals: dict[str, Goal] = _named_goals(turn.pk)
         self.client = {tool.name: tool for tool in _CLIENT_TOOLS.all(thread.pk)}
         self.skills = _available_skills(thread, turn)
+        self._asker_id = turn.requested_by_id
+        self._made: dict[str, calls.Made] = {}
 
     def offers(self) -> list[Offer]:
         """Everything the model may call: server tools, client tools, and a tool for each goal still pending."""
@@ -83,20 +85,22 @@ class Toolbox:
             return self._attempt(self.goals[name], use)
         if name == LOAD_SKILL:
             return _loaded(self.skills.get(_wanted(use["input"] or {})), use_id)
-        context = ToolContext(self.thread.thread_id, use_id, self.thread.analysis_scope)
-        with transcript.holding(self.thread.pk, fence):
-            is_begun = calls.begin(name, context)
+        thread, arguments = self.thread, use["input"] or {}
+        context = ToolContext(thread.thread_id, use_id, thread.analysis_scope, thread.org_id, self._asker_id)
+        with transcript.holding(thread.pk, fence):
+            is_begun = calls.begin(name, arguments, context)
         if not is_begun:
             return tool_result(name, use_id, "error", {"error": INTERRUPTED})
-        result = calls.call(name, use["input"] or {}, context)
-        return tool_result(name, use_id, result.status, result.payload, runtime_ms=result.runtime_ms, raw=result.raw)
+        made = self._made[use_id] = calls.call(name, arguments, context)
+        return tool_result(name, use_id, made.status, made.payload, runtime_ms=made.runtime_ms, raw=made.raw)
 
     def record(self, writer: Transcript, use: BlockDict, result: BlockDict) -> None:
         """Keep what came of a call, and with a goal whether it was achieved (spec 4.3), as its result is stored."""
         goal = self.goals.get(use["tool_name"])
-        if goal is None:
-            calls.finish(use["tool_use_id"], result["status"], result["runtime_ms"])
-        elif goal.status == GoalStatus.PENDING:
+        made = self._made.pop(use["tool_use_id"], None)
+        if made is not None:
+            calls.finish(use["tool_use_id"], made)
+        elif goal is not None and goal.status == GoalStatus.PENDING:
             writer.goals_changed(achieved=_conclude(goal, use, result["status"] == "success"))
 
     def _refusal(self, call: ToolCall) -> str | None:

@@ -41,8 +41,8 @@ class Command(BaseCommand):
                     case Finished(usage=usage):
                         self.stdout.write(f"\n{took(round((time.monotonic() - began) * 1000))}, {_used(usage)}")
                         return
-                    case Broken(code=code, message=message):
-                        raise CommandError(f"{code}: {message}")
+                    case Broken(code=code, message=message, cause=cause):
+                        raise CommandError(f"{code}: {message}" + (f" {cause}" if cause else ""))
         finally:
             stream.close()
 

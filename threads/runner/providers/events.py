@@ -44,7 +44,8 @@ class Broken:
     """The model failed, with a code for programs and a sentence for people.
 
     `can_retry`: the same request may do better in a moment, `retry_after` seconds if the provider said how many.
-    `can_fall_back`: another model may do better. `usage` is None where the answer had not begun.
+    `can_fall_back`: another model may do better. `usage` is None where the answer had not begun. `cause` is for the
+    operator alone: what is wrong with the configuration, no reader's business.
     """
 
     code: str
@@ -53,6 +54,7 @@ class Broken:
     can_fall_back: bool = False
     retry_after: float | None = None
     usage: Usage | None = None
+    cause: str = ""
 
 
 ModelEvent = TextFragment | ToolCall | Finished | Broken

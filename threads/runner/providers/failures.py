@@ -100,7 +100,9 @@ def of_exception(problem: Exception, usage: Usage | None) -> Broken:
     if kind.code == "provider_unreachable" and has_answered:
         kind = _BROKEN_OFF
     retry_after = problem.retry_after if isinstance(problem, exceptions.ModelAPIError) else None
-    return _broken(kind, usage, retry_after=retry_after)
+    # What a provider says may hold what it was sent; what is said of the configuration names variables and packages.
+    cause = str(problem) if isinstance(problem, exceptions.UserError | ImportError) else ""
+    return _broken(kind, usage, retry_after=retry_after, cause=" ".join(cause.split())[:300])
 
 
 def of_response(response: ModelResponse, usage: Usage) -> Broken | None:
@@ -122,5 +124,5 @@ def _kind(problem: Exception) -> _Kind:
     return next((kind for kinds, kind in _KINDS if isinstance(problem, kinds)), _UNKNOWN)
 
 
-def _broken(kind: _Kind, usage: Usage | None, *, retry_after: float | None = None) -> Broken:
-    return Broken(kind.code, kind.message, kind.can_retry, kind.can_fall_back, retry_after, usage)
+def _broken(kind: _Kind, usage: Usage | None, *, retry_after: float | None = None, cause: str = "") -> Broken:
+    return Broken(kind.code, kind.message, kind.can_retry, kind.can_fall_back, retry_after, usage, cause)

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
@@ -117,13 +117,18 @@ def _number(text: str, name: str) -> float | None:
 
 
 def _last_words(messages: Sequence[ModelMessage]) -> tuple[str, Sequence[ModelMessage]]:
-    """The last thing the user said, and everything since; corrective prompts are not the user's."""
+    """The last thing the user said, and everything since; corrective prompts are not the user's.
+
+    Since means behind the words, within their request too: results of an earlier turn that had no last word, in a fork
+    or after a cancellation, stand in that request before them, and achieve no goal of this turn.
+    """
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
         if isinstance(message, ModelRequest):
-            for part in reversed(message.parts):
+            for at in range(len(message.parts) - 1, -1, -1):
+                part = message.parts[at]
                 if isinstance(part, UserPromptPart) and isinstance(part.content, str) and not is_reprompt(part.content):
-                    return part.content, messages[place:]
+                    return part.content, [replace(message, parts=message.parts[at + 1 :]), *messages[place + 1 :]]
     return "", messages
 
 

@@ -1,0 +1,90 @@
+"""The routes of calls, results and data (catalogue 6.2)."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from catalogue import calling, judging, result_dialects
+from catalogue import data as kept
+from catalogue.api_tools import CatalogueEndpoint, ToolEndpoint
+from catalogue.wire_calls import (
+    BuildInputIn,
+    CallIn,
+    CallOut,
+    ConvertedOut,
+    ConvertIn,
+    DataIn,
+    DataOut,
+    DataRefOut,
+    InputOut,
+    JudgedOut,
+    JudgeIn,
+    RecordedCallOut,
+    ValidatedOut,
+    ValidateIn,
+)
+from core.api import data, describe, record
+
+
+class Validate(ToolEndpoint):
+    @describe(takes=ValidateIn, gives=ValidatedOut, summary="Check the arguments of a call")
+    def post(self, request: Request, qualified_name: str) -> HttpResponse:
+        tool = self.tool()
+        return record(calling.validate(tool, self.parse(ValidateIn)))
+
+
+class BuildInput(ToolEndpoint):
+    @describe(takes=BuildInputIn, gives=InputOut, summary="Positional and named arguments as one object")
+    def post(self, request: Request, qualified_name: str) -> HttpResponse:
+        tool, body = self.tool(), self.parse(BuildInputIn)
+        return record(calling.build_input(tool, body.args, body.kwargs))
+
+
+class CallTool(ToolEndpoint):
+    @describe(takes=CallIn, gives=CallOut, summary="Call a tool")
+    def post(self, request: Request, qualified_name: str) -> HttpResponse:
+        tool = self.tool()
+        return record(calling.call(self.actor, self.org(), tool, self.parse(CallIn)))
+
+
+class OneCall(CatalogueEndpoint):
+    @describe(gives=RecordedCallOut, summary="Read a call as it was recorded")
+    def get(self, request: Request, call_id: str) -> HttpResponse:
+        return record(calling.recorded(self.actor, call_id))
+
+
+class JudgeResult(CatalogueEndpoint):
+    @describe(takes=JudgeIn, gives=JudgedOut, summary="Check a CTP result at one of three levels")
+    def post(self, request: Request) -> HttpResponse:
+        body = self.parse(JudgeIn)
+        errors = judging.judge(body.result, body.level)
+        return record(JudgedOut(valid=not errors, errors=errors))
+
+
+class ConvertResult(CatalogueEndpoint):
+    @describe(takes=ConvertIn, gives=ConvertedOut, summary="Convert a result from one dialect to another")
+    def post(self, request: Request) -> HttpResponse:
+        body = self.parse(ConvertIn)
+        result, lost = result_dialects.read(body.source, body.result)
+        written, more = result_dialects.write(body.target, result, context=body.context, style=body.style)
+        return record(ConvertedOut(result=written, losses=[*lost, *more]))
+
+
+class StoreData(CatalogueEndpoint):
+    @describe(takes=DataIn, gives=DataRefOut, summary="Put a payload aside for an hour")
+    def post(self, request: Request) -> HttpResponse:
+        org_id, body = self.org(), self.parse(DataIn)
+        ref = kept.store(org_id, self.actor.user_id, body.data, body.summary)
+        return record(DataRefOut(**kept.told(ref)))
+
+
+class OneData(CatalogueEndpoint):
+    @describe(gives=DataOut, summary="Read a payload that was put aside")
+    def get(self, request: Request, ref_id: str) -> HttpResponse:
+        ref = kept.ref_for(self.actor, ref_id)
+        told = {name: getattr(ref, name) for name in DataOut.model_fields}
+        return record(DataOut(**told))
+
+    @describe(summary="Throw a payload away")
+    def delete(self, request: Request, ref_id: str) -> HttpResponse:
+        kept.delete(self.actor, ref_id)
+        return data(None)

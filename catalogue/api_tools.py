@@ -1,0 +1,174 @@
+"""The tool and server routes of the wire (catalogue 6.2)."""
+
+from typing import Literal
+
+from django.conf import settings
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.authentication import org_of
+from catalogue import importing, servers, tools
+from catalogue.models import Tool, ToolServer
+from catalogue.tools import Filters
+from catalogue.wire_tools import (
+    ImportIn,
+    ImportOut,
+    ManifestOut,
+    OneToolOut,
+    ServerOut,
+    ServerPageOut,
+    ServerPatch,
+    ToolListOut,
+    ToolOut,
+    ToolPatch,
+    ToolVersionPageOut,
+)
+from core import paging
+from core.api import Endpoint, data, describe, record
+from core.errors import InvalidRequest, NotFound
+
+_PAGE = ("limit", "page_token")
+_EXPORT = ("dialect", "naming", "style")
+_FILTERS = ("server", "q", "tag", "visible", "source_dialect", "dispatchable")
+
+
+class CatalogueEndpoint(Endpoint):
+    """A URL of the catalogue: everything happens in the org of the request."""
+
+    def org(self) -> int:
+        """The org the request acts in."""
+        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
+
+    def limit(self) -> int:
+        """The page size asked for."""
+        return paging.limit_of(self.query("limit"))
+
+    def maybe(self, name: str) -> bool | None:
+        """A query boolean that may be left out."""
+        return None if self.query(name) in (None, "any") else self.query_bool(name, False)
+
+    def is_qualified(self, default: Literal["bare", "qualified"]) -> bool:
+        """How an export names tools: `bare` by default for one, `qualified` for a list (1.2)."""
+        naming = self.query("naming") or default
+        if naming not in ("bare", "qualified"):
+            raise InvalidRequest("naming: must be bare or qualified")
+        return naming == "qualified"
+
+
+class ToolEndpoint(CatalogueEndpoint):
+    """A URL of one tool."""
+
+    def tool(self) -> Tool:
+        """The tool of the URL; what cannot be seen is not found."""
+        return tools.tool_for(self.org(), self.kwargs["qualified_name"])
+
+    def own_tool(self) -> Tool:
+        """The same, unless it belongs to everybody: that is settled before the body is read."""
+        tool = self.tool()
+        tools.require_own(tool)
+        return tool
+
+    def number(self) -> int | None:
+        """The version asked for, None for the present one."""
+        value = self.query("version")
+        if value is not None and not (value.isascii() and value.isdigit() and len(value) < 10):
+            raise NotFound(f"There is no version {value[:20]}.")
+        return None if value is None else int(value)
+
+
+class Import(CatalogueEndpoint):
+    body_limit = settings.TOOL_IMPORT_BYTES
+
+    @describe(takes=ImportIn, gives=ImportOut, summary="Import tools from any dialect (C1)")
+    def post(self, request: Request) -> HttpResponse:
+        org_id = self.org()
+        return record(importing.import_tools(org_id, self.actor.user_id, self.parse(ImportIn)))
+
+
+class Tools(CatalogueEndpoint):
+    @describe(gives=ToolListOut, query=(*_FILTERS, *_EXPORT, *_PAGE), summary="List tools (C49, C50)")
+    def get(self, request: Request) -> HttpResponse:
+        dialect = self.query("dialect")
+        is_visible = True if dialect and self.query("visible") is None else self.maybe("visible")
+        filters = Filters(
+            server=self.query("server"),
+            q=self.query("q"),
+            tag=self.query("tag"),
+            visible=is_visible,
+            source_dialect=self.query("source_dialect"),
+            dispatchable=self.maybe("dispatchable"),
+        )
+        limit, token, qualified = self.limit(), self.query("page_token"), self.is_qualified("qualified")
+        if dialect is None:
+            return record(tools.listed(self.org(), filters, limit=limit, page_token=token))
+        return record(
+            tools.listed_in(
+                self.org(),
+                filters,
+                dialect,
+                qualified=qualified,
+                style=self.query("style"),
+                limit=limit,
+                page_token=token,
+            )
+        )
+
+
+class OneTool(ToolEndpoint):
+    @describe(gives=OneToolOut, query=("version", *_EXPORT), summary="Read a tool, in any dialect (C3)")
+    def get(self, request: Request, qualified_name: str) -> HttpResponse:
+        tool = self.tool()
+        version = tools.version_of(tool, self.number())
+        dialect = self.query("dialect")
+        if dialect is None:
+            return record(tools.record(tool, version))
+        qualified = self.is_qualified("bare")
+        return record(tools.in_dialect(tool, version, dialect, qualified=qualified, style=self.query("style")))
+
+    @describe(takes=ToolPatch, gives=ToolOut, summary="Show, hide, tag or deprecate a tool (C51)")
+    def patch(self, request: Request, qualified_name: str) -> HttpResponse:
+        tool = self.own_tool()
+        return record(tools.patch(self.actor, tool, self.parse(ToolPatch)))
+
+    @describe(summary="Delete a tool (C51)")
+    def delete(self, request: Request, qualified_name: str) -> HttpResponse:
+        tools.delete(self.actor, self.tool())
+        return data(None)
+
+
+class ToolVersions(ToolEndpoint):
+    @describe(gives=ToolVersionPageOut, query=_PAGE, summary="Versions of a tool, newest first (C3)")
+    def get(self, request: Request, qualified_name: str) -> HttpResponse:
+        return record(tools.versions(self.tool(), limit=self.limit(), page_token=self.query("page_token")))
+
+
+class ServerEndpoint(CatalogueEndpoint):
+    """A URL of one server."""
+
+    def server(self) -> ToolServer:
+        """The server of the URL; what cannot be seen is not found."""
+        return servers.server_for(self.org(), self.kwargs["server"])
+
+
+class Servers(CatalogueEndpoint):
+    @describe(gives=ServerPageOut, query=_PAGE, summary="List servers (C13)")
+    def get(self, request: Request) -> HttpResponse:
+        return record(servers.listed(self.org(), limit=self.limit(), page_token=self.query("page_token")))
+
+
+class OneServer(ServerEndpoint):
+    @describe(gives=ServerOut, summary="Read a server (C18)")
+    def get(self, request: Request, server: str) -> HttpResponse:
+        return record(servers.server_out(self.server()))
+
+    @describe(takes=ServerPatch, gives=ServerOut, summary="Describe a server (C18)")
+    def patch(self, request: Request, server: str) -> HttpResponse:
+        found = self.server()
+        servers.require_own(found)
+        return record(servers.patch(self.actor, found, self.parse(ServerPatch)))
+
+
+class Manifest(ServerEndpoint):
+    @describe(gives=ManifestOut, query=("dialect",), summary="A server as a manifest (C19)")
+    def get(self, request: Request, server: str) -> HttpResponse:
+        return record(servers.manifest(self.server(), self.query("dialect") or "convilyn"))

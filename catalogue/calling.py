@@ -1,0 +1,161 @@
+"""Calls from outside of any thread: validate, call once, look at it again (catalogue 3.1, 6.2)."""
+
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from catalogue import calls, data, executing, naming, result_dialects, results, tools, validating
+from catalogue.executing import Execution, Limits, Target
+from catalogue.models import Call, Tool
+from catalogue.result_dialects import Context
+from catalogue.results import ToolResult
+from catalogue.spec import ToolContext
+from catalogue.targets import target_for
+from catalogue.wire_calls import CallIn, CallOut, InputOut, RecordedCallOut, ValidatedOut, ValidateIn
+from core import ids
+from core.actor import Actor
+from core.canonical import fingerprint, size_of
+from core.errors import Conflict, InvalidRequest, NotFound, ToolFailed
+from core.sse import give_connection_back
+
+
+def validate(tool: Tool, body: ValidateIn) -> ValidatedOut:
+    """What is wrong with the arguments of a call that nobody makes (C53 to C57)."""
+    _require_small(body.arguments, body.args)
+    target = target_for(tool, body.version)
+    given = executing.checked(target, body.arguments, body.args)
+    return ValidatedOut(valid=not given.errors, code=given.code, errors=given.errors, arguments=given.arguments)
+
+
+def build_input(tool: Tool, args: list[Any], kwargs: dict[str, Any]) -> InputOut:
+    """Positional and named arguments as one object. Raises `InvalidRequest` with the code as reason (C95, C96)."""
+    _require_small(kwargs, args)
+    placed = validating.placed(args, kwargs, tools.version_of(tool).param_order)
+    if placed.errors:
+        first = placed.errors[0]
+        said = f"{first['field'] or 'args'}: {first['message']}"
+        raise InvalidRequest(said, details={"reason": first["code"], "errors": placed.errors})
+    return InputOut(input=placed.arguments)
+
+
+def call(actor: Actor, org_id: int, tool: Tool, body: CallIn) -> CallOut:
+    """Call a tool and record it. A tool's failure is data; `on_error: "http"` makes it a `ToolFailed` (C60).
+
+    The record is committed before the call. With an idempotency key the same request is made once: its answer is
+    given again, and a `Conflict` while there is none or for another request under the same key.
+    """
+    _require_small(body.arguments, body.args)
+    if body.result_dialect not in result_dialects.WRITERS:
+        raise result_dialects.unsupported("result_dialect", body.result_dialect)
+    target = target_for(tool, body.version)
+    if body.world_id is not None:
+        raise NotFound(f"There is no world {body.world_id[:80]}.")
+    given = executing.checked(target, body.arguments, body.args)
+    row, is_new = _begin(actor, org_id, target, body)
+    if is_new:
+        _make(row, target, given, body)
+    result = ToolResult.model_validate(row.answer["result"])
+    if body.on_error == "http" and result.error is not None:
+        reason = {"reason": result.error.code, "call_id": row.call_id}
+        raise ToolFailed(result.error.message or result.error.code, status=result.status, details=reason)
+    return call_out(row, body.result_dialect, body.tool_use_id)
+
+
+def recorded(actor: Actor, call_id: str) -> RecordedCallOut:
+    """A call as it was recorded, of a thread or from outside (C134). Raises `NotFound`."""
+    key = ids.key_of(call_id, ids.CALL)
+    row = Call.objects.visible_to(actor).filter(key=key or "").select_related("created_by").first()
+    if row is None:
+        raise NotFound(f"There is no call {call_id[:80]}.")
+    by = row.created_by.email if row.created_by else None
+    shown = call_out(row, "canonical").model_dump()
+    return RecordedCallOut(**shown, arguments=row.arguments, created=row.begun, created_by=by)
+
+
+def call_out(row: Call, dialect: str, tool_use_id: str | None = None) -> CallOut:
+    """A call on record as its response, the result in that dialect."""
+    answer = row.answer or {}
+    name = naming.join(row.server, row.tool)
+    result = ToolResult.model_validate(answer["result"]) if answer else None
+    context = Context(tool_use_id=tool_use_id, tool_name=name)
+    return CallOut(
+        call_id=row.call_id,
+        qualified_name=name,
+        version=row.version,
+        result=result_dialects.write(dialect, result, context=context)[0] if result else None,
+        result_dialect=dialect,
+        attempts=answer.get("attempts", []),
+        failure=answer.get("failure"),
+        data_ref=answer.get("data_ref"),
+        model_view=results.model_view(result) if result else None,
+        world=None,
+        http_status=result.status if result else None,
+    )
+
+
+def _require_small(arguments: Any, args: list[Any]) -> None:
+    if size_of([arguments, args]) > validating.MAX_ARGUMENT_BYTES:
+        raise InvalidRequest("arguments: are larger than 1 MiB", details={"reason": "too_large"})
+
+
+def _begin(actor: Actor, org_id: int, target: Target, body: CallIn) -> tuple[Call, bool]:
+    """The row of the call, and whether it is new. Raises `Conflict`."""
+    asked = fingerprint([target.qualified_name, body.version, body.arguments, body.args])
+    key = body.idempotency_key
+    row = Call(
+        org_id=org_id,
+        created_by_id=actor.user_id,
+        attempt=1,
+        thread_id="",
+        server=target.server,
+        tool=target.name,
+        version=target.version,
+        arguments=validating.placed(body.args, body.arguments, target.param_order).arguments,
+        idempotency_key=key,
+        fingerprint=asked if key else "",
+    )
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError:
+        if key is None:
+            raise
+    else:
+        return row, True
+    earlier = Call.objects.get(org_id=org_id, created_by=actor.user_id, idempotency_key=key)
+    if earlier.fingerprint != asked:
+        raise Conflict("idempotency_key: stands for another call", details={"reason": "key_reused"})
+    if earlier.answer is None:
+        said = "That call was begun and nothing is known of its outcome yet."
+        raise Conflict(said, details={"reason": "in_progress", "call_id": earlier.call_id})
+    return earlier, False
+
+
+def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) -> None:
+    """Execute, put aside what is large, and record the answer."""
+    context = ToolContext("", body.tool_use_id or "", None, row.org_id, row.created_by_id)
+    limits = Limits(body.timeout_ms, body.retry_policy, body.strict_output)
+    if target.timeout_ms is not None:
+        give_connection_back()
+    try:
+        execution = executing.execute(target, given, context, limits)
+        result, ref = _put_aside(execution.result, target, row, body)
+        execution = Execution(result, execution.attempts, execution.failure)
+    except Exception:
+        _record(row, Execution(results.fail("INTERNAL_ERROR", "Something broke inside Heddle.")), None)
+        raise
+    _record(row, execution, ref)
+
+
+def _put_aside(result: ToolResult, target: Target, row: Call, body: CallIn) -> tuple[ToolResult, dict[str, str] | None]:
+    assert row.org_id is not None
+    stash = "never" if target.is_inline else body.stash
+    limit = body.inline_max_bytes
+    return data.stashed(result, row.org_id, row.created_by_id, stash=stash, inline_max_bytes=limit)
+
+
+def _record(row: Call, execution: Execution, ref: dict[str, str] | None) -> None:
+    row.outcome = Call.Outcome.SUCCESS if execution.result.success else Call.Outcome.ERROR
+    row.runtime_ms = round(execution.result.execution_time_ms or 0)
+    row.answer = calls.answer_of(execution, ref)
+    row.save(update_fields=["outcome", "runtime_ms", "answer"])

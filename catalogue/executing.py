@@ -1,0 +1,227 @@
+"""Making a call: check, run, try again, bring what came into shape (catalogue 3.1 to 3.3). Nothing is stored.
+
+REST and the runner both come through `execute`; what is recorded, and when, is `catalogue.calls`.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.db import DatabaseError
+
+from catalogue import results, validating
+from catalogue.results import ToolResult
+from catalogue.retrying import RetryPolicy, wait_ms
+from catalogue.spec import ToolContext, ToolSpec
+from catalogue.subschemas import hoisted
+
+logger = logging.getLogger("heddle.calls")
+TIMEOUT_MS: Final = 30_000
+MAX_RUNNING: Final = 200
+"""Tools that may run at once in one process, the abandoned ones among them."""
+_running = threading.BoundedSemaphore(MAX_RUNNING)
+Run = Callable[[Mapping[str, Any], ToolContext], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One version of a tool, as a call needs it. Without `run` nobody here can execute it.
+
+    `timeout_ms` None: it keeps time itself and runs on the caller's own thread, as what uses the database must.
+    """
+
+    server: str
+    name: str
+    version: int
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any] | None = None
+    param_order: Sequence[str] = ()
+    is_idempotent: bool = False
+    run: Run | None = None
+    timeout_ms: float | None = TIMEOUT_MS
+    is_inline: bool = False
+    """Its data is never put aside: it was, and somebody wants it now."""
+
+    @property
+    def qualified_name(self) -> str:
+        """`<server>__<name>`."""
+        return f"{self.server}__{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How a call is made. `timeout_ms` None: as long as the tool has."""
+
+    timeout_ms: int | None = None
+    retry_policy: RetryPolicy | None = None
+    strict_output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What came of it; `attempts` is empty where no handler ran, `failure` null without a policy or on success."""
+
+    result: ToolResult
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+    failure: dict[str, Any] | None = None
+
+
+def target_of(spec: ToolSpec) -> Target:
+    """A builtin tool as a target."""
+    return Target(
+        server=spec.server,
+        name=spec.name,
+        version=spec.version,
+        input_schema=spec.input_schema,
+        output_schema=spec.output_schema,
+        param_order=tuple(spec.input_schema.get("properties", ())),
+        is_idempotent=spec.is_idempotent,
+        run=spec.run,
+        timeout_ms=own_time(spec),
+        is_inline=spec.is_inline,
+    )
+
+
+def own_time(spec: ToolSpec) -> float | None:
+    """The milliseconds that a builtin tool has where a call says nothing else; None where it keeps time itself."""
+    return None if spec.timeout_seconds is None else spec.timeout_seconds * 1000
+
+
+def checked(target: Target, arguments: Any, args: Sequence[Any] = ()) -> validating.Checked:
+    """The arguments of a call, positional ones put in their places and defaults filled in, and what is wrong."""
+    placed = validating.placed(args, arguments, target.param_order)
+    return placed if placed.errors else validating.check(placed.arguments, target.input_schema)
+
+
+def execute(target: Target, given: validating.Checked, context: ToolContext, limits: Limits) -> Execution:
+    """Make the call with checked arguments. Whatever the tool does comes back as a result.
+
+    Raises `DatabaseError` alone, where a tool of Heddle's own could not use the database.
+    """
+    if given.errors:
+        return _failed(given.failure(), given, target, limits)
+    if target.run is None:
+        reason = {"reason": "not_dispatchable"}
+        said = f"{target.qualified_name} has no handler: Heddle cannot run it."
+        return _failed(results.fail("NOT_FOUND", said, reason), given, target, limits)
+    surplus = validating.undeclared(given.arguments, target.input_schema)
+    dropped = frozenset(surplus)
+    passed = {name: value for name, value in given.arguments.items() if name not in dropped}
+    result, attempts = _attempts(target, passed, context, limits)
+    result = results.sized(_fitting(result, target, limits), given.arguments)
+    if surplus:
+        result = result.noted(*(f"argument {name[:100]} is not declared and was left out" for name in surplus[:20]))
+    return Execution(result, attempts, _told(result, target, limits))
+
+
+def _failed(result: ToolResult, given: validating.Checked, target: Target, limits: Limits) -> Execution:
+    """A failure before any attempt."""
+    result = results.sized(result, given.arguments)
+    return Execution(result, [], _told(result, target, limits))
+
+
+def _told(result: ToolResult, target: Target, limits: Limits) -> dict[str, Any] | None:
+    policy = limits.retry_policy
+    return policy.told(result.error, target.qualified_name) if policy and result.error else None
+
+
+def _attempts(
+    target: Target, arguments: Mapping[str, Any], context: ToolContext, limits: Limits
+) -> tuple[ToolResult, list[dict[str, Any]]]:
+    """The result of the last attempt, and all of them; only what may be repeated is (C79)."""
+    attempts: list[dict[str, Any]] = []
+    while True:
+        result = _attempt(target, arguments, context, limits.timeout_ms)
+        error, policy = result.error, limits.retry_policy
+        attempts.append(
+            {
+                "attempt": len(attempts) + 1,
+                "success": result.success,
+                "code": error.code if error else None,
+                "execution_time_ms": result.execution_time_ms,
+            }
+        )
+        if not (error and policy and target.is_idempotent and policy.repeats(error, len(attempts))):
+            return result, attempts
+        time.sleep(wait_ms(error, len(attempts)) / 1000)
+
+
+def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext, timeout_ms: int | None) -> ToolResult:
+    """One run of the handler, lifted, with its time."""
+    assert target.run is not None
+    started = time.perf_counter()
+    try:
+        if target.timeout_ms is None:
+            result = results.lift(target.run(arguments, context))
+        else:
+            result = _in_time(target, target.run, arguments, context, timeout_ms or target.timeout_ms)
+    except Exception as problem:  # a tool may raise anything
+        if isinstance(problem, DatabaseError) and target.timeout_ms is None:
+            raise  # Heddle's own database, and no fault of the tool: whoever called tries again
+        logger.warning("tool.raised", extra={"tool": target.name, "kind": type(problem).__name__})
+        result = results.raised(problem)
+    took = round((time.perf_counter() - started) * 1000, 3)
+    return result.model_copy(update={"execution_time_ms": took})
+
+
+def _in_time(
+    target: Target, run: Run, arguments: Mapping[str, Any], context: ToolContext, timeout_ms: float
+) -> ToolResult:
+    """What the tool answers within its time.
+
+    Nothing can stop a thread from outside: a tool that never returns keeps its own, and the call goes on without it.
+    Its answer, should it come, goes nowhere. So that such tools cannot take all threads there are, they are counted.
+    """
+    slots = _running
+    if not slots.acquire(blocking=False):
+        return results.fail("RATE_LIMITED", f"{MAX_RUNNING} calls are running here already.")
+    answer: Future[Any] = Future()
+    worker = threading.Thread(
+        target=_answer, args=(answer, slots, run, arguments, context), name=target.name, daemon=True
+    )
+    try:
+        worker.start()
+    except RuntimeError:
+        slots.release()
+        return results.fail("RATE_LIMITED", "No further thread can be started here.")
+    try:
+        return results.lift(answer.result(timeout_ms / 1000))
+    except TimeoutError as problem:
+        if answer.done() and answer.exception() is problem:
+            raise  # the tool's own
+    said = f"{target.name} did not answer within {timeout_ms / 1000:g} s"
+    return results.fail("TIMEOUT", said, {"timeout_ms": round(timeout_ms)})
+
+
+def _answer(
+    answer: "Future[Any]",
+    slots: threading.BoundedSemaphore,
+    run: Run,
+    arguments: Mapping[str, Any],
+    context: ToolContext,
+) -> None:
+    try:
+        answer.set_result(run(arguments, context))
+    except Exception as problem:
+        answer.set_exception(problem)
+    except BaseException as problem:  # sys.exit() in a tool ends the tool, not the worker
+        answer.set_exception(RuntimeError(f"it left with {type(problem).__name__}"))
+    finally:
+        slots.release()
+
+
+def _fitting(result: ToolResult, target: Target, limits: Limits) -> ToolResult:
+    """Data that does not fit the tool's own schema is told of, or refused (catalogue 3.1)."""
+    if not result.success or target.output_schema is None:
+        return result
+    errors = validating.problems(result.data, hoisted(dict(target.output_schema)))
+    if not errors:
+        return result
+    if limits.strict_output:
+        said = "output does not match output_schema"
+        return results.fail("EXECUTION_ERROR", said, {"errors": errors}, execution_time_ms=result.execution_time_ms)
+    return result.noted("output does not match output_schema")

@@ -1,0 +1,19 @@
+"""The tables of the catalogue, one module a concept."""
+
+from catalogue.models.call import Call, DataRef, DemoCount
+from catalogue.models.skill import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
+from catalogue.models.tool import Tool, ToolServer, ToolVersion
+
+__all__ = [
+    "SHARED",
+    "Accessibility",
+    "Call",
+    "DataRef",
+    "DemoCount",
+    "Skill",
+    "SkillSubscription",
+    "SkillVersion",
+    "Tool",
+    "ToolServer",
+    "ToolVersion",
+]

@@ -1,0 +1,118 @@
+"""Tool specs: servers as namespaces, tools, and what each said under every version (catalogue 1.1)."""
+
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import Org, User
+from core.db import JsonText
+
+DISPATCHABLE = frozenset({"builtin", "http", "mcp"})
+"""The kinds of handlers that Heddle itself can run."""
+
+
+def no_handler() -> dict[str, Any]:
+    """The handler of a tool that is a schema and nothing else."""
+    return {"kind": "none"}
+
+
+class ScopedQuerySet(models.QuerySet[Any]):
+    """Scope comes first."""
+
+    def visible_in(self, org_id: int) -> Self:
+        """What belongs to an org, and what belongs to everybody."""
+        return self.filter(Q(org=org_id) | Q(org=None))
+
+
+class ToolServer(models.Model):
+    """A namespace of tools, made by the first import into it. One without an org belongs to everybody, read-only."""
+
+    org = models.ForeignKey(Org, models.PROTECT, null=True, related_name="tool_servers")
+    name = models.CharField(max_length=64)
+    folded = models.CharField(max_length=64, help_text="the name with - as _, under which it is found and unique")
+    description = models.TextField(default="")
+    version = models.CharField(max_length=64, default="1.0.0")
+    capabilities = JsonText(default=list)
+    source_dialect = models.CharField(max_length=20)
+    created = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    modified = models.DateTimeField(default=timezone.now)
+    modified_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+
+    objects: ClassVar = ScopedQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            # NULLs are distinct from each other, so a builtin name needs a rule of its own.
+            models.UniqueConstraint(fields=["org", "folded"], name="tool_server_in_org"),
+            models.UniqueConstraint(fields=["folded"], condition=Q(org=None), name="tool_server_builtin"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Tool(models.Model):
+    """A tool: what may change in place. What it says stands in its versions.
+
+    `source_dialect`, `search` and `is_dispatchable` are copies for the list's filters: the dialect of the present
+    version, the case-folded name, description and tags, and whether the handler is one that Heddle can run.
+    """
+
+    org = models.ForeignKey(Org, models.PROTECT, null=True, related_name="tools")
+    server = models.ForeignKey(ToolServer, models.CASCADE, related_name="tools")
+    name = models.CharField(max_length=128)
+    qualified_name = models.CharField(max_length=194)
+    version = models.PositiveIntegerField(default=1)
+    tags = JsonText(default=list)
+    visible = models.BooleanField(default=True)
+    deprecated = models.BooleanField(default=False)
+    deprecation_message = models.TextField(null=True)  # noqa: DJ001 - null is "none given" on the wire too
+    handler = JsonText(default=no_handler)
+    is_dispatchable = models.BooleanField(default=False)
+    source_dialect = models.CharField(max_length=20)
+    search = models.TextField(default="")
+    created = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    modified = models.DateTimeField(default=timezone.now)
+    modified_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+
+    objects: ClassVar = ScopedQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["server", "name"], name="tool_name_in_server")]
+        indexes: ClassVar = [
+            # The list of an org, by qualified name: a page finds its rows in the index alone.
+            models.Index(fields=["org", "qualified_name"], name="tool_list"),
+        ]
+
+    def __str__(self) -> str:
+        return self.qualified_name
+
+
+class ToolVersion(models.Model):
+    """What a tool says under a number. A row never changes; `spec_hash` is over everything versioned."""
+
+    tool = models.ForeignKey(Tool, models.CASCADE, related_name="versions")
+    version = models.PositiveIntegerField()
+    declared_version = models.TextField(null=True)  # noqa: DJ001 - null is "none declared" on the wire too
+    description = models.TextField(default="")
+    input_schema = JsonText()
+    output_schema = JsonText(null=True)
+    idempotent = models.BooleanField(default=False)
+    annotations = JsonText()
+    param_order = JsonText(default=list)
+    category = models.TextField(null=True)  # noqa: DJ001 - null is "none" on the wire too
+    source_dialect = models.CharField(max_length=20)
+    extras = JsonText(default=dict)
+    spec_hash = models.CharField(max_length=71)
+    created = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["tool", "version"], name="tool_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.tool_id} v{self.version}"

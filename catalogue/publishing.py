@@ -1,0 +1,59 @@
+"""Heddle's own tools as records that everybody sees, written again whenever the database migrates (catalogue 6.4)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.apps import apps as installed
+from django.conf import settings
+from django.db import transaction
+
+from catalogue import builtin, demo_tools, importing
+from catalogue.dialects.source import param_order
+from catalogue.importing import Item
+from catalogue.models import Tool, ToolServer
+from catalogue.record import Annotations, Content, Imported
+from catalogue.spec import ToolSpec
+
+DIALECT = "heddle"
+"""The source dialect of what was written here."""
+_DESCRIPTIONS = {"heddle": "Heddle's own tools.", "demo": "Tools for trying calls."}
+
+
+def publish(specs: Iterable[ToolSpec]) -> None:
+    """Make the records of everybody those of these tools: a changed one gets a version, a gone one goes."""
+    items = [_item(index, spec) for index, spec in enumerate(specs)]
+    with transaction.atomic():
+        servers = {}
+        for name in sorted({item.server for item in items}):
+            defaults = {"name": name, "description": _DESCRIPTIONS[name], "source_dialect": DIALECT}
+            rows = ToolServer.objects.select_for_update()
+            servers[name], _ = rows.get_or_create(org=None, folded=name, defaults=defaults)
+        importing.store(servers, None, items, "new_version")
+        names = [item.found.name for item in items if item.found]
+        Tool.objects.filter(org=None).exclude(server__in=servers.values(), name__in=names).delete()
+        ToolServer.objects.filter(org=None).exclude(folded__in=servers).delete()
+
+
+def after_migration(*, apps: Any = installed, **_: Any) -> None:
+    """Receiver of `post_migrate`; nothing is published into a database that has been taken back behind the tables."""
+    try:
+        apps.get_model("catalogue", "ToolVersion")
+    except LookupError:
+        return
+    demo = demo_tools.TOOLS.values() if settings.HEDDLE.has_demo_tools else ()
+    publish([*builtin.TOOLS.values(), *demo])
+
+
+def _item(index: int, spec: ToolSpec) -> Item:
+    content = Content(
+        description=spec.description,
+        input_schema=spec.input_schema,
+        output_schema=spec.output_schema,
+        idempotent=spec.is_idempotent,
+        annotations=Annotations(read_only=spec.is_read_only),
+        param_order=param_order(spec.input_schema),
+        source_dialect=DIALECT,
+    )
+    handler = {"kind": "builtin" if spec.run else "none"}
+    unversioned = {"visible": spec.is_visible, "tags": list(spec.tags), "handler": handler}
+    return Item(index, server=spec.server, found=Imported(spec.name, content, unversioned))

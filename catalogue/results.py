@@ -1,0 +1,193 @@
+"""What a call of a tool came to, in the one shape everything is brought into (catalogue 2.1, 2.2).
+
+Nothing here knows who called, where from, or what is stored.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from core.canonical import canonical_json, size_of
+from core.wire import Wire
+
+MAX_RESULT_BYTES: Final = 10 * 1024 * 1024
+MAX_DEPTH: Final = 100
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Code(NamedTuple):
+    """What follows from an error code: its HTTP status, and whether a repeat may help (catalogue 2.2)."""
+
+    status: int
+    retry: str
+
+
+CODES: Final[Mapping[str, Code]] = {
+    "INVALID_INPUT": Code(400, "validation"),
+    "MISSING_REQUIRED": Code(400, "validation"),
+    "TYPE_ERROR": Code(400, "validation"),
+    "CONSTRAINT_VIOLATION": Code(400, "validation"),
+    "EXECUTION_ERROR": Code(500, "transient"),
+    "TIMEOUT": Code(504, "transient"),
+    "RATE_LIMITED": Code(429, "transient"),
+    "UNAUTHORIZED": Code(401, "permanent"),
+    "NOT_FOUND": Code(404, "permanent"),
+    "INTERNAL_ERROR": Code(500, "transient"),
+}
+_UNLISTED = Code(500, "permanent")
+
+
+def meaning_of(code: str) -> Code:
+    """The row of a code; any other code is legal, answers 500 and is not worth a repeat."""
+    return CODES.get(code, _UNLISTED)
+
+
+class Failure(Wire):
+    """Why it failed. `details` is for programs and never shown to a model."""
+
+    code: Annotated[str, Field(min_length=1)]
+    message: str
+    details: dict[str, Any] | None = None
+    suggestion: str | None = None
+
+
+class Metadata(Wire):
+    """Bytes of canonical JSON that went in and came out, and what else there is to say."""
+
+    inputSize: int | None = None
+    outputSize: int | None = None
+    warnings: list[str] = []
+    custom: dict[str, Any] = {}
+
+
+class ToolResult(Wire):
+    """The canonical result: all five keys are always there, and `error` is null exactly on success (C64)."""
+
+    success: Annotated[bool, Field(strict=True)]
+    data: Any = None
+    error: Failure | None = None
+    execution_time_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    metadata: Metadata = Metadata()
+
+    @model_validator(mode="after")
+    def _one_or_the_other(self) -> Self:
+        if self.success != (self.error is None):
+            raise ValueError("error: must be null on success and an object on failure")
+        return self
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that it has under `on_error: "http"`."""
+        return 200 if self.error is None else meaning_of(self.error.code).status
+
+    def noted(self, *warnings: str, **metadata: Any) -> "ToolResult":
+        """The same with further warnings, and metadata set."""
+        told = {"warnings": [*self.metadata.warnings, *warnings], **metadata}
+        return self.model_copy(update={"metadata": self.metadata.model_copy(update=told)})
+
+
+def ok(
+    data: Any, *, execution_time_ms: float | None = None, warnings: tuple[str, ...] = (), **custom: Any
+) -> ToolResult:
+    """A success; it never carries an error (C75)."""
+    metadata = Metadata(warnings=list(warnings), custom=custom)
+    return ToolResult(success=True, data=data, execution_time_ms=execution_time_ms, metadata=metadata)
+
+
+def fail(
+    code: str,
+    message: str,
+    details: dict[str, Any] | None = None,
+    *,
+    suggestion: str | None = None,
+    execution_time_ms: float | None = None,
+) -> ToolResult:
+    """A failure; it always carries an error, and that a message. Raises `ValueError` without one (C75)."""
+    if not message:
+        raise ValueError("a failure needs a message")
+    error = Failure(code=code, message=message, details=details, suggestion=suggestion)
+    return ToolResult(success=False, error=error, execution_time_ms=execution_time_ms)
+
+
+def lift(value: Any) -> ToolResult:
+    """What a handler returned, as a result (C61, C62).
+
+    A result stays one, an object is its data even with a key `success`, everything else stands under `value`. What
+    is no JSON, or more of it than anybody keeps, is the tool's failure.
+    """
+    if isinstance(value, ToolResult):
+        reason = problem_of(value.model_dump())
+        return fail("EXECUTION_ERROR", f"The tool returned {reason}.") if reason else value
+    reason = problem_of(value)
+    if reason:
+        return fail("EXECUTION_ERROR", f"The tool returned {reason}.")
+    return ok(value if isinstance(value, dict) else {"value": value})
+
+
+def raised(problem: BaseException) -> ToolResult:
+    """What an exception in a tool comes to: its type and text, never where it was raised (C63)."""
+    said = _UNSTORABLE.sub("\ufffd", f"{type(problem).__name__}: {_text_of(problem)}"[:2000])
+    return fail("EXECUTION_ERROR", said)
+
+
+def model_view(result: ToolResult) -> Any:
+    """What a model is shown of it: the data, or code, message and suggestion, never the details (catalogue 3.1)."""
+    if result.error is None:
+        return result.data
+    return {"error": result.error.model_dump(include={"code", "message", "suggestion"})}
+
+
+def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
+    """Why a value cannot be kept as JSON, as the end of a sentence, or None.
+
+    Iterative and counting as it goes, so that neither depth, a ring nor a flood costs more than the limit.
+    """
+    pending: list[tuple[Any, int]] = [(value, 1)]
+    size = 0
+    while pending:
+        item, depth = pending.pop()
+        size += 2
+        if isinstance(item, str):
+            size += len(item)
+            if size <= limit and _UNSTORABLE.search(item):
+                return "text with a NUL character or half of a surrogate pair"
+        elif isinstance(item, dict | list):
+            if depth > MAX_DEPTH:
+                return f"something nested deeper than {MAX_DEPTH} levels"
+            size += len(item)
+            if size <= limit:
+                if isinstance(item, dict):
+                    if not all(isinstance(key, str) for key in item):
+                        return "an object with a key that is no text"
+                    pending.extend((key, depth) for key in item)
+                    pending.extend((child, depth + 1) for child in item.values())
+                else:
+                    pending.extend((child, depth + 1) for child in item)
+        elif (isinstance(item, float) and not math.isfinite(item)) or (isinstance(item, int) and abs(item) >> 1024):
+            return "a number out of range"
+        elif not (item is None or isinstance(item, bool | int | float)):
+            return f"a {type(item).__name__}, which is no JSON"
+        if size > limit:
+            return f"more than {limit // 1024 // 1024} MiB"
+    return None
+
+
+def sized(result: ToolResult, arguments: Any) -> ToolResult:
+    """With the sizes of what went in and came out (C64)."""
+    out = None if result.data is None and not result.success else size_of(result.data)
+    return result.noted(inputSize=size_of(arguments), outputSize=out)
+
+
+def text_of(value: Any) -> str:
+    """A value as a text block shows it: text as it is, everything else as canonical JSON."""
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def _text_of(problem: BaseException) -> str:
+    try:
+        return str(problem)
+    except Exception:  # a tool's own exception may be as broken as the tool
+        return "it cannot say why"

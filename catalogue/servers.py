@@ -1,0 +1,94 @@
+"""The servers that tools stand on (C13, C18, C19)."""
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from catalogue import dialects, naming, tools
+from catalogue.dialects import convilyn
+from catalogue.importing import refused
+from catalogue.models import Tool, ToolServer
+from catalogue.record import ToolProblem
+from catalogue.wire_tools import ManifestOut, ServerOut, ServerPageOut, ServerPatch
+from core import paging
+from core.actor import Actor
+from core.errors import NotFound, Unauthorized
+
+
+def server_for(org_id: int, name: str) -> ToolServer:
+    """A server of an org or of everybody, with - or _ alike; what is another org's does not exist."""
+    found = _counted(org_id).filter(folded=naming.fold(name)).first()
+    if not isinstance(found, ToolServer):
+        raise NotFound(f"There is no server {name[:80]} that you can see.")
+    return found
+
+
+def server_out(server: ToolServer) -> ServerOut:
+    """The record of a server that was found here."""
+    return ServerOut(
+        name=server.name,
+        description=server.description,
+        version=server.version,
+        capabilities=server.capabilities,
+        source_dialect=server.source_dialect,
+        tool_count=server.tool_count,  # type: ignore[attr-defined]
+        readonly=server.org_id is None,
+        created=server.created,
+        created_by=server.created_by and server.created_by.email,
+        modified=server.modified,
+        modified_by=server.modified_by and server.modified_by.email,
+    )
+
+
+def listed(org_id: int, *, limit: int, page_token: str | None) -> ServerPageOut:
+    """A page of servers by name, each with how many tools it has."""
+    rows = _counted(org_id).annotate(place=tools.Bytewise("folded"))
+    if page_token:
+        rows = rows.filter(place__gt=paging.decode(page_token, 1)[0])
+    found = list(rows.order_by("place")[: limit + 1])
+    next_token = paging.encode(found[limit - 1].folded) if len(found) > limit else None
+    return ServerPageOut(items=[server_out(server) for server in found[:limit]], next_token=next_token)
+
+
+def require_own(server: ToolServer) -> None:
+    """Raise `Unauthorized` where a server belongs to everybody."""
+    if server.org_id is None:
+        raise Unauthorized(f"The server {server.name} belongs to everybody and is read-only.")
+
+
+def patch(actor: Actor, server: ToolServer, body: ServerPatch) -> ServerOut:
+    """Describe a server anew; everybody of the org may, nobody where it belongs to everybody."""
+    require_own(server)
+    assert server.org_id is not None
+    with transaction.atomic():
+        row = ToolServer.objects.select_for_update().filter(pk=server.pk).first()
+        if row is None:
+            raise NotFound(f"There is no server {server.name} that you can see.")
+        for name, value in body.changes().items():
+            setattr(row, name, value)
+        row.modified, row.modified_by_id = timezone.now(), actor.user_id
+        row.save(update_fields=[*body.changes(), "modified", "modified_by"])
+    return server_out(server_for(server.org_id, server.name))
+
+
+def manifest(server: ToolServer, dialect: str) -> ManifestOut:
+    """A server with all its tools, hidden ones too, as its dialect's manifest (C19)."""
+    try:
+        chosen = dialects.dialect_named(dialect, written=True)
+        if chosen.name != convilyn.NAME:
+            raise ToolProblem("unsupported_dialect", "", f"dialect: only {convilyn.NAME} has a manifest")
+    except ToolProblem as problem:
+        raise refused(problem) from None
+    described = {key: getattr(server, key) for key in ("name", "description", "version", "capabilities")}
+    rows = list(Tool.objects.filter(server=server).select_related("server").order_by("pk"))
+    written, losses = [], []
+    for tool, version in tools.with_versions(rows):
+        exported = dialects.write(chosen, tools.stored(tool, version))
+        written.append(exported.tool)
+        losses += [loss.model_copy(update={"path": f"/{tool.name}{loss.path}"}) for loss in exported.losses]
+    return ManifestOut(dialect=chosen.name, manifest=convilyn.write_manifest(described, written), losses=losses)
+
+
+def _counted(org_id: int) -> QuerySet[ToolServer]:
+    rows: QuerySet[ToolServer] = ToolServer.objects.visible_in(org_id).select_related("created_by", "modified_by")
+    return rows.annotate(tool_count=Count("tools"))

@@ -1,0 +1,35 @@
+"""What a call of a catalogue tool needs: a version's schemas, and whatever of Heddle's own runs it (catalogue 3.5)."""
+
+from catalogue import builtin, demo_tools, executing, tools
+from catalogue.executing import Target
+from catalogue.models import Tool
+from catalogue.spec import ToolSpec
+
+
+def target_for(tool: Tool, number: int | None = None) -> Target:
+    """One version of a tool, the present one where no number is given. Raises `NotFound` for a number it has not.
+
+    An old version is checked by its own schema and run by the handler of today.
+    """
+    version = tools.version_of(tool, number)
+    spec = _spec_of(tool)
+    return Target(
+        server=tool.server.name,
+        name=tool.name,
+        version=version.version,
+        input_schema=version.input_schema,
+        output_schema=version.output_schema,
+        param_order=version.param_order,
+        is_idempotent=version.idempotent,
+        run=spec.run if spec else None,
+        timeout_ms=executing.own_time(spec) if spec else executing.TIMEOUT_MS,
+        is_inline=bool(spec and spec.is_inline),
+    )
+
+
+def _spec_of(tool: Tool) -> ToolSpec | None:
+    """What runs a tool of everybody. An org's own tool is never run by its name alone."""
+    if tool.org_id is not None or tool.handler.get("kind") != "builtin":
+        return None
+    specs = [builtin.TOOLS.get(tool.name), demo_tools.TOOLS.get(tool.name)]
+    return next((spec for spec in specs if spec and spec.server == tool.server.name), None)

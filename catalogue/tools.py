@@ -1,0 +1,271 @@
+"""Reading, listing, changing and deleting tools (C14, C49 to C52, C93)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import CharField, F, Func, Q, QuerySet, Value
+from django.db.models.functions import StrIndex
+from django.db.models.lookups import Exact, GreaterThan
+from django.utils import timezone
+
+from accounts.rights import require_maker
+from catalogue import dialects, naming
+from catalogue.importing import refused, search_text
+from catalogue.models import Tool, ToolVersion
+from catalogue.record import Content, Stored, ToolProblem
+from catalogue.wire_tools import (
+    DialectPageOut,
+    DialectToolOut,
+    OmittedOut,
+    ToolOut,
+    ToolPageOut,
+    ToolPatch,
+    ToolVersionOut,
+    ToolVersionPageOut,
+)
+from core import paging
+from core.actor import Actor
+from core.db import dump
+from core.errors import NotFound, Unauthorized
+
+Row = tuple[Tool, ToolVersion]
+
+
+class Bytewise(Func):
+    """Text in the order of its bytes, whatever the database's language is: names follow each other as in Python."""
+
+    arity = 1
+    template = "%(expressions)s"
+    output_field = CharField()
+
+    def as_postgresql(self, compiler: Any, connection: Any) -> Any:
+        """PostgreSQL sorts by its language unless told otherwise."""
+        return self.as_sql(compiler, connection, template='%(expressions)s COLLATE "C"')
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a list of tools is narrowed by. None narrows nothing."""
+
+    server: str | None = None
+    q: str | None = None
+    tag: str | None = None
+    visible: bool | None = None
+    source_dialect: str | None = None
+    dispatchable: bool | None = None
+
+
+def tool_for(org_id: int, qualified_name: str) -> Tool:
+    """A tool of an org or of everybody, in any spelling of its name; another org's do not exist (C13, C52)."""
+    wanted = naming.read(qualified_name)
+    rows = Tool.objects.visible_in(org_id).select_related("server", "created_by", "modified_by")
+    found = wanted and rows.filter(server__folded=wanted.folded, name=wanted.name).first()
+    if not isinstance(found, Tool):
+        raise NotFound(f"There is no tool {qualified_name[:200]} that you can see.")
+    return found
+
+
+def version_of(tool: Tool, number: int | None = None) -> ToolVersion:
+    """One version, the present one where no number is given; not found where there is none of that number."""
+    row = ToolVersion.objects.filter(tool=tool, version=tool.version if number is None else number).first()
+    if row is None:
+        raise NotFound(f"{tool.qualified_name} has no version {number}.")
+    return row
+
+
+def record(tool: Tool, version: ToolVersion | None = None) -> ToolOut:
+    """The canonical record with one of its versions, the present one where none is given (C3)."""
+    version = version_of(tool) if version is None else version
+    return ToolOut.model_validate(
+        {
+            "server": tool.server.name,
+            "name": tool.name,
+            "qualified_name": tool.qualified_name,
+            "version": version.version,
+            **_content(version),
+            "tags": tool.tags,
+            "visible": tool.visible,
+            "deprecated": tool.deprecated,
+            "deprecation_message": tool.deprecation_message,
+            "handler": tool.handler,
+            "dispatchable": tool.is_dispatchable,
+            "spec_hash": version.spec_hash,
+            "created": tool.created,
+            "created_by": tool.created_by and tool.created_by.email,
+            "modified": tool.modified,
+            "modified_by": tool.modified_by and tool.modified_by.email,
+        }
+    )
+
+
+def in_dialect(
+    tool: Tool, version: ToolVersion, dialect: str, *, qualified: bool = False, style: str | None = None
+) -> DialectToolOut:
+    """One tool in a dialect with what it loses there; an invalid request where it cannot be said (C46)."""
+    try:
+        chosen = dialects.dialect_named(dialect, written=True)
+        exported = dialects.write(chosen, stored(tool, version), qualified=qualified, style=style)
+    except ToolProblem as problem:
+        raise refused(problem) from None
+    return DialectToolOut(
+        dialect=chosen.name,
+        qualified_name=tool.qualified_name,
+        version=version.version,
+        tool=exported.tool,
+        losses=exported.losses,
+    )
+
+
+def listed(org_id: int, filters: Filters, *, limit: int, page_token: str | None) -> ToolPageOut:
+    """A page of records by qualified name (C49)."""
+    rows, next_token = _page(org_id, filters, limit, page_token)
+    return ToolPageOut(items=[record(tool, version) for tool, version in rows], next_token=next_token)
+
+
+def listed_in(
+    org_id: int,
+    filters: Filters,
+    dialect: str,
+    *,
+    qualified: bool = True,
+    style: str | None = None,
+    limit: int,
+    page_token: str | None,
+) -> DialectPageOut:
+    """A page of tools as a model's tool list takes them (C50); what does not fit the dialect is named beside them."""
+    try:
+        chosen = dialects.dialect_named(dialect, written=True)
+        dialects.require_style(chosen, style)
+    except ToolProblem as problem:
+        raise refused(problem) from None
+    rows, next_token = _page(org_id, filters, limit, page_token)
+    named: dict[str, dict[str, Any]] = {}
+    omitted: list[OmittedOut] = []
+    for tool, version in rows:
+        try:
+            exported = dialects.write(chosen, stored(tool, version), qualified=qualified, style=style)
+            if exported.name in named:
+                raise ToolProblem("duplicate_name", "/name", f"another tool is called {exported.name} there")
+            named[exported.name] = exported.tool
+        except ToolProblem as problem:
+            omitted.append(
+                OmittedOut(qualified_name=tool.qualified_name, reason=problem.reason, message=problem.message)
+            )
+    return DialectPageOut(items=[*named.values()], next_token=next_token, omitted=omitted)
+
+
+def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPageOut:
+    """A page of a tool's versions, newest first (C3)."""
+    rows = ToolVersion.objects.filter(tool=tool).select_related("created_by").order_by("-version")
+    if page_token:
+        rows = rows.filter(version__lt=paging.decode(page_token, 1)[0])
+    found = list(rows.defer("input_schema", "output_schema", "extras")[: limit + 1])
+    next_token = paging.encode(found[limit - 1].version) if len(found) > limit else None
+    items = [
+        ToolVersionOut(
+            version=row.version,
+            spec_hash=row.spec_hash,
+            source_dialect=row.source_dialect,
+            created=row.created,
+            created_by=row.created_by and row.created_by.email,
+        )
+        for row in found[:limit]
+    ]
+    return ToolVersionPageOut(items=items, next_token=next_token)
+
+
+def patch(actor: Actor, tool: Tool, body: ToolPatch) -> ToolOut:
+    """Change what is not versioned (C51); everybody of the org may, nobody where it belongs to everybody."""
+    require_own(tool)
+    with transaction.atomic():
+        tool = _locked(tool)
+        for name, value in body.changes().items():
+            setattr(tool, name, value)
+        version = version_of(tool)
+        tool.search = search_text(tool.name, version.description, tool.tags)
+        tool.modified, tool.modified_by_id = timezone.now(), actor.user_id
+        tool.save(update_fields=[*body.changes(), "search", "modified", "modified_by"])
+    return record(tool, version)
+
+
+def delete(actor: Actor, tool: Tool) -> None:
+    """Delete a tool with its versions (C51): who made it, and admins. Records of its calls keep its name."""
+    require_own(tool)
+    require_maker(actor, tool.created_by_id, "tool")
+    with transaction.atomic():
+        _locked(tool).delete()
+
+
+def require_own(tool: Tool) -> None:
+    """Raise `Unauthorized` where a tool belongs to everybody."""
+    if tool.org_id is None:
+        raise Unauthorized(f"{tool.qualified_name} belongs to everybody and is read-only.")
+
+
+def stored(tool: Tool, version: ToolVersion) -> Stored:
+    """A tool with one of its versions, as dialects write it."""
+    return Stored(
+        server=tool.server.name,
+        name=tool.name,
+        content=Content.model_validate(_content(version)),
+        tags=tool.tags,
+        visible=tool.visible,
+        deprecated=tool.deprecated,
+        deprecation_message=tool.deprecation_message,
+    )
+
+
+def with_versions(tools: Sequence[Tool]) -> list[Row]:
+    """Tools with their present versions, in one query; without those that have gone since."""
+    present = ToolVersion.objects.filter(tool__in=tools, version=F("tool__version"))
+    found = {row.tool_id: row for row in present}
+    return [(tool, found[tool.pk]) for tool in tools if tool.pk in found]
+
+
+def _content(version: ToolVersion) -> dict[str, Any]:
+    return {name: getattr(version, name) for name in Content.model_fields}
+
+
+def _page(org_id: int, filters: Filters, limit: int, page_token: str | None) -> tuple[list[Row], str | None]:
+    """One page in two steps: the names alone are filtered and sorted, then its rows are read."""
+    order = Bytewise("qualified_name")
+    names = _narrowed(Tool.objects.visible_in(org_id), filters).annotate(place=order)
+    if page_token:
+        names = names.filter(place__gt=paging.decode(page_token, 1)[0])
+    found = list(names.order_by("place").values_list("pk", "qualified_name")[: limit + 1])
+    next_token = paging.encode(found[limit - 1][1]) if len(found) > limit else None
+    rows = Tool.objects.select_related("server", "created_by", "modified_by").in_bulk([pk for pk, _ in found[:limit]])
+    return with_versions([rows[pk] for pk, _ in found[:limit] if pk in rows]), next_token
+
+
+def _narrowed(tools: QuerySet[Tool], filters: Filters) -> QuerySet[Tool]:
+    if filters.server is not None:
+        tools = tools.filter(server__folded=naming.fold(filters.server))
+    if filters.visible is not None:
+        tools = tools.filter(visible=filters.visible)
+    if filters.source_dialect is not None:
+        tools = tools.filter(source_dialect=dialects.ALIASES.get(filters.source_dialect, filters.source_dialect))
+    if filters.dispatchable is not None:
+        tools = tools.filter(is_dispatchable=filters.dispatchable)
+    if filters.q is not None:
+        tools = tools.filter(search__contains=filters.q.casefold())
+    if filters.tag is not None:
+        tools = tools.filter(_tagged(filters.tag))
+    return tools
+
+
+def _tagged(tag: str) -> Q:
+    """Tools with exactly this tag. A quote inside of a stored tag is escaped, so these mark its beginning."""
+    written = dump(tag)
+    first, later = (StrIndex("tags", Value(start + written, output_field=CharField())) for start in ("[", ","))
+    return Q(Exact(first, 1)) | Q(GreaterThan(later, 0))
+
+
+def _locked(tool: Tool) -> Tool:
+    """The tool as it is now, held until the commit."""
+    found = Tool.objects.select_for_update(of=("self",)).select_related("server").filter(pk=tool.pk).first()
+    if not isinstance(found, Tool):
+        raise NotFound(f"There is no tool {tool.qualified_name} that you can see.")
+    return found

@@ -1,0 +1,31 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from accounts.models import Org
+from config import seeding
+
+
+class Command(BaseCommand):
+    help = "Fill the desk with made-up threads and reports, for measuring. The same seed again changes nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--reports", type=int, required=True)
+        parser.add_argument("--org", default="seeded", help="short name of the org, made where it is missing")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--yes", action="store_true", help="do it under production settings, too")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if settings.HEDDLE.mode == "production" and not options["yes"]:
+            raise CommandError("This fills a production database with made-up reports; say --yes if that is meant.")
+        if options["reports"] < 1 or options["seed"] < 0:
+            raise CommandError("--reports must be at least 1, and --seed at least 0.")
+        org, _ = Org.objects.get_or_create(slug=options["org"], defaults={"name": options["org"].capitalize()})
+        with tqdm(total=options["reports"], unit=" reports", unit_scale=True, disable=options["verbosity"] == 0) as bar:
+            for count in seeding.seed(org, options["reports"], number=options["seed"]):
+                bar.update(count)
+        count = seeding.loaded(options["seed"])
+        self.stdout.write(f"{count:,} reports of seed {options['seed']} are there.")

@@ -1,0 +1,97 @@
+"""Rows in bulk: COPY on PostgreSQL, one prepared statement on SQLite, with the triggers of the desk out of the way.
+
+What is loaded here has never been announced to anybody and nobody waits for it, so it goes past the verbs and past the
+one writer of transcripts, as a backup that is played back does.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Field, Max, Model
+
+from feedback import indexing
+
+Row = tuple[Any, ...]
+_TRIGGERED = ("feedback_userfeedback", "feedback_triage")
+
+
+class Table:
+    """The columns of a model that are given; the others get their defaults."""
+
+    def __init__(self, model: type[Model], *names: str) -> None:
+        self.model = model
+        fields: list[Field[Any, Any]] = [model._meta.get_field(name) for name in names]  # type: ignore[misc]
+        rest = [each for each in model._meta.concrete_fields if each not in fields and not each.null]
+        rest = [each for each in rest if not each.primary_key]
+        self._columns = [str(each.column) for each in (*fields, *rest)]
+        self._defaults = tuple(each.get_db_prep_save(each.get_default(), connection) for each in rest)
+
+    def next_id(self) -> int:
+        """The row id that follows the last one."""
+        last: int | None = self.model._base_manager.aggregate(last=Max("pk"))["last"]
+        return (last or 0) + 1
+
+    def write(self, rows: Iterable[Row]) -> None:
+        """Store rows with the given columns."""
+        table, defaults = self.model._meta.db_table, self._defaults
+        write(table, self._columns, (row + defaults for row in rows))
+
+
+def write(table: str, columns: list[str], rows: Iterable[Row]) -> None:
+    """Store rows of a table."""
+    names = ", ".join(f'"{column}"' for column in columns)
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            marks = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(rows))  # noqa: S608
+            return
+        with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+
+def moment(value: datetime) -> str:
+    """A time in UTC as both databases read it."""
+    text = value.strftime("%Y-%m-%d %H:%M:%S.%f")
+    return text if connection.vendor == "sqlite" else f"{text}+00"
+
+
+@contextmanager
+def in_bulk(*tables: Table) -> Iterator[None]:
+    """One transaction in which nobody else writes these tables, and no trigger of the desk runs."""
+    with transaction.atomic():
+        if connection.vendor == "sqlite":
+            indexing.remove()
+            yield
+            indexing.install()
+            return
+        with connection.cursor() as cursor:
+            for table in tables:
+                cursor.execute(f"LOCK TABLE {table.model._meta.db_table} IN SHARE ROW EXCLUSIVE MODE")
+            for name in _TRIGGERED:
+                cursor.execute(f"ALTER TABLE {name} DISABLE TRIGGER USER")
+            yield
+            # Foreign keys wait for the end, and a table with waiting ones cannot be altered.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            for name in _TRIGGERED:
+                cursor.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
+            for table in tables:
+                name = table.model._meta.db_table
+                cursor.execute(
+                    f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), max(id)) FROM {name}"  # noqa: S608
+                )
+
+
+@contextmanager
+def without_word_index() -> Iterator[None]:
+    """PostgreSQL builds its index of words at the end many times quicker than it keeps it up to date on the way."""
+    if connection.vendor != "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("DROP INDEX IF EXISTS feedback_search_words")
+    try:
+        yield
+    finally:
+        indexing.install()

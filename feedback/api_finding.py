@@ -1,0 +1,22 @@
+"""The routes of finding: what a query may go on with, and reports like a report."""
+
+from dataclasses import asdict
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from core.api import Endpoint, describe, records
+from feedback import querying, similar, triage
+from feedback.wire_finding import QueryFieldOut, SimilarReportOut
+
+
+class QueryTerms(Endpoint):
+    @describe(gives=QueryFieldOut, many=True, summary="The fields of the query language, with values worth offering")
+    def get(self, request: Request) -> HttpResponse:
+        return records([QueryFieldOut.model_validate(asdict(each)) for each in querying.completions(self.actor)])
+
+
+class SimilarReports(Endpoint):
+    @describe(gives=SimilarReportOut, many=True, summary="Reports like a report, with the reasons why")
+    def get(self, request: Request, feedback_id: str) -> HttpResponse:
+        return records(similar.similar_to(self.actor, triage.report_for(self.actor, feedback_id)))

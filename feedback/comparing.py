@@ -1,0 +1,165 @@
+"""What two reports have in common, told in reasons, and no model asked.
+
+A word that both say weighs the more the rarer it is, and how rare it is shows in how far back its last few dozen hits
+lie. So a million reports cost no more than a thousand.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from django.db import connection
+from django.db.models import Max
+
+from feedback import indexing
+from feedback.models import RatedTool, Triage, UserFeedback
+from feedback.taxonomy import BIT
+
+EACH = 60
+"""The most candidates of each kind."""
+_WORDS = 12
+"""The most words of a report that are looked for."""
+_SNOOZED = 500
+"""The most sleeping reports that a new one is held against."""
+_FEW = 1000
+_TELLING = 1.0
+_STRONG_WORDS = 6.0
+_STOP = frozenset(
+    re.findall(
+        r"\w+",
+        "about after again all also and any are because been before but can could did does don for from get had has "
+        "have her here him his how into its just like more most much not now off one only other our out over said same "
+        "should some such than that the their them then there these they thing this too very was well were what when "
+        "where which while who why will with would wrong you your answer answered agent asked message reply response",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What two reports have in common; `is_strong` where that is hardly chance."""
+
+    reasons: tuple[str, ...] = ()
+    score: float = 0.0
+    is_strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What of a report is compared. `tools` tells of each whether it failed."""
+
+    pk: int
+    org: int
+    thread: int
+    resolved: bool
+    sentiment: str
+    bits: int
+    words: frozenset[str]
+    error: str = ""
+    tools: Mapping[str, bool] = field(default_factory=dict)
+
+
+def reasons_shared(one_pk: int, other_pk: int) -> Shared:
+    """What two reports have in common; nothing where one of them is gone."""
+    facts = facts_of([one_pk, other_pk])
+    if not {one_pk, other_pk} <= facts.keys():
+        return Shared()
+    one = facts[one_pk]
+    return shared(one, facts[other_pk], telling(one)[0])
+
+
+def wakes(report_pk: int) -> list[int]:
+    """Row ids of reports that sleep until it happens again, which this newer one says it did."""
+    sleeping = Triage.objects.filter(snoozed_until_again=True, pk__lt=report_pk).order_by("-pk")
+    facts = facts_of([report_pk, *sleeping.values_list("pk", flat=True)[:_SNOOZED]])
+    one = facts.pop(report_pk, None)
+    if one is None or not facts:
+        return []
+    weights = telling(one)[0]
+    return sorted(pk for pk, other in facts.items() if shared(one, other, weights).is_strong)
+
+
+def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
+    reasons, score, is_strong = [], 0.0, False
+    failed = sorted(name for name in one.tools if one.tools[name] and other.tools.get(name))
+    if failed:
+        reasons.append(f"{_listed(failed)} failed in both")
+        score, is_strong = score + 5, True
+    if one.error and one.error == other.error:
+        reasons.append(f"both ended with the error {one.error}")
+        score, is_strong = score + 4, True
+    if used := sorted((one.tools.keys() & other.tools.keys()) - set(failed)):
+        reasons.append(f"both used {_listed(used)}")
+        score += 1.5
+    words = sorted(one.words & other.words & weights.keys(), key=lambda word: (-weights[word], word))
+    if words:
+        weight = sum(weights[word] for word in words)
+        reasons.append(f"both say {_listed(words[:5])}")
+        score += min(weight, 8)
+        is_strong = is_strong or (len(words) > 1 and weight >= _STRONG_WORDS)
+    if one.thread == other.thread:
+        reasons.append("in the same thread")
+        score += 2
+    common = [name for name, bit in BIT.items() if one.bits & other.bits & bit]
+    if common and one.sentiment == other.sentiment:
+        reasons.append(f"both {one.sentiment}: {_listed([name.replace('_', ' ') for name in common])}")
+        score += len(common)
+    return Shared(tuple(reasons), score, is_strong)
+
+
+def telling(one: Facts) -> tuple[dict[str, float], set[int]]:
+    """The weights of the words of a report that tell something, and the newest reports that have one of them."""
+    wanted = sorted(one.words, key=lambda word: (-len(word), word))[:_WORDS]
+    top = UserFeedback.objects.aggregate(top=Max("pk"))["top"] or 1
+    # Row ids stand for a count, which would be a walk; among few reports gaps between them would tell too much.
+    few = UserFeedback.objects.order_by()[:_FEW].count()
+    total = top if few == _FEW else few
+    weights, found = {}, set()
+    for word, hits in _newest(wanted).items():
+        reach = min(total, top - min(hits) + 1) if len(hits) == EACH else total
+        weight = math.log(max(reach, 2) / len(hits))
+        if weight >= _TELLING:
+            weights[word] = weight
+            found.update(hits)
+    return weights, found
+
+
+def _newest(wanted: list[str]) -> dict[str, list[int]]:
+    """The newest reports whose notes have a word, for each that any have. One statement for all of them."""
+    if not wanted:
+        return {}
+    hit = indexing.NEWEST[connection.vendor].format(limit=EACH)
+    sql = " UNION ALL ".join(f"SELECT * FROM ({hit}) AS hits_{place}" for place in range(len(wanted)))  # noqa: S608
+    arguments = [each for word in wanted for each in (word, indexing.in_notes(word))]
+    found: dict[str, list[int]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, arguments)
+        for word, pk in cursor.fetchall():
+            found[word].append(pk)
+    return found
+
+
+def facts_of(pks: Iterable[int]) -> dict[int, Facts]:
+    """What of these reports is compared, in two queries."""
+    wanted = list(pks)
+    tools: dict[int, dict[str, bool]] = defaultdict(dict)
+    used = RatedTool.objects.filter(feedback__in=wanted).values_list("feedback_id", "tool_name", "failed")
+    for pk, name, failed in used:
+        tools[pk][name] = failed
+    rows = UserFeedback.objects.filter(pk__in=wanted).values_list(
+        "pk", "org_id", "thread_id", "resolved", "sentiment", "category_bits", "notes", "answer__error_code"
+    )
+    return {
+        pk: Facts(pk, org, thread, resolved, sentiment, bits, _words(notes), error or "", tools.get(pk, {}))
+        for pk, org, thread, resolved, sentiment, bits, notes, error in rows
+    }
+
+
+def _words(notes: str | None) -> frozenset[str]:
+    return frozenset(word for word in indexing.split(notes or "") if len(word) > 2 and word not in _STOP)
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,631 @@
+"""Calls over REST: what is checked, run, tried again, put aside, recorded (catalogue 3.1 to 3.6, 6.2)."""
+
+import json
+import threading
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import OperationalError
+from django.utils import timezone
+
+from accounts.models import Membership
+from catalogue import builtin, executing, publishing
+from catalogue.models import Call, DataRef, DemoCount, Tool, ToolServer, ToolVersion
+from catalogue.results import CODES
+from catalogue.spec import ToolSpec
+from core.canonical import canonical_json
+from tests import make
+from tests.conftest import data_of, refusal_of
+
+TOOLS = "/v1/catalogue/tools"
+
+
+@pytest.fixture
+def call(api):
+    """Call a tool as somebody and give what stands under `data`."""
+
+    def made(tool: str, arguments: Any = None, *, who: str = "alice", **body: Any) -> Any:
+        sent = {"arguments": {} if arguments is None else arguments, **body}
+        return data_of(api(who).post(f"{TOOLS}/{tool}/call", sent))
+
+    return made
+
+
+@pytest.fixture
+def refused(api):
+    """Call a tool and give status and `details` of the refusal."""
+
+    def made(tool: str, **body: Any) -> tuple[int, Any]:
+        response = api("alice").post(f"{TOOLS}/{tool}/call", body)
+        status, _, _ = refusal_of(response)
+        return status, json.loads(response.content).get("details")
+
+    return made
+
+
+@pytest.fixture
+def offer(db, monkeypatch):
+    """Offer the builtin tool `odd` that does this."""
+
+    def offered(run: Any, schema: Any = None, **marks: Any) -> str:
+        spec = ToolSpec("odd", "Odd.", schema or {"type": "object"}, run, **marks)
+        monkeypatch.setitem(builtin.TOOLS, "odd", spec)
+        publishing.after_migration()
+        return "heddle__odd"
+
+    return offered
+
+
+# The result and its shape
+
+
+def test_a_call_answers_with_everything_there_is_to_say(call):
+    """C58, C64 and the example of 6.3: defaults in, all keys, sizes in bytes of canonical JSON."""
+    made = call("demo__echo", {"message": "hé"})
+    assert made.keys() == {
+        *("call_id", "qualified_name", "version", "result", "result_dialect", "attempts"),
+        *("failure", "data_ref", "model_view", "world", "http_status"),
+    }
+    assert (made["qualified_name"], made["version"], made["http_status"]) == ("demo__echo", 1, 200)
+    result = made["result"]
+    assert result.keys() == {"success", "data", "error", "execution_time_ms", "metadata"}
+    assert result["data"] == {"message": "hé", "repeat": 1, "length": 2} == made["model_view"]
+    assert result["execution_time_ms"] >= 0
+    sent = {"message": "hé", "repeat": 1}
+    assert result["metadata"] == {
+        "inputSize": len(canonical_json(sent).encode()),
+        "outputSize": len(canonical_json(result["data"]).encode()),
+        "warnings": [],
+        "custom": {},
+    }
+    [attempt] = made["attempts"]
+    assert attempt["attempt"] == 1 and attempt["success"] and attempt["code"] is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("dict", {"a": 1}),
+        ("list", {"value": [1, 2]}),
+        ("str", {"value": "text"}),
+        ("none", {"value": None}),
+        ("result_ok", {"a": 1}),
+        ("looks_like_result", {"success": False, "error": "it only looks like one"}),
+    ],
+)
+def test_what_a_handler_returns_is_lifted_C61(call, kind, data):
+    result = call("demo__value", {"kind": kind})["result"]
+    assert result["success"] and result["data"] == data
+
+
+def test_a_failed_result_is_a_failure_and_no_success_around_one_C62(call):
+    made = call("demo__value", {"kind": "result_fail"})
+    assert made["result"]["success"] is False and made["result"]["data"] is None
+    assert made["result"]["error"]["code"] == "EXECUTION_ERROR"
+    assert made["model_view"] == {
+        "error": {"code": "EXECUTION_ERROR", "message": "a result that failed", "suggestion": None}
+    }
+
+
+def test_warnings_of_a_tool_are_kept(call):
+    assert call("demo__value", {"kind": "warn"})["result"]["metadata"]["warnings"] == ["mind the gap"]
+
+
+def test_an_exception_is_told_by_type_and_text_alone_C63(api):
+    body = {"arguments": {"code": "X", "message": "boom", "raise": True}}
+    response = api("alice").post(f"{TOOLS}/demo__fail/call", body)
+    assert data_of(response)["result"]["error"]["message"] == "RuntimeError: boom"
+    assert data_of(response)["result"]["error"]["code"] == "EXECUTION_ERROR"
+    assert b"Traceback" not in response.content and b".py" not in response.content
+
+
+def test_the_model_never_sees_the_details_of_a_failure(call):
+    made = call("demo__fail", {"code": "NOT_FOUND", "message": "m", "details": {"secret": 1}, "suggestion": "s"})
+    assert made["result"]["error"]["details"] == {"secret": 1}
+    assert made["model_view"] == {"error": {"code": "NOT_FOUND", "message": "m", "suggestion": "s"}}
+    assert made["http_status"] == 404
+
+
+@pytest.mark.parametrize("code", [*CODES, "DECLINED"])
+def test_on_error_http_gives_the_status_of_the_code_C60(api, code):
+    """C60, C130: the status of the table, 500 for any other code; what else there is stands beside the error."""
+    body = {"arguments": {"code": code, "message": "as asked"}, "on_error": "http"}
+    response = api("alice").post(f"{TOOLS}/demo__fail/call", body)
+    status, _, said = refusal_of(response)
+    assert (status, said) == (CODES[code].status if code in CODES else 500, "as asked")
+    details = json.loads(response.content)["details"]
+    assert details["reason"] == code
+    recorded = data_of(api("alice").get(f"/v1/catalogue/calls/{details['call_id']}"))
+    assert recorded["result"]["error"]["code"] == code
+
+
+def test_another_dialect_of_the_result_C66_C70(call):
+    result = call("demo__value", {"kind": "list"}, result_dialect="roboto", tool_use_id="tu_1")["result"]
+    assert result == {
+        "tool_use_id": "tu_1",
+        "tool_name": "demo__value",
+        "runtime_ms": result["runtime_ms"],
+        "status": "success",
+        "output": {"value": [1, 2]},
+    }
+    assert call("demo__value", {"kind": "dict"}, result_dialect="ctp")["result"]["success"] is True
+
+
+# What is wrong with the arguments
+
+
+def test_a_call_with_bad_arguments_runs_nothing_and_is_no_refusal_C59(call):
+    made = call("demo__counter")
+    assert made["result"]["data"] == {"count": 1}
+    made = call("demo__flaky", {"fail_times": "two"}, retry_policy={})
+    assert made["attempts"] == [] and made["result"]["success"] is False and made["http_status"] == 400
+    error = made["result"]["error"]
+    assert error["code"] == "MISSING_REQUIRED"
+    assert {each["field"]: each["code"] for each in error["details"]["errors"]} == {
+        "key": "MISSING_REQUIRED",
+        "fail_times": "TYPE_ERROR",
+    }
+    assert not DemoCount.objects.filter(name__startswith="flaky").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], "text", 1, None])
+def test_arguments_that_are_no_object_are_invalid_input(api, arguments):
+    response = api("alice").post(f"{TOOLS}/demo__value/call", {"arguments": arguments})
+    assert data_of(response)["result"]["error"]["code"] == "INVALID_INPUT"
+
+
+def test_positional_arguments_of_a_call_C96(call):
+    assert call("demo__echo", {"repeat": 2}, args=["hi"])["result"]["data"]["repeat"] == 2
+    for body in ({"args": ["hi", 1, "calm", "a@b.cd", "more"]}, {"args": ["hi"], "arguments": {"message": "ho"}}):
+        arguments = body.pop("arguments", {})
+        made = call("demo__echo", arguments, **body)
+        assert (made["result"]["error"]["code"], made["attempts"]) == ("INVALID_INPUT", [])
+
+
+def test_an_undeclared_argument_is_dropped_with_a_warning(call, offer):
+    """3.1: a builtin gets what its schema declares."""
+    tool = offer(lambda arguments, context: dict(arguments), {"type": "object", "properties": {"a": {}}})
+    result = call(tool, {"a": 1, "b": 2})["result"]
+    assert result["data"] == {"a": 1}
+    assert result["metadata"]["warnings"] == ["argument b is not declared and was left out"]
+
+
+def test_more_than_a_megabyte_of_arguments_is_refused_C135(refused):
+    status, details = refused("demo__echo", arguments={"message": "x" * 1024 * 1024})
+    assert (status, details["reason"]) == (400, "too_large")
+
+
+@pytest.mark.parametrize("body", [b'{"arguments": {"a": NaN}}', b'{"arguments": {"a": 1e999}}'])
+def test_numbers_that_are_none_are_refused(api, body):
+    assert refusal_of(api("alice").post(f"{TOOLS}/demo__echo/call", body))[0] == 400
+
+
+def test_a_whole_number_of_thousands_of_digits_harms_nobody(api, offer):
+    tool = offer(lambda *_: 1, {"type": "object", "properties": {"a": {"multipleOf": 0.1}}})
+    body = b'{"arguments": {"a": ' + b"9" * 4000 + b"}}"
+    made = data_of(api("alice").post(f"{TOOLS}/{tool}/call", body))
+    assert made["result"]["error"]["code"] == "CONSTRAINT_VIOLATION"
+
+
+# What tools do
+
+
+def test_a_tool_that_is_slower_than_its_time_is_a_timeout_C85(call, api, offer):
+    """Its late answer goes nowhere: what was recorded stays."""
+    go_on, done = threading.Event(), threading.Event()
+
+    def late(*_: Any) -> Any:
+        go_on.wait(20)
+        done.set()
+        return {"late": True}
+
+    tool, started = offer(late), time.monotonic()
+    made = call(tool, timeout_ms=60)
+    assert time.monotonic() - started < 5
+    assert made["result"]["error"]["code"] == "TIMEOUT"
+    assert made["result"]["error"]["details"] == {"timeout_ms": 60}
+    assert 60 <= made["result"]["execution_time_ms"] < 5000
+    go_on.set()
+    assert done.wait(5)
+    assert data_of(api("alice").get(f"/v1/catalogue/calls/{made['call_id']}"))["result"] == made["result"]
+
+
+@pytest.mark.parametrize("timeout_ms", [0, -1, 120_001, 1.5, "1"])
+def test_a_time_that_is_none_is_refused_C86(refused, timeout_ms):
+    assert refused("demo__echo", arguments={"message": "hi"}, timeout_ms=timeout_ms)[0] == 400
+
+
+def test_tools_that_never_return_do_not_take_all_threads(call, offer, monkeypatch):
+    never = threading.Event()
+    tool = offer(lambda *_: never.wait(20))
+    monkeypatch.setattr(executing, "_running", threading.BoundedSemaphore(1))
+    try:
+        assert call(tool, timeout_ms=10)["result"]["error"]["code"] == "TIMEOUT"
+        assert call(tool, timeout_ms=10)["result"]["error"]["code"] == "RATE_LIMITED"
+    finally:
+        never.set()
+
+
+class NoJson:
+    """Something that nobody can write down."""
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (NoJson(), "a NoJson, which is no JSON"),
+        ({"a": {1, 2}}, "a set, which is no JSON"),
+        ({1: "a"}, "an object with a key that is no text"),
+        (float("nan"), "a number out of range"),
+        (10**400, "a number out of range"),
+        ("half \ud800", "text with a NUL character or half of a surrogate pair"),
+        ("x" * 50_000_000, "more than 10 MiB"),
+        ([["flood"] * 1000] * 1000, "more than 10 MiB"),
+    ],
+    ids=["object", "set", "key", "nan", "huge", "surrogate", "50MB", "flood"],
+)
+def test_what_is_no_result_is_the_tools_failure(call, offer, value, said):
+    """2.1, 2.2: returned something unusable."""
+    if isinstance(value, list):
+        value = value * 2
+    error = call(offer(lambda *_: value))["result"]["error"]
+    assert (error["code"], error["message"]) == ("EXECUTION_ERROR", f"The tool returned {said}.")
+
+
+def test_a_result_without_end_is_the_tools_failure(call, offer):
+    ring: list[Any] = []
+    ring.append(ring)
+    assert call(offer(lambda *_: ring))["result"]["error"]["message"].endswith("nested deeper than 100 levels.")
+
+
+def test_an_exception_that_cannot_say_why_is_still_a_result(call, offer):
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def broken(*_: Any) -> Any:
+        raise Mute
+
+    assert call(offer(broken))["result"]["error"]["message"] == "Mute: it cannot say why"
+
+
+def test_output_that_does_not_fit_is_told_of_or_refused(call, offer):
+    """3.1: success with a warning, with `strict_output` a failure."""
+    tool = offer(lambda *_: {"n": "one"}, output_schema={"properties": {"n": {"type": "integer"}}})
+    result = call(tool)["result"]
+    assert result["success"] and result["metadata"]["warnings"] == ["output does not match output_schema"]
+    error = call(tool, strict_output=True)["result"]["error"]
+    assert (error["code"], error["details"]["errors"][0]["field"]) == ("EXECUTION_ERROR", "n")
+
+
+# Trying again
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """How long was waited between attempts, in seconds; nobody really waits."""
+    slept: list[float] = []
+    monkeypatch.setattr(executing.time, "sleep", slept.append)
+    return slept
+
+
+def flaky(call, times: int, tool: str = "demo__flaky", *, policy: Any = None, **arguments: Any) -> Any:
+    body = {} if policy is None else {"retry_policy": policy}
+    return call(tool, {"key": f"k{time.monotonic_ns()}", "fail_times": times, **arguments}, **body)
+
+
+def codes(made: Any) -> list[str | None]:
+    return [attempt["code"] for attempt in made["attempts"]]
+
+
+def test_without_a_policy_there_is_one_attempt_C76(call):
+    made = flaky(call, 1)
+    assert (codes(made), made["failure"]) == (["EXECUTION_ERROR"], None)
+
+
+def test_the_plain_policy_makes_three_attempts_C77(call, waits):
+    made = flaky(call, 2, policy={})
+    assert made["result"]["success"] and codes(made) == ["EXECUTION_ERROR", "EXECUTION_ERROR", None]
+    assert made["result"]["data"]["calls"] == 3 and made["failure"] is None
+    assert waits == [0.1, 0.2]
+
+
+def test_fewer_further_attempts_C78(call, waits):
+    made = flaky(call, 2, policy={"tool_error": 1})
+    assert not made["result"]["success"] and len(made["attempts"]) == 2
+    assert made["failure"]["category"] == "transient" and made["failure"]["rule_index"] is None
+
+
+def test_what_is_not_idempotent_is_never_repeated_C79(call, waits):
+    made = flaky(call, 2, "demo__flaky_unsafe", policy={})
+    assert len(made["attempts"]) == 1 and waits == []
+
+
+@pytest.mark.parametrize("code", ["NOT_FOUND", "UNAUTHORIZED", "INVALID_INPUT", "CONSTRAINT_VIOLATION", "CUSTOM"])
+def test_what_repeating_cannot_help_is_not_repeated_C80(call, waits, code):
+    assert codes(flaky(call, 1, policy={}, code=code)) == [code]
+
+
+def rule(pattern: str, category: str = "tool", **more: Any) -> dict[str, Any]:
+    return {"error_code_pattern": pattern, "category": category, "rationale_template": "", **more}
+
+
+def test_a_custom_code_is_repeated_where_a_rule_makes_it_the_tools_C81(call, waits):
+    rules = [rule("QUOTA", rationale_template="{tool_name} said {error_code}: {error_verbatim} {unknown}")]
+    policy = {"tool_error": 1, "classify_failures": rules, "terminal_failure": {}}
+    made = flaky(call, 5, policy=policy, code="QUOTA")
+    assert codes(made) == ["QUOTA", "QUOTA"]
+    assert made["failure"] == {
+        "category": "tool",
+        "rule_index": 0,
+        "rationale": "demo__flaky said QUOTA: failed 2 of 5 times {unknown}",
+        "message": "demo__flaky: failed 2 of 5 times",
+        "validation_error": 1,
+    }
+
+
+def test_the_first_rule_that_covers_the_failure_counts_C82(call, waits):
+    """The whole code, and the log where the rule asks for it: message and details."""
+    rules = [rule("QUO", "data"), rule("QUOTA", "planning", log_pattern="nothing"), rule("QUO.*", "format"), rule(".*")]
+    made = flaky(call, 5, policy={"classify_failures": rules}, code="QUOTA")
+    assert (made["failure"]["category"], made["failure"]["rule_index"], len(made["attempts"])) == ("format", 2, 1)
+    rules = [rule("QUOTA", log_pattern='"limit":3')]
+    assert len(flaky(call, 1, policy={"classify_failures": rules}, code="QUOTA", details={"limit": 3})["attempts"]) == 2
+
+
+def test_a_template_does_not_read_what_the_tool_said(call):
+    policy = {"classify_failures": [rule("X", rationale_template="{error_verbatim}")]}
+    made = call("demo__fail", {"code": "X", "message": "{tool_name} {0.__class__}"}, retry_policy=policy)
+    assert made["failure"]["rationale"] == "{tool_name} {0.__class__}"
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"tool_error": 11},
+        {"tool_error": -1},
+        {"unknown": 1},
+        {"kind": "other"},
+        {"classify_failures": [rule("X", "weather")]},
+        {"classify_failures": [rule("(")]},
+        {"classify_failures": [rule("X", log_pattern="[")]},
+        {"classify_failures": [rule("(?:(?:a{1000}){1000}){1000}")]},
+    ],
+)
+def test_a_policy_that_is_none_is_refused_C83(refused, policy):
+    assert refused("demo__flaky", arguments={"key": "k", "fail_times": 1}, retry_policy=policy)[0] == 400
+
+
+def test_a_tool_may_say_that_it_is_not_to_be_repeated_C84(call, waits):
+    assert len(flaky(call, 5, policy={}, details={"retryable": False})["attempts"]) == 1
+
+
+def test_a_tool_may_say_how_long_to_wait(call, waits):
+    flaky(call, 1, policy={}, details={"retry_after_ms": 1500})
+    assert waits == [1.5]
+
+
+# Data references
+
+
+def test_large_data_is_put_aside_and_comes_back_whole_C87_C88(call, api):
+    whole = call("demo__bulk", {"rows": 400}, stash="never")["result"]
+    made = call("demo__bulk", {"rows": 400})
+    ref = made["data_ref"]
+    assert ref.keys() == {"ref_id", "summary"} and made["result"]["data"] == made["model_view"] == ref
+    assert len(ref["ref_id"]) == 15 and ref["ref_id"].startswith("td_") and int(ref["ref_id"][3:], 16) >= 0
+    assert ref["summary"] == f"object of {whole['metadata']['outputSize']} bytes with rows (400 items), count"
+    assert made["result"]["metadata"]["outputSize"] == whole["metadata"]["outputSize"]
+    kept = data_of(api("bob").get(f"/v1/catalogue/data/{ref['ref_id']}"))
+    assert canonical_json(kept["data"]) == canonical_json(whole["data"])
+    assert kept["size_bytes"] == whole["metadata"]["outputSize"]
+
+
+def test_stash_says_whether_data_is_put_aside_C89(call):
+    assert call("demo__bulk", {"rows": 1})["data_ref"] is None
+    assert call("demo__bulk", {"rows": 1}, stash="always")["data_ref"]
+    assert call("demo__bulk", {"rows": 1}, inline_max_bytes=10)["data_ref"]
+    assert call("demo__bulk", {"rows": 400}, stash="never")["data_ref"] is None
+    assert call("demo__value", {"kind": "result_fail"}, stash="always")["data_ref"] is None
+
+
+def test_what_is_not_there_any_more_or_never_was_or_is_anothers_is_not_found_C90(call, api):
+    ref_id = call("demo__stash")["data_ref"]["ref_id"]
+    assert api("alice").get(f"/v1/catalogue/data/{ref_id}").status_code == 200
+    assert api("eve").get(f"/v1/catalogue/data/{ref_id}").status_code == 404
+    assert api("eve").request("DELETE", f"/v1/catalogue/data/{ref_id}").status_code == 404
+    assert api("alice").get("/v1/catalogue/data/td_000000000000").status_code == 404
+    for seconds, status in ((3599, 200), (3601, 404)):
+        with time_machine.travel(timezone.now() + timedelta(seconds=seconds), tick=False):
+            assert api("alice").get(f"/v1/catalogue/data/{ref_id}").status_code == status
+
+
+def test_what_has_expired_is_cleared_away_with_the_next_one(call):
+    call("demo__stash")
+    DataRef.objects.update(expires_at=timezone.now())
+    call("demo__stash")
+    assert DataRef.objects.count() == 1
+
+
+def test_the_tool_that_gets_data_C91(call):
+    ref_id = call("demo__bulk", {"rows": 400})["data_ref"]["ref_id"]
+    made = call("heddle__get_tool_data", {"ref_id": ref_id})
+    assert made["result"]["data"]["count"] == 400 and made["data_ref"] is None
+    for who, wanted in (("eve", ref_id), ("alice", "td_000000000000")):
+        assert call("heddle__get_tool_data", {"ref_id": wanted}, who=who)["result"]["error"]["code"] == "NOT_FOUND"
+    assert call("heddle__get_tool_data")["result"]["error"]["code"] == "MISSING_REQUIRED"
+
+
+def test_a_tools_own_reference_passes_through_C92(call, offer):
+    made = call("demo__stash", {"rows": 3}, stash="always")
+    assert made["model_view"].keys() == {"ref_id", "summary"} and made["model_view"] == made["data_ref"]
+    assert DataRef.objects.count() == 1
+    someones = {"ref_id": made["data_ref"]["ref_id"], "summary": "not yours"}
+    assert call(offer(lambda *_: someones), who="eve")["data_ref"] is None
+
+
+def test_data_is_stored_read_and_deleted_over_rest(api):
+    sent = {"data": {"b": 1, "a": [None]}, "summary": "two things"}
+    ref = data_of(api("alice").post("/v1/catalogue/data", sent))
+    path = f"/v1/catalogue/data/{ref['ref_id']}"
+    kept = data_of(api("alice").get(path))
+    assert (kept["data"], kept["summary"], kept["size_bytes"]) == (sent["data"], "two things", 18)
+    assert list(kept["data"]) == ["b", "a"]
+    assert data_of(api("alice").request("DELETE", path)) is None
+    assert api("alice").get(path).status_code == 404
+    for bad in ({}, {"data": []}, {"data": {"a": 1}, "summary": ""}):
+        assert refusal_of(api("alice").post("/v1/catalogue/data", bad))[0] == 400
+    big = {"data": {"a": "x" * (10 * 1024 * 1024)}}
+    assert refusal_of(api("alice").post("/v1/catalogue/data", big))[0] == 400
+
+
+# Which tool
+
+
+def test_hidden_tools_run_and_schemas_alone_do_not_C93_C94(call, api):
+    assert call("demo__hidden")["result"]["data"] == {"seen": True}
+    made = call("demo__schema_only")
+    assert made["result"]["error"]["code"] == "NOT_FOUND" and made["attempts"] == []
+    assert made["result"]["error"]["details"] == {"reason": "not_dispatchable"}
+    assert refusal_of(api("alice").post(f"{TOOLS}/demo__nothing/call", {}))[0] == 404
+    assert refusal_of(api("alice").post(f"{TOOLS}/nothing/call", {}))[0] == 404
+
+
+def stored_tool(org: Any, **content: Any) -> Tool:
+    server = ToolServer.objects.create(org=org, name="my-srv", folded="my_srv", source_dialect="openai")
+    tool = Tool.objects.create(
+        org=org, server=server, name="get", qualified_name="my-srv__get", source_dialect="openai", version=2
+    )
+    schema = {"properties": {"user_id": {"type": "string"}, "include_email": {"type": "boolean"}}}
+    for version in (1, 2):
+        ToolVersion.objects.create(
+            tool=tool,
+            version=version,
+            input_schema={**schema, "required": ["user_id"] if version == 2 else []},
+            annotations={},
+            param_order=["user_id", "include_email"],
+            source_dialect="openai",
+            **content,
+        )
+    return tool
+
+
+def test_an_orgs_own_tool_is_called_by_any_spelling_and_version(call, api, who):
+    """C94, 1.1: another org does not have it; an old version is still checked by its own schema."""
+    stored_tool(who.acme)
+    for spelling in ("my-srv__get", "my_srv__get", "my-srv:get"):
+        assert call(spelling, {"user_id": "u"})["result"]["error"]["code"] == "NOT_FOUND"
+    assert call("my-srv__get")["result"]["error"]["code"] == "MISSING_REQUIRED"
+    assert call("my-srv__get", version=1)["result"]["error"]["code"] == "NOT_FOUND"
+    assert refusal_of(api("alice").post(f"{TOOLS}/my-srv__get/call", {"version": 3}))[0] == 404
+    assert refusal_of(api("eve").post(f"{TOOLS}/my-srv__get/call", {}))[0] == 404
+
+
+def test_build_input_C95_C96(api, who):
+    stored_tool(who.acme)
+    path = f"{TOOLS}/my-srv__get/build-input"
+    built = data_of(api("alice").post(path, {"args": ["u1"], "kwargs": {"include_email": True}}))
+    assert built == {"input": {"user_id": "u1", "include_email": True}}
+    assert data_of(api("alice").post(path, {"kwargs": {"else": 1}})) == {"input": {"else": 1}}
+    for bad in ({"args": ["u1", True, 3]}, {"args": ["u1"], "kwargs": {"user_id": "u2"}}):
+        response = api("alice").post(path, bad)
+        assert refusal_of(response)[0] == 400
+        assert json.loads(response.content)["details"]["reason"] == "INVALID_INPUT"
+
+
+# The record
+
+
+def test_every_call_is_found_afterwards_C134(call, api, who):
+    made = call("demo__echo", {"message": "hi"})
+    path = f"/v1/catalogue/calls/{made['call_id']}"
+    found = data_of(api("bob").get(path))
+    assert {name: found[name] for name in made} == made
+    assert (found["arguments"], found["created_by"]) == ({"message": "hi"}, "alice@acme.test")
+    assert found["created"].endswith("Z")
+    assert api("eve").get(path).status_code == 404
+    assert api("alice").get("/v1/catalogue/calls/call_unknown").status_code == 404
+    Membership.objects.filter(user=who.alice.user).delete()
+    assert api("alice").get(path).status_code == 404
+
+
+def test_a_call_of_an_agent_is_recorded_the_same_way_for_whoever_asked_it_C134(api, who):
+    make.thread(who.alice, '[[call calculate {"expression": "6 * 7"}]]', visibility="org")
+    path = f"/v1/catalogue/calls/{Call.objects.get().call_id}"
+    found = data_of(api("alice").get(path))
+    assert (found["qualified_name"], found["arguments"]) == ("heddle__calculate", {"expression": "6 * 7"})
+    assert found["result"]["data"] == {"value": 42} and len(found["attempts"]) == 1
+    assert [api(name).get(path).status_code for name in ("bob", "eve", "admin")] == [404, 404, 200]
+
+
+def test_what_an_agent_gets_that_is_large_is_put_aside_for_it(api, who, offer):
+    """3.4: the model sees the line and may ask for the rest; owner and admins still see what it was."""
+    offer(lambda *_: {"rows": ["a row"] * 2000})
+    thread = make.thread(who.alice, "[[call odd {}]]")
+    read = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    [result] = [block for message in read["messages"] for block in message["content"] if "payload" in block]
+    ref = result["payload"]
+    assert ref.keys() == {"ref_id", "summary"}
+    asked = f'[[call get_tool_data {{"ref_id": "{ref["ref_id"]}"}}]]'
+    make.send(who.alice, thread, asked)
+    read = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    last = [block for message in read["messages"] for block in message["content"] if "payload" in block][-1]
+    assert len(last["payload"]["rows"]) == 2000
+    detail = data_of(api("alice").get(f"threads/{thread.thread_id}/tools/{result['tool_use_id']}"))
+    assert len(detail["tool_result"]["raw_response"]["value"]["rows"]) == 2000
+
+
+def test_a_call_is_on_record_before_it_is_made(call, offer):
+    """3.1: whoever dies in it leaves a row without an outcome."""
+    seen: list[Any] = []
+    offer(lambda *_: seen.extend(Call.objects.values_list("tool", "outcome")), timeout_seconds=None)
+    call("heddle__odd")
+    assert seen == [("odd", "")]
+
+
+def test_a_key_makes_a_call_once(call, api):
+    """6.2: the same request again gets the answer that was given; another one under its key is refused."""
+    first = call("demo__counter", idempotency_key="k")
+    assert call("demo__counter", idempotency_key="k") == first
+    assert call("demo__counter")["result"]["data"] == {"count": 2}
+    body = {"arguments": {"message": "hi"}, "idempotency_key": "k"}
+    assert refusal_of(api("alice").post(f"{TOOLS}/demo__echo/call", body))[0] == 409
+    assert call("demo__counter", who="bob", idempotency_key="k")["result"]["data"] == {"count": 3}
+
+
+def test_a_key_whose_call_nobody_lived_to_answer_is_refused(call, api):
+    made = call("demo__counter", idempotency_key="k")
+    Call.objects.update(answer=None, outcome="")
+    response = api("alice").post(f"{TOOLS}/demo__counter/call", {"arguments": {}, "idempotency_key": "k"})
+    assert refusal_of(response)[0] == 409
+    assert json.loads(response.content)["details"] == {"reason": "in_progress", "call_id": made["call_id"]}
+    found = data_of(api("alice").get(f"/v1/catalogue/calls/{made['call_id']}"))
+    assert found["result"] is None and found["http_status"] is None
+    assert DemoCount.objects.get().count == 1
+
+
+@pytest.mark.parametrize(
+    "body", [{"world_id": 3}, {"stash": "maybe"}, {"result_dialect": "klingon"}, {"on_error": "raise"}, {"version": 0}]
+)
+def test_options_that_are_none_are_refused(refused, body):
+    assert refused("demo__echo", arguments={"message": "hi"}, **body)[0] == 400
+    assert not Call.objects.exists()
+
+
+def test_there_are_no_worlds_of_that_name(refused):
+    assert refused("demo__echo", arguments={"message": "hi"}, world_id="w")[0] == 404
+
+
+def test_a_tool_of_heddles_own_that_cannot_use_the_database_is_no_result(api, offer):
+    """What went wrong is Heddle's, so whoever called hears 503 and tries again; nothing of the database is told."""
+
+    def broken(*_: Any) -> Any:
+        raise OperationalError("secret address")
+
+    response = api("alice").post(f"{TOOLS}/{offer(broken, timeout_seconds=None)}/call", {"arguments": {}})
+    assert refusal_of(response)[0] == 503
+    assert b"secret" not in response.content
+    assert Call.objects.get().answer["result"]["error"]["code"] == "INTERNAL_ERROR"

@@ -1,0 +1,93 @@
+"""Results and arguments checked over REST, without a call (catalogue 2.3, 2.4, 6.2)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from catalogue.models import Call
+from tests.conftest import data_of, refusal_of
+
+RESULTS = "/v1/catalogue/results"
+ECHO = "/v1/catalogue/tools/demo__echo/validate"
+
+
+@pytest.fixture
+def post(api):
+    """What stands under `data` of a POST by alice."""
+    return lambda path, body: data_of(api("alice").post(path, body))
+
+
+def test_arguments_are_checked_and_filled_without_a_call_C53(post):
+    checked = post(ECHO, {"arguments": {"message": "hi"}})
+    assert checked == {"valid": True, "code": None, "errors": [], "arguments": {"message": "hi", "repeat": 1}}
+    checked = post(ECHO, {"arguments": {"repeat": "2", "mood": "sad"}})
+    assert (checked["valid"], checked["code"]) == (False, "MISSING_REQUIRED")
+    assert {"field": "message", "code": "MISSING_REQUIRED", "message": "is missing"} in checked["errors"]
+    assert {error["field"] for error in checked["errors"]} == {"message", "repeat", "mood"}
+    assert not Call.objects.exists()
+
+
+def test_positional_arguments_are_checked_too_C96(post):
+    assert post(ECHO, {"args": ["hi", 2]})["arguments"] == {"message": "hi", "repeat": 2}
+    assert post(ECHO, {"args": ["hi"], "arguments": {"message": "ho"}})["code"] == "INVALID_INPUT"
+    assert post(ECHO, {"arguments": []})["code"] == "INVALID_INPUT"
+
+
+def test_a_wrong_type_format_or_bound_C54_C55(post):
+    for bad, code in (({"repeat": True}, "TYPE_ERROR"), ({"repeat": 9}, "CONSTRAINT_VIOLATION")):
+        assert post(ECHO, {"arguments": {"message": "hi", **bad}})["code"] == code
+    assert post(ECHO, {"arguments": {"message": "hi", "email": "no"}})["code"] == "CONSTRAINT_VIOLATION"
+    assert post(ECHO, {"arguments": {"message": "hi", "repeat": 3.0}})["valid"]
+
+
+def test_a_version_that_is_not_there_is_not_found(api):
+    body = {"arguments": {}, "version": 99}
+    assert refusal_of(api("alice").post(ECHO, body))[0] == 404
+
+
+def test_a_result_is_judged_at_each_level_C73(post):
+    result = {"success": False}
+    verdicts = {level: post(f"{RESULTS}/validate", {"level": level, "result": result}) for level in ("core", "strict")}
+    assert verdicts["core"]["errors"][0]["field"] == "error"
+    assert not verdicts["strict"]["valid"]
+    assert post(f"{RESULTS}/validate", {"result": result}) == {"valid": True, "errors": []}
+
+
+def test_a_result_is_converted_with_what_is_lost_C65_C67(post):
+    canonical = {"success": False, "error": {"code": "QUOTA", "message": "m"}, "metadata": {"inputSize": 3}}
+    body: dict[str, Any] = {"from": "canonical", "to": "ctp", "result": canonical}
+    written = post(f"{RESULTS}/convert", body)
+    assert written["losses"] == []
+    back = post(f"{RESULTS}/convert", {"from": "ctp", "to": "canonical", "result": written["result"]})["result"]
+    assert (back["error"]["code"], back["metadata"]["inputSize"]) == ("QUOTA", 3)
+    strict = post(f"{RESULTS}/convert", {**body, "style": "strict"})
+    assert [loss["path"] for loss in strict["losses"]] == ["/metadata/originalCode"]
+    context = {"tool_use_id": "tu_1", "tool_name": "get"}
+    roboto = post(f"{RESULTS}/convert", {**body, "to": "roboto", "context": context})["result"]
+    assert (roboto["tool_use_id"], roboto["tool_name"], roboto["status"]) == ("tu_1", "get", "error")
+
+
+def test_any_value_is_lifted_C61(post):
+    lifted = post(f"{RESULTS}/convert", {"from": "plain", "to": "canonical", "result": [1]})["result"]
+    assert lifted["success"] and lifted["data"] == {"value": [1]}
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"from": "klingon", "to": "ctp", "result": {}}, "unsupported_dialect"),
+        ({"from": "ctp", "to": "plain", "result": {"success": True}}, "unsupported_dialect"),
+        ({"from": "ctp", "to": "mcp", "result": []}, "invalid_result"),
+        ({"from": "convilyn", "to": "mcp", "result": {"success": True, "error": {}}}, "invalid_result"),
+    ],
+)
+def test_what_cannot_be_converted_is_refused_C8_C74(api, body, reason):
+    response = api("alice").post(f"{RESULTS}/convert", body)
+    assert refusal_of(response)[0] == 400
+    assert json.loads(response.content)["details"]["reason"] == reason
+
+
+@pytest.mark.parametrize("body", [{}, {"result": {}, "level": "lax"}, {"result": {}, "dialect": "mcp"}])
+def test_what_cannot_be_judged_is_refused(api, body):
+    assert refusal_of(api("alice").post(f"{RESULTS}/validate", body))[0] == 400

@@ -1,0 +1,311 @@
+"""Finding reports: the query `q` of the list (H6), what it may go on with, the index, the digest."""
+
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from core.errors import InvalidRequest, Unauthorized
+from feedback import digesting, indexing, querying
+from feedback.models import (
+    Label,
+    Labelled,
+    RatedAnswer,
+    RatedTool,
+    Reply,
+    Triage,
+    Undigested,
+    UserFeedback,
+)
+from feedback.querying.fields import FIELDS
+from tests import make
+from tests.conftest import data_of, refusal_of
+from threads.models import Thread
+
+NAMES = ("tools", "broken", "forked", "plain")
+
+
+@pytest.fixture
+def reports(who, api):
+    """Four reports, each of a thread of its own: with tools, broken off, in a fork, and of another org."""
+    calls = '[[call calculate {"expression": "1+"}]] [[call echo {"value": 1}]] Help'
+    tools = make.thread(who.alice, calls, visibility="org", goals=[{"goal_type": "dataset_summary", "dataset_id": "d"}])
+    broken = make.thread(who.alice, "[[fail]]", visibility="org")
+    source = make.conversation(who.alice, 4, visibility="org")
+    fork = data_of(api("alice").post(f"threads/{source.thread_id}/fork", {"message_sequence_num": 3}))
+    forked = Thread.objects.get(key=fork["thread_id"].removeprefix("ags_"))
+    hers = make.thread(who.eve, "[[words 12]]")
+    made = (
+        make.rating(who.bob, tools, tools.message_count - 1, categories=["slow"], notes="The refund of ÖLAF is late."),
+        make.rating(who.alice, broken, broken.message_count - 1, notes="refund_policy never came"),
+        make.rating(who.alice, forked, 3, "positive", categories=["helpful"]),
+        make.rating(who.eve, hers, 1, notes="Nothing."),
+    )
+    return dict(zip(NAMES, (UserFeedback.objects.get(key=each.feedback_id[3:]) for each in made), strict=True))
+
+
+@pytest.fixture
+def found(api, reports):
+    """The names of the reports that a query finds, in the order they were made."""
+
+    def names(q, **filters):
+        said = "".join(f"&{name}={value}" for name, value in filters.items())
+        items = data_of(api("admin").get(f"admin/feedback?q={quote(q)}{said}"))["items"]
+        keys = [item["feedback_id"] for item in items]
+        of = {row.feedback_id: name for name, row in reports.items()}
+        return " ".join(of[key] for key in reversed(keys))
+
+    return names
+
+
+def beside(who, report, **columns):
+    """What admins keep beside a report."""
+    Triage.objects.update_or_create(feedback=report, defaults=columns)
+
+
+def label_of(who, name):
+    return Label.objects.create(name=name, folded=name.casefold(), created_by=who.admin.user)
+
+
+def test_fields_of_the_report_and_of_its_thread(found, who, reports):
+    thread = reports["tools"].thread
+    assert found("sentiment:negative") == "tools broken plain"
+    assert found("category:slow") == "tools"
+    assert found("-category:slow sentiment:negative") == "broken plain"
+    assert found("org:globex") == found(f"org:{who.globex.org_id}") == found("by:eve@globex.test") == "plain"
+    assert found("by:ALICE") == "broken forked"
+    assert found(f"thread:ch_{thread.key}") == found(f"thread:ags_{thread.key}") == "tools"
+    assert found("fork:yes") == "forked"
+    assert found("fork:no") == "tools broken plain"
+    assert found("has:goal") == found("goal:achieved") == "tools"
+    assert found("goal:failed") == found("has:fork") == ""
+    assert found("has:notes") == "tools broken plain"
+    assert found("(org:globex OR fork:yes)") == "forked plain"
+    assert found("created:<1d age:<1d") == "tools broken forked plain"
+    assert found("created:>1d") == found("created:2020") == ""
+
+
+def test_what_admins_keep_beside_a_report(found, who, reports):
+    admin, now = who.admin.user, timezone.now()
+    beside(who, reports["tools"], owner=admin)
+    beside(who, reports["broken"], snoozed_until=now + timedelta(days=1))
+    beside(who, reports["forked"], outcome="duplicate", duplicate_of=reports["plain"])
+    beside(who, reports["plain"], snoozed_until=now - timedelta(days=1))
+    Reply.objects.create(feedback=reports["plain"], public_status="answered", public_reply="Mended.")
+    Labelled.objects.create(feedback=reports["broken"], label=label_of(who, "To check"))
+    UserFeedback.objects.filter(pk=reports["forked"].pk).update(resolved=True, resolved_at=now, resolved_by=admin)
+    UserFeedback.objects.filter(pk=reports["plain"].pk).update(admin_note="Seen.", modified=now + timedelta(hours=1))
+    assert found("owner:me") == found("is:mine") == found("owner:admin") == found("has:owner") == "tools"
+    assert found("owner:none") == found("-has:owner") == "broken forked plain"
+    assert found("is:open -has:owner -is:snoozed") == found("is:unclaimed") == "plain"
+    assert found("is:snoozed") == "broken"
+    assert found("is:due") == "plain"
+    assert found("is:resolved") == found("outcome:duplicate") == found("is:duplicate") == "forked"
+    assert found("resolved:<1d") == "forked"
+    assert found("-resolved:<1d") == "tools broken plain"
+    assert found("has:duplicates") == found("is:edited") == found("has:note") == "plain"
+    assert found("edited:2020..2200") == "plain"
+    assert found("is:answered") == found("has:reply") == found("note:seen") == "plain"
+    assert found('label:"to CHECK"') == found("has:label") == "broken"
+    assert found("-has:label is:open") == "tools plain"
+
+
+def test_a_snooze_until_it_happens_again_is_one(found, who, reports):
+    beside(who, reports["plain"], snoozed_until_again=True)
+    assert found("is:snoozed") == "plain"
+
+
+def test_an_owner_is_copied_whatever_writes_it(found, who, reports):
+    triage = Triage.objects.create(feedback=reports["tools"])
+    assert found("has:owner") == ""
+    Triage.objects.filter(pk=triage.pk).update(owner=who.admin.user)
+    assert found("owner:me") == "tools"
+    Triage.objects.filter(pk=triage.pk).update(owner=who.bob.user)
+    assert found("owner:bob@acme.test") == "tools"
+    triage.delete()
+    assert found("has:owner") == ""
+
+
+def test_words_of_the_submitter_of_admins_and_of_the_answer(found, reports):
+    assert found("refund") == "tools broken"
+    assert found("REFUND late") == "tools"
+    assert found('"refund of ölaf"') == found("notes:öla*") == "tools"
+    assert found('"refund late"') == ""
+    assert found("refund_policy") == found('"refund policy"') == "broken"
+    assert found("-refund") == "forked plain"
+    assert found("note:refund") == found("text:refund") == ""
+    assert found('text:"message number 3"') == "forked"
+    assert found("number -text:number") == ""
+    UserFeedback.objects.filter(pk=reports["plain"].pk).update(admin_note="A refund, too")
+    assert found("refund") == "tools broken plain"
+    assert found("note:refund") == "plain"
+    UserFeedback.objects.filter(pk=reports["plain"].pk).update(admin_note=None, notes="Anything.")
+    assert found("refund") == "tools broken"
+    assert found("nothing") == ""
+    assert found("anything") == "plain"
+    assert found('"anything of"') == found('"policy never came message"') == ""
+
+
+def test_what_an_answer_was_made_of_is_known_at_once(found, reports):
+    assert Undigested.objects.count() == 4
+    assert found("is:open") == "tools broken forked plain"
+    assert Undigested.objects.count() == 4
+    assert found("has:tool") == found("tool:CALCULATE") == "tools"
+    assert Undigested.objects.count() == 0
+    assert found("calculate") == "tools"
+    assert found("model:simulated") == "tools plain"
+    assert found("has:error") == "broken"
+    [code] = set(RatedAnswer.objects.exclude(error_code="").values_list("error_code", flat=True))
+    assert found(f"error:{code.upper()}") == "broken"
+    used = RatedTool.objects.filter(feedback=reports["tools"]).values_list("tool_name", "failed")
+    assert dict(used)["calculate"] is True
+    assert dict(used)["echo"] is False
+
+
+def test_an_answer_is_looked_at_once(who, reports):
+    assert digesting.digest() == 4
+    assert digesting.digest() == 0
+    report = reports["tools"]
+    make.rating(who.bob, make.fresh(report.thread), report.message_sequence_num, "positive", notes="Again.")
+    assert digesting.digest() == 0
+
+
+def test_only_so_many_are_looked_at_in_one_go(reports):
+    assert [digesting.digest(limit=3) for _ in range(3)] == [3, 1, 0]
+
+
+def test_a_turn_ends_where_the_next_begins(who):
+    thread = make.thread(who.alice, '[[call echo {"value": 1}]]')
+    first = thread.message_count - 1
+    make.send(who.alice, thread, "And now?")
+    report = make.rating(who.alice, make.fresh(thread), make.fresh(thread).message_count - 1)
+    early = make.rating(who.alice, make.fresh(thread), first)
+    digesting.digest()
+    of = {row.feedback_id: list(row.tools.values_list("tool_name", flat=True)) for row in UserFeedback.objects.all()}
+    assert of == {report.feedback_id: [], early.feedback_id: ["echo"]}
+
+
+def test_a_report_that_goes_takes_its_words_along(reports, found):
+    for report in reports.values():
+        report.delete()
+    assert found("refund") == found("has:tool") == ""
+    assert Undigested.objects.count() == 0
+
+
+def test_filters_and_query_hold_together(found, who):
+    assert found("refund", sentiment="negative", org_id=who.acme.org_id) == "tools broken"
+    assert found("refund", category="slow") == "tools"
+    assert found("refund", sentiment="positive") == ""
+    assert found("", sentiment="positive") == "forked"
+
+
+def test_pages_of_a_query_follow_one_another(api, reports):
+    seen, token = [], ""
+    while token is not None:
+        page = data_of(api("admin").get(f"admin/feedback?q=sentiment:negative&limit=1&page_token={token}"))
+        seen += [item["feedback_id"] for item in page["items"]]
+        token = page["next_token"]
+    assert seen == [reports[name].feedback_id for name in ("plain", "broken", "tools")]
+
+
+@pytest.mark.parametrize("q", ["sentiment:angry", "a OR", '"open', "x" * 2001, "colour:red is:open"])
+def test_what_is_not_understood_is_refused_and_named(api, reports, q):
+    status, code, said = refusal_of(api("admin").get(f"admin/feedback?q={quote(q)}"))
+    assert (status, code) == (400, "RobotoInvalidRequestException")
+    assert said.startswith(f"q: {querying.parse(q).problems[0].sentence}")
+    assert "at character" in said
+
+
+def test_what_names_nobody_finds_nothing_and_says_so(who, reports, found):
+    admin = who.admin.actor
+    lost = "label:gone owner:zoe by:zoe@x.test tool:none model:none error:none thread:ags_x org:none"
+    said = querying.remarks(admin, querying.parse(lost))
+    assert len(said) == len(lost.split())
+    assert said[0] == "There is no label gone."
+    assert all(found(term) == "" for term in lost.split())
+    assert found("-label:gone") == "tools broken forked plain"
+    assert querying.remarks(admin, querying.parse("owner:alice is:open")) == ()
+
+
+def test_only_admins_ask(who, reports):
+    for person in (who.alice, who.eve):
+        for ask in (
+            lambda person=person: querying.matching(person.actor, querying.parse("")),
+            lambda person=person: querying.completions(person.actor),
+        ):
+            with pytest.raises(Unauthorized):
+                ask()
+    with pytest.raises(InvalidRequest):
+        querying.matching(who.admin.actor, querying.parse("is:"))
+
+
+def test_terms_worth_offering(api, who, reports):
+    digesting.digest()
+    Labelled.objects.create(feedback=reports["broken"], label=label_of(who, "to check"))
+    beside(who, reports["tools"], owner=who.admin.user)
+    offered = {each["name"]: each for each in data_of(api("admin").get("admin/feedback/terms"))}
+    assert list(offered) == list(FIELDS)
+    assert all(each["help"] and each["takes"] for each in offered.values())
+    assert offered["label"]["values"] == [{"value": "to check", "term": 'label:"to check"', "count": 1}]
+    assert {"value": "calculate", "term": "tool:calculate", "count": 1} in offered["tool"]["values"]
+    assert {"value": "admin@heddle.test", "term": "owner:admin@heddle.test", "count": 1} in offered["owner"]["values"]
+    assert [each["count"] for each in offered["org"]["values"]] == [3, 1]
+    assert [each["value"] for each in offered["sentiment"]["values"]] == ["positive", "negative"]
+    for each in offered.values():
+        for value in each["values"]:
+            assert querying.parse(value["term"]).problems == ()
+    assert 'label:"to check"' in querying.terms(who.admin.actor)
+
+
+LINES = (
+    "refund",
+    "is:open -has:owner -is:snoozed",
+    "tool:echo label:bug owner:bob",
+    "created:<7d (has:note OR text:a)",
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_query_asks_the_same_number_of_times_however_many_there_are(who, api, reports, line):
+    label_of(who, "bug")
+
+    def count():
+        digesting.catch_up()
+        with CaptureQueriesContext(connection) as captured:
+            data_of(api("admin").get(f"admin/feedback?limit=100&q={quote(line)}"))
+        return len(captured)
+
+    count()
+    few = count()
+    thread = make.conversation(who.alice, 30, visibility="org")
+    for place in range(1, 30, 2):
+        make.rating(who.alice, thread, place, notes="refund")
+    assert count() == few <= 12
+
+
+def test_the_terms_take_the_same_number_of_queries_however_many_there_are(who, api, reports):
+    def count():
+        digesting.catch_up()
+        with CaptureQueriesContext(connection) as captured:
+            data_of(api("admin").get("admin/feedback/terms"))
+        return len(captured)
+
+    count()
+    few = count()
+    for name in "abcdef":
+        Labelled.objects.create(feedback=reports["plain"], label=label_of(who, name))
+        RatedTool.objects.create(feedback=reports["plain"], tool_name=name)
+    assert count() == few <= 8
+
+
+def test_triggers_are_put_in_place_after_a_migration(who, reports):
+    """A table that is changed is a new one on SQLite, and would lose them."""
+    indexing.remove(plan=[...])
+    indexing.install(plan=[...])
+    for name in ("tools", "plain"):
+        make.rating(who.admin, reports[name].thread, reports[name].message_sequence_num, notes="Afterwards.")
+    assert len(UserFeedback.objects.filter(created_by=who.admin.user)) == Undigested.objects.count() - 4 == 2
+    assert querying.matching(who.admin.actor, querying.parse("by:me afterwards")).count() == 2

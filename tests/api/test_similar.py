@@ -1,0 +1,142 @@
+"""Reports like a report, with the reasons why; and what wakes a report that sleeps until it happens again."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core.errors import Unauthorized
+from feedback import digesting, similar
+from feedback.models import Triage, UserFeedback
+from tests import make
+from tests.conftest import data_of
+
+FAILING = '[[call calculate {"expression": "1+"}]] How much?'
+
+
+@pytest.fixture
+def rate(who):
+    """`rate(name, text, notes, ...)` is a report on the last answer of a new thread."""
+
+    def rated(name, text="Hello", notes=None, sentiment="negative", **said):
+        person = who.named(name)
+        thread = make.thread(person, text, visibility="org")
+        report = make.rating(person, thread, thread.message_count - 1, sentiment, notes=notes, **said)
+        return UserFeedback.objects.get(key=report.feedback_id[3:])
+
+    return rated
+
+
+@pytest.fixture
+def like(api):
+    """What is like a report: id and reasons, in order."""
+    return lambda report: [
+        (each["feedback_id"], each["reasons"])
+        for each in data_of(api("admin").get(f"admin/feedback/{report.feedback_id}/similar"))
+    ]
+
+
+def test_every_reason_is_told(who, rate, like):
+    one = rate("alice", FAILING, "The refund for my canoe was wrong", categories=["incorrect", "slow"])
+    tool = rate("alice", FAILING)
+    words = rate("alice", notes="Again no refund for the canoe!")
+    place = make.rating(who.bob, one.thread, one.message_sequence_num, "positive")
+    kind = rate("alice", categories=["incorrect", "slow"])
+    for _ in range(8):
+        rate("bob", notes="Something else entirely", sentiment="positive")
+    assert dict(like(one)) == {
+        tool.feedback_id: ["calculate failed in both"],
+        words.feedback_id: ["both say canoe and refund"],
+        place.feedback_id: ["calculate failed in both", "in the same thread"],
+        kind.feedback_id: ["both negative: incorrect and slow"],
+    }
+    assert one.feedback_id not in dict(like(one))
+
+
+def test_the_same_error_and_a_tool_that_worked(rate, like):
+    broken, again = rate("alice", "[[fail]]"), rate("bob", "[[fail]]")
+    assert like(broken) == [(again.feedback_id, ["both ended with the error simulated_failure"])]
+    use = '[[call echo {"value": 1}]]'
+    one, other = rate("alice", use, categories=["slow"]), rate("bob", use, categories=["slow"])
+    assert like(one) == [(other.feedback_id, ["both used echo", "both negative: slow"])]
+
+
+def test_ones_own_org_comes_first_and_what_is_open_before_what_is_done(who, rate, like):
+    one = rate("alice", FAILING)
+    abroad, done, waiting = rate("eve", FAILING), rate("bob", FAILING), rate("bob", FAILING)
+    done.resolved, done.resolved_at, done.resolved_by = True, done.created, who.admin.user
+    done.save()
+    assert [found for found, _ in like(one)] == [each.feedback_id for each in (waiting, done, abroad)]
+
+
+def test_what_has_nothing_in_common_is_not_shown(rate, like):
+    one = rate("alice", notes="The canoe leaks")
+    rate("alice", notes="Wonderful", sentiment="positive")
+    assert like(one) == []
+
+
+def test_words_that_everybody_says_explain_nothing(rate, like):
+    one = rate("alice", notes="customers unhappy")
+    for _ in range(9):
+        rate("bob", notes="customers happy", sentiment="positive")
+    assert like(one) == []
+
+
+def test_only_admins_ask(who, rate):
+    report = rate("alice")
+    with pytest.raises(Unauthorized):
+        similar.similar_to(who.alice.actor, report)
+
+
+def test_it_takes_the_same_number_of_queries_however_many_there_are(api, rate):
+    one = rate("alice", FAILING, "canoe refund")
+
+    def count():
+        with CaptureQueriesContext(connection) as captured:
+            data_of(api("admin").get(f"admin/feedback/{one.feedback_id}/similar"))
+        return len(captured)
+
+    rate("alice", FAILING, "canoe refund")
+    count()
+    few = count()
+    for _ in range(8):
+        rate("bob", FAILING, "canoe refund")
+    digesting.catch_up()
+    assert count() == few <= 14
+
+
+@pytest.fixture
+def woken(monkeypatch):
+    """What was woken by what."""
+    told = []
+    monkeypatch.setattr(digesting, "_wakers", [lambda pks, because: told.append((pks, because))])
+    return told
+
+
+def test_a_new_report_wakes_those_that_sleep_until_it_happens_again(who, rate, woken):
+    sleeping, other, dated = rate("alice", FAILING), rate("alice", notes="Too slow"), rate("bob", FAILING)
+    digesting.catch_up()
+    for report in (sleeping, other):
+        Triage.objects.create(feedback=report, snoozed_until_again=True)
+    Triage.objects.create(feedback=dated, snoozed_until=dated.created)
+    rate("eve", "Hello", "Something else")
+    digesting.catch_up()
+    assert woken == []
+    again = rate("bob", FAILING)
+    digesting.catch_up()
+    assert woken == [([sleeping.pk], again.pk)]
+    assert similar.wakes(again.pk) == [sleeping.pk]
+    assert similar.reasons_shared(sleeping.pk, again.pk).reasons == ("calculate failed in both",)
+
+
+def test_what_came_before_it_wakes_nothing(rate, woken):
+    before, sleeping = rate("alice", FAILING), rate("alice", FAILING)
+    Triage.objects.create(feedback=sleeping, snoozed_until_again=True)
+    digesting.catch_up()
+    assert woken == []
+    assert similar.wakes(before.pk) == []
+
+
+def test_a_report_that_is_gone_shares_nothing_and_wakes_nobody(rate):
+    report = rate("alice")
+    assert similar.reasons_shared(report.pk, report.pk + 1) == similar.Shared()
+    assert similar.wakes(report.pk + 1) == []

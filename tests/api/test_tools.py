@@ -1,0 +1,335 @@
+"""Importing tools over REST (C1 to C15, C28, C29, C130, C133, C135)."""
+
+import pytest
+
+from catalogue.models import Tool, ToolServer, ToolVersion
+from tests.catalogue.speaking import MINIMAL, SCHEMA
+from tests.conftest import Api, data_of
+
+IMPORT = "/v1/catalogue/tools/import"
+TOOLS = "/v1/catalogue/tools"
+
+
+def function(name: str = "look", description: str = "Look.", **more: object) -> dict[str, object]:
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": SCHEMA, **more}}
+
+
+def imported(client: Api, *tools: object, dialect: str = "openai", server: str | None = "srv", **more: object):
+    body = {"dialect": dialect, "tools": [*tools], **({"server": server} if server else {}), **more}
+    return data_of(client.post(IMPORT, body))
+
+
+def refused(client: Api, *tools: object, dialect: str = "openai", status: int = 400, **more: object):
+    """The details of a refused import, of which nothing is stored."""
+    before = Tool.objects.count(), ToolVersion.objects.count(), ToolServer.objects.count()
+    answer = client.post(IMPORT, {"dialect": dialect, "server": "srv", "tools": [*tools], **more})
+    assert answer.status_code == status, answer.content
+    content = answer.json()
+    assert set(content) == {"error", "details"} and set(content["error"]) == {"error_code", "message"}
+    assert before == (Tool.objects.count(), ToolVersion.objects.count(), ToolServer.objects.count())
+    return content["details"]
+
+
+def outcomes(data) -> list[str]:
+    return [item["outcome"] for item in data["items"]]
+
+
+def test_c1_one_tool_is_created(api):
+    alice = api("alice")
+    data = data_of(alice.post(IMPORT, {"dialect": "openai", "server": "retail", "tool": function()}))
+    assert data["items"] == [
+        {
+            "index": 0,
+            "outcome": "created",
+            "qualified_name": "retail__look",
+            "version": 1,
+            "losses": [],
+            "warnings": [],
+            "errors": [],
+        }
+    ]
+    assert data["counts"] == {
+        "created": 1,
+        "new_version": 0,
+        "updated": 0,
+        "unchanged": 0,
+        "skipped": 0,
+        "failed": 0,
+    }
+    record = data_of(alice.get(f"{TOOLS}/retail__look"))
+    assert record["input_schema"] == SCHEMA and list(record["input_schema"]["properties"]) == record["param_order"]
+    assert (record["qualified_name"], record["version"], record["source_dialect"]) == ("retail__look", 1, "openai")
+    assert (record["handler"], record["dispatchable"], record["visible"]) == ({"kind": "none"}, False, True)
+    assert (record["created_by"], record["extras"]) == ("alice@acme.test", {})
+
+
+def test_c2_the_same_again_is_unchanged(api):
+    """C2, whatever the rule for conflicts: a repeat after a timeout is no conflict."""
+    alice = api("alice")
+    imported(alice, function())
+    first = data_of(alice.get(f"{TOOLS}/srv__look"))
+    for rule in ("new_version", "skip", "error"):
+        data = imported(alice, function(), on_conflict=rule)
+        assert outcomes(data) == ["unchanged"] and data["items"][0]["version"] == 1
+    assert data_of(alice.get(f"{TOOLS}/srv__look")) == first
+    assert first["spec_hash"].startswith("sha256:")
+
+
+def test_c3_another_description_is_another_version(api):
+    alice = api("alice")
+    imported(alice, function())
+    assert imported(alice, function(description="Look closely."))["items"][0]["version"] == 2
+    assert data_of(alice.get(f"{TOOLS}/srv__look"))["description"] == "Look closely."
+    old = data_of(alice.get(f"{TOOLS}/srv__look?version=1"))
+    assert (old["version"], old["description"]) == (1, "Look.")
+    versions = data_of(alice.get(f"{TOOLS}/srv__look/versions"))["items"]
+    assert [each["version"] for each in versions] == [2, 1]
+    assert versions[1]["spec_hash"] == old["spec_hash"] != versions[0]["spec_hash"]
+    for number in ("3", "0", "x", "1" * 20):
+        assert alice.get(f"{TOOLS}/srv__look?version={number}").status_code == 404
+    page = data_of(alice.get(f"{TOOLS}/srv__look/versions?limit=1"))
+    rest = data_of(alice.get(f"{TOOLS}/srv__look/versions?limit=1&page_token={page['next_token']}"))
+    assert [each["version"] for each in (*page["items"], *rest["items"])] == [2, 1] and rest["next_token"] is None
+
+
+def test_c3_the_order_of_parameters_is_content_and_the_order_of_other_keys_is_not(api):
+    """1.1: forms and positional arguments follow the properties."""
+    alice = api("alice")
+    schema = {"type": "object", "properties": {"a": {"type": "string", "title": "A"}, "b": {}}}
+    same = {"properties": {"a": {"title": "A", "type": "string"}, "b": {}}, "type": "object"}
+    other = {"type": "object", "properties": {"b": {}, "a": {"type": "string", "title": "A"}}}
+    imported(alice, function(parameters=schema))
+    assert outcomes(imported(alice, function(parameters=same))) == ["unchanged"]
+    assert outcomes(imported(alice, function(parameters=other))) == ["new_version"]
+    assert data_of(alice.get(f"{TOOLS}/srv__look"))["param_order"] == ["b", "a"]
+
+
+def test_c4_what_is_not_versioned_changes_in_place(api):
+    alice, tool = api("alice"), MINIMAL["data_harness"]
+    imported(alice, tool, dialect="data_harness")
+    data = imported(alice, {**tool, "visible": False}, dialect="data_harness")
+    assert outcomes(data) == ["updated"] and data["items"][0]["version"] == 1
+    assert data_of(alice.get(f"{TOOLS}/srv__look"))["visible"] is False
+    tagged = {**MINIMAL["ctp"], "id": "see"}
+    imported(alice, tagged, dialect="ctp")
+    assert outcomes(imported(alice, {**tagged, "tags": ["other"]}, dialect="ctp")) == ["updated"]
+    assert data_of(alice.get(f"{TOOLS}/srv__see"))["tags"] == ["other"]
+
+
+def test_c4_a_dialect_that_is_silent_changes_nothing_in_place(api):
+    alice = api("alice")
+    imported(alice, function())
+    data_of(alice.patch(f"{TOOLS}/srv__look", {"visible": False, "tags": ["mine"]}))
+    assert outcomes(imported(alice, function(), function("other"))) == ["unchanged", "created"]
+    record = data_of(alice.get(f"{TOOLS}/srv__look"))
+    assert (record["visible"], record["tags"]) == (False, ["mine"])
+
+
+def test_c5_what_is_there_stays_or_is_a_conflict(api):
+    alice, changed = api("alice"), function(description="Other.")
+    imported(alice, function())
+    data = imported(alice, changed, function("new"), on_conflict="skip")
+    assert outcomes(data) == ["skipped", "created"] and data["items"][0]["version"] == 1
+    details = refused(alice, function("newer"), changed, on_conflict="error", status=409)
+    assert details["reason"] == "conflict" and [each["index"] for each in details["errors"]] == [1]
+    partly = imported(alice, function("newer"), changed, on_conflict="error", partial=True)
+    assert outcomes(partly) == ["created", "failed"]
+    assert data_of(alice.get(f"{TOOLS}/srv__look"))["description"] == "Look."
+
+
+def test_c6_a_dry_run_tells_everything_and_stores_nothing(api):
+    alice = api("alice")
+    imported(alice, function())
+    counts = Tool.objects.count(), ToolVersion.objects.count(), ToolServer.objects.count()
+    told = imported(alice, function(description="x"), function("new"), dry_run=True)
+    assert outcomes(told) == ["new_version", "created"] and [each["version"] for each in told["items"]] == [2, 1]
+    lossy = {**MINIMAL["anthropic"], "cache_control": None, "strict": True}
+    [item] = imported(alice, lossy, dialect="anthropic", server="fresh", dry_run=True)["items"]
+    assert {loss["path"] for loss in item["losses"]} == {"/cache_control", "/strict"}
+    assert counts == (Tool.objects.count(), ToolVersion.objects.count(), ToolServer.objects.count())
+    assert data_of(alice.get(f"{TOOLS}/srv__look"))["description"] == "Look."
+
+
+def test_c7_one_bad_tool_refuses_all_unless_the_import_is_partial(api):
+    alice, bad = api("alice"), function(parameters={"type": "array"})
+    details = refused(alice, function("a"), bad, function("b"), 7)
+    assert details["reason"] == "invalid_schema"
+    assert [(each["index"], each["path"]) for each in details["errors"]] == [(1, "/input_schema/type"), (3, "")]
+    data = imported(alice, function("a"), bad, function("b"), partial=True)
+    assert outcomes(data) == ["created", "failed", "created"]
+    assert data["items"][1]["errors"][0]["reason"] == "invalid_schema" and data["counts"]["failed"] == 1
+
+
+def test_a_partial_import_of_nothing_good_makes_no_server(api):
+    imported(api("alice"), function("..."), server="empty", partial=True)
+    assert not ToolServer.objects.filter(name="empty").exists()
+
+
+@pytest.mark.parametrize("dialect", ["", "OpenAI", "otel", "canonical", "heddle"])
+def test_c8_unknown_dialects(dialect, api):
+    assert refused(api("alice"), function(), dialect=dialect)["reason"] == "unsupported_dialect"
+
+
+def test_c9_a_missing_field_is_named(api):
+    """C9 over the wire; dialect by dialect in tests/catalogue."""
+    details = refused(api("alice"), {"name": "x", "description": "d"}, dialect="rdk")
+    assert details["reason"] == "invalid_tool"
+    assert details["errors"] == [{"index": 0, "reason": "invalid_tool", "path": "/parameters", "message": "required"}]
+
+
+def deep(levels: int) -> dict[str, object]:
+    schema: dict[str, object] = {"type": "string"}
+    for _ in range(levels):
+        schema = {"not": schema}
+    return {"properties": {"a": schema}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "objekt"},
+        {"type": "array"},
+        {"type": ["object", "null"]},
+        {"properties": {"a": {"type": "string", "minLength": -1}}},
+        {"properties": {"a": 1}},
+        {"$ref": "https://elsewhere.test/schema"},
+        {"properties": {"a": {"$ref": "other.json#/x"}}},
+        {"properties": {"a": {"$ref": "#/$defs/none"}}},
+        {"properties": {"a": {"items": {"$ref": "#/properties/a/b"}}}},
+        {"properties": {"a": {"pattern": "("}}},
+        {"properties": {"a": {"pattern": "(a{900}){900}"}}},
+        {"patternProperties": {"[": {}}},
+        deep(40),
+        {"description": "x" * 65_600},
+    ],
+)
+def test_c10_schemas_that_are_none(schema, api):
+    """C10, C131 and C135: and the same of an output schema, whose root may be anything."""
+    alice = api("alice")
+    assert refused(alice, function(parameters=schema))["reason"] == "invalid_schema"
+    output = {"name": "look", "description": "d", "parameters": {}, "returns": schema}
+    if schema.get("type") not in ("array", ["object", "null"]):
+        assert refused(alice, output, dialect="rdk")["reason"] == "invalid_schema"
+
+
+@pytest.mark.parametrize("schema", [True, False, "x"])
+def test_c10_a_boolean_is_no_schema_of_a_tool(schema, api):
+    for tool, dialect in ((function(parameters=schema), "openai"), ({**MINIMAL["mcp"], "outputSchema": schema}, "mcp")):
+        assert refused(api("alice"), tool, dialect=dialect)["reason"] in ("invalid_tool", "invalid_schema")
+
+
+def test_c10_what_only_looks_like_a_reference_is_data(api):
+    schema = {
+        "properties": {"$ref": {"type": "string"}, "a": {"default": {"$ref": "x"}}, "b": {"$ref": "#/$defs/c"}},
+        "$defs": {"c": {"$anchor": "here"}, "d": {"$ref": "#here"}, "e": {"$ref": "#"}},
+        "examples": [{"$ref": "nowhere"}],
+    }
+    assert outcomes(imported(api("alice"), function(parameters=schema))) == ["created"]
+
+
+def test_c11_a_reserved_name(api):
+    assert refused(api("alice"), function("get_tool_data"))["reason"] == "reserved_name"
+
+
+def test_c12_the_same_name_twice(api):
+    alice = api("alice")
+    details = refused(alice, function(), function(description="Other."))
+    assert details["reason"] == "duplicate_name" and details["errors"][0]["index"] == 1
+    items = [{"name": "x", "server": server, "description": "d"} for server in ("a-b", "a_b", "ab")]
+    data = imported(alice, *items, dialect="convilyn", server=None, partial=True)
+    assert outcomes(data) == ["created", "failed", "created"]
+
+
+def test_c13_hyphen_and_underscore_are_one_namespace(api):
+    alice = api("alice")
+    imported(alice, function("a"), server="my-srv")
+    data = imported(alice, function("a"), function("b"), server="my_srv")
+    assert [(item["outcome"], item["qualified_name"]) for item in data["items"]] == [
+        ("unchanged", "my-srv__a"),
+        ("created", "my-srv__b"),
+    ]
+    for spelling in ("my-srv__a", "my_srv__a", "my-srv:a", "my_srv%3Aa"):
+        assert data_of(alice.get(f"{TOOLS}/{spelling}"))["qualified_name"] == "my-srv__a"
+    assert data_of(alice.get("/v1/catalogue/servers/my_srv"))["tool_count"] == 2
+
+
+def test_c14_the_first_double_underscore_parts_the_name(api):
+    alice = api("alice")
+    imported(alice, function("x__y"), function("_z"))
+    assert data_of(alice.get(f"{TOOLS}/srv__x__y"))["name"] == "x__y"
+    assert data_of(alice.get(f"{TOOLS}/srv___z"))["name"] == "_z"
+
+
+def test_c15_one_name_on_two_servers(api):
+    alice = api("alice")
+    imported(alice, function(description="One."), server="retail")
+    imported(alice, function(description="Two."), server="airline")
+    assert data_of(alice.get(f"{TOOLS}/retail__look"))["description"] == "One."
+    assert data_of(alice.get(f"{TOOLS}/airline__look"))["description"] == "Two."
+
+
+@pytest.mark.parametrize("name", ["", ".x", "-x", "a b", "a/b", "ü", "n" * 129])
+def test_names_that_no_tool_can_have(name, api):
+    assert refused(api("alice"), function(name))["reason"] == "invalid_tool"
+
+
+@pytest.mark.parametrize("server", ["A", "a__b", "_a", "a-", "a b", "s" * 65, ""])
+def test_names_that_no_server_can_have(server, api):
+    assert refused(api("alice"), function(), server=server)["reason"] == "invalid_server"
+
+
+def test_a_manifest_cannot_make_a_server_with_a_name_that_none_can_have(api):
+    manifest = {"server": {"name": "My Server", "version": "1", "description": "d"}, "tools": []}
+    answer = api("alice").post(IMPORT, {"dialect": "convilyn", "manifest": manifest})
+    assert (answer.status_code, answer.json()["details"]["reason"]) == (400, "invalid_server")
+    manifest["server"].pop("version")
+    answer = api("alice").post(IMPORT, {"dialect": "convilyn", "manifest": manifest})
+    assert (answer.status_code, answer.json()["details"]["reason"]) == (400, "invalid_tool")
+
+
+def test_a_server_has_to_be_named(api):
+    assert refused(api("alice"), function(), server=None)["reason"] == "invalid_server"
+
+
+def test_c29_a_client_tool_goes_to_the_server_client(api):
+    """C28 and C29."""
+    alice = api("alice")
+    data = imported(alice, MINIMAL["roboto"], dialect="roboto_client", server=None)
+    assert data["items"][0]["qualified_name"] == "client__client_look"
+    record = data_of(alice.get(f"{TOOLS}/client__client_look"))
+    assert (record["handler"], record["dispatchable"]) == ({"kind": "client"}, False)
+    assert refused(alice, {**MINIMAL["roboto"], "name": "get_x"}, dialect="roboto")["reason"] == "invalid_tool"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"tool": {}, "tools": []},
+        {"manifest": {"server": {"name": "s", "version": "1", "description": "d"}}},
+        {"source": "def f(): ..."},
+        {"tools": [], "on_conflict": "replace"},
+        {"tools": {}},
+    ],
+)
+def test_one_kind_of_payload_and_no_other(body, api):
+    assert api("alice").post(IMPORT, {"dialect": "openai", "server": "srv", **body}).status_code == 400
+
+
+def test_c135_five_hundred_tools_and_no_more(api):
+    alice = api("alice")
+    tools = [{"name": f"t{number}"} for number in range(501)]
+    assert refused(alice, *tools)["reason"] == "too_many_tools"
+    assert imported(alice, *tools[:500])["counts"]["created"] == 500
+    assert imported(alice, *tools[:500])["counts"]["unchanged"] == 500
+
+
+def test_builtin_servers_take_nothing_from_anybody(api, who):
+    """6.1: they belong to everybody and are read-only, whoever asks and in whatever spelling."""
+    for name in ("demo", "heddle"):
+        answer = api("alice").post(IMPORT, {"dialect": "openai", "server": name, "tool": function()})
+        assert answer.status_code == 403
+    for person, headers in (("alice", {}), ("admin", {"X-Roboto-Org-Id": who.acme.org_id})):
+        for method, body in (("PATCH", {"visible": False}), ("DELETE", None)):
+            assert api(person, **headers).request(method, f"{TOOLS}/demo__echo", body).status_code == 403
+    assert api("alice").patch("/v1/catalogue/servers/demo", {"version": "2"}).status_code == 403

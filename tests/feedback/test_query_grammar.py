@@ -1,0 +1,149 @@
+"""The desk's query language: how a line is read, and what is said of what it does not know."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from feedback.querying import moments, parse
+from feedback.querying.fields import FIELDS
+from feedback.querying.moments import Stretch
+
+NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("line", "spelled"),
+    [
+        ("", ""),
+        ("  is:OPEN   sentiment:Negative ", "is:open sentiment:negative"),
+        ("category:Tool-Failure", "category:tool_failure"),
+        ('label:"two words"', 'label:"two words"'),
+        ('"hello"', "hello"),
+        (r'"say \"no\""', r'"say \"no\""'),
+        ("a b OR c", "a b OR c"),
+        ("(a b) OR c", "a b OR c"),
+        ("a (b OR c)", "a (b OR c)"),
+        ("((a)) (b c)", "a b c"),
+        ("--a -(-b)", "a b"),
+        ("-OR", '-"OR"'),
+        ("https://x.test/a:b 12:30", "https://x.test/a:b 12:30"),
+        ("OWNER:Me", "owner:me"),
+        ("created:<7D", "created:<7d"),
+        ("refund*", "refund*"),
+    ],
+)
+def test_every_line_has_one_spelling(line, spelled):
+    query = parse(line)
+    assert query.problems == ()
+    assert query.canonical == spelled
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "reason"),
+    [
+        ("is:open sentiment:angry", "sentiment:angry", "must be positive or negative"),
+        ("lable:bug", "lable:bug", "did you mean label:?"),
+        ("zzz:bug", "zzz:bug", "the fields are is, has,"),
+        ("owner: me", "owner:", "needs a value"),
+        ("a OR", "OR", "on both sides"),
+        ("OR a", "OR", "on both sides"),
+        ("(a", "(", "no bracket"),
+        ("a)", ")", "no bracket"),
+        ("a ()", "()", "nothing in it"),
+        ("a - b", "-", "without a blank"),
+        ('say "hello', '"hello', 'no closing "'),
+        ('label:"x', 'label:"x', 'no closing "'),
+        ("!!! a", "!!!", "a letter or a digit"),
+        ("note:...", "note:...", "a letter or a digit"),
+        ("created:yesterday", "created:yesterday", "must be a day"),
+        ("created:2026-02-30", "created:2026-02-30", "must be a day"),
+        ("created:2026..7d", "created:2026..7d", "two of a kind"),
+        ("created:1d..2d..3d", "created:1d..2d..3d", "two of a kind"),
+        ("age:2026", "age:2026", "must be an age"),
+        ("fork:maybe", "fork:maybe", "must be yes or no"),
+    ],
+)
+def test_what_is_not_understood_is_named_in_its_place_with_what_would_be_right(line, wrong, reason):
+    [problem] = parse(line).problems
+    assert problem.text == line[problem.start : problem.end] == wrong
+    assert reason in problem.reason
+    assert problem.sentence.startswith(f"{wrong} — ")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [("a" * 2001, "2,000 at most"), ("a " * 65, "64 at most"), ("(" * 9 + "a" + ")" * 9, "8 deep at most")],
+)
+def test_a_line_over_a_limit_is_one_problem(line, reason):
+    [problem] = parse(line).problems
+    assert (problem.start, problem.end) == (0, len(line.rstrip()))
+    assert reason in problem.reason
+
+
+@pytest.mark.parametrize("line", ["a" * 2000, "a " * 64, "(" * 8 + "a" + ")" * 8])
+def test_a_line_at_a_limit_is_fine(line):
+    assert parse(line).problems == ()
+
+
+def test_terms_are_what_all_has_to_hold_as_it_was_typed():
+    terms = parse('IS:open  (a OR sentiment:angry) -"x y"').terms
+    assert [(each.text, each.canonical, each.is_wrong) for each in terms] == [
+        ("IS:open", "is:open", False),
+        ("(a OR sentiment:angry)", "(a OR sentiment:angry)", True),
+        ('-"x y"', '-"x y"', False),
+    ]
+    assert terms[1].reason == "sentiment:angry — must be positive or negative"
+    assert [each.text for each in parse("a OR b").terms] == ["a OR b"]
+    assert parse("").terms == ()
+
+
+def test_a_term_more_and_a_term_less():
+    assert parse("is:open a OR b").without(0).canonical == ""
+    assert parse("is:open (a OR b) c").without(0).canonical == "(a OR b) c"
+    assert parse("is:open (a OR b)").without(0).canonical == "a OR b"
+    assert parse("a OR b").with_term("is:open").canonical == "(a OR b) is:open"
+    assert parse("is:open").with_term("IS:OPEN").canonical == "is:open"
+    assert parse("is:open").with_term('label:"a b"').canonical == 'is:open label:"a b"'
+
+
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("said", "first", "end"),
+    [
+        ("7d", NOW - 7 * DAY, None),
+        ("<=7d", NOW - 7 * DAY, None),
+        ("<1d", NOW - DAY + timedelta(microseconds=1), None),
+        (">2w", None, NOW - 14 * DAY),
+        ("1d..2d", NOW - 2 * DAY, NOW - DAY + timedelta(microseconds=1)),
+        ("2d..1d", NOW - 2 * DAY, NOW - DAY + timedelta(microseconds=1)),
+        ("2026-05-01", datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 2, tzinfo=UTC)),
+        ("2026-12", datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        ("2026", datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        (">2026-05", datetime(2026, 6, 1, tzinfo=UTC), None),
+        (">=2026-05", datetime(2026, 5, 1, tzinfo=UTC), None),
+        ("<2026-05", None, datetime(2026, 5, 1, tzinfo=UTC)),
+        ("<=2026-05", None, datetime(2026, 6, 1, tzinfo=UTC)),
+        ("2026-04..2026-05-03", datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 4, tzinfo=UTC)),
+    ],
+)
+def test_times(said, first, end):
+    assert moments.stretch(moments.clean(said), now=NOW, tz=UTC) == Stretch(first, end)
+
+
+def test_a_day_begins_where_the_reader_is():
+    east = timezone(timedelta(hours=9))
+    found = moments.stretch("2026-05-01", now=NOW, tz=east)
+    assert found.first == datetime(2026, 4, 30, 15, tzinfo=UTC)
+
+
+def test_ages_beyond_the_calendar_are_no_error():
+    assert moments.stretch(moments.clean(">99999w"), now=NOW, tz=UTC).end is not None
+
+
+def test_every_field_tells_what_it_is_for_and_takes_what_it_offers():
+    for field in FIELDS.values():
+        assert field.help.endswith(".")
+        assert field.takes
+        assert [field.clean(value) for value in field.values] == list(field.values)
