@@ -175,7 +175,8 @@ def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
 
 
 def in_sql(moment: datetime) -> Any:
-    return moment.strftime("%Y-%m-%d %H:%M:%S.%f") if connection.vendor == "sqlite" else moment
+    """As it is stored: SQLite has text, without a fraction where there is none."""
+    return str(moment.replace(tzinfo=None)) if connection.vendor == "sqlite" else moment
 
 
 @pytest.mark.django_db
