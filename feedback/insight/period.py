@@ -14,6 +14,8 @@ DEFAULT = "30d"
 ALL = "all"
 _DAYS = re.compile(r"([1-9]\d{0,3})d")
 _DATE = re.compile(r"(?:19[7-9]\d|20\d\d|2100)-\d\d-\d\d")
+_OLDEST = date(1970, 1, 1)
+"""Where the days of the query language begin."""
 _DAY = timedelta(days=1)
 _MOST_DAYS, _MOST_WEEKS, _MOST_MONTHS = 92, 53 * 7, 6 * 366
 """A plot shows days up to so many of them, then weeks, then months, then years."""
@@ -73,7 +75,7 @@ def period_of(since: str | None, until: str | None, tz: str | ZoneInfo | None, n
         return Period(None, last, zone)
     last = last or now.astimezone(zone).date()
     if counted := _DAYS.fullmatch(since):
-        return Period(last - timedelta(days=int(counted[1]) - 1), last, zone)
+        return Period(max(last - timedelta(days=int(counted[1]) - 1), _OLDEST), last, zone)
     first = _date("since", since)
     if first > last:
         raise InvalidRequest(f"until: {last} is before {first}")

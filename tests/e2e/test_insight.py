@@ -1,0 +1,49 @@
+"""Insight in a real browser: by keys, in the zone of the viewer, from a figure to its reports."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.visiting import Heddle, Visit, sideways
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+
+
+def test_from_a_figure_to_its_reports_by_keys(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """The browser tells where its days begin; the table of a plot is reached without a mouse and leads to the desk."""
+    thread_id = heddle.start("alice", "Something to rate.")
+    heddle.rate("alice", thread_id, 1, notes="Counted", categories=["unsafe"])
+    page = visit("admin", timezone_id="Europe/Lisbon").page
+    page.goto("/threads/")
+    page.keyboard.press("g")
+    page.keyboard.press("i")
+    page.wait_for_url("**/feedback/insight/")
+    expect(page.locator("main")).to_contain_text("Days begin at midnight in Europe/Lisbon.")
+    page.keyboard.press("/")
+    page.keyboard.type("category:unsafe")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**category%3Aunsafe**")
+    expect(page.locator(".sums dd").first).to_contain_text("1")
+    summary = page.locator(".plot summary").first
+    summary.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.locator(".plot table a:focus")).to_have_count(1)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/feedback/?q=category%3Aunsafe**")
+    expect(page.locator(".rep")).to_have_count(1)
+    expect(page.locator(".rep")).to_contain_text("Counted")
+
+
+def test_a_bar_is_a_link_and_a_phone_shows_all_of_it(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Something else to rate.")
+    heddle.rate("alice", thread_id, 1, "positive", notes="Pointed at", categories=["good_tool_use"])
+    page = visit("admin", viewport={"width": 390, "height": 800}).page
+    page.goto("/feedback/insight/?q=category:good_tool_use")
+    assert sideways(page) == 0
+    bar = page.locator(".series a")
+    expect(bar).to_have_count(1)
+    bar.locator("rect").click()
+    page.wait_for_url("**/feedback/?q=category%3Agood_tool_use**")
+    expect(page.locator(".rep")).to_have_count(1)
