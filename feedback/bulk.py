@@ -3,6 +3,7 @@
 Every report that stays as it was is named with its reason.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -96,6 +97,11 @@ def shown(actor: Actor) -> list[Bulk]:
     """The actor's bulks that the desk tells of: those under way, and what ended while it can be undone. One query."""
     lately = Q(finished_at__gt=timezone.now() - undoing.WINDOW)
     return list(Bulk.objects.filter(Q(state__in=_OPEN) | lately, created_by=actor.user_id).order_by("id"))
+
+
+def as_of() -> int:
+    """The moment before a look at bulks, in milliseconds: of two pictures of them, the later one holds."""
+    return time.time_ns() // 1_000_000
 
 
 def advance(bulk_pk: int) -> None:

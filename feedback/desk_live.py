@@ -43,11 +43,12 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
             if changed := [*_changed(actor, last, newest), *_retracted(last_gone, gone)]:
                 yield sse.Event("changed", json.dumps(changed))
             last, last_gone = newest, gone
+            as_of = bulk.as_of()
             bulks = bulk.shown(actor)
             far = [(each.pk, each.state, each.dealt_with) for each in bulks]
             if far != told_bulks:
                 told_bulks = far
-                context = {"running": [each for each in bulks if not each.is_over]}
+                context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
                 yield sse.Event("bulks", render_to_string("feedback/_bulks.html", context, request))
             sse.give_connection_back()
             if not waiter.wait(sse.HEARTBEAT_SECONDS):

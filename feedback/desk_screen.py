@@ -29,11 +29,13 @@ def state_of(given: Any) -> dict[str, str]:
 
 def page(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
     """The whole page; with `gone` where the open report is not there."""
+    # First, so that a bulk that ends meanwhile is shown as running beside its rows, and its end is news to the page.
+    as_of, bulks = bulk.as_of(), bulk.shown(actor)
     parsed = parse(query["q"])
     found, next_token = ([], None) if parsed.problems else finding.page(actor, parsed, PAGE, query.get("after"))
     kept = _kept(query)
     rows = screens.rows_of(actor, found, kept, query.get("item", ""))
-    bulks, last = bulk.shown(actor), undoing.last_action(actor)
+    last = undoing.last_action(actor)
     running = [each for each in bulks if not each.is_over]
     if last and last.action in {each.undoes for each in running}:
         last = None
@@ -43,6 +45,7 @@ def page(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
         "next_url": href({**kept, "after": next_token}) if next_token else "",
         "last": last,
         "running": running,
+        "as_of": as_of,
         "unsettled": _unsettled(bulks, last),
         "labels": labelling.names(actor),
         "errors": {},

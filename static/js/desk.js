@@ -8,6 +8,7 @@ const part = (id) => document.getElementById(id);
 const row = () => document.querySelector(".rep[aria-current]");
 const opened = () => new URLSearchParams(location.search).get("item");
 let leases;
+let bulks;
 let held = "";
 
 function settle() {
@@ -22,6 +23,20 @@ function settle() {
   recall();
   tell();
   hold();
+  progress();
+}
+
+/** How far bulks are, as the later of page and line has it: an end may be told before the page that shows its beginning. */
+async function progress() {
+  const shown = part("bulks");
+  if (!bulks || Number(bulks.dataset.at) <= Number(shown.dataset.at)) return;
+  const isOver = shown.childElementCount && !bulks.childElementCount;
+  shown.replaceWith(bulks.cloneNode(true));
+  adopt(part("bulks"));
+  if (!isOver) return;
+  const page = await fetch(location.href).then((answer) => answer.text());
+  put(page, ["desk-views", "desk-rows", "desk-status", "desk-count"]);
+  say(document.querySelector("[data-said]")?.textContent ?? "");
 }
 
 function mark(item) {
@@ -209,14 +224,9 @@ function listen() {
     note.hidden = false;
     say("Somebody else changed this report just now.");
   });
-  hear("bulks", async (data) => {
-    const wasBusy = part("bulks").childElementCount;
-    part("bulks").outerHTML = data;
-    adopt(part("bulks"));
-    if (!wasBusy || part("bulks").childElementCount) return;
-    const page = await fetch(location.href).then((answer) => answer.text());
-    put(page, ["desk-views", "desk-rows", "desk-status", "desk-count"]);
-    say(document.querySelector("[data-said]")?.textContent ?? "");
+  hear("bulks", (data) => {
+    bulks = new DOMParser().parseFromString(data, "text/html").getElementById("bulks");
+    progress();
   });
   hear("gone", () => source.close());
   addEventListener("pagehide", () => {
