@@ -88,7 +88,7 @@ class _Counted(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def client(watched: Watched, headers: Mapping[str, str], *, seconds: float) -> httpx2.AsyncClient:
+def guarded_client(watched: Watched, headers: Mapping[str, str], *, seconds: float) -> httpx2.AsyncClient:
     """A client that asks through it. No cookies, no proxy of the environment, nothing compressed, no redirects."""
     return httpx2.AsyncClient(
         transport=watched,

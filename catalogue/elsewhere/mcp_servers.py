@@ -176,7 +176,7 @@ async def _asked(
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
-    from core import guarded
+    from core.guarded import Watched, guarded_client
 
     answered: list[Found] = []
     try:
@@ -188,9 +188,9 @@ async def _asked(
                     beside = stack.enter_context(open(os.devnull, "w"))  # noqa: SIM115
                     transport: Any = stdio_client(StdioServerParameters(command=command, args=args), errlog=beside)
                 else:
-                    watched = guarded.Watched(limit)
+                    watched = Watched(limit)
                     seen.append(watched)
-                    client = guarded.client(watched, address.headers, seconds=seconds)
+                    client = guarded_client(watched, address.headers, seconds=seconds)
                     await stack.enter_async_context(client)
                     transport = streamable_http_client(address.url, http_client=client, max_sse_event_size=limit)
                 talking = await stack.enter_async_context(Client(transport, read_timeout_seconds=seconds, cache=None))

@@ -1,5 +1,6 @@
 """Tools of MCP servers: servers nobody here wrote, and servers that behave badly (catalogue 1.10, 2.3, 3.1)."""
 
+import json
 import sys
 import threading
 import time
@@ -214,21 +215,31 @@ class TestBadServers:
         assert threading.active_count() <= before
 
     def test_one_that_floods(self, rude, refresh, call):
-        """Notifications without end, and 50 MB at once: the limit of bytes ends both."""
+        """Notifications without end end with the time or with the limit of bytes, and so does an answer of 50 MB."""
         refresh()
-        line = b'event: message\r\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'
 
-        def flood(http: Any, asked: Any) -> None:
-            http.send_response(200)
-            http.send_header("Content-Type", "text/event-stream")
-            http.end_headers()
-            while not rude.over.is_set():
-                http.wfile.write((line + b"\r\n\r\n") * 1000)
+        def flooding(size: int) -> Any:
+            told = {
+                "jsonrpc": "2.0",
+                "method": "notifications/message",
+                "params": {"level": "info", "data": "x" * size},
+            }
+            line = f"event: message\r\ndata: {json.dumps(told)}\r\n\r\n".encode()
 
-        rude.answer = flood
-        assert error_of(call("act", timeout_ms=20_000))["code"] in ("EXECUTION_ERROR", "TIMEOUT")
-        rude.answer = {"content": [{"type": "text", "text": "x" * 50_000_000}]}
-        assert "more than 10 MiB" in error_of(call("act"))["message"]
+            def flood(http: Any, asked: Any) -> None:
+                http.send_response(200)
+                http.send_header("Content-Type", "text/event-stream")
+                http.end_headers()
+                while not rude.over.is_set():
+                    http.wfile.write(line)
+
+            return flood
+
+        rude.answer = flooding(1)
+        assert error_of(call("act", timeout_ms=500))["code"] == "TIMEOUT"
+        for answer in (flooding(500_000), {"content": [{"type": "text", "text": "x" * 50_000_000}]}):
+            rude.answer = answer
+            assert "more than 10 MiB" in error_of(call("act"))["message"]
 
     def test_redirects_and_names_that_lead_into_private_networks(self, connect, api, settings):
         with receiving() as inside, receiving() as outside:
