@@ -11,7 +11,7 @@ from typing import Final
 import httpx2
 
 from core import outbound
-from core.errors import DomainError, NoAnswer
+from core.errors import DomainError, NoAnswer, TooSlow
 
 _POST: Final = "POST"
 
@@ -33,6 +33,9 @@ class Watched(httpx2.AsyncBaseTransport):
             response = await self._sent(request, await outbound.resolve(request.url))
         except DomainError as problem:
             self.problem = self.problem or problem
+            raise
+        except httpx2.TimeoutException:
+            self.problem = self.problem or TooSlow("No connection, or no answer, in time.")
             raise
         except httpx2.ConnectError as problem:
             self.problem = self.problem or NoAnswer(f"No connection: {outbound.why(problem)}.")

@@ -72,7 +72,9 @@ def rotate(actor: Actor, connection: ToolConnection, *, overlap_hours: float = 2
     if connection.kind != ToolConnection.Kind.HTTP:
         raise InvalidRequest("Nothing is signed for an MCP server, so there is no secret to change.")
     with transaction.atomic():
-        held = ToolConnection.objects.select_for_update().get(pk=connection.pk)
+        held = ToolConnection.objects.select_for_update().filter(pk=connection.pk).first()
+        if held is None:
+            raise NotFound(f"The server {connection.server.name} has no connection.")
         now = timezone.now()
         connection.secret_generation = held.secret_generation + 1
         connection.overlap_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
@@ -85,6 +87,8 @@ def delete(actor: Actor, connection: ToolConnection) -> None:
     """Remove a connection. The server's tools stay, and nobody runs those that went through it."""
     require_keeper_of(actor, connection.server.org_id, connection.server.created_by_id, "server")
     with transaction.atomic():
+        # Whoever attaches tools at this moment holds the server as well.
+        ToolServer.objects.select_for_update().filter(pk=connection.server_id).first()
         _detach(connection.server)
         connection.delete()
 

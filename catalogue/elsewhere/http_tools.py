@@ -16,7 +16,7 @@ from core.db import dump
 from core.errors import DomainError, InvalidRequest, NoAnswer, TargetRefused, TooSlow
 
 DEFAULT_MS: Final = 30_000
-_CODES: Final[Mapping[int, str]] = {
+CODES: Final[Mapping[int, str]] = {
     400: "INVALID_INPUT",
     401: "UNAUTHORIZED",
     403: "UNAUTHORIZED",
@@ -133,7 +133,7 @@ def _read(answer: outbound.Answer, dialect: str) -> ToolResult:
 
 
 def _failed(answer: outbound.Answer) -> ToolResult:
-    code = _CODES.get(answer.status, "EXECUTION_ERROR")
+    code = CODES.get(answer.status, "EXECUTION_ERROR")
     details: dict[str, Any] = {"status": answer.status}
     if answer.status < 500 and code == "EXECUTION_ERROR":
         details["retryable"] = False

@@ -7,7 +7,6 @@ The package is a dependency that not everybody has (`make mcp`), and heavy: it i
 """
 
 import os
-from builtins import BaseExceptionGroup
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from django.conf import settings
 from pydantic import ValidationError
 
 from catalogue import result_dialects, results
+from catalogue.elsewhere import http_tools
 from catalogue.results import MAX_RESULT_BYTES, ToolResult
 from core.errors import DomainError, InvalidRequest, NoAnswer, TooSlow
 
@@ -142,27 +142,30 @@ def _ask(
             raise seen[0].problem from None
         if known:
             raise known[0] from None
-        if seen and seen[0].status >= 300:
-            raise NoAnswer(f"The server answered with status {seen[0].status}.") from None
+        status = seen[0].status if seen else 200
         for each in causes:
             if isinstance(each, MCPError) and each.code == types.CONNECTION_CLOSED:
                 raise NoAnswer("The MCP server closed the connection.") from None
             if isinstance(each, MCPError) and each.code == types.REQUEST_TIMEOUT:
                 raise TooSlow(f"No answer within {seconds:g} seconds.") from None
             if isinstance(each, MCPError):
-                return _refused(each.code, each.message)
+                return _refused(each.code, each.message, status)
             if isinstance(each, ValidationError):
                 said = "The server's answer does not fit the protocol."
                 return results.fail("EXECUTION_ERROR", said, {"reason": "protocol_error"})
-            if isinstance(each, OSError):
+            if isinstance(each, OSError) and address.command:
                 raise NoAnswer("The command could not be started.") from None
         raise NoAnswer(f"The connection broke off ({type(causes[0]).__name__}).") from None
 
 
-def _refused(code: int, message: str) -> ToolResult:
-    details = {"reason": "protocol_error", "protocol_code": code}
+def _refused(code: int, message: str, status: int) -> ToolResult:
+    """What a server refused by the protocol, or by the status of HTTP around it, which says more where it is one."""
+    details: dict[str, Any] = {"reason": "protocol_error", "protocol_code": code}
     said = f"The MCP server refused: {message[:_MAX_SAID]}"
-    return results.fail(_CODES.get(code, "EXECUTION_ERROR"), said, details)
+    if status >= 300:
+        details["status"], said = status, f"{said} (status {status})"
+    meant = http_tools.CODES.get(status) or _CODES.get(code, "EXECUTION_ERROR")
+    return results.fail(meant, said, details)
 
 
 async def _asked(

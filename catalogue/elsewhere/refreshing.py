@@ -16,7 +16,7 @@ from catalogue.models.tool import no_handler
 from catalogue.record import Content
 from catalogue.wire_tools import ImportIn, ImportOut
 from core.actor import Actor
-from core.errors import InvalidRequest
+from core.errors import Conflict, InvalidRequest
 
 SECONDS: Final = 30.0
 GONE: Final = "Its server does not list it any more."
@@ -27,8 +27,8 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
     """Ask an MCP server for its tools and bring the catalogue in line with them.
 
     New and changed ones are imported from the dialect `mcp`, gone ones are deprecated and not run any more. Raises
-    `Unauthorized`, `NoAnswer`, `TooSlow`, `TargetRefused`, and `InvalidRequest` with every fault where a tool is not
-    taken and `partial` is not set: then nothing is stored.
+    `Unauthorized`, `NoAnswer`, `TooSlow`, `TargetRefused`, `Conflict`, and `InvalidRequest` with every fault where a
+    tool is not taken and `partial` is not set: then nothing is stored.
     """
     server = connection.server
     connections.require_keeper_of(actor, server.org_id, server.created_by_id, "server")
@@ -38,7 +38,7 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
     listing = mcp_servers.list_tools(handlers.address_of(connection), seconds)
     assert server.org_id is not None
     with transaction.atomic():
-        ToolServer.objects.select_for_update().get(pk=server.pk)
+        _hold(connection)
         rows = tools.with_versions(list(Tool.objects.filter(server=server).select_related("server")))
         before = {tool.name: (tool, tools.stored(tool, version).content) for tool, version in rows}
         taken = ImportIn(dialect="mcp", server=server.name, tools=listing.tools, partial=body.partial)
@@ -51,6 +51,13 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
         if body.dry_run:
             transaction.set_rollback(True)
     return drift
+
+
+def _hold(connection: ToolConnection) -> None:
+    """Lock the server. Raises `Conflict` where the list that was asked for is no longer that of its connection."""
+    ToolServer.objects.select_for_update().filter(pk=connection.server_id).first()
+    if not ToolConnection.objects.filter(pk=connection.pk, modified=connection.modified).exists():
+        raise Conflict("The connection was changed while its server was asked. Refresh it again.")
 
 
 def _drift(

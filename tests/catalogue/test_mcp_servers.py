@@ -164,6 +164,19 @@ class TestDrift:
         assert drift["new"] == ["fine"] and [each["name"] for each in drift["refused"]] == ["bad"]
         assert drift["refused"][0]["reason"] == "invalid_schema"
 
+    def test_a_list_that_came_from_another_address_is_not_taken(self, rude, api, monkeypatch):
+        """The connection is changed while its server is asked."""
+        ask = mcp_servers.list_tools
+
+        def asked(*arguments: Any) -> mcp_servers.Listing:
+            found = ask(*arguments)
+            data_of(api("alice").put(CONNECTION, {"kind": "mcp", "url": "https://other.example.org/mcp"}))
+            return found
+
+        monkeypatch.setattr(mcp_servers, "list_tools", asked)
+        assert refusal_of(api("alice").post(REFRESH, {}))[0] == 409
+        assert not Tool.objects.filter(server__name="far").exists()
+
     def test_only_its_keepers_refresh_it(self, rude, api):
         assert api("bob").post(REFRESH, {}).status_code == 403
         assert api("eve").post(REFRESH, {}).status_code == 404
@@ -194,6 +207,8 @@ class TestBadServers:
         assert error_of(call("act"))["message"] == "no seat left"
         rude.answer = lambda http, asked: http.reply(500, b"oops", "text/plain")
         assert "status 500" in error_of(call("act"))["message"]
+        rude.answer = lambda http, asked: http.reply(429, b"slowly", "text/plain")
+        assert error_of(call("act"))["code"] == "RATE_LIMITED"
         rude.answer = lambda http, asked: http.reply(200, b"<html>", "text/html")
         assert error_of(call("act"))["code"] == "EXECUTION_ERROR"
         rude.answer = {"content": 7}
