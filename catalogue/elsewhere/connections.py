@@ -56,6 +56,7 @@ def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionS
         is_signing_anew = body.kind == "http" and (found is None or found.kind != "http")
         if found is not None and found.kind != body.kind:
             _detach(server)
+            connection.server_info = connection.drift = connection.refreshed = None
         connection.headers = kept_headers(body.headers, body.url, connection.headers, connection.url)
         connection.kind, connection.url, connection.command = body.kind, body.url or "", body.command or ""
         connection.dialect, connection.timeout_ms = body.dialect or "plain", body.timeout_ms

@@ -102,8 +102,10 @@ def unreachable(problem: DomainError, milliseconds: float) -> ToolResult:
         return results.fail("TIMEOUT", said, {"timeout_ms": round(milliseconds)})
     if isinstance(problem, NoAnswer):
         return results.fail("EXECUTION_ERROR", said, {"reason": "no_answer"})
-    reason = "target_refused" if isinstance(problem, TargetRefused) else "unusable"
-    return results.fail("EXECUTION_ERROR", f"The address of the tool {said}.", {"reason": reason, "retryable": False})
+    if isinstance(problem, TargetRefused):
+        details = {"reason": "target_refused", "retryable": False}
+        return results.fail("EXECUTION_ERROR", f"The address of the tool {said}.", details)
+    return results.fail("EXECUTION_ERROR", said, {"reason": "unusable", "retryable": False})
 
 
 def _result_of(answer: outbound.Answer, dialect: str) -> ToolResult:

@@ -44,7 +44,9 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
         taken = ImportIn(dialect="mcp", server=server.name, tools=listing.tools, partial=body.partial)
         done = importing.import_tools(server.org_id, actor.user_id, taken)
         drift = _drift(before, done, listing, is_dry=body.dry_run)
-        _follow(server, drift, {each["name"] for each in listing.tools})
+        # What a person took off its server stays off; the first time nobody has had the chance to.
+        listed = {each["name"] for each in listing.tools} if connection.refreshed is None else set()
+        _follow(server, drift, {*listed, *drift.new, *drift.returned})
         connection.server_info, connection.drift = listing.server, drift.model_dump()
         connection.refreshed = timezone.now()
         connection.save(update_fields=["server_info", "drift", "refreshed"])
@@ -103,13 +105,13 @@ def _differing(stored: Content, value: dict[str, Any]) -> list[str]:
     return [name for name, before in stored.model_dump().items() if said[name] != before]
 
 
-def _follow(server: ToolServer, drift: DriftOut, listed: set[str]) -> None:
-    """Let the server run what it lists, and nobody what it does not list any more."""
+def _follow(server: ToolServer, drift: DriftOut, taken: set[str]) -> None:
+    """Let the server run what is `taken` from its list and run by nobody, and nobody what is gone from it."""
     gone, refused = set(drift.gone), {each.name for each in drift.refused}
     for tool in Tool.objects.select_for_update().filter(server=server).order_by("pk"):
         if tool.name in gone:
             tool.handler, tool.deprecated, tool.deprecation_message = no_handler(), True, GONE
-        elif tool.name in listed - refused and (tool.handler == no_handler() or _is_gone(tool)):
+        elif tool.name in taken - refused and tool.handler == no_handler():
             if _is_gone(tool):
                 tool.deprecated, tool.deprecation_message = False, None
             tool.handler = dict(_MCP)

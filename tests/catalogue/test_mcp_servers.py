@@ -1,6 +1,7 @@
 """Tools of MCP servers: servers nobody here wrote, and servers that behave badly (catalogue 1.10, 2.3, 3.1)."""
 
 import json
+import os
 import sys
 import threading
 import time
@@ -12,7 +13,7 @@ import pytest
 
 from catalogue.elsewhere import mcp_servers
 from catalogue.models import Tool, ToolServer
-from core.errors import NoAnswer
+from core.errors import NoAnswer, TooSlow
 from tests import elsewhere
 from tests.conftest import data_of, refusal_of
 from tests.receiver import Reply, receiving, silent_port
@@ -147,11 +148,20 @@ class TestDrift:
         back = data_of(api("alice").get(f"{V1}/tools/far__old"))
         assert not back["deprecated"] and back["deprecation_message"] is None and back["dispatchable"]
 
-    def test_a_tool_that_a_person_blocked_stays_blocked(self, rude, refresh, api):
+    @pytest.mark.parametrize("kind", ["client", "none"])
+    def test_a_tool_that_a_person_took_off_stays_off(self, kind, rude, refresh, api):
+        """Catalogue 3.5: without a handler is the way to block a tool."""
         refresh()
-        data_of(api("alice").patch(f"{V1}/tools/far__act", {"handler": {"kind": "client"}}))
-        refresh()
-        assert data_of(api("alice").get(f"{V1}/tools/far__act"))["handler"] == {"kind": "client"}
+        data_of(api("alice").patch(f"{V1}/tools/far__act", {"handler": {"kind": kind}}))
+        rude.tools = [tool("act", description="other")]
+        assert refresh()["changed"] == [{"name": "act", "fields": ["description"]}]
+        assert data_of(api("alice").get(f"{V1}/tools/far__act"))["handler"] == {"kind": kind}
+
+    def test_tools_that_were_there_before_are_run_from_the_first_refresh_on(self, rude, refresh, api):
+        body = {"dialect": "mcp", "server": "far", "tool": tool("act")}
+        data_of(api("alice").post(f"{V1}/tools/import", body))
+        assert refresh()["unchanged_count"] == 1
+        assert data_of(api("alice").get(f"{V1}/tools/far__act"))["dispatchable"]
 
     def test_nothing_is_imported_half(self, rude, refresh, api):
         """A schema that is refused refuses all; `partial` takes the others and names it."""
@@ -273,12 +283,21 @@ class TestBadServers:
         [
             (("/nonexistent/server",), "could not be started"),
             (("false",), "closed the connection"),
+            (("sh", "-c", "read asked; kill -9 $$"), "closed the connection"),
             (("sh", "-c", "head -c 3000000 /dev/zero"), "closed the connection"),
         ],
     )
     def test_commands_that_are_no_servers(self, command, said):
         with pytest.raises(NoAnswer, match=said):
             mcp_servers.list_tools(mcp_servers.Address(command=command), 10)
+
+    def test_a_command_that_says_nothing_is_ended(self, tmp_path):
+        kept = tmp_path / "pid"
+        silent = mcp_servers.Address(command=("sh", "-c", f"echo $$ > {kept}; exec sleep 60"))
+        with pytest.raises(TooSlow):
+            mcp_servers.list_tools(silent, 1)
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(kept.read_text()), 0)
 
     def test_one_that_is_not_there_and_a_command_that_is_taken_away(self, connect, api, who, operator, call):
         connect(f"http://127.0.0.1:{silent_port()}/mcp")
@@ -294,8 +313,9 @@ class TestBadServers:
         assert "named no command" in error_of(call("x"))["message"]
         assert refusal_of(api("admin").post(REFRESH, {}, **org))[0] == 400
 
-    def test_without_the_package_a_sentence_says_how_to_get_it(self, connect, api, monkeypatch):
-        connect("https://tools.example.org/mcp")
+    def test_without_the_package_a_sentence_says_how_to_get_it(self, rude, refresh, call, api, monkeypatch):
+        refresh()
         monkeypatch.setitem(sys.modules, "mcp", None)
         response = api("alice").post(REFRESH, {})
         assert "make mcp" in refusal_of(response)[2] and response.json()["details"]["reason"] == "not_installed"
+        assert error_of(call("act"))["message"] == mcp_servers.MISSING
