@@ -113,22 +113,32 @@ def when_sent(response: HttpResponse, act: Callable[[], None]) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What the schema tells of a method: body, what stands under `data` (or a list of it), query parameters."""
+    """What the schema tells of a method: body, what stands under `data` (or a list of it), query parameters.
+
+    `files` are the content types of one that answers with a file instead.
+    """
 
     takes: Any
     gives: Any
     many: bool
     query: tuple[str, ...]
     summary: str
+    files: tuple[str, ...]
 
 
 def describe(
-    *, takes: Any = None, gives: Any = None, many: bool = False, query: tuple[str, ...] = (), summary: str = ""
+    *,
+    takes: Any = None,
+    gives: Any = None,
+    many: bool = False,
+    query: tuple[str, ...] = (),
+    summary: str = "",
+    files: tuple[str, ...] = (),
 ) -> Callable[[View], View]:
     """Describe a method for `core.openapi`, which is imported only where somebody asks for the schema."""
 
     def keep(view: View) -> View:
-        view.described = Described(takes, gives, many, query, summary)  # type: ignore[attr-defined]
+        view.described = Described(takes, gives, many, query, summary, files)  # type: ignore[attr-defined]
         return view
 
     return keep

@@ -5,6 +5,7 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
 from core.api import Described
@@ -70,6 +71,8 @@ class Operation(AutoSchema):
         return self.described.takes
 
     def get_response_serializers(self) -> Any:
+        if self.described.files:
+            return {(200, kind): OpenApiTypes.BINARY for kind in self.described.files}
         return {200: self.described.gives}
 
     def get_extensions(self) -> Schema:
@@ -89,7 +92,9 @@ def as_sent(result: Schema, **_: Any) -> Schema:
 def _wrap(operation: Schema) -> None:
     is_list = operation.pop("x-list", False)
     for answer in operation["responses"].values():
-        for content in answer.get("content", {}).values():
+        for kind, content in answer.get("content", {}).items():
+            if kind != "application/json":
+                continue
             inner = {"type": "array", "items": content["schema"]} if is_list else content["schema"]
             content["schema"] = {"type": "object", "required": ["data"], "properties": {"data": inner}}
         answer["description"] = answer.get("description") or "Done."

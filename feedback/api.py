@@ -5,10 +5,10 @@ from rest_framework.request import Request
 
 from accounts.rights import Right, require_admin
 from core import paging
-from core.api import Endpoint, describe, record, records
+from core.api import Endpoint, data, describe, record, records
 from core.errors import NotFound
 from feedback import capture, finding, triage, versions
-from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, TriageIn, UserFeedbackOut
+from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
 from threads.access import standing_for, thread_for
 
 FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
@@ -21,11 +21,22 @@ class MessageFeedback(Endpoint):
         body = self.parse(FeedbackIn)
         return record(capture.submit(self.actor, thread, _index(index), body))
 
+    @describe(summary="Take one's own rating of a message back")
+    def delete(self, request: Request, thread_id: str, index: str) -> HttpResponse:
+        capture.retract(self.actor, standing_for(self.actor, thread_id, Right.RATE), _index(index))
+        return data(None)
+
 
 class OwnFeedback(Endpoint):
     @describe(gives=UserFeedbackOut, many=True, summary="One's own reports in a thread (H5)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         return records(capture.own(self.actor, thread_for(self.actor, thread_id)))
+
+
+class OwnReplies(Endpoint):
+    @describe(gives=ReplyOut, many=True, summary="What one was told of one's own reports in a thread")
+    def get(self, request: Request, thread_id: str) -> HttpResponse:
+        return records(capture.replies(self.actor, thread_for(self.actor, thread_id)))
 
 
 class AllFeedback(Endpoint):

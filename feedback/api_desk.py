@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 
 from accounts.rights import require_admin
 from core import bodies, ids
 from core.api import Endpoint, data, describe, record, records
 from core.wire import Patch
-from feedback import bulk, desk_records, labelling, leasing, saved_views, triage
+from feedback import bulk, desk_records, exporting, labelling, leasing, saved_views, triage
 from feedback.deciding import Verb, verb_named
 from feedback.models import Bulk
 from feedback.wire_desk import (
@@ -35,7 +35,7 @@ class DeskEndpoint(Endpoint):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if request.method in self.allowed_methods:
+        if request.method in self.allowed_methods:  # one that is not possible here is refused to anybody as such
             require_admin(self.actor)
 
 
@@ -129,6 +129,17 @@ class OneView(DeskEndpoint):
     def delete(self, request: Request, view_id: str) -> HttpResponse:
         saved_views.drop(self.actor, view_id)
         return data(None)
+
+
+class Export(DeskEndpoint):
+    @describe(
+        files=tuple(exporting.CONTENT_TYPES.values()),
+        query=("format", "q", "bom"),
+        summary="Reports as a file, newest first, all or those that a query means",
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        q, form, bom = self.query("q"), self.query("format"), self.query("bom")
+        return exporting.download(self.actor, query=q, form=form, bom=bom)
 
 
 class Labels(DeskEndpoint):

@@ -19,10 +19,4 @@ class QueryTerms(Endpoint):
 class SimilarReports(Endpoint):
     @describe(gives=SimilarReportOut, many=True, summary="Reports like a report, with the reasons why")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
-        report = triage.report_for(self.actor, feedback_id)
-        return records(
-            [
-                SimilarReportOut(report=each.report, reasons=each.reasons, score=each.score)
-                for each in similar.similar_to(self.actor, report)
-            ]
-        )
+        return records(similar.similar_to(self.actor, triage.report_for(self.actor, feedback_id)))

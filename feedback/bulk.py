@@ -92,9 +92,10 @@ def bulk_for(actor: Actor, bulk_id: str) -> Bulk:
     return found
 
 
-def running(actor: Actor) -> list[Bulk]:
-    """The actor's bulks that are under way."""
-    return list(Bulk.objects.filter(created_by=actor.user_id, state__in=_OPEN).order_by("id"))
+def shown(actor: Actor) -> list[Bulk]:
+    """The actor's bulks that the desk tells of: those under way, and what ended while it can be undone. One query."""
+    lately = Q(finished_at__gt=timezone.now() - undoing.WINDOW)
+    return list(Bulk.objects.filter(Q(state__in=_OPEN) | lately, created_by=actor.user_id).order_by("id"))
 
 
 def advance(bulk_pk: int) -> None:
@@ -166,7 +167,12 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
 def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
     verb = verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
-    found = list(_rest(actor, bulk).select_for_update(of=("self",)).select_related("resolved_by").order_by("pk")[:size])
+    found = list(
+        _rest(actor, bulk)
+        .select_for_update(of=("self",), no_key=True)
+        .select_related("resolved_by")
+        .order_by("pk")[:size]
+    )
 
     def work(report: UserFeedback) -> None:
         subject = triage.subject_of(report)

@@ -1,14 +1,15 @@
-"""Submitting feedback: one row for each thread, message and person (spec 2.5)."""
+"""Submitting feedback: one row for each thread, message and person (spec 2.5). And taking it back."""
 
 from django.db import transaction
 from django.utils import timezone
 
+from core import notices
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, PreparedInsert
-from feedback import projecting, taxonomy, webhooks
-from feedback.models import UserFeedback
-from feedback.wire import FeedbackIn, UserFeedbackOut
+from feedback import inheriting, projecting, taxonomy, triage, webhooks
+from feedback.models import Retraction, Triage, UserFeedback
+from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
 from threads.access import Standing
 from threads.content import TERMINAL
 from threads.models import Message, Thread
@@ -50,6 +51,33 @@ def own(actor: Actor, thread: Thread) -> list[UserFeedbackOut]:
     return projecting.user_records(rows.order_by("message_sequence_num"))
 
 
+def replies(actor: Actor, thread: Thread) -> list[ReplyOut]:
+    """What the actor was told of each own report in a thread, in the order of its messages. One query."""
+    rows = UserFeedback.objects.filter(thread=thread, created_by=actor.user_id)
+    return projecting.reply_records(rows.order_by("message_sequence_num"))
+
+
+def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
+    """Take one's own report back, with all that admins keep beside it; who rates anew makes a new one.
+
+    That it was there stays as a `Retraction`, so that admins are told. Where it was open, its earliest duplicate takes
+    its place. Raises `NotFound` where the actor has rated no such message.
+    """
+    with transaction.atomic():
+        found = _own_pk(actor, thread, index)
+        # By row id, as a bulk takes its locks: two that meet at these reports do not wait for each other.
+        pks = [found, *Triage.objects.filter(duplicate_of=found).values_list("pk", flat=True)]
+        locked = list(UserFeedback.objects.select_for_update().filter(pk__in=pks).order_by("pk"))
+        report = next((each for each in locked if each.pk == found), None)
+        if report is None:  # the same request, sent twice: the other one was quicker
+            raise NotFound(_NOT_RATED.format(index=index))
+        if not report.resolved:
+            inheriting.pass_on(actor, report, [each for each in locked if each.pk != found])
+        Retraction.objects.create(key=report.key)
+        report.delete()
+        transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+
+
 def require_rateable(thread: Thread | Standing, index: int) -> None:
     """Only a finished answer can be rated, a failed one included (B123)."""
     found = _PLACE.first(thread.pk, index) if 0 <= index < 2**31 else None
@@ -62,6 +90,21 @@ def require_rateable(thread: Thread | Standing, index: int) -> None:
         raise InvalidRequest(f"message_sequence_num: message {index} is still being written")
 
 
+def require_rated(actor: Actor, thread: Thread | Standing, index: int) -> None:
+    """Raise `NotFound` where the actor has not rated this message."""
+    _own_pk(actor, thread, index)
+
+
+def _own_pk(actor: Actor, thread: Thread | Standing, index: int) -> int:
+    own = UserFeedback.objects.filter(thread=thread.pk, created_by=actor.user_id)
+    found = own.filter(message_sequence_num=index) if 0 <= index < 2**31 else own.none()
+    pk = found.values_list("pk", flat=True).first()
+    if pk is None:
+        raise NotFound(_NOT_RATED.format(index=index))
+    return pk
+
+
+_NOT_RATED = "You have not rated message {index}."
 _PLACE = Prepared(
     lambda pk, index: Message.objects.filter(thread=pk, idx=index).values_list("role", "status"), int, int
 )

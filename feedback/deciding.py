@@ -38,6 +38,11 @@ _WITHOUT_A_ROW = {
     "public_reply": None,
 }
 
+AGAIN = "again"
+"""No verb of the desk: somebody reported the same, so what was put off until then is due."""
+RETRACT = "retract"
+"""No verb of the desk: what a submitter's taking back did to reports that were duplicates of theirs."""
+
 Decision = Mapping[str, Any]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH, pattern=r"^[^,\r\n]*[^,\s][^,\r\n]*$")]
 
@@ -160,7 +165,9 @@ def reopen(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
 def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
     """Resolved as the same complaint as another report of its org. Of a duplicate's duplicate only the first stays."""
     _require_open(subject)
-    of = UserFeedback.objects.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").first()
+    # Locked, so that of two admins who name each other's report at once only one is heard.
+    named = UserFeedback.objects.select_for_update(no_key=True)
+    of = named.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").first()
     if of is None:
         raise NotFound(f"There is no report {body.duplicate_of[:80]}.")
     root = Triage.objects.filter(pk=of.pk).values_list("duplicate_of", flat=True).first() or of.pk

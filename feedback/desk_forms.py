@@ -1,7 +1,10 @@
-"""From the desk's forms to verbs: what a pressed button means, and what is said when it is done."""
+"""From the desk's forms to verbs: what a pressed button means, and what is said when it is done.
+
+A button says a verb and, where there is a choice, its argument: `resolve`, `own me`, `snooze 4h`, `unlabel money`.
+"""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.http import QueryDict
@@ -13,77 +16,113 @@ from core.wire import Patch
 from feedback.deciding import Verb, verb_named
 from feedback.models import Bulk
 
-GOES_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
-"""Buttons after which the next report is opened."""
+SNOOZES = (("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again"))
+"""How long a report may be put off by one press: what the button says after its verb, and its word."""
+FAILURES_SHOWN = 20
+_LENGTHS = {"4h": timedelta(hours=4), "1d": timedelta(days=1), "7d": timedelta(days=7)}
+_GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 
 
-def steps_of(form: QueryDict, *, is_bulk: bool = False) -> list[tuple[Verb, Patch]]:
-    """What a form asks for, as verbs with their arguments.
+def goes_on(form: QueryDict) -> bool:
+    """Whether the next report is opened after the button that was pressed."""
+    return _pressed(form)[0] in _GO_ON
 
-    A note that was typed goes along with whatever else is pressed beside it, so that no key loses it.
+
+def steps_of(form: QueryDict) -> list[tuple[Verb, Patch]]:
+    """What the report's form asks for, as verbs with their arguments.
+
+    A note or a label that was typed goes along with whatever is pressed beside it, so that no key loses it. Enter in a
+    field presses nothing, and asks for no more than what was typed.
     """
-    pressed = form.get("verb", "")
-    verb = verb_named({"note_next": "note", "": "note"}.get(pressed, pressed))
-    steps = [(verb, bodies.parse(verb.takes, _arguments(verb.name, form)))]
-    if (
-        not is_bulk
-        and verb.name != "note"
-        and "admin_note" in form
-        and _text(form, "admin_note") != _text(form, "note_was")
-    ):
-        note = verb_named("note")
-        steps.insert(0, (note, bodies.parse(note.takes, _arguments("note", form))))
+    verb, choice = _pressed(form)
+    steps = []
+    if verb in ("note", "note_next") or _text(form, "admin_note") != _text(form, "note_was"):
+        steps.append(_step("note", {"admin_note": _text(form, "admin_note") or None}))
+    labels = {"add": _names(form.get("label", "")), "remove": [choice] if verb == "unlabel" else []}
+    if labels["add"] or labels["remove"]:
+        steps.append(_step("label", labels))
+    elif verb == "label":
+        raise InvalidRequest("label: type a label first")
+    if verb not in ("", "note", "note_next", "label", "unlabel"):
+        steps.append(_step(verb, _arguments(verb, choice, form)))
     return steps
 
 
-def snoozes(now: datetime | None = None) -> list[tuple[str, str]]:
-    """How long a report may be put off by one press: the value of the button, and its word."""
-    return [("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again")]
+def step_for_all(form: QueryDict) -> tuple[Verb, Patch]:
+    """What the bulk's form asks for. Enter in its one field is a press of the button beside it."""
+    verb, choice = _pressed(form)
+    if verb in ("", "label"):
+        names = _names(form.get("label", ""))
+        if not names:
+            raise InvalidRequest("label: type a label first")
+        return _step("label", {"add": names})
+    return _step(verb, _arguments(verb, choice, form))
+
+
+def ticked(form: QueryDict) -> list[str]:
+    """The reports that a bulk is about."""
+    found = form.getlist("feedback_ids")
+    if not found:
+        raise InvalidRequest("feedback_ids: tick a report first")
+    return found
+
+
+def told_of_bulk(done: Bulk) -> str:
+    """What is worth saying about a bulk that was just begun; what was done and what failed stand elsewhere."""
+    return "" if done.total else "No report matches: nothing was done."
 
 
 def told_of_failures(done: Bulk) -> str:
-    """What a bulk could not do, with the first reasons."""
-    reasons = dict.fromkeys(done.failures.order_by("id").values_list("reason", flat=True)[:50])
-    unknown = done.failed_count and not reasons
-    why = "they are gone" if unknown else "; ".join(list(reasons)[:3])
-    return f"{done.failed_count} of {done.total} stayed as they were: {why}"
+    """How many reports a bulk could not change."""
+    return f"{done.failed_count} of {done.total} stayed as they were"
 
 
 def told_of_undo(done: Bulk) -> str:
     """What came of an undo."""
-    if done.state == Bulk.State.QUEUED:
+    if not done.is_over:
         return f"Taking back {done.total} changes."
     if done.failed_count:
-        return f"Taken back, but for this. {told_of_failures(done)}"
+        stayed = "not all of it" if done.total == 1 else told_of_failures(done)
+        return f"Taken back, but {stayed}."
     return "Taken back." if done.total == 1 else f"Taken back: {done.total} changes."
 
 
-def _arguments(verb: str, form: QueryDict) -> Mapping[str, Any]:
+def told_of_stop(stopped: Bulk) -> str:
+    """What a bulk had done when it was stopped."""
+    return f"Stopped after {stopped.dealt_with} of {stopped.total}. What was done stays, and can be undone."
+
+
+def _pressed(form: QueryDict) -> tuple[str, str]:
+    verb, _, choice = form.get("verb", "").partition(" ")
+    return verb or ("duplicate" if form.get("duplicate_of") else ""), choice
+
+
+def _step(name: str, arguments: Mapping[str, Any]) -> tuple[Verb, Patch]:
+    verb = verb_named(name)
+    return verb, bodies.parse(verb.takes, arguments)
+
+
+def _arguments(verb: str, choice: str, form: QueryDict) -> Mapping[str, Any]:
     match verb:
-        case "label":
-            return {"add": _names(form.get("label", "")), "remove": _names(form.get("remove", ""))}
-        case "note":
-            return {"admin_note": _text(form, "admin_note") or None}
         case "own":
-            return {"owner": form.get("owner") or None}
+            return {"owner": choice or None}
         case "resolve":
             return {"outcome": form["outcome"]} if form.get("outcome") else {}
         case "duplicate":
             return {"duplicate_of": form.get("duplicate_of", "").strip()}
         case "snooze":
-            return _snoozed(form.get("snooze", ""))
+            return _snoozed(choice)
         case "reply":
-            return {"public_status": form.get("public_status", ""), "public_reply": _text(form, "public_reply") or None}
+            return {"public_status": choice, "public_reply": _text(form, "public_reply") or None}
     return {}
 
 
 def _snoozed(choice: str) -> Mapping[str, Any]:
     if choice == "again":
         return {"until_again": True}
-    length = {"4h": timedelta(hours=4), "1d": timedelta(days=1), "7d": timedelta(days=7)}.get(choice)
-    if length is None:
-        raise InvalidRequest("until: must be 4h, 1d, 7d or again")
-    return {"until": (timezone.now() + length).isoformat()}
+    if choice not in _LENGTHS:
+        raise InvalidRequest("verb: snoozes for 4h, 1d, 7d or again")
+    return {"until": (timezone.now() + _LENGTHS[choice]).isoformat()}
 
 
 def _names(text: str) -> list[str]:

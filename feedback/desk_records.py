@@ -68,8 +68,6 @@ def named(changes: Iterable[TriageChange]) -> tuple[dict[int, User], dict[int, s
 
 def bulk_record(bulk: Bulk) -> BulkOut:
     """How far a bulk is, with the first 200 reports that it left as they were."""
-    is_over = bulk.state in (Bulk.State.DONE, Bulk.State.CANCELLED)
-    dealt_with = bulk.done_count + bulk.failed_count
     failures = bulk.failures.order_by("id").values_list("feedback_key", "reason")[:FAILURES_SHOWN]
     return BulkOut(
         bulk_id=ids.BULK + bulk.key,
@@ -79,7 +77,7 @@ def bulk_record(bulk: Bulk) -> BulkOut:
         total=bulk.total,
         done_count=bulk.done_count,
         failed_count=bulk.failed_count,
-        skipped_count=max(0, bulk.total - dealt_with) if is_over else 0,
+        skipped_count=max(0, bulk.total - bulk.dealt_with) if bulk.is_over else 0,
         failures=[FailureOut(feedback_id=ids.FEEDBACK + key, reason=reason) for key, reason in failures],
         created=bulk.created,
         finished_at=bulk.finished_at,

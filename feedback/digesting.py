@@ -1,6 +1,6 @@
 """What rated answers were made of: model, error, tools and words, worked out soon after a report was stored.
 
-A rating has to be quick, so the database only notes that its answer is to be looked at. The clock of a worker does it
+A rating has to be quick, so the database only notes that it is to be looked at. The clock of a worker does it
 every few seconds, and whoever asks for it does it first: what was rated a moment ago is found.
 """
 
@@ -32,8 +32,9 @@ def digest(limit: int = BATCH) -> int:
     if not Undigested.objects.exists():
         return 0
     with transaction.atomic():
-        waiting = Undigested.objects.select_for_update(skip_locked=True)
-        pks = list(waiting.order_by("-pk").values_list("pk", flat=True)[:limit])
+        # The reports are locked with it, so that nobody changes their words between being read and being indexed.
+        waiting = Undigested.objects.select_related("feedback").select_for_update(skip_locked=True, no_key=True)
+        pks = [row.pk for row in waiting.only("pk", "feedback__key").order_by("-pk")[:limit]]
         _store(pks)
         Undigested.objects.filter(pk__in=pks).delete()
         if _wakers and Triage.objects.filter(snoozed_until_again=True).exists():
@@ -82,7 +83,7 @@ def _store(pks: list[int]) -> None:
         ),
         ignore_conflicts=True,
     )
-    indexing.add_answers([("".join(answers[pk])[:_ANSWER_LENGTH], " ".join(tools[pk]), pk) for pk in pks])
+    indexing.add([("".join(answers[pk])[:_ANSWER_LENGTH], " ".join(tools[pk]), pk) for pk in pks])
 
 
 def _turns(pks: list[int]) -> dict[int, tuple[str, str]]:

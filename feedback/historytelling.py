@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.models import User
+from feedback.deciding import AGAIN, RETRACT
 from feedback.models import TriageChange
 from feedback.presenting import HistoryLine
 from feedback.taxonomy import Outcome
@@ -16,6 +17,8 @@ _SHOWN = 120
 
 def lines_of(change: TriageChange, people: Mapping[int, User], reports: Mapping[int, str]) -> list[HistoryLine]:
     """One change as lines, with the people and reports that it names (`desk_records.named`)."""
+    if change.verb == RETRACT:
+        return [_inherited(change, reports)]
     return [
         _line(change, column, people, reports)
         for column in change.after
@@ -43,14 +46,23 @@ def _line(change: TriageChange, column: str, people: Mapping[int, User], reports
             return HistoryLine(who, f"let go of it{undo}", change.at, before=_name(people, before))
         case "owner_id":
             return HistoryLine(who, f"gave it to{undo}", change.at, _name(people, before), _name(people, after))
-        case "snoozed_until" if change.verb == "again":
+        case "snoozed_until" if change.verb == AGAIN:
             return HistoryLine(who, "reported the same again, so it is due", change.at)
         case "snoozed_until" | "snoozed_until_again" if after:
             return HistoryLine(who, f"snoozed it{undo}", change.at, after=_when(after))
         case "snoozed_until" | "snoozed_until_again":
             return HistoryLine(who, f"woke it{undo}", change.at)
     verb = "removed" if after is None else "changed" if before else "set"
+    if column == "public_status":
+        before, after = (str(value or "").replace("_", " ") for value in (before, after))
     return HistoryLine(who, f"{verb} the {_WORDS[column]}{undo}", change.at, _short(before), _short(after))
+
+
+def _inherited(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
+    """The report of which this one was a duplicate is gone; `pass_on` opened this one or gave it to another."""
+    of = change.after.get("duplicate_of_id")
+    now = f"it is a duplicate of {reports.get(of, 'a report that is gone')} now" if of else "it is open again"
+    return HistoryLine(change.actor.display_name, f"took back what it was a duplicate of: {now}", change.at)
 
 
 def _is_time(change: TriageChange) -> bool:
@@ -66,4 +78,4 @@ def _name(people: Mapping[int, User], pk: int | None) -> str:
 
 
 def _short(value: Any) -> str:
-    return str(value).replace("_", " ")[:_SHOWN] if value is not None else ""
+    return str(value)[:_SHOWN] if value is not None else ""

@@ -15,4 +15,4 @@ def register() -> None:
     """Called once when Django is ready."""
     accounts_hooks.register_open_reports(open_reports)
     digesting.register_wake(triage.wake_again)
-    threads_hooks.register(screens.message_marks, screens.thread_counts)
+    threads_hooks.register(screens.message_marks, screens.thread_counts, screens.replied)

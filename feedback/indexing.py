@@ -1,10 +1,11 @@
-"""What the database itself keeps beside each report: the words to find it by, who owns it, that it is undigested.
+"""What the database itself keeps beside each report: who owns it, that it is undigested, and changes of its words.
 
 Triggers do it, so that no verb, command or repair by hand can leave one of them out. They are put in place after every
 migration, and taken away before one on SQLite, where a changed table is a new one that would lose them in silence.
 
 The index has a row for each report: on SQLite an FTS5 table with one column a kind of text, on PostgreSQL a vector with
-one weight a kind. Notes and note follow the report; what the answer said is added by `feedback.digesting`.
+one weight a kind. The row comes with the digest, not with the rating: it would make the rating half as long again.
+From then on the database follows what the submitter and the admins change.
 """
 
 import re
@@ -28,7 +29,6 @@ _WORD = re.compile(r"[^\W_]+")
 _SQLITE = {
     "feedback_report_added": """
         AFTER INSERT ON feedback_userfeedback BEGIN
-            INSERT INTO feedback_search (rowid, notes, note) VALUES (new.id, new.notes, new.admin_note);
             INSERT INTO feedback_undigested (feedback_id) VALUES (new.id);
         END""",
     "feedback_report_reworded": """
@@ -57,10 +57,7 @@ _SQLITE = {
 _POSTGRES = {
     "feedback_report_added": (
         "AFTER INSERT ON feedback_userfeedback FOR EACH ROW",
-        """
-        INSERT INTO feedback_search (feedback_id, document)
-            VALUES (new.id, feedback_words(new.notes, 'A') || feedback_words(new.admin_note, 'B'));
-        INSERT INTO feedback_undigested (feedback_id) VALUES (new.id);""",
+        "INSERT INTO feedback_undigested (feedback_id) VALUES (new.id);",
     ),
     "feedback_report_reworded": (
         "AFTER UPDATE OF notes, admin_note ON feedback_userfeedback FOR EACH ROW "
@@ -134,15 +131,22 @@ def remove(**signal: Any) -> None:
                 cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
 
 
-def add_answers(rows: list[tuple[str, str, int]]) -> None:
-    """Index what answers said and the names of their tools; each row ends with the row id of its report."""
+def add(rows: list[tuple[str, str, int]]) -> None:
+    """Index reports with what their answers said and the names of the tools; each row ends with the row id.
+
+    Whoever calls this has the reports locked: a change of their words follows only in a row that is there.
+    """
     if connection.vendor == "sqlite":
-        sql = f"UPDATE {TABLE} SET answer = %s, tools = %s WHERE rowid = %s"  # noqa: S608
-    else:
-        # What the report itself says is taken from the row as it is then: somebody may be changing it.
         sql = (
-            f"UPDATE {TABLE} SET document = feedback_words(%s, 'C') || feedback_words(%s, 'D') "  # noqa: S608
-            "|| ts_filter(document, '{a,b}') WHERE feedback_id = %s"
+            f"INSERT OR REPLACE INTO {TABLE} (rowid, notes, note, answer, tools) "  # noqa: S608
+            "SELECT id, notes, admin_note, %s, %s FROM feedback_userfeedback WHERE id = %s"
+        )
+    else:
+        sql = (
+            f"INSERT INTO {TABLE} (feedback_id, document) "  # noqa: S608
+            "SELECT id, feedback_words(%s, 'C') || feedback_words(%s, 'D') "
+            "|| feedback_words(notes, 'A') || feedback_words(admin_note, 'B') FROM feedback_userfeedback WHERE id = %s "
+            "ON CONFLICT (feedback_id) DO UPDATE SET document = excluded.document"
         )
     with connection.cursor() as cursor:
         cursor.executemany(sql, rows)

@@ -40,9 +40,7 @@ def describe(actor: Actor, name: str, description: str) -> Label:
     """Say what a label is for, for those who choose one."""
     require_admin(actor)
     found = _named(name)
-    if len(description) > 200:
-        raise InvalidRequest("description: must have at most 200 characters")
-    found.description = description.strip()
+    found.description = _description(description)
     found.save(update_fields=["description"])
     return found
 
@@ -56,7 +54,7 @@ def make(actor: Actor, name: str, description: str = "") -> Label:
     if Label.objects.filter(folded=wanted[0].casefold()).exists():
         raise Conflict(f"There is a label {wanted[0]} already.")
     return Label.objects.create(
-        name=wanted[0], folded=wanted[0].casefold(), description=description.strip()[:200], created_by_id=actor.user_id
+        name=wanted[0], folded=wanted[0].casefold(), description=_description(description), created_by_id=actor.user_id
     )
 
 
@@ -67,6 +65,13 @@ def drop(actor: Actor, name: str) -> None:
     if carried := Labelled.objects.filter(label=found).count():
         raise Conflict(f"{carried} reports carry the label {found.name}: take it off first.")
     found.delete()
+
+
+def _description(text: str) -> str:
+    clean = text.strip()
+    if len(clean) > 200:
+        raise InvalidRequest("description: must have at most 200 characters")
+    return clean
 
 
 def _named(name: str) -> Label:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
+from django.db import transaction
 from django.utils import timezone
 
 from core import notices
@@ -24,7 +25,8 @@ def hold(actor: Actor, feedback_id: str) -> str | None:
         return held.holder.display_name
     is_new = not Lease.objects.filter(feedback=report, until__gt=now).exists()
     # Two who come at the same moment: the later statement wins, and the next look of the earlier one tells them.
-    _LEASES.insert(Lease(feedback=report, holder_id=actor.user_id, until=now + LEASE))
+    with triage.named_reports_stay(), transaction.atomic():
+        _LEASES.insert(Lease(feedback=report, holder_id=actor.user_id, until=now + LEASE))
     if is_new:
         notices.publish(triage.NOTICE)
     return None

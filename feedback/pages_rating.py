@@ -1,7 +1,9 @@
-"""Rating an answer in place: thin doors to `feedback.capture`."""
+"""Rating an answer in place, and taking it back: thin doors to `feedback.capture`."""
 
+from dataclasses import replace
 from typing import Any
 
+from django.contrib import messages as notes
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -30,19 +32,40 @@ def rate(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.RATE)
     capture.require_rateable(thread, index)
-    here = reverse("threads:detail", args=[thread.thread_id])
-    form = RateForm.of(
-        screens.message_marks(actor, thread).get(index) if _has_own(actor, thread, index) else None,
-        index=index,
-        action=request.path,
-        back=f"{here}#m{index}",
-        sentiment=request.GET.get("sentiment", ""),
-    )
+    form = _form(actor, thread, index, request.GET.get("sentiment", ""))
     if request.method == "POST":
         return _submitted(request, actor, thread, form)
     if request.headers.get("HX-Request"):
         return render(request, "feedback/_form.html", {"form": form})
-    return _rate_page(request, actor, thread, form)
+    return _message_page(request, actor, thread, form)
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
+    """Take one's rating back. With scripts it is one press, and what was said stands in the form, not sent any more."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.RATE)
+    capture.require_rated(actor, thread, index)
+    form = _form(actor, thread, index)
+    if request.method == "GET":
+        return _message_page(request, actor, thread, form, template="feedback/retract.html")
+    capture.retract(actor, thread, index)
+    if request.headers.get("HX-Request"):
+        rated = _rated(actor, thread, index)
+        return render(request, "feedback/_rated.html", {**rated, "form": replace(form, is_taken_back=True)})
+    notes.success(request, "Your rating was taken back.")
+    return redirect(form.back)
+
+
+def _form(actor: Actor, thread: Thread, index: int, sentiment: str = "") -> RateForm:
+    return RateForm.of(
+        screens.message_marks(actor, thread).get(index) if _has_own(actor, thread, index) else None,
+        index=index,
+        action=reverse("feedback:rate", args=[thread.thread_id, index]),
+        back=f"{reverse('threads:detail', args=[thread.thread_id])}#m{index}",
+        sentiment=sentiment,
+    )
 
 
 def _submitted(request: HttpRequest, actor: Actor, thread: Thread, form: RateForm) -> HttpResponse:
@@ -60,9 +83,10 @@ def _submitted(request: HttpRequest, actor: Actor, thread: Thread, form: RateFor
         refused = _refused(form, given, problem)
         if is_partial:
             mark = screens.message_marks(actor, thread).get(form.index)
-            context = {"index": form.index, "mark": mark, "form": refused, "here": form.back}
+            here = reverse("threads:detail", args=[thread.thread_id])
+            context = {"index": form.index, "mark": mark, "form": refused, "here": here}
             return render(request, "feedback/_mark.html", context, status=400)
-        return _rate_page(request, actor, thread, refused, status=400)
+        return _message_page(request, actor, thread, refused, status=400)
     if not is_partial:
         return redirect(form.back)
     return render(request, "feedback/_rated.html", _rated(actor, thread, form.index))
@@ -90,7 +114,16 @@ def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> 
     )
 
 
-def _rate_page(request: HttpRequest, actor: Actor, thread: Thread, form: RateForm, status: int = 200) -> HttpResponse:
+def _message_page(
+    request: HttpRequest,
+    actor: Actor,
+    thread: Thread,
+    form: RateForm,
+    *,
+    status: int = 200,
+    template: str = "feedback/rate.html",
+) -> HttpResponse:
+    """The message with what is to be said of it, as a page of its own."""
     start = thread_screens.stretch_start(thread, form.index)
     turns = thread_screens.screen(actor, thread, between=(start, form.index)).turns()
     context = {
@@ -99,7 +132,7 @@ def _rate_page(request: HttpRequest, actor: Actor, thread: Thread, form: RateFor
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "turn": next((turn for turn in turns if form.index in turn.covers), None),
     }
-    return render(request, "feedback/rate.html", context, status=status)
+    return render(request, template, context, status=status)
 
 
 def _has_own(actor: Actor, thread: Thread, index: int) -> bool:

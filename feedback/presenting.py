@@ -46,8 +46,11 @@ def fitting(sentiment: str, categories: Iterable[str]) -> tuple[str, ...]:
 
 
 def sentence(name: str, reason: str) -> str:
-    """A refusal of a field, for people."""
-    return f"{name.capitalize()} {reason.removeprefix('String ')}."
+    """A refusal of a field, for people. A reason that is a sentence already stays one."""
+    if reason.startswith(("a ", "an ", "the ", "tick ", "type ")):
+        return f"{reason[0].upper()}{reason[1:]}."
+    said = "that" if name == "duplicate_of" else name.removeprefix("admin_").removeprefix("public_").replace("_", " ")
+    return f"{said.capitalize()} {reason.removeprefix('String ')}."
 
 
 class _Spelled(Sentimental):
@@ -120,7 +123,6 @@ class Conflict:
     """Two people at one report: who changed what, what stands there now, and what was typed here."""
 
     who: str
-    column: str
     theirs: str
     mine: str
 
@@ -225,7 +227,8 @@ class DeskBar:
     here: str
     pane: str
     notes: tuple[str, ...] = ()
-    is_counted_out: bool = False
+    total: int | None = None
+    """How many reports match, counted up to a thousand; None where the query is not understood."""
 
     @property
     def wrong(self) -> list[Token]:
@@ -234,8 +237,9 @@ class DeskBar:
 
     @property
     def view(self) -> Choice | None:
-        """The view that the query is."""
-        return next((view for view in self.views if view.is_current), None)
+        """The view that the query is, rather one that the reader may change."""
+        current = [view for view in self.views if view.is_current]
+        return max(current, key=lambda view: bool(view.view_id), default=None)
 
 
 _PANES = {"list": "List", "talk": "Conversation", "report": "Report"}
@@ -269,6 +273,8 @@ class RateForm:
     categories: tuple[str, ...] = ()
     notes: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
+    is_taken_back: bool = False
+    """It holds what was said until just now, and is not said any more."""
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[str, str, bool]]]]:

@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 
 from core import ids
 from core.prepared import Prepared
-from feedback.models import UserFeedback
-from feedback.wire import FullFeedbackOut, UserFeedbackOut
+from feedback.models import Reply, UserFeedback
+from feedback.wire import FullFeedbackOut, ReplyOut, UserFeedbackOut
 
 _COLUMNS: dict[str, str] = {
     "feedback_id": "key",
@@ -52,6 +52,28 @@ def user_record(pk: int) -> UserFeedbackOut:
 def user_records(rows: QuerySet[UserFeedback]) -> list[UserFeedbackOut]:
     """Reports as their submitter sees them."""
     return [UserFeedbackOut.trusted(_fields(UserFeedbackOut, values)) for values in rows.values_list(*USER_COLUMNS)]
+
+
+_TOLD = ("key", "message_sequence_num", "reply__public_status", "reply__public_reply", "reply__replied_at")
+
+
+def reply_records(rows: QuerySet[UserFeedback]) -> list[ReplyOut]:
+    """What the submitter of each report is told. That an answer was taken back again is the admins' own affair."""
+    return [
+        ReplyOut(
+            feedback_id=ids.FEEDBACK + key,
+            message_sequence_num=index,
+            public_status=status or Reply.Status.RECEIVED.value,
+            public_reply=words,
+            replied_at=at if is_told(status) else None,
+        )
+        for key, index, status, words, at in rows.values_list(*_TOLD)
+    ]
+
+
+def is_told(status: str | None) -> bool:
+    """Whether the submitter was told more than that the report came in."""
+    return status not in (None, Reply.Status.RECEIVED)
 
 
 def full_record_of(pk: int) -> FullFeedbackOut:

@@ -23,6 +23,8 @@ class BuiltIn:
 
     name: str
     query: str
+    is_work: bool = True
+    """Whether its count says how much is left to do; the page counts no other one."""
 
 
 BUILT_IN = (
@@ -30,7 +32,7 @@ BUILT_IN = (
     BuiltIn("For me", "is:open owner:me"),
     BuiltIn("Negative", "is:open sentiment:negative"),
     BuiltIn("Due", "is:due"),
-    BuiltIn("Resolved this week", "is:resolved resolved:<7d"),
+    BuiltIn("Resolved this week", "is:resolved resolved:<7d", is_work=False),
 )
 DEFAULT = BUILT_IN[0]
 

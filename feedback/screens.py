@@ -11,13 +11,13 @@ from accounts.rights import Right
 from core import ids
 from core.actor import Actor
 from core.prepared import Prepared, Row
-from feedback import desk_records, historytelling, leasing, versions
+from feedback import desk_records, historytelling, leasing, projecting, versions
 from feedback.deciding import labels_of
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, href
 from threads.access import may
 from threads.models import Thread
-from threads.presenting import Mark
+from threads.presenting import Mark, Told
 
 
 def rows_of(actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], current: str) -> list[ReportRow]:
@@ -74,7 +74,9 @@ def _row(
     )
 
 
-def card_of(actor: Actor, report: UserFeedback, *, here: str, next_href: str, near: Sequence[Near] = ()) -> ReportCard:
+def card_of(
+    actor: Actor, report: UserFeedback, *, here: str, next_href: str, held_by: str = "", near: Sequence[Near] = ()
+) -> ReportCard:
     """The open report with all that stands beside it, and its history."""
     thread = report.thread
     beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first() or Triage()
@@ -109,7 +111,7 @@ def card_of(actor: Actor, report: UserFeedback, *, here: str, next_href: str, ne
         public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
         public_reply=(reply.public_reply or "") if reply else "",
         replied_at=reply.replied_at if reply else None,
-        held_by=leasing.holders(actor, [report.pk]).get(report.pk, ""),
+        held_by=held_by,
         version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
         history=tuple(_history(report, changes)),
         near=tuple(near),
@@ -133,20 +135,36 @@ def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
     """Ratings beside the messages of a thread: one's own, and for admins the latest of each message else."""
     rows = _MARKS.rows(thread.pk) if actor.is_admin else _OWN_MARKS.rows(thread.pk, actor.user_id)
     marks: dict[int, Mark] = {}
-    for index, sentiment, categories, notes, author_id, name, email in rows:
+    for index, sentiment, categories, notes, modified, author_id, name, email, status, words, at in rows:
         mine = author_id == actor.user_id
         held = marks.get(index)
         if held is None or mine or not held.mine:
-            marks[index] = Mark(sentiment, tuple(categories), notes or "", name or email.partition("@")[0], mine)
+            told = _told(status, words, at, modified) if mine else None
+            by = name or email.partition("@")[0]
+            marks[index] = Mark(sentiment, tuple(categories), notes or "", by, mine, told)
     return marks
+
+
+def _told(status: str | None, words: str | None, at: datetime | None, rated_at: datetime) -> Told:
+    """What its submitter sees of the desk: what `Reply` says, and nothing else."""
+    if status is None or at is None or not projecting.is_told(status):
+        return Told(Reply.Status.RECEIVED.label, rated_at)
+    return Told(Reply.Status(status).label, at, words or "")
+
+
+def replied(actor: Actor, thread: Thread) -> dict[int, datetime]:
+    """When the actor was told something of an own report in a thread, by message. One query."""
+    rows = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
+    return dict(rows.values_list("feedback__message_sequence_num", "replied_at"))
 
 
 def _marks(thread_pk: int, *author: int) -> QuerySet[UserFeedback, Row]:
     rows = UserFeedback.objects.filter(thread=thread_pk).order_by("modified")
     rows = rows.filter(created_by=author[0]) if author else rows
     return rows.values_list(
-        *("message_sequence_num", "sentiment", "categories", "notes"),
+        *("message_sequence_num", "sentiment", "categories", "notes", "modified"),
         *("created_by_id", "created_by__name", "created_by__email"),
+        *("reply__public_status", "reply__public_reply", "reply__replied_at"),
     )
 
 

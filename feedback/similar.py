@@ -4,7 +4,6 @@ Candidates come from indexes, a few dozen of each kind, the newest first: the sa
 word of the notes. What they have in common is then compared in Python.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
@@ -14,23 +13,13 @@ from core.actor import Actor
 from feedback import digesting, projecting
 from feedback.comparing import EACH, Facts, Shared, facts_of, reasons_shared, shared, telling, wakes
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
-from feedback.wire import FullFeedbackOut
+from feedback.wire_finding import SimilarReportOut
 
-__all__ = ["Shared", "SimilarReport", "reasons_shared", "similar_to", "wakes"]
+__all__ = ["Shared", "reasons_shared", "similar_to", "wakes"]
 _WORTH_SHOWING = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarReport:
-    """Another report, and why it stands here."""
-
-    pk: int
-    report: FullFeedbackOut
-    reasons: tuple[str, ...]
-    score: float
-
-
-def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[SimilarReport]:
+def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[SimilarReportOut]:
     """The reports most like one: its own org's first, open ones first, then by score. For platform admins.
 
     A number of queries that the number of reports does not change.
@@ -45,7 +34,7 @@ def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[Simil
     worth.sort(key=lambda pair: (pair[0].org != one.org, pair[0].resolved, -pair[1].score, -pair[0].pk))
     records = projecting.full_records([other.pk for other, _ in worth[:limit]])
     return [
-        SimilarReport(other.pk, records[other.pk], common.reasons, round(common.score, 2))
+        SimilarReportOut(**records[other.pk].model_dump(), reasons=common.reasons, score=round(common.score, 2))
         for other, common in worth[:limit]
         if other.pk in records
     ]

@@ -1,10 +1,12 @@
 """Triage: what admins make of a report. Each change is recorded with what was before and after."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Model
 from django.utils import timezone
 from pydantic import BaseModel
@@ -12,10 +14,11 @@ from pydantic import BaseModel
 from accounts.rights import require_admin
 from core import ids, notices
 from core.actor import Actor
-from core.errors import NotFound
+from core.errors import Conflict, NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from feedback import labelling, projecting, versions, webhooks
 from feedback.deciding import (
+    AGAIN,
     BESIDE_COLUMNS,
     REPLY_COLUMNS,
     REPORT_COLUMNS,
@@ -27,6 +30,7 @@ from feedback.deciding import (
 )
 from feedback.models import Reply, Retraction, Triage, TriageChange, UserFeedback
 from feedback.wire import FullFeedbackOut, TriageIn
+from threads import hooks as threads_hooks
 
 Row = TypeVar("Row", bound=Model)
 NOTICE = "desk"
@@ -38,7 +42,10 @@ _BESIDE = PreparedInsert(Triage, unique=("feedback",), update=[name.removesuffix
 _REPLIES = PreparedInsert(Reply, unique=("feedback",), update=(*REPLY_COLUMNS, "replied_at"))
 _TRIAGE = PreparedRow(lambda pk: Triage.objects.filter(pk=pk), Triage, int)
 _REPLY = PreparedRow(lambda pk: Reply.objects.filter(pk=pk), Reply, int)
-_LOCKED = PreparedRow(lambda key: UserFeedback.objects.select_for_update().filter(key=key), UserFeedback, str)
+# No admin's verb changes a key, so rows that name the report, a lease for one, need not wait for it.
+_LOCKED = PreparedRow(
+    lambda key: UserFeedback.objects.select_for_update(no_key=True).filter(key=key), UserFeedback, str
+)
 
 
 def report_for(actor: Actor, feedback_id: str, *, lock: bool = False) -> UserFeedback:
@@ -76,7 +83,7 @@ def act(
     is written here stands against it. Both raise `Stale`.
     """
     action, changed = ids.new_key(), False
-    with transaction.atomic():
+    with named_reports_stay(), transaction.atomic():
         report = report_for(actor, feedback_id, lock=True)
         versions.require(report, expected)
         for verb, body in steps:
@@ -98,10 +105,22 @@ def wake_again(pks: Iterable[int], because: int) -> None:
     """
     cause = UserFeedback.objects.select_related("created_by").get(pk=because)
     submitter = Actor(cause.created_by_id, cause.created_by.email, cause.created_by.display_name)
-    for report in UserFeedback.objects.select_for_update().filter(pk__in=list(pks), resolved=False).order_by("pk"):
+    asleep = UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=list(pks), resolved=False)
+    for report in asleep.order_by("pk"):
         due = {"snoozed_until": timezone.now(), "snoozed_until_again": False}
-        apply(submitter, subject_of(report), "again", due, action=ids.new_key())
+        apply(submitter, subject_of(report), AGAIN, due, action=ids.new_key())
     transaction.on_commit(lambda: notices.publish(NOTICE))
+
+
+@contextmanager
+def named_reports_stay() -> Iterator[None]:
+    """Around a transaction that names another report, or one that it did not lock: its submitter may take it back
+    just then, which the database notices at the commit.
+    """
+    try:
+        yield
+    except IntegrityError:
+        raise Conflict("A submitter took this report back just now, or the one that it names.") from None
 
 
 def subject_of(report: UserFeedback, verb: Verb | None = None) -> Subject:
@@ -166,6 +185,7 @@ def _store(subject: Subject, after: Decision, now: datetime) -> None:
         _BESIDE.insert(_with(subject.beside or Triage(feedback=subject.report), written))
     if written := _of(after, REPLY_COLUMNS):
         _REPLIES.insert(_with(subject.reply or Reply(feedback=subject.report), {**written, "replied_at": now}))
+        transaction.on_commit(partial(threads_hooks.wake_readers, subject.report.thread_id))
 
 
 def _of(after: Decision, columns: Iterable[str]) -> dict[str, Any]:

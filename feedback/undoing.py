@@ -12,7 +12,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from feedback import triage
-from feedback.deciding import Subject, read_back, spelled
+from feedback.deciding import AGAIN, RETRACT, Decision, Subject, read_back, spelled
 from feedback.models import TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
@@ -35,13 +35,18 @@ _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
 
 @dataclass(frozen=True, slots=True)
 class LastAction:
-    """What somebody did last and can still take back: the verb, to how many reports, the words of one, until when."""
+    """What somebody did last and can still take back: the verb, to how many reports, the words of one, when."""
 
     action: str
     verb: str
     report_count: int
     subject: str
-    until: datetime
+    at: datetime
+
+    @property
+    def until(self) -> datetime:
+        """How long it can be taken back."""
+        return self.at + WINDOW
 
     @property
     def action_id(self) -> str:
@@ -54,7 +59,8 @@ class LastAction:
         done = _DONE_WORDS.get(self.verb, "Changed")
         if self.report_count > 1:
             return f"{done} {self.report_count} reports"
-        return f"{done} \u201c{self.subject[:60]}\u201d" if self.subject else f"{done} a report without words"
+        said = self.subject if len(self.subject) <= 60 else f"{self.subject[:59].rstrip()}…"
+        return f"{done} \u201c{said}\u201d" if said else f"{done} a report without words"
 
     @property
     def minutes(self) -> int:
@@ -68,7 +74,7 @@ def last_action(actor: Actor) -> LastAction | None:
     found = (
         TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
         .exclude(Exists(undone))
-        .exclude(verb="again")
+        .exclude(verb__in=(AGAIN, RETRACT))
         .select_related("feedback")
         .order_by("-id")
         .first()
@@ -76,7 +82,14 @@ def last_action(actor: Actor) -> LastAction | None:
     if found is None:
         return None
     count = TriageChange.objects.filter(action=found.action).values("feedback").distinct().count()
-    return LastAction(found.action, found.verb, count, found.feedback.notes or "", found.at + WINDOW)
+    return LastAction(found.action, found.verb, count, found.feedback.notes or "", found.at)
+
+
+def only_report(action: str) -> str | None:
+    """The id of the report that an action was about, None where it was about several."""
+    keys = TriageChange.objects.filter(action=action).order_by().values_list("feedback__key", flat=True).distinct()[:2]
+    found = list(keys)
+    return ids.FEEDBACK + found[0] if len(found) == 1 else None
 
 
 def require_undoable(actor: Actor, action: str) -> TriageChange:
@@ -90,6 +103,8 @@ def require_undoable(actor: Actor, action: str) -> TriageChange:
         raise NotFound("There is no such action.")
     if first.at < timezone.now() - WINDOW:
         raise Conflict("That is more than 30 minutes ago and can no longer be taken back.")
+    if first.verb in (AGAIN, RETRACT):
+        raise Conflict("What a submitter took back stays taken back.")
     if first.undoes is not None:
         raise Conflict("That took something back itself. Do it again instead.")
     if TriageChange.objects.filter(undoes=action).exists():
@@ -102,7 +117,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
 
     Gives the columns that somebody has changed since and that therefore stay; `NotFound` where the report is gone.
     """
-    report = UserFeedback.objects.select_for_update().filter(pk=change.feedback_id).first()
+    report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
     if report is None:
         raise NotFound("The submitter took this report back.")
     subject = triage.subject_of(report)
@@ -110,6 +125,9 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     if "resolved" in stay:  # the resolution is somebody else's now, and all that it says
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
+    if _is_of_nothing(decision):
+        decision["duplicate_of_id"] = None
+        stay.append("duplicate_of_id")
     triage.apply(actor, subject, "undo", decision, action=action, undoes=change.action)
     return [column for column in stay if column not in _HISTORY_ONLY]
 
@@ -122,6 +140,12 @@ def changes_of(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
 def columns_line(columns: Iterable[str]) -> str:
     """Columns, for people."""
     return ", ".join(column.removesuffix("_id").replace("admin_", "").replace("_", " ") for column in columns)
+
+
+def _is_of_nothing(decision: Decision) -> bool:
+    """Whether it would name a report that was taken back since."""
+    of = decision.get("duplicate_of_id")
+    return of is not None and not UserFeedback.objects.filter(pk=of).exists()
 
 
 def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:

@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from feedback import pages_desk, pages_rating
+from feedback import pages_desk, pages_export, pages_labels, pages_rating
+from feedback.insight import pages as insight
 from feedback.webhooks import pages as webhooks
 
 app_name = "feedback"
@@ -10,12 +11,17 @@ urlpatterns = [
     path("feedback/", pages_desk.desk, name="desk"),
     path("feedback/bulk/", pages_desk.act_on_all, name="bulk"),
     path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
+    path("feedback/insight/", insight.insight, name="insight"),
+    path("feedback/export/", pages_export.export, name="export"),
     path("feedback/live/", pages_desk.live, name="live"),
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),
     path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),
     path("feedback/<str:feedback_id>/lease/", pages_desk.hold, name="lease"),
     path("threads/<str:thread_id>/messages/<int:index>/rate/", pages_rating.rate, name="rate"),
+    path("settings/labels/", pages_labels.labels, name="labels"),
+    path("settings/labels/describe/", pages_labels.describe, name="label_describe"),
+    path("settings/labels/drop/", pages_labels.drop, name="label_drop"),
     path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
     path("settings/webhooks/<str:webhook_id>/", webhooks.webhook, name="webhook"),
     path("settings/webhooks/<str:webhook_id>/change/", webhooks.change, name="webhook_change"),
@@ -27,4 +33,5 @@ urlpatterns = [
         webhooks.replay,
         name="webhook_replay",
     ),
+    path("threads/<str:thread_id>/messages/<int:index>/retract/", pages_rating.retract, name="retract"),
 ]

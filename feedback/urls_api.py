@@ -3,6 +3,7 @@
 from django.urls import path
 
 from feedback import api, api_desk, api_finding
+from feedback.insight import api as insight
 from feedback.webhooks import api as webhooks
 
 _DESK = "ai/admin/feedback"
@@ -11,6 +12,8 @@ urlpatterns = [
     path(f"{_DESK}/bulk", api_desk.Bulks.as_view()),
     path(f"{_DESK}/bulk/<str:bulk_id>", api_desk.OneBulk.as_view()),
     path(f"{_DESK}/bulk/<str:bulk_id>/cancel", api_desk.CancelBulk.as_view()),
+    path(f"{_DESK}/insight", insight.Insight.as_view()),
+    path(f"{_DESK}/export", api_desk.Export.as_view()),
     path(f"{_DESK}/labels", api_desk.Labels.as_view()),
     path(f"{_DESK}/labels/<str:name>", api_desk.OneLabel.as_view()),
     path(f"{_DESK}/terms", api_finding.QueryTerms.as_view()),
@@ -28,6 +31,7 @@ for root in ("ai/threads", "ai/chats"):
     urlpatterns += [
         path(f"{root}/<str:thread_id>/messages/<str:index>/feedback", api.MessageFeedback.as_view()),
         path(f"{root}/<str:thread_id>/feedback", api.OwnFeedback.as_view()),
+        path(f"{root}/<str:thread_id>/feedback/replies", api.OwnReplies.as_view()),
     ]
 urlpatterns += [
     path("webhooks", webhooks.Webhooks.as_view()),

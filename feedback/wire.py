@@ -66,6 +66,16 @@ class UserFeedbackOut(Wire):
     notes: str | None
 
 
+class ReplyOut(Wire):
+    """What a submitter is told of a report, written for them on purpose. `replied_at` is null until there is any."""
+
+    feedback_id: str
+    message_sequence_num: int
+    public_status: str
+    public_reply: str | None
+    replied_at: datetime | None
+
+
 class FullFeedbackOut(UserFeedbackOut):
     """A report as admins see it (B126)."""
 

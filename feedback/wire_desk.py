@@ -9,8 +9,8 @@ from core.wire import Page, Patch, Wire
 from feedback.wire import FullFeedbackOut
 
 
-class DeskRecordOut(FullFeedbackOut):
-    """A report with all that admins keep beside it; `version` is what If-Match takes."""
+class ExportedOut(FullFeedbackOut):
+    """A report with all that admins keep beside it, as it goes into a file."""
 
     labels: list[str]
     owner: str | None
@@ -21,6 +21,11 @@ class DeskRecordOut(FullFeedbackOut):
     public_status: str
     public_reply: str | None
     replied_at: datetime | None
+
+
+class DeskRecordOut(ExportedOut):
+    """The same at the desk: `lease` is who has it open, `version` what If-Match takes."""
+
     lease: str | None
     version: str
 

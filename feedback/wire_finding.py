@@ -4,10 +4,9 @@ from core.wire import Wire
 from feedback.wire import FullFeedbackOut
 
 
-class SimilarReportOut(Wire):
+class SimilarReportOut(FullFeedbackOut):
     """A report that is like another one, and why."""
 
-    report: FullFeedbackOut
     reasons: tuple[str, ...]
     score: float
 

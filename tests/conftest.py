@@ -94,6 +94,16 @@ def data_of(response: HttpResponse) -> Any:
     return json.loads(response.content)["data"]
 
 
+def content_of(response: Any) -> bytes:
+    """Everything that was answered, also where it comes in pieces."""
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def leave(response: Any) -> None:
+    """Close an answer that comes in pieces, without taking the test's own database connection along."""
+    response._iterator.close()  # the client's wrapper: `close` of the response itself ends it, and then closes again
+
+
 def refusal_of(response: HttpResponse) -> tuple[int, str, str]:
     """Status, code and message of a refusal, after checking that its envelope holds nothing else (B168)."""
     content = json.loads(response.content)

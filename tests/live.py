@@ -161,13 +161,14 @@ for member in (found.alice, found.bob):
     add_member(generous, member.user)
 for policy in Org.POLICIES:
     call_command("org_policy", generous.slug, policy, "on", verbosity=0, stdout=io.StringIO())
-names = ("alice", "bob", "eve", "admin")
+everybody = {name: found.named(name) for name in ("alice", "bob", "eve", "admin")}
+everybody["bea"] = people.second_admin()
 print(json.dumps({
     "org_id": found.acme.org_id,
     "orgs": {org.slug: org.org_id for org in (found.acme, found.globex, generous)},
-    "tokens": {name: found.named(name).token for name in names},
-    "passwords": {name: people.PASSWORD for name in names},
-    "emails": {name: found.named(name).user.email for name in names},
+    "tokens": {name: person.token for name, person in everybody.items()},
+    "passwords": {name: people.PASSWORD for name in everybody},
+    "emails": {name: person.user.email for name, person in everybody.items()},
 }))
 """
 

@@ -45,6 +45,11 @@ def gather() -> People:
     return People(acme, globex, alice, bob, eve, admin)
 
 
+def second_admin() -> Person:
+    """A colleague of the platform admin, for what two do at once."""
+    return _person("bea@heddle.test", None, is_staff=True)
+
+
 def _person(email: str, org: Org | None, **fields: bool) -> Person:
     user = User.objects.create_user(email, PASSWORD, name=email.partition("@")[0].capitalize(), **fields)
     if org is not None:

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from core import notices
 from core.actor import Actor
+from threads import transcript
 from threads.models import Thread
 from threads.presenting import Mark
 
@@ -13,18 +16,24 @@ ThreadCounts = Callable[[Actor, Sequence[int]], Mapping[int, tuple[int, int]]]
 """How many negative and positive ratings the actor may see in each of these threads."""
 
 
+Replies = Callable[[Actor, Thread], Mapping[int, datetime]]
+"""When the actor was last told something of an own rating in the thread, by message."""
+
+
 @dataclass
 class _Hooks:
     message_marks: MessageMarks = lambda actor, thread: {}
     thread_counts: ThreadCounts = lambda actor, thread_ids: {}
+    replies: Replies = lambda actor, thread: {}
 
 
 _registered = _Hooks()
 
 
-def register(message_marks: MessageMarks, thread_counts: ThreadCounts) -> None:
+def register(message_marks: MessageMarks, thread_counts: ThreadCounts, replies: Replies) -> None:
     """Called once by the app that knows about ratings."""
     _registered.message_marks, _registered.thread_counts = message_marks, thread_counts
+    _registered.replies = replies
 
 
 def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
@@ -35,3 +44,13 @@ def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
 def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> Mapping[int, tuple[int, int]]:
     """Negative and positive counts to show in a list."""
     return _registered.thread_counts(actor, thread_ids)
+
+
+def wake_readers(thread_pk: int) -> None:
+    """Let open pages of a thread look whether a rating was answered."""
+    notices.publish(transcript.subject(thread_pk))
+
+
+def replies(actor: Actor, thread: Thread) -> Mapping[int, datetime]:
+    """When the reader was told something of their ratings."""
+    return _registered.replies(actor, thread)

@@ -333,6 +333,15 @@ class Sentimental:
         return "up" if self.sentiment == "positive" else "down"
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the person who rated is told of it: that it came in, was looked at, or was answered with these words."""
+
+    word: str
+    at: datetime
+    words: str = ""
+
+
 @dataclass(frozen=True)
 class Mark(Sentimental):
     """A rating of one message, as its reader may see it."""
@@ -342,6 +351,7 @@ class Mark(Sentimental):
     notes: str
     by: str
     mine: bool
+    told: Told | None = None
 
     @property
     def words(self) -> str:

@@ -8,7 +8,7 @@ the same (`screens.Eyes`), not once for each.
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.csrf import get_token
@@ -25,9 +25,10 @@ from core.db import snapshot
 from core.errors import DomainError, InvalidRequest
 from core.shared import SharedTexts
 from core.turnstile import Turnstile
-from threads import reading, screens, transcript
+from threads import hooks, reading, screens, transcript
 from threads.access import require, thread_for
 from threads.models import Message, Thread
+from threads.presenting import Turn
 from threads.status import ThreadStatus
 
 
@@ -48,6 +49,7 @@ def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
 def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Iterator[sse.Event | None]:
     known_status, is_asked_again = None, False
     with notices.waiting(transcript.subject(thread.pk)) as waiter:
+        told = hooks.replies(actor, thread)
         while True:
             try:
                 with _IN_TURN.passed():
@@ -59,6 +61,10 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                     if thread.revision != since or known_status is None:
                         events, since = _changes(request, actor, thread, since, known_status)
                         known_status = thread.status
+                    elif (now_told := hooks.replies(actor, thread)) != told:
+                        changed = {index for index, at in now_told.items() if told.get(index) != at}
+                        told = now_told
+                        events.append(_answered(actor, thread, changed))
                     sse.give_connection_back()
             except DomainError:
                 yield sse.Event("gone", "")
@@ -110,16 +116,36 @@ def _changes(
 
 def _turns(actor: Actor, thread: Thread, start: int, changed: int) -> sse.Event:
     """The articles with a change; they are drawn from the last words of a person on, which begin an article."""
+    return _articles(actor, thread, start, ("changed", changed), lambda turn: _last(turn) >= changed)
+
+
+def _answered(actor: Actor, thread: Thread, rated: set[int]) -> sse.Event:
+    """The articles of these messages, of which the reader's rating was answered: no news of the thread, so no token."""
+    with snapshot():
+        reading.refresh(thread)
+        require(actor, thread, Right.READ)
+        start = screens.stretch_start(thread, min(rated, default=0))
+        key = ("rated", *sorted(rated))
+        return _articles(actor, thread, start, key, lambda turn: bool(rated.intersection(turn.covers)))
+
+
+def _articles(
+    actor: Actor, thread: Thread, start: int, which: tuple[Hashable, ...], is_wanted: Callable[[Turn], bool]
+) -> sse.Event:
     eyes = screens.eyes_of(actor, thread)
     here = reverse("threads:detail", args=[thread.thread_id])
 
     def draw() -> str:
         screen = screens.screen_through(eyes, thread, between=(start, 2**31 - 1))
-        turns = [turn for turn in screen.turns() if max(turn.covers, default=turn.index) >= changed]
+        turns = filter(is_wanted, screen.turns())
         drawn = (render_to_string("threads/_turn.html", {"head": eyes, "here": here, "turn": turn}) for turn in turns)
         return "".join(drawn)
 
-    return sse.Event("turns", _DRAWN.get((eyes, start, changed), draw))
+    return sse.Event("turns", _DRAWN.get((eyes, start, which), draw))
+
+
+def _last(turn: Turn) -> int:
+    return max(turn.covers, default=turn.index)
 
 
 def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:

@@ -19,7 +19,7 @@ from accounts.models import Org, User
 from accounts.orgs import add_member
 from config.seeding import tables, words
 from config.seeding.tables import Table, moment
-from feedback import taxonomy
+from feedback import indexing, taxonomy
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
 from threads.models import Block, Message, Thread, Turn
 from threads.status import ThreadStatus, TurnState
@@ -75,8 +75,10 @@ def _people(org: Org) -> _People:
     """Raters and admins without a password: nobody signs in as one of them."""
     raters = [_person(f"rater-{place}@{org.slug}.test", org) for place in range(_RATERS)]
     admins = [_person(f"seed-admin-{place}@heddle.test") for place in range(_ADMINS)]
-    known = {label.name.lower(): label.pk for label in Label.objects.all()}
-    labels = [known.get(name) or Label.objects.create(name=name, created_by_id=admins[0]).pk for name in words.LABELS]
+    labels = [
+        Label.objects.get_or_create(folded=name, defaults={"name": name, "created_by_id": admins[0]})[0].pk
+        for name in words.LABELS
+    ]
     return _People(org, raters, admins, labels)
 
 
@@ -109,7 +111,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
         words_of = part.rows.pop("index")
         for name, table in made.items():
             table.write(part.rows.get(name, []))
-        tables.index(words_of)
+        indexing.add(words_of)
 
 
 def _tables() -> dict[str, Table]:
@@ -245,7 +247,7 @@ def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: i
     part.add("answer", pk, model, error)
     for name, failed in tools.items():
         part.add("tool", pk, name, failed)
-    part.add("index", pk, said, " ".join(tools))
+    part.add("index", said, " ".join(tools), pk)
 
 
 def _json(kind: str = "", **data: Any) -> str:

@@ -85,28 +85,6 @@ def in_bulk(*tables: Table) -> Iterator[None]:
                 )
 
 
-def index(rows: list[tuple[int, str, str]]) -> None:
-    """The words of reports that were loaded: row id, what the answer said, the names of its tools."""
-    if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                f"INSERT INTO {indexing.TABLE} (rowid, notes, note, answer, tools) "  # noqa: S608
-                "SELECT id, notes, admin_note, %s, %s FROM feedback_userfeedback WHERE id = %s",
-                [(answer, tools, pk) for pk, answer, tools in rows],
-            )
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TEMPORARY TABLE loaded (id bigint, answer text, tools text) ON COMMIT DROP")
-        write("loaded", ["id", "answer", "tools"], rows)
-        cursor.execute(
-            f"INSERT INTO {indexing.TABLE} (feedback_id, document) "  # noqa: S608
-            "SELECT f.id, feedback_words(l.answer, 'C') || feedback_words(l.tools, 'D') "
-            "|| feedback_words(f.notes, 'A') || feedback_words(f.admin_note, 'B') "
-            "FROM loaded l JOIN feedback_userfeedback f ON f.id = l.id"
-        )
-        cursor.execute("DROP TABLE loaded")
-
-
 @contextmanager
 def without_word_index() -> Iterator[None]:
     """PostgreSQL builds its index of words at the end many times quicker than it keeps it up to date on the way."""

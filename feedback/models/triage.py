@@ -180,6 +180,11 @@ class Bulk(models.Model):
         return ids.BULK + self.key
 
     @property
+    def is_over(self) -> bool:
+        """Whether nobody works on it any more."""
+        return self.state in (self.State.DONE, self.State.CANCELLED)
+
+    @property
     def dealt_with(self) -> int:
         """Reports that were reached so far."""
         return self.done_count + self.failed_count

@@ -25,7 +25,7 @@ def matching(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> QuerySet[UserFe
     down what rated answers were made of, so it stands in no read-only transaction.
     """
     require_admin(actor)
-    if query.looks_at_answers:
+    if query.is_digested:
         digesting.digest()
     return UserFeedback.objects.filter(_compiled(actor, query, tz)[0])
 

@@ -1,9 +1,9 @@
 """What a query may go on with: every field with its help, and the values that are worth offering."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import IntegerField
+from django.db.models import IntegerField, Model, QuerySet
 from django.db.models.expressions import RawSQL
 
 from accounts.models import Org, User
@@ -44,7 +44,7 @@ def completions(actor: Actor) -> list[Completion]:
     found = []
     for known in FIELDS.values():
         counted: list[tuple[str, int | None]] = [(value, None) for value in known.values]
-        counted += _NAMED[known.name]() if known.name in _NAMED else []
+        counted += _named(known.name, counting=True)
         values = tuple(
             Value(value, grammar.spelled(grammar.Field(known.name, value)), count) for value, count in counted
         )
@@ -53,40 +53,47 @@ def completions(actor: Actor) -> list[Completion]:
 
 
 def terms(actor: Actor) -> list[str]:
-    """Every term worth offering, for a list of suggestions beside the query line."""
-    return [each.term for field in completions(actor) for each in field.values]
+    """Every term worth offering, for a list of suggestions beside the query line. Uncounted: every page has it."""
+    require_admin(actor)
+    return [
+        grammar.spelled(grammar.Field(known.name, value))
+        for known in FIELDS.values()
+        for value in (*known.values, *(value for value, _ in _named(known.name, counting=False)))
+    ]
 
 
-def _labels() -> list[tuple[str, int | None]]:
-    counted = Label.objects.annotate(count=_up_to("feedback_labelled", "label_id", "feedback_label"))
-    return list(counted.order_by("name").values_list("name", "count")[:_OFFERED])
+def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
+    """The names that are there of a field, with how often where that is asked."""
+    match name:
+        case "label":
+            return _rows(Label.objects.order_by("folded"), "name", ("feedback_labelled", "label_id"), counting)
+        case "owner":
+            admins = User.objects.filter(is_staff=True, is_active=True).order_by("email")
+            return _rows(admins, "email", ("feedback_userfeedback", "owned_by_id"), counting)
+        case "org":
+            return _rows(Org.objects.order_by("slug"), "slug", ("feedback_userfeedback", "org_id"), counting)
+        case "model" | "error" | "tool":
+            model, column = _COLUMNS[name]
+            if not counting:
+                return [(value, None) for value in sides.names(model, column)[:_OFFERED]]
+            return list(sides.counted(model, column, limit=_OFFERED, at_most=COUNTED))
+    return []
 
 
-def _owners() -> list[tuple[str, int | None]]:
-    admins = User.objects.filter(is_staff=True, is_active=True)
-    counted = admins.annotate(count=_up_to("feedback_userfeedback", "owned_by_id", "accounts_user"))
-    return list(counted.order_by("email").values_list("email", "count")[:_OFFERED])
+_COLUMNS: dict[str, tuple[type[Model], str]] = {
+    "model": (RatedAnswer, "model_profile"),
+    "error": (RatedAnswer, "error_code"),
+    "tool": (RatedTool, "tool_name"),
+}
 
 
-def _orgs() -> list[tuple[str, int | None]]:
-    counted = Org.objects.annotate(count=_up_to("feedback_userfeedback", "org_id", "accounts_org"))
-    return list(counted.order_by("slug").values_list("slug", "count")[:_OFFERED])
-
-
-def _beside(model: type[RatedAnswer] | type[RatedTool], column: str) -> Callable[[], list[tuple[str, int | None]]]:
-    return lambda: list(sides.counted(model, column, limit=_OFFERED, at_most=COUNTED))
+def _rows(rows: QuerySet[Any], column: str, by: tuple[str, str], counting: bool) -> list[tuple[str, int | None]]:
+    if not counting:
+        return [(value, None) for value in rows.values_list(column, flat=True)[:_OFFERED]]
+    counted = rows.annotate(count=_up_to(*by, rows.model._meta.db_table))
+    return list(counted.values_list(column, "count")[:_OFFERED])
 
 
 def _up_to(table: str, column: str, outer: str) -> RawSQL:
     few = f"SELECT 1 FROM {table} WHERE {table}.{column} = {outer}.id LIMIT {COUNTED}"  # noqa: S608
     return RawSQL(f"SELECT count(*) FROM ({few}) AS few", [], output_field=IntegerField())  # noqa: S608, S611
-
-
-_NAMED: dict[str, Callable[[], list[tuple[str, int | None]]]] = {
-    "label": _labels,
-    "owner": _owners,
-    "org": _orgs,
-    "model": _beside(RatedAnswer, "model_profile"),
-    "tool": _beside(RatedTool, "tool_name"),
-    "error": _beside(RatedAnswer, "error_code"),
-}

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Lower
 from django.db.models.lookups import GreaterThan
 
 from accounts.models import Org, User
@@ -91,35 +90,42 @@ def having(value: str, asking: Asking) -> Q:
 
 
 def sentiment(value: str, asking: Asking) -> Q:
+    """`sentiment:`"""
     return Q(sentiment=value)
 
 
 def category(value: str, asking: Asking) -> Q:
+    """`category:`, by its bit."""
     return Q(GreaterThan(F("category_bits").bitand(BIT[value]), 0))
 
 
 def outcome(value: str, asking: Asking) -> Q:
+    """`outcome:`"""
     return beside(Triage.objects.filter(outcome=value), excluding=asking.excluding)
 
 
 def label(value: str, asking: Asking) -> Q:
-    found = Label.objects.alias(word=Lower("name")).filter(word=value.lower()).values_list("pk", flat=True).first()
+    """`label:`, capitals aside."""
+    found = Label.objects.filter(folded=value.strip().casefold()).values_list("pk", flat=True).first()
     if found is None:
         return asking.nobody(f"There is no label {value}.")
     return beside(Labelled.objects.filter(label=found), excluding=asking.excluding)
 
 
 def owner(value: str, asking: Asking) -> Q:
+    """`owner:`"""
     if value == "none":
         return Q(owned_by__isnull=True)
     return _one_of("owned_by", value, asking)
 
 
 def submitter(value: str, asking: Asking) -> Q:
+    """`by:`"""
     return _one_of("created_by", value, asking)
 
 
 def model(value: str, asking: Asking) -> Q:
+    """`model:`, capitals aside."""
     found = spellings(RatedAnswer, "model_profile", value)
     if not found:
         return asking.nobody(f"No rated answer is of the model profile {value}.")
@@ -127,13 +133,22 @@ def model(value: str, asking: Asking) -> Q:
 
 
 def tool(value: str, asking: Asking) -> Q:
+    """`tool:`, capitals aside."""
     found = spellings(RatedTool, "tool_name", value)
     if not found:
         return asking.nobody(f"No rated answer used a tool {value}.")
     return beside(RatedTool.objects.filter(tool_name__in=found), excluding=asking.excluding)
 
 
+def failed(value: str, asking: Asking) -> Q:
+    found = spellings(RatedTool, "tool_name", value)
+    if not found:
+        return asking.nobody(f"No rated answer used a tool {value}.")
+    return beside(RatedTool.objects.filter(tool_name__in=found, failed=True), excluding=asking.excluding)
+
+
 def error(value: str, asking: Asking) -> Q:
+    """`error:`, capitals aside."""
     found = spellings(RatedAnswer, "error_code", value)
     if not found:
         return asking.nobody(f"No rated answer ended with the error {value}.")
@@ -142,36 +157,43 @@ def error(value: str, asking: Asking) -> Q:
 
 
 def thread(value: str, asking: Asking) -> Q:
+    """`thread:`, by any spelling of its id."""
     found = Thread.objects.by_public_id(value).values_list("pk", flat=True).first()
     return Q(thread=found) if found else asking.nobody(f"There is no thread {value}.")
 
 
 def org(value: str, asking: Asking) -> Q:
+    """`org:`, by short name or id."""
     key = ids.key_of(value.lower(), ids.ORG) or ""
     found = Org.objects.filter(Q(slug=value.lower()) | Q(key=key)).values_list("pk", flat=True).first()
     return Q(org=found) if found else asking.nobody(f"There is no org {value}.")
 
 
 def goal(value: str, asking: Asking) -> Q:
+    """`goal:`"""
     goals = Goal.objects.filter(status=value)
     return beside(goals, by="thread", of="thread", excluding=asking.excluding)
 
 
 def fork(value: str, asking: Asking) -> Q:
+    """`fork:`"""
     excluding = asking.excluding != (value == "no")
     forks = beside(Thread.objects.filter(forked_from__isnull=False), by="pk", of="thread", excluding=excluding)
     return forks if value == "yes" else ~forks
 
 
 def created(value: str, asking: Asking) -> Q:
+    """`created:` and `age:`"""
     return between("created", _stretch(value, asking))
 
 
 def resolved(value: str, asking: Asking) -> Q:
+    """`resolved:`"""
     return between("resolved_at", _stretch(value, asking))
 
 
 def edited(value: str, asking: Asking) -> Q:
+    """`edited:`"""
     return between("modified", _stretch(value, asking), _EDITED)
 
 

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from feedback.querying import conditions, moments, words
+from feedback.querying import conditions, durations, moments, words
 from feedback.querying.conditions import Condition
 from feedback.taxonomy import Category, Outcome, Sentiment
 from threads.status import GoalStatus
@@ -21,8 +21,12 @@ class QueryField:
     clean: Callable[[str], str]
     values: tuple[str, ...] = ()
     """All that it takes, or what is worth offering where it takes more."""
-    looks_at_answer: bool = False
-    """Whether it asks for what the digest works out."""
+    is_digested: bool | tuple[str, ...] = False
+    """Whether it, or which of its values, asks for what the digest works out, the words of the index among it."""
+
+    def needs_digest(self, value: str) -> bool:
+        """Whether this value asks for what the digest works out."""
+        return self.is_digested if isinstance(self.is_digested, bool) else value in self.is_digested
 
 
 def nearest(name: str) -> str:
@@ -32,25 +36,27 @@ def nearest(name: str) -> str:
     return f"there is no field {name}; {better} Quote it to look for the words"
 
 
-def _chosen(name: str, text: str, condition: Condition, values: Sequence[str]) -> QueryField:
+def _chosen(
+    name: str, text: str, condition: Condition, values: Sequence[str], digested: tuple[str, ...] = ()
+) -> QueryField:
     def clean(value: str) -> str:
         said = value.lower().replace("-", "_").replace(" ", "_")
         if said not in values:
             raise ValueError(f"must be {_listed(values)}")
         return said
 
-    return QueryField(name, text, _listed(values), condition, clean, tuple(values))
+    return QueryField(name, text, _listed(values), condition, clean, tuple(values), digested)
 
 
 def _named(
-    name: str, text: str, takes: str, condition: Condition, *, values: tuple[str, ...] = (), looks: bool = False
+    name: str, text: str, takes: str, condition: Condition, *, values: tuple[str, ...] = (), digested: bool = False
 ) -> QueryField:
     def clean(value: str) -> str:
         if not value.strip():
             raise ValueError(f"must be {takes}")
         return value.lower() if value.lower() in values else value
 
-    return QueryField(name, text, takes, condition, clean, values, looks)
+    return QueryField(name, text, takes, condition, clean, values, digested)
 
 
 def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], *, dates: bool = True) -> QueryField:
@@ -59,8 +65,7 @@ def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], 
 
 
 def _worded(name: str, text: str, column: str) -> QueryField:
-    looks = column in ("answer", "tools")
-    return QueryField(name, text, "words", conditions.text_in(column), words.clean, looks_at_answer=looks)
+    return QueryField(name, text, "words", conditions.text_in(column), words.clean, is_digested=True)
 
 
 def _listed(values: Sequence[str]) -> str:
@@ -75,20 +80,35 @@ FIELDS: dict[str, QueryField] = {
     each.name: each
     for each in (
         _chosen("is", "The state of a report. Unclaimed: open, nobody's, not snoozed.", conditions.state, IS),
-        _chosen("has", "What is there beside a report; fork: somebody forked its thread.", conditions.having, HAS),
+        _chosen(
+            "has",
+            "What is there beside a report; fork: somebody forked its thread.",
+            conditions.having,
+            HAS,
+            ("tool", "error"),
+        ),
         _chosen("sentiment", "Whether the answer was rated good or bad.", conditions.sentiment, Sentiment.values),
         _chosen("category", "What was good or bad of it.", conditions.category, Category.values),
         _named("label", "A label that admins gave.", "the name of a label", conditions.label),
         _named("owner", "Who takes care of it.", f"none, {_PERSON}", conditions.owner, values=("me", "none")),
         _chosen("outcome", "How it was resolved.", conditions.outcome, Outcome.values),
-        _named("model", "The model profile that answered.", "a model profile", conditions.model, looks=True),
-        _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, looks=True),
-        _named("error", "The error that the turn ended with.", "an error code", conditions.error, looks=True),
+        _named("model", "The model profile that answered.", "a model profile", conditions.model, digested=True),
+        _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, digested=True),
+        _named("failed", "A tool that gave an error.", "the name of a tool", conditions.failed, digested=True),
+        _named("error", "The error that the turn ended with.", "an error code", conditions.error, digested=True),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
         _named("org", "The org of the thread.", "the short name or the id of an org", conditions.org),
         _named("by", "Who rated the answer.", _PERSON, conditions.submitter, values=("me",)),
         _timed("created", "When it was rated; <7d is less than seven days ago.", conditions.created, _DAYS),
         _timed("resolved", "When it was resolved last.", conditions.resolved, _DAYS),
+        QueryField(
+            "took",
+            "How long after its rating it was resolved last.",
+            moments.AGES,
+            durations.took,
+            lambda value: moments.clean(value, dates=False),
+            ("<1h", "<1d", ">7d"),
+        ),
         _timed("edited", "When the submitter changed it last.", conditions.edited, _DAYS),
         _timed(
             "age", "How long ago it was rated; >7d is more than seven days.", conditions.created, _DAYS, dates=False

@@ -5,10 +5,13 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from core import zones
+
 _AGE = re.compile(r"(\d{1,5})(m|h|d|w)")
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _RANGE = re.compile(r"(<=|>=|<|>)?(.+)")
+_ZONED = re.compile(r"([^\[]*)\[([^\[\]]*)\]")
 _FAR = timedelta(days=36500)
 AGES = "an age like 7d, 12h, 30m or 2w"
 DATES = "a day, month or year like 2026-05-01, 2026-05 or 2026"
@@ -23,7 +26,15 @@ class Stretch:
 
 
 def clean(value: str, *, dates: bool = True) -> str:
-    """The spelling of a range of time; raises `ValueError` with what would be right."""
+    """The spelling of a range of time; raises `ValueError` with what would be right.
+
+    Days may name the zone they begin in, `2026-05-01[Europe/Berlin]`, so that they mean the same to everybody.
+    """
+    if zoned := _ZONED.fullmatch(value):
+        said = clean(zoned[1], dates=dates)
+        if _AGE.search(said):
+            raise ValueError("counts back from now, in every time zone the same: take the brackets away")
+        return f"{said}[{zones.named(zoned[2]).key}]"
     said = value.lower()
     ends = said.split("..") if ".." in said else [_split(said)[1]]
     kinds = {_kind(end, dates) for end in ends}
@@ -36,8 +47,10 @@ def clean(value: str, *, dates: bool = True) -> str:
 def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
     """The time that a cleaned range stands for. A longer age lies further back: `<7d` is younger than seven days.
 
-    A day, month or year is the whole of it, in `tz`; an age alone is "at most that old".
+    A day, month or year is the whole of it, in `tz` or the zone it names; an age alone is "at most that old".
     """
+    if zoned := _ZONED.fullmatch(value):
+        return stretch(zoned[1], now=now, tz=zones.named(zoned[2]))
     if ".." in value:
         one, other = value.split("..")
         if _AGE.fullmatch(one):
@@ -68,6 +81,20 @@ def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
     return Stretch(begins, ends)
 
 
+def lengths(value: str) -> list[tuple[str, timedelta]]:
+    """The bounds of a cleaned range of ages, taken as lengths of time: comparisons that all hold."""
+    if ".." in value:
+        one, other = sorted(_length(age) for age in value.split(".."))
+        return [(">=", one), ("<=", other)]
+    sign, said = _split(value)
+    return [(sign or "<=", _length(said))]
+
+
+def in_zone(value: str, tz: tzinfo) -> str:
+    """A cleaned range that means the same in every zone: its days begin in `tz`. Without a name they are UTC's."""
+    return value if _AGE.search(value) or _ZONED.fullmatch(value) or tz == zones.UTC else f"{value}[{tz}]"
+
+
 def _split(said: str) -> tuple[str, str]:
     found = _RANGE.fullmatch(said)
     return (found[1] or "", found[2]) if found else ("", "")
@@ -85,9 +112,13 @@ def _kind(end: str, dates: bool) -> str | None:
 
 
 def _back(age: str, now: datetime) -> datetime:
+    return now - _length(age)
+
+
+def _length(age: str) -> timedelta:
     found = _AGE.fullmatch(age)
     assert found is not None
-    return now - min(timedelta(**{_UNITS[found[2]]: int(found[1])}), _FAR)
+    return min(timedelta(**{_UNITS[found[2]]: int(found[1])}), _FAR)
 
 
 def _after(moment: datetime) -> datetime:

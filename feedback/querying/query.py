@@ -46,11 +46,12 @@ class Query:
         return grammar.spelled(self.root)
 
     @property
-    def looks_at_answers(self) -> bool:
+    def is_digested(self) -> bool:
         """Whether it asks for what is worked out only after a report was stored."""
         leaves = list(grammar.leaves(self.root))
-        named = [leaf.name for leaf in leaves if isinstance(leaf, Field)]
-        return any(isinstance(leaf, Text) for leaf in leaves) or any(FIELDS[name].looks_at_answer for name in named)
+        asked = [leaf for leaf in leaves if isinstance(leaf, Field)]
+        is_worded = any(isinstance(leaf, Text) for leaf in leaves)
+        return is_worded or any(FIELDS[leaf.name].needs_digest(leaf.value) for leaf in asked)
 
     def without(self, place: int) -> "Query":
         """The query less the term at that place."""

@@ -4,7 +4,7 @@ const RELATIVE = /^(now|just now|\d+ (?:min|h|d))( ago)?$/;
 
 setInterval(() => {
   if (document.hidden) return;
-  for (const time of document.querySelectorAll("time[datetime]")) {
+  for (const time of document.querySelectorAll("time[datetime]:not([data-until])")) {
     const found = RELATIVE.exec(time.textContent);
     if (found) show(time, Boolean(found[2]) || found[1] === "just now");
   }

@@ -4,198 +4,231 @@ import { adopt, say } from "./page.js";
 const PARTS = ["desk-tabs", "desk-talk", "desk-report", "dock"];
 const FRESH = 20000;
 const ahead = new Map();
-let leases = {};
-
-function desk() {
-  return document.getElementById("desk");
-}
-
-function opened() {
-  return new URLSearchParams(location.search).get("item");
-}
+const part = (id) => document.getElementById(id);
+const row = () => document.querySelector(".rep[aria-current]");
+const opened = () => new URLSearchParams(location.search).get("item");
+let leases;
+let held = "";
 
 function settle() {
-  if (!desk()) return;
-  const query = new URLSearchParams(location.search);
-  const pane = query.get("pane") ?? (opened() ? "talk" : "list");
+  const pane = new URLSearchParams(location.search).get("pane") ?? (opened() ? "talk" : "list");
+  if (part("desk").dataset.pane !== pane) scrollTo(0, 0);
   for (const panes of document.querySelectorAll(".bar[data-pane], .desk")) panes.dataset.pane = pane;
-  document.body.toggleAttribute("data-mode", pane !== "list");
-  if (pane !== "list") document.body.dataset.mode = "focus";
+  pane === "list" ? delete document.body.dataset.mode : (document.body.dataset.mode = "focus");
+  for (const here of document.querySelectorAll("main [name=here]")) here.value = location.pathname + location.search;
   mark(opened());
-  show();
+  document.querySelector("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
   lead();
   recall();
   tell();
+  hold();
 }
 
 function mark(item) {
-  for (const row of document.querySelectorAll(".rep[aria-current]")) row.removeAttribute("aria-current");
-  const row = item && document.getElementById(`r-${item}`);
-  if (!row) return;
-  row.setAttribute("aria-current", "true");
-  row.scrollIntoView({ block: "nearest" });
+  row()?.removeAttribute("aria-current");
+  const found = item && part(`r-${item}`);
+  found?.setAttribute("aria-current", "true");
+  found?.scrollIntoView({ block: "nearest" });
 }
 
-/** The rated message in the upper half of its pane. */
-function show() {
-  const pane = document.getElementById("desk-talk");
-  const rated = pane?.querySelector(".rated");
-  if (!rated) return;
-  if (pane.scrollHeight <= pane.clientHeight) return rated.scrollIntoView({ block: "nearest" });
-  const gap = rated.getBoundingClientRect().top - pane.getBoundingClientRect().top;
-  if (gap > pane.clientHeight / 2) pane.scrollTop += gap - pane.clientHeight / 4;
-}
-
-/** Where the forms of the report go on to: the row below it, else the one above. The next one is fetched ahead. */
+/** Where the form of the report goes on to: the row below it, else the one above, else the list. */
 function lead() {
-  const row = document.querySelector(".rep[aria-current]");
-  const next = row?.nextElementSibling ?? row?.previousElementSibling;
-  const href = next?.querySelector("a")?.href;
-  const end = new URL(location.href);
-  end.searchParams.delete("item");
-  for (const field of document.querySelectorAll("#desk-report input[name=next]")) {
-    if (row) field.value = href ? new URL(href).pathname + new URL(href).search : end.pathname + end.search;
-  }
-  for (const near of row ? [row.nextElementSibling, row.previousElementSibling] : [document.querySelector(".rep")]) {
-    const link = near?.querySelector("a");
-    if (link) fetchAhead(link.href);
-  }
+  const near = row() ? [row().nextElementSibling, row().previousElementSibling] : [document.querySelector(".rep")];
+  const [next, ...others] = near.map((each) => each?.querySelector("a")).filter(Boolean);
+  const end = new URL(next?.href ?? location.href);
+  if (!next) for (const key of ["item", "pane"]) end.searchParams.delete(key);
+  const field = document.querySelector("#triage [name=next]");
+  if (field && row()) field.value = end.pathname + end.search;
+  for (const link of [next, ...others]) if (link) fetched(link.href);
 }
 
-function fetchAhead(href) {
-  if (Date.now() - (ahead.get(href)?.at ?? 0) < FRESH) return;
+/** A report's part of the page, fetched once within 20 seconds; empty where it has to be asked for as a page. */
+function fetched(href) {
+  const known = ahead.get(href);
+  if (known && Date.now() - known.at < FRESH) return known.html;
   const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
     .then((answer) => (answer.ok ? answer.text() : ""))
     .catch(() => "");
   ahead.set(href, { at: Date.now(), html });
+  return html;
 }
 
-/** A report that was fetched ahead is put in place at once; anything else goes its usual way. */
+/** Rows open what was fetched ahead. The one that was asked for last is shown, however the answers come in. */
 document.addEventListener(
   "click",
   async (event) => {
-    const link = event.target.closest?.(".rep a");
-    const held = link && ahead.get(link.href);
-    if (!held || Date.now() - held.at > FRESH || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const href = event.target.closest?.(".rep a")?.href;
+    if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     event.stopPropagation();
-    mark(new URL(link.href).searchParams.get("item"));
-    const html = await held.html;
-    ahead.delete(link.href);
-    if (!html) return location.assign(link.href);
-    if (link.closest(".rep") !== document.querySelector(".rep[aria-current]")) return;
-    put(html, link.href);
+    const item = new URL(href).searchParams.get("item");
+    if (item === opened() && row()) return;
+    part("desk").ariaBusy = true;
+    for (const other of document.querySelectorAll("a.htmx-request")) window.htmx.trigger(other, "htmx:abort");
+    if (document.querySelector("form.htmx-request")) {
+      await new Promise((done) => document.addEventListener("htmx:afterRequest", done, { once: true }));
+    }
+    mark(item);
+    const html = await fetched(href);
+    if (row() !== part(`r-${item}`)) return;
+    part("desk").ariaBusy = false;
+    ahead.delete(href);
+    if (!html) return location.assign(href);
+    history.replaceState({ htmx: true }, "");
+    history.pushState({ htmx: true }, "", href);
+    put(html, PARTS);
+    say(row()?.querySelector("a").textContent ?? "");
   },
   true,
 );
 
-function put(html, href) {
+function put(html, ids) {
   const page = new DOMParser().parseFromString(html, "text/html");
-  history.pushState({ htmx: true }, "", href);
   document.title = page.title;
-  for (const id of PARTS) {
-    const part = page.getElementById(id);
-    document.getElementById(id)?.replaceWith(part);
-    adopt(part);
+  for (const fresh of ids.map((id) => page.getElementById(id)).filter(Boolean)) {
+    part(fresh.id)?.replaceWith(fresh);
+    adopt(fresh);
   }
-  arrived();
-}
-
-function arrived() {
   settle();
-  hold();
-  if (desk()) say(document.querySelector(".rep[aria-current] a")?.textContent ?? "");
+  refocus();
 }
 
-document.body.addEventListener("htmx:pushedIntoHistory", arrived);
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.requestConfig?.verb === "post") ahead.clear();
+/** Focus that went with what was replaced comes back to the row, or to the pane where the list is not shown. */
+function refocus(goes) {
+  if (!goes && document.activeElement !== document.body) return;
+  const wrong = document.querySelector("#desk-report [aria-invalid], #bulk[data-on] .wrong + .btn");
+  const link = row()?.querySelector("a") ?? document.querySelector(".rep a");
+  const stop = wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows"));
+  stop?.focus({ preventScroll: true });
+}
+
+// What htmx brings. A refusal is a page of the desk like any other, but no place to come back to.
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { detail } = event;
+  if (!part("desk") || detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
+  detail.shouldSwap = true;
+  detail.isError = false;
 });
-document.body.addEventListener("htmx:oobAfterSwap", (event) => [...PARTS, "desk-rows", "bulk"].includes(event.target.id) && settle());
+document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
+  const here = location.pathname + location.search;
+  if (detail.xhr.status >= 400) detail.history.path = here;
+  if (detail.history.path === here) detail.history.type = "replace";
+});
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (!part("desk")) return;
+  const item = held;
+  const isDone = detail.successful && detail.xhr.status < 400;
+  part("failed").hidden = detail.successful !== false || !detail.xhr.status;
+  if (detail.requestConfig.verb === "post") ahead.clear();
+  if (isDone && detail.requestConfig.path.endsWith("/bulk/")) sessionStorage.removeItem("ticks");
+  part("desk").ariaBusy = false;
+  settle();
+  refocus(isDone && item && item !== held);
+  const done = detail.requestConfig.verb === "post" ? words("[data-said]") : [];
+  const wrong = words("main [role=alert]:not([hidden]), .wrong");
+  say((wrong.length ? wrong : [...done, ...words(".rep[aria-current] a")]).join(". "));
+});
+const words = (selector) => [...document.querySelectorAll(selector)].map((each) => each.textContent.trim());
+document.addEventListener("htmx:sendError", () => part("failed")?.removeAttribute("hidden"));
 
 // Ticks survive paging; what is ticked on other pages goes along as hidden fields.
 
-function ticks() {
-  return new Set(JSON.parse(sessionStorage.getItem("ticks") ?? "[]"));
-}
+const ticks = () => new Set(JSON.parse(sessionStorage.getItem("ticks") ?? "[]"));
 
-document.addEventListener("change", (event) => {
-  if (event.target.name !== "feedback_ids") return;
-  const held = ticks();
-  event.target.checked ? held.add(event.target.value) : held.delete(event.target.value);
-  sessionStorage.setItem("ticks", JSON.stringify([...held]));
+document.addEventListener("change", ({ target }) => {
+  if (target.name !== "feedback_ids") return;
+  const all = ticks();
+  target.checked ? all.add(target.value) : all.delete(target.value);
+  sessionStorage.setItem("ticks", JSON.stringify([...all]));
   recall();
 });
-for (const end of ["reset", "submit"]) {
-  document.addEventListener(end, (event) => {
-    if (event.target.id !== "bulk") return;
-    sessionStorage.removeItem("ticks");
-    if (end === "reset") setTimeout(recall);
-  });
-}
+document.addEventListener("reset", (event) => {
+  if (event.target.id !== "bulk") return;
+  sessionStorage.removeItem("ticks");
+  setTimeout(recall);
+});
 
 function recall() {
-  const form = document.getElementById("bulk");
-  if (!form) return;
-  const held = ticks();
+  const form = part("bulk");
+  const away = ticks();
+  const count = away.size;
   for (const old of form.querySelectorAll("[data-away]")) old.remove();
-  for (const box of document.querySelectorAll(".rep input")) box.checked = held.delete(box.value);
-  for (const away of held) {
-    const field = Object.assign(document.createElement("input"), { type: "hidden", name: "feedback_ids", value: away });
+  for (const box of document.querySelectorAll(".rep input")) box.checked = away.delete(box.value);
+  for (const value of away) {
+    const field = Object.assign(document.createElement("input"), { type: "hidden", name: "feedback_ids", value });
     field.dataset.away = "";
     form.append(field);
   }
-  const count = ticks().size;
   form.toggleAttribute("data-on", count > 0);
   form.querySelector("[data-ticked]").textContent = `${count} ticked`;
 }
 
-// Who is where. An open report is held for two minutes, and again while it stays open and the page is looked at.
+// Who is where. An open report is held for two minutes, again while it is looked at, and given back when it is left.
 
 function hold() {
-  const item = opened();
-  const token = document.querySelector("#triage [name=csrfmiddlewaretoken]")?.value;
-  if (!item || !token || document.hidden) return;
-  fetch(`/feedback/${item}/lease/`, { method: "POST", headers: { "X-CSRFToken": token } }).catch(() => {});
+  const item = part("triage") && opened();
+  if (held && held !== item) lease(held, new URLSearchParams({ leave: 1 }));
+  if (item && item !== held) lease(item);
+  held = item;
+}
+
+function lease(item, body) {
+  const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
+  const sent = { method: "POST", headers: { "X-CSRFToken": token }, body, keepalive: true };
+  fetch(`/feedback/${item}/lease/`, sent).catch(() => {});
 }
 
 function tell() {
-  for (const row of document.querySelectorAll(".rep")) {
-    const slot = row.querySelector("[data-lease]");
-    const name = leases[row.id.slice(2)];
+  if (!leases) return;
+  for (const each of document.querySelectorAll(".rep")) {
+    const slot = each.querySelector("[data-lease]");
+    const name = leases[each.id.slice(2)];
+    each.toggleAttribute("data-held", Boolean(name));
     slot.hidden = !name;
-    slot.textContent = name ? `${name} is here` : "";
-    if (name) row.dataset.held = "";
+    slot.lastElementChild.textContent = `${name} is here`;
   }
+  const note = part("held");
+  const name = leases[opened()];
+  if (!note) return;
+  note.hidden = !name;
+  note.lastElementChild.textContent = `${name} has this report open too.`;
 }
 
 function listen() {
   const source = new EventSource("/feedback/live/");
-  source.addEventListener("leases", (event) => {
-    leases = JSON.parse(event.data);
+  const hear = (name, work) => source.addEventListener(name, (event) => work(event.data));
+  hear("leases", (data) => {
+    leases = JSON.parse(data);
     tell();
   });
-  source.addEventListener("changed", (event) => {
+  hear("changed", (data) => {
     ahead.clear();
-    if (!JSON.parse(event.data).includes(opened())) return;
-    const note = document.getElementById("changed");
-    if (note) note.hidden = false;
+    const note = part("changed");
+    if (!note || !JSON.parse(data).includes(opened())) return;
+    note.hidden = false;
     say("Somebody else changed this report just now.");
   });
-  source.addEventListener("bulks", (event) => {
-    const part = new DOMParser().parseFromString(event.data, "text/html").getElementById("bulks");
-    document.getElementById("bulks")?.replaceWith(part);
-    adopt(part);
+  hear("bulks", async (data) => {
+    const wasBusy = part("bulks").childElementCount;
+    part("bulks").outerHTML = data;
+    adopt(part("bulks"));
+    if (!wasBusy || part("bulks").childElementCount) return;
+    const page = await fetch(location.href).then((answer) => answer.text());
+    put(page, ["desk-views", "desk-rows", "desk-status", "desk-count"]);
+    say(document.querySelector("[data-said]")?.textContent ?? "");
   });
-  source.addEventListener("gone", () => source.close());
-  addEventListener("pagehide", () => source.close());
+  hear("gone", () => source.close());
+  addEventListener("pagehide", () => {
+    source.close();
+    if (held) lease(held, new URLSearchParams({ leave: 1 }));
+  });
 }
 
-if (desk()) {
+if (part("desk")) {
   settle();
-  hold();
   listen();
-  setInterval(hold, 60000);
+  setInterval(() => held && !document.hidden && lease(held), 60000);
   setInterval(() => {
     for (const time of document.querySelectorAll("[data-until]")) {
       const left = Math.max(0, Math.round((Date.parse(time.dateTime) - Date.now()) / 1000));

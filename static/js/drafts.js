@@ -10,7 +10,16 @@ document.addEventListener("input", (event) => {
   else keep(field);
 });
 
-document.addEventListener("submit", (event) => all("[data-draft]", event.target).forEach(forget));
+/** A field that goes with one button only stays a draft when another one is pressed. */
+document.addEventListener("submit", (event) => {
+  const pressed = event.submitter?.value ?? "";
+  all("[data-draft]", event.target).forEach((field) => pressed.startsWith(field.dataset.with ?? "") && forget(field));
+});
+
+document.addEventListener("click", (event) => {
+  const id = event.target.dataset?.forget;
+  if (id) for (const kind of ["note", "reply"]) sessionStorage.removeItem(`${KEY}${kind} ${id}`);
+});
 
 // htmx sends without leaving the page, so what did not arrive is a draft again.
 for (const failure of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {

@@ -1,14 +1,14 @@
 // The keyboard. Off while typing, in dialogs and menus, with modifiers and during a pending request.
 import { all, say, whenShown } from "./page.js";
 
-const TYPING = "input, textarea, select, [contenteditable]";
+const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 const OVERLAYS = "dialog[open], [popover]:popover-open, details.menu[open]";
 let prefix = 0;
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.defaultPrevented) return;
-  if (inField(event) || inRoving(event)) return event.preventDefault();
-  if (event.key === "Escape") return closeMenus();
+  if (inField(event) || inRoving(event) || inMenu(event)) return event.preventDefault();
+  if (event.key === "Escape") return closeMenus() || document.querySelector("#bulk[data-on]")?.reset();
   if (event.ctrlKey || event.metaKey || event.altKey || event.getModifierState("AltGraph")) return;
   if (event.target.closest(TYPING) || document.querySelector(OVERLAYS) || document.querySelector("form.htmx-request")) return;
   if (plain(event.key)) event.preventDefault();
@@ -26,7 +26,7 @@ function inField(event) {
     return true;
   }
   if (event.key !== "Escape") return false;
-  if (!cancel(field)) field.blur();
+  if (!cancel(field) && !closeMenus()) field.blur();
   return true;
 }
 
@@ -51,9 +51,18 @@ document.addEventListener("click", (event) => {
 
 function closeMenus() {
   const menu = document.querySelector("details.menu[open]");
-  if (!menu) return;
+  if (!menu) return false;
   menu.open = false;
   menu.querySelector("summary").focus();
+  return true;
+}
+
+function inMenu(event) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const menu = by && event.target.closest?.("details.menu[open]");
+  const stops = menu ? [...menu.querySelectorAll("summary, a, button")] : [];
+  stops.at((stops.indexOf(event.target) + by) % stops.length)?.focus();
+  return stops.length > 0;
 }
 
 function plain(key) {
@@ -83,7 +92,9 @@ function onList(key) {
   return onDesk(key);
 }
 
+/** Keys act on what is shown, so they wait until the report that was asked for is. */
 function onDesk(key) {
+  if (document.querySelector("#desk[aria-busy=true]")) return true;
   const row = document.activeElement.closest(".rep") ?? document.querySelector(".rep[aria-current]") ?? document.querySelector(".rep");
   if (key === "x") return press(row && `#${row.id} input`);
   if (key === "n") return free(row);
@@ -101,10 +112,10 @@ function onDesk(key) {
 function free(row) {
   const rows = [...document.querySelectorAll(".rep")];
   const after = rows.slice(row?.matches("[aria-current]") ? rows.indexOf(row) + 1 : 0);
-  const link = after.find((each) => !("held" in each.dataset))?.querySelector("a");
+  const link = after.find((each) => !each.matches("[data-held], [data-owned]"))?.querySelector("a");
   link?.focus();
-  link?.click();
-  return Boolean(link);
+  link ? link.click() : say("Others hold the rest of this page");
+  return true;
 }
 
 function unfoldMenu(menu) {
@@ -127,7 +138,7 @@ function press(selector) {
 function focus(selector) {
   const found = document.querySelector(selector);
   found?.focus();
-  found?.select?.();
+  found?.setSelectionRange(found.value.length, found.value.length);
   return Boolean(found);
 }
 
@@ -147,7 +158,8 @@ function rove(list, by, opens = false) {
   const links = list ? stops(list) : [];
   if (!links.length) return false;
   const at = links.indexOf(document.activeElement);
-  const from = at >= 0 ? at : links.findIndex((link) => link.closest("[aria-current]"));
+  const open = links.findIndex((link) => link.closest("[aria-current]"));
+  const from = at < 0 ? open : opens && open < 0 ? at - by : at;
   const next = links[Math.max(0, Math.min(links.length - 1, from + by))];
   settle(list, next);
   next.focus();

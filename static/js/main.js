@@ -1,9 +1,13 @@
-// Everything here makes plain pages nicer; without it links and forms do the same work.
+// Everything here makes plain pages nicer; without it links and forms do the same work. A page loads what it has use for.
 import "./keys.js";
-import "./live.js";
 import "./copy.js";
 import "./drafts.js";
-import "./rate.js";
-import "./desk.js";
-import "./map.js";
 import "./clock.js";
+import "./zone.js";
+
+const has = (selector) => document.querySelector(selector) !== null;
+
+if (has("[data-live]")) import("./live.js");
+if (has(".msg-form, .rate")) import("./rate.js");
+if (has(".map")) import("./map.js");
+if (has("#desk")) import("./desk.js");

@@ -4,8 +4,8 @@ import pytest
 
 from tests import hooks, make
 from tests.api import shapes
-from tests.api.test_who_may import ROUTES, Place, ask
-from tests.conftest import data_of
+from tests.api.test_who_may import ROUTES, UNKNOWN, Place, ask
+from tests.conftest import content_of, data_of
 from threads import transcript
 from threads.content import tool_result, tool_use
 
@@ -32,6 +32,7 @@ def place(who, api):
     template = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
     return Place(
         {
+            **UNKNOWN,
             "thread_id": thread.thread_id,
             "waiting_id": waiting.thread_id,
             "tool_use_id": "tu_1",
@@ -56,7 +57,7 @@ def test_admin_columns_are_in_no_answer_to_anybody_else_B111(name, place, api):
     for (method, route), (_, body) in ROUTES.items():
         response = ask(api(name), method, route, place, body)
         answered += response.status_code == 200
-        content = response.content.decode()
+        content = content_of(response).decode()
         for hidden in (LABEL, NOTE, "admin@heddle.test", *shapes.ADMIN_ONLY):
             assert hidden not in content, f"{method} {route}: {hidden}"
     assert answered >= 10
@@ -84,7 +85,7 @@ def test_the_marks_of_this_file_would_be_seen_B126(place, api):
 def test_raw_payloads_are_in_the_tool_detail_only_B164(name, place, api):
     for (method, route), (_, body) in ROUTES.items():
         if not route.endswith("<path:tool_use_id>"):
-            content = ask(api(name), method, route, place, body).content.decode()
+            content = content_of(ask(api(name), method, route, place, body)).decode()
             assert RAW not in content, f"{method} {route}"
 
 

@@ -30,7 +30,7 @@ def rate(who):
 def like(api):
     """What is like a report: id and reasons, in order."""
     return lambda report: [
-        (each["report"]["feedback_id"], each["reasons"])
+        (each["feedback_id"], each["reasons"])
         for each in data_of(api("admin").get(f"admin/feedback/{report.feedback_id}/similar"))
     ]
 

@@ -96,9 +96,12 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", f"{THREAD}/export"): (READ, None),
     ("GET", f"{THREAD}/tools/<path:tool_use_id>"): (OWN_OR_ADMIN, None),
     ("POST", f"{THREAD}/messages/<str:index>/feedback"): (READ, {"sentiment": "negative"}),
+    ("DELETE", f"{THREAD}/messages/<str:index>/feedback"): (May(shared=404, admin=404), None),
     ("GET", f"{THREAD}/feedback"): (READ, None),
     ("GET", "v1/ai/admin/feedback"): (DESK, None),
     ("GET", "v1/ai/admin/feedback/terms"): (DESK, None),
+    ("GET", f"{THREAD}/feedback/replies"): (READ, None),
+    ("GET", "v1/ai/admin/feedback/export"): (DESK, None),
     ("GET", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, None),
     ("GET", "v1/ai/admin/feedback/<str:feedback_id>/similar"): (TRIAGE, None),
     ("PUT", "v1/ai/admin/feedback/<str:feedback_id>"): (TRIAGE, {"resolved": True}),
@@ -119,6 +122,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", "v1/ai/admin/feedback/labels"): (DESK, {"name": "new"}),
     ("PATCH", "v1/ai/admin/feedback/labels/<str:name>"): (TRIAGE, {"description": "What for."}),
     ("DELETE", "v1/ai/admin/feedback/labels/<str:name>"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/insight"): (DESK, None),
     ("GET", "v1/ai/model-profiles"): (ANYBODY, None),
     ("GET", "v1/ai/agents"): (IN_AN_ORG, None),
     ("POST", "v1/ai/agents"): (IN_AN_ORG, AGENT_BODY),
@@ -315,7 +319,7 @@ def ask(client: Api, method: str, route: str, place: Place, body: Any) -> Any:
         response = client.request(method, place.path(route), body)
         transaction.set_rollback(True)
     if response.status_code == 200:
-        assert "data" in response.json()
+        assert response.streaming or "data" in response.json()
     else:
         status, code, _ = refusal_of(response)
         expected = {401: "RobotoUnauthorizedException", 403: "RobotoUnauthorizedException",
@@ -476,6 +480,8 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "threads/<str:thread_id>/calls/<path:tool_use_id>/?raw=1"): Page(shared=403),
     ("GET", "threads/<str:thread_id>/messages/<int:index>/rate/"): Page(),
     ("POST", "threads/<str:thread_id>/messages/<int:index>/rate/"): acting(shared=302, admin=302, sentiment="negative"),
+    ("GET", "threads/<str:thread_id>/messages/<int:index>/retract/"): Page(shared=404, admin=404),
+    ("POST", "threads/<str:thread_id>/messages/<int:index>/retract/"): acting(shared=404, admin=404),
     ("POST", "threads/<str:thread_id>/answer/"): acting(
         tool_use_id="{waiting_use_id}", tool_name="remember", status="success", output="done"
     ),
@@ -509,6 +515,8 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "feedback/bulk/<str:bulk_id>/stop/"): Page(403, 403, 403, 302, {}, has_object=False),
     ("POST", "feedback/undo/"): Page(403, 403, 403, 302, {}, has_object=False),
     ("POST", "feedback/views/"): Page(403, 403, 403, 302, {"name": "Mine", "q": "is:open"}, has_object=False),
+    ("GET", "feedback/insight/"): Page(403, 403, 403, 200, has_object=False),
+    ("GET", "feedback/export/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
 }

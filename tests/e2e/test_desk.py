@@ -1,167 +1,304 @@
-"""An admin at the desk: reports cleared by keys, and an address that always shows the same screen."""
+"""An admin at the desk: reports cleared by keys and by mouse, and an address that always shows the same screen."""
 
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.e2e.desk import WORDS, complaints, empty, listed, shows, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
-WORDS = [f"Complaint {number}" for number in range(5)]
-
-
-@pytest.fixture
-def complaints(heddle: Heddle) -> str:
-    """A thread with five bad answers, and nothing else on the desk."""
-    for report in heddle.call("admin", "GET", "admin/feedback?resolved=false")["items"]:
-        heddle.call("admin", "PUT", f"admin/feedback/{report['feedback_id']}", {"resolved": True})
-    place = len(heddle.call("admin", "GET", "admin/feedback?limit=200")["items"])
-    roles = ["user", "assistant"] * 5
-    said = [{"role": role, "content": f"Sentence {number}. " * 12} for number, role in enumerate(roles)]
-    thread_id = heddle.imported("alice", f"desk-{place}", said, title="Five bad answers")
-    for number, words in enumerate(WORDS):
-        heddle.rate("bob", thread_id, 2 * number + 1, notes=words, categories=["incorrect"])
-    return thread_id
-
-
-def listed(page: Page) -> list[str]:
-    return [row.inner_text() for row in page.locator(".rep a").all()]
-
-
-def report(page: Page) -> str:
-    return page.locator("#desk-report .words").inner_text()
 
 
 def state(page: Page) -> tuple[str, str, list[str], str]:
     """What a colleague would see at this address."""
-    return page.url, report(page), listed(page), page.locator(".rated article").get_attribute("id") or ""
+    words = page.locator(WORDS).inner_text()
+    return page.url, words, listed(page), page.locator(".rated article").get_attribute("id") or ""
 
 
-def test_five_reports_are_cleared_by_keys(heddle: Heddle, visit: Callable[..., Visit], complaints: str) -> None:
-    """Open with j, label with l, note with m, resolve and go on with e: the hands never leave the keys."""
+def test_twenty_reports_are_cleared_by_six_keys_each(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """A label, a note or nothing, and on: the hands never leave the keys, and the focus is never lost."""
+    thread_id = complaints(empty, 20)
     page = visit("admin").page
     page.goto("/feedback/")
-    expect(page.locator(".nav .count")).to_have_text("5 open")
-    page.keyboard.press("j")
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 4")
-    expect(page.locator(".rated")).to_contain_text("Sentence 9.")
-    expect(page.locator(".rep[aria-current] a")).to_have_text("Complaint 4")
-    page.keyboard.press("l")
-    expect(page.locator("#admin-label")).to_be_focused()
-    page.keyboard.type("pumps")
-    page.keyboard.press("Escape")
-    page.keyboard.press("m")
-    page.keyboard.type("Seen <i>twice</i>.")
-    page.keyboard.press("Control+Enter")
-    for number in (3, 2, 1, 0):
-        expect(page.locator("#desk-report .words")).to_have_text(f"Complaint {number}")
-        expect(page.locator("#notes")).to_contain_text("Resolved.")
-        page.keyboard.press("e")
-    expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
+    expect(page.locator("#desk-count")).to_have_text("20 open")
+    pressed = 0
+
+    def press(*keys: str) -> None:
+        nonlocal pressed
+        for key in keys:
+            page.keyboard.press(key)
+            pressed += 1
+
+    press("j")
+    for number in range(19, -1, -1):
+        shows(page, f"Complaint {number}")
+        assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
+        if number % 5 == 0:
+            press("l", "x", "Enter")
+            expect(page.locator("#desk-report .tag")).to_have_text("x")
+            expect(page.locator("#said")).to_contain_text(f"Labelled “Complaint {number}”")
+            expect(page.locator("#admin-label")).to_be_focused()
+            press("Escape")
+            expect(page.locator("#admin-label")).not_to_be_focused()
+        if number % 5 == 1:
+            press("m", "y", "Control+Enter")  # saves and goes on: it stays open, and is resolved below
+        else:
+            press("e")
+        expect(page.locator("#said")).to_contain_text(f"“Complaint {number}”")
+    expect(page.locator(".desk-list")).to_contain_text("Complaint 16")
+    for number in (16, 11, 6, 1):
+        page.locator(".rep a", has_text=f"Complaint {number}").click()
+        shows(page, f"Complaint {number}")
+        press("e")
+        expect(page.locator("#said")).to_contain_text(f"Resolved “Complaint {number}”")
     expect(page.locator(".desk-list")).to_contain_text("No report matches.")
-    expect(page.locator(".nav .count")).to_have_text("0 open")
-    kept = heddle.call("admin", "GET", f"admin/feedback?thread_id={complaints}")["items"]
-    assert all(each["resolved"] and each["resolved_by"] == heddle.server.who["emails"]["admin"] for each in kept)
-    assert (kept[0]["admin_label"], kept[0]["admin_note"]) == ("pumps", "Seen <i>twice</i>.")
+    expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
+    expect(page.locator("#desk-count")).to_have_text("0 open")
+    assert pressed <= 6 * 20
+    kept = stored(empty, thread_id)
+    assert all(each["resolved"] for each in kept)
+    assert [each["admin_label"] for each in kept[4::5]] == ["x"] * 4
+    assert [each["admin_note"] for each in kept[3::5]] == ["y"] * 4
 
 
-def test_reopening_what_was_resolved(heddle: Heddle, visit: Callable[..., Visit], complaints: str) -> None:
+def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    thread_id = complaints(empty, 5)
+    first = stored(empty, thread_id)[-1]["feedback_id"]
     page = visit("admin").page
-    page.goto(f"/feedback/?thread={complaints}&resolved=false")
+    page.goto("/feedback/")
     page.locator(".rep a").first.click()
-    page.locator("[value=resolve]:visible").first.click()
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 3")
-    page.locator(".views a", has_text="Resolved").click()
-    expect(page.locator(".rep a")).to_have_text(["Complaint 4"])
-    page.locator(".rep a").click()
-    page.locator("#desk-report [value=reopen]").click()
-    expect(page.locator("#notes")).to_contain_text("Open again.")
+    shows(page, "Complaint 4")
+    page.fill("#admin-label", "money")
+    page.click("#triage [value=label] >> visible=true")
+    expect(page.locator("#desk-report .tag")).to_have_text("money")
+    page.locator("#desk-report [aria-label='Take money off']").click()
+    expect(page.locator("#desk-report .tag")).to_have_count(0)
+    page.click("#triage summary:has-text('Snooze')")
+    page.click("text=Next week")
+    shows(page, "Complaint 3")
+    page.click("#triage summary:has-text('Duplicate')")
+    page.fill("#duplicate-of", first)
+    box, pane = page.locator("#duplicate-of").bounding_box(), page.locator("#desk-report").bounding_box()
+    assert box and pane and pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
+    page.click("[value=duplicate]")
+    shows(page, "Complaint 2")
+    page.click("summary:has-text('Reply to')")
+    page.fill("#public-reply", "It is mended.")
+    page.fill("#admin-note", "Typed beside it")
+    page.click("text=Send reply")
+    expect(page.locator("#desk-report summary.head")).to_contain_text("answered")
+    expect(page.locator("#admin-note")).to_have_value("Typed beside it")
+    page.select_option("[name=outcome]", "fixed")
+    page.click("#desk-report [value=resolve]")
+    shows(page, "Complaint 1")
+    page.click("#desk-status button:has-text('Undo')")
+    shows(page, "Complaint 2")
+    expect(page.locator("#said")).to_contain_text("Taken back.")
     expect(page.locator("#desk-report [value=resolve]")).to_be_visible()
 
 
+def test_nine_alike_are_resolved_at_once_and_taken_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 9, "Alike")
+    complaints(empty, 2, "Other")
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("/")
+    page.keyboard.type("Alike")
+    page.keyboard.press("Enter")
+    expect(page.locator(".rep")).to_have_count(9)
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    shows(page, "Alike 8")
+    page.keyboard.press("x")
+    expect(page.locator("#bulk")).to_contain_text("1 ticked")
+    page.keyboard.press("Escape")
+    expect(page.locator("#bulk")).to_be_hidden()
+    for number in range(8, -1, -1):
+        shows(page, f"Alike {number}")
+        page.keyboard.press("x")
+        if number:
+            page.keyboard.press("j")
+    expect(page.locator("#bulk")).to_contain_text("9 ticked")
+    page.keyboard.press("e")
+    expect(page.locator("#said")).to_contain_text("Resolved 9 reports")
+    expect(page.locator(".rep")).to_have_count(0)
+    expect(page.locator("#bulk")).to_be_hidden()
+    page.keyboard.press("z")
+    expect(page.locator("#said")).to_contain_text("Taken back: 9 changes.")
+    expect(page.locator(".rep")).to_have_count(9)
+    assert not any(each["resolved"] for each in stored(empty, thread_id))
+
+
+def test_ticks_survive_paging_and_refusals(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 55)
+    visitor = visit("admin")
+    visitor.forgive("status of 400")
+    page = visitor.page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep input").first.check()
+    page.click("a[rel=next]")
+    expect(page.locator(".rep")).to_have_count(5)
+    expect(page.locator("#bulk")).to_contain_text("1 ticked")
+    page.locator(".rep input").last.check()
+    page.keyboard.press("l")
+    page.keyboard.type("y" * 61)
+    page.keyboard.press("Enter")
+    expect(page.locator("#bulk .wrong")).to_contain_text("at most 60")
+    expect(page.locator("#bulk")).to_contain_text("2 ticked")
+    page.click("#bulk [value=resolve]")
+    expect(page.locator("#said")).to_contain_text("Resolved 2 reports")
+    expect(page.locator(".rep")).to_have_count(4)
+
+
 def test_back_forward_and_a_copied_address_show_the_same_screen(
-    heddle: Heddle, visit: Callable[..., Visit], complaints: str
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
 ) -> None:
-    """The address is the state: filter, open report and pane."""
+    """The address is the state: query, open report and pane. What is refused or stays is no place of its own."""
+    complaints(empty, 3)
     admin = visit("admin")
+    admin.forgive("status of 400")
     page = admin.page
-    page.goto(f"/feedback/?thread={complaints}&resolved=false")
+    page.goto("/feedback/?q=is:open")
     states = []
-    for number in (4, 3, 2):
+    for number in (2, 1, 0):
         page.keyboard.press("j")
-        expect(page.locator("#desk-report .words")).to_have_text(f"Complaint {number}")
-        expect(page.locator(".rep[aria-current] a")).to_have_text(f"Complaint {number}")
+        shows(page, f"Complaint {number}")
         states.append(state(page))
     assert len({url for url, *_ in states}) == 3
+    page.keyboard.press("m")
+    page.fill("#admin-note", "x" * 20001)
+    page.click("#triage [value=note] >> visible=true")
+    expect(page.locator("#note-wrong")).to_contain_text("20000")
+    assert page.url == states[2][0]
+    page.fill("#admin-note", "")
     page.go_back()
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 3")
+    shows(page, "Complaint 1")
     assert state(page) == states[1]
     page.go_back()
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 4")
+    shows(page, "Complaint 2")
+    page.go_back()
+    expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
     page.go_forward()
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 3")
+    shows(page, "Complaint 2")
+    page.go_forward()
+    shows(page, "Complaint 1")
     assert state(page) == states[1]
     other = admin.tab()
     other.goto(states[2][0])
     assert state(other) == states[2]
-    page.locator(".query a", has_text="resolved:false").click()
-    expect(page.locator(".query a")).to_have_text([f"thread:{complaints}"])
+    page.locator(".query a", has_text="is:open").click()
+    expect(page.locator(".query a")).to_have_count(0)
 
 
-def test_the_report_asked_for_last_is_the_one_that_is_shown(visit: Callable[..., Visit], complaints: str) -> None:
+def test_the_report_asked_for_last_is_the_one_that_is_shown(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """Quick keys: an answer that comes late does not take the place of the one that was asked for after it."""
+    complaints(empty, 4)
     page = visit("admin").page
-    page.goto(f"/feedback/?thread={complaints}&resolved=false")
     late: list[Route] = []
     page.route("**/feedback/?*item=*", lambda line: line.fallback() if late else late.append(line))
+    page.goto("/feedback/?q=is:open")
     for _ in range(3):
         page.keyboard.press("j")
-    page.wait_for_timeout(400)
-    page.unroute("**/feedback/?*item=*")  # and lets go of the first
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 2")
-    page.wait_for_timeout(400)
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 2")
-    expect(page.locator(".rep[aria-current] a")).to_have_text("Complaint 2")
+    shows(page, "Complaint 1")
+    late[0].fallback()
+    page.wait_for_timeout(300)
+    shows(page, "Complaint 1")
 
 
-def test_a_draft_of_a_note_survives_looking_at_another_report(
-    heddle: Heddle, visit: Callable[..., Visit], complaints: str
-) -> None:
-    page = visit("admin").page
-    page.goto(f"/feedback/?thread={complaints}&resolved=false")
+def test_what_was_fetched_ahead_is_shown_without_asking(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 4)
+    visitor = visit("admin")
+    page = visitor.page
+    page.goto("/feedback/?q=is:open")
     page.keyboard.press("j")
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 4")
+    shows(page, "Complaint 3")
+    page.wait_for_timeout(500)
+    visitor.forgive("ERR_INTERNET_DISCONNECTED", "failed:")
+    visitor.context.set_offline(True)
+    page.keyboard.press("j")
+    shows(page, "Complaint 2")
+    visitor.context.set_offline(False)
+
+
+def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    visitor = visit("admin")
+    visitor.forgive("ERR_FAILED", "failed:", "htmx:")
+    page = visitor.page
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
+    page.route("**/feedback/fb_*/", lambda line: line.abort())
+    page.fill("#admin-note", "Half a note")
+    page.click("#triage [value=note] >> visible=true")
+    expect(page.locator("#failed")).to_be_visible()
+    expect(page.locator("#admin-note")).to_have_value("Half a note")
+    page.unroute("**/feedback/fb_*/")
+    page.click("#triage [value=note] >> visible=true")
+    expect(page.locator("#said")).to_contain_text("Noted on")
+    expect(page.locator("#failed")).to_be_hidden()
+
+
+def test_drafts_of_a_note_survive_looking_at_another_report(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("j")
+    shows(page, "Complaint 1")
     page.keyboard.press("m")
     page.keyboard.type("Half a note")
     page.keyboard.press("Escape")
     page.keyboard.press("j")
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 3")
+    shows(page, "Complaint 0")
     expect(page.locator("#admin-note")).to_have_value("")
     page.keyboard.press("k")
     expect(page.locator("#admin-note")).to_have_value("Half a note")
 
 
-def test_forking_at_the_rated_answer_and_writing_on(
-    heddle: Heddle, visit: Callable[..., Visit], complaints: str
-) -> None:
-    """B134, B138, B142: a complaint becomes a thread in which it can be tried again; the source stays as it was."""
-    before = heddle.call("alice", "GET", f"threads/{complaints}")["messages"]
+def test_menus_open_by_keys_and_give_the_focus_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2)
     page = visit("admin").page
-    page.goto(f"/feedback/?thread={complaints}&resolved=false")
+    page.goto("/feedback/?q=is:unclaimed")
     page.keyboard.press("j")
+    shows(page, "Complaint 1")
+    page.keyboard.press("h")
+    expect(page.locator("[value='snooze 4h'] >> visible=true")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[value='snooze 1d'] >> visible=true")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#triage summary[data-key=h]")).to_be_focused()
+    page.keyboard.press("h")
+    page.keyboard.press("Enter")
+    shows(page, "Complaint 0")
+    expect(page.locator("#said")).to_contain_text("Snoozed “Complaint 1”")
+    page.keyboard.press("d")
+    page.keyboard.type("fb_nothing")
+    page.keyboard.press("Escape")
+    expect(page.locator("#duplicate-of")).to_be_hidden()
+
+
+def test_forking_at_the_rated_answer_and_writing_on(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """B134, B138, B142: a complaint becomes a thread in which it can be tried again; the source stays as it was."""
+    thread_id = complaints(empty, 2)
+    before = empty.call("alice", "GET", f"threads/{thread_id}")["messages"]
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
     page.keyboard.press("j")
-    expect(page.locator("#desk-report .words")).to_have_text("Complaint 3")
+    shows(page, "Complaint 1")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
     page.keyboard.press("f")
     page.wait_for_url("**/threads/ags_*/")
     expect(page.locator("#notes")).to_contain_text("yours and private")
-    expect(page.locator("#head")).to_contain_text("from Five bad answers, message 7")
+    expect(page.locator("#head")).to_contain_text("from 2 bad answers, message 1")
     page.fill("#say", "Try again.")
     page.click("#send")
-    expect(page.locator("#m9[data-voice=agent]")).to_contain_text("Try again.")
-    expect(page.locator("#status")).to_have_text("Idle")
-    assert page.locator("#talk > .msg[data-index]").count() == 10
-    page.locator("#m1").hover()
-    page.locator("#m1 [form=fork]").click()
-    expect(page.locator("#talk > .msg[data-index]")).to_have_count(2)
-    assert heddle.call("alice", "GET", f"threads/{complaints}")["messages"] == before
+    expect(page.locator("#m3[data-voice=agent]")).to_contain_text("Try again.")
+    assert empty.call("alice", "GET", f"threads/{thread_id}")["messages"] == before

@@ -1,5 +1,6 @@
 """A phone, 390 pixels wide: one pane at a time, everything under the thumb, nothing sideways."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -35,8 +36,7 @@ def crowded(heddle: Heddle) -> str:
         {"role": "tool", "tool_call_id": LONG, "content": LONG * 3},
         {"role": "assistant", "content": f"{TABLE}\n\n```\n{LONG} {LONG}\n```\n\n`{LONG}` https://a.test/{LONG}"},
     ]
-    place = len(heddle.call("admin", "GET", "admin/feedback?limit=200")["items"])
-    thread_id = heddle.imported("alice", f"crowded-{place}", said, title=LONG)
+    thread_id = heddle.imported("alice", f"crowded-{time.monotonic_ns()}", said, title=LONG)
     heddle.rate("bob", thread_id, 3, notes=LONG, categories=["incorrect", "refused_valid_request", "tool_failure"])
     return thread_id
 
@@ -61,9 +61,9 @@ def test_no_screen_goes_sideways(heddle: Heddle, visit: Callable[..., Visit], cr
 
 
 def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
-    """List, conversation, report: one at a time, the pane in the address, the actions docked below."""
+    """List, conversation, report: one at a time, the pane in the address, actions docked, undo above them."""
     page = visit("admin", **PHONE).page
-    page.goto(f"/feedback/?thread={crowded}&resolved=false")
+    page.goto(f"/feedback/?q=thread:{crowded}+is:open")
     listed, talk, report = (page.locator(each) for each in (".desk-list", "#desk-talk", "#desk-report"))
 
     def only(shown: object) -> None:
@@ -73,22 +73,45 @@ def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crow
 
     only(listed)
     expect(page.locator("#dock")).to_be_hidden()
-    page.locator(".rep").first.tap()
+    page.locator(".rep a").first.tap()
     expect(page.locator(".rated")).to_be_visible()
     only(talk)
     expect(page.locator("#dock [value=resolve]")).to_be_in_viewport()
+    expect(page.locator(".nav")).to_be_hidden()
     page.locator("#desk-tabs a", has_text="Report").tap()
     page.wait_for_url("**pane=report**")
     only(report)
-    page.locator("#admin-note").fill("From the tram")
     page.go_back()
     expect(talk).to_be_visible()
     page.locator("#desk-tabs a", has_text="Report").tap()
+    only(report)
     page.locator("#admin-note").fill("From the tram")
     page.locator("#dock [value=resolve]").tap()
-    expect(page.locator("#notes")).to_contain_text("Resolved.")
+    expect(page.locator("#desk-status")).to_contain_text("Resolved")
+    expect(page.locator("#desk-status [data-key=z]")).to_be_in_viewport()
     kept = heddle.call("admin", "GET", f"admin/feedback?thread_id={crowded}")["items"]
-    assert [each["admin_note"] for each in kept] == ["From the tram"]
+    assert [(each["admin_note"], each["resolved"]) for each in kept] == [("From the tram", True)]
+    page.locator("#desk-status [data-key=z]").tap()
+    expect(page.locator("#desk-status")).to_contain_text("Taken back")
+    only(talk)
+
+
+def test_the_bulk_takes_the_place_of_the_navigation(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
+    page = visit("admin", **PHONE).page
+    page.goto(f"/feedback/?q=thread:{crowded}+is:open")
+    expect(page.locator(".nav")).to_be_visible()
+    page.locator(".rep input").first.tap()
+    expect(page.locator("#bulk [value=resolve]")).to_be_in_viewport()
+    expect(page.locator(".nav")).to_be_hidden()
+    for menu in page.locator("#bulk summary").all():
+        menu.tap()
+        assert sideways(page) == 0
+        box = page.locator("#bulk details[open] > :not(summary)").bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["y"] >= 0
+        page.keyboard.press("Escape")
+    page.locator("#bulk [value=resolve]").tap()
+    expect(page.locator("#desk-status")).to_contain_text("Resolved")
+    expect(page.locator(".nav")).to_be_visible()
 
 
 def test_a_thread_is_read_and_written_to(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -1,4 +1,4 @@
-"""The words of feedback and the desk's filters as links."""
+"""The words of feedback, and the desk's address as links."""
 
 from datetime import UTC, datetime
 from urllib.parse import parse_qs
@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from feedback import presenting
-from feedback.presenting import RateForm, ReportRow, desk_filters
+from feedback.presenting import Choice, DeskBar, RateForm, ReportCard, ReportRow, Token
 from threads.presenting import Mark
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
@@ -38,36 +38,59 @@ def test_a_row_shows_dye_glyph_and_words(
     assert (row.tone, row.icon, row.categories_line) == (tone, icon, line)
 
 
-def test_a_view_replaces_state_and_sentiment_and_keeps_the_rest() -> None:
-    filters = desk_filters(
-        {"resolved": "false", "sentiment": "positive", "category": "slow", "after": "x", "item": "fb_1"}
-    )
-    hrefs = {choice.word: query_of(choice.href) for choice in filters.views}
-    assert hrefs["Negative"] == {"category": "slow", "resolved": "false", "sentiment": "negative"}
-    assert hrefs["Resolved"] == {"category": "slow", "resolved": "true"}
-    assert [choice.word for choice in filters.views if choice.is_current] == ["Positive"]
+@pytest.mark.parametrize(
+    ("row", "is_read"),
+    [
+        ({}, False),
+        ({"resolved": True}, True),
+        ({"is_snoozed": True}, True),
+        ({"is_due": True}, False),
+        ({"owner": "Bea"}, True),
+        ({"owner": "Ann", "is_mine": True}, False),
+    ],
+)
+def test_a_row_steps_back_once_somebody_else_sees_to_it(row: dict[str, object], is_read: bool) -> None:
+    assert ReportRow("fb_1", "negative", (), "", "T", "alice", NOW, "?item=fb_1", **row).is_read is is_read
 
 
-def test_all_says_so_because_the_desk_opens_on_what_is_open() -> None:
-    filters = desk_filters({"resolved": "any"})
-    assert query_of(filters.views[-1].href) == {"resolved": "any"}
-    assert [choice.word for choice in filters.views if choice.is_current] == ["All"]
-    assert filters.tokens == ()
+@pytest.mark.parametrize(
+    ("card", "line"),
+    [
+        ({}, "unclaimed, yours to take"),
+        ({"owner": "Bea"}, "Bea has it"),
+        ({"owner": "Ann", "is_mine": True, "snoozed_until": NOW}, "yours, snoozed"),
+        ({"snoozed_until_again": True}, "unclaimed, yours to take, snoozed"),
+        ({"resolved": True}, "resolved"),
+        ({"resolved": True, "resolved_by": "Bea", "outcome": "not_reproduced"}, "resolved by Bea, not reproduced"),
+    ],
+)
+def test_a_report_says_in_a_line_where_it_stands(card: dict[str, object], line: str) -> None:
+    assert ReportCard("fb_1", "negative", (), "", "alice", NOW, "ags_1", "T", 1, "", "", **card).state_line == line
 
 
-def test_a_token_takes_itself_out_and_nothing_else() -> None:
-    filters = desk_filters({"resolved": "false", "category": "slow", "thread": "ags_1"})
-    assert {token.word: query_of(token.href) for token in filters.tokens} == {
-        "category:slow": {"resolved": "false", "thread": "ags_1"},
-        "resolved:false": {"category": "slow", "thread": "ags_1", "resolved": "any"},
-        "thread:ags_1": {"category": "slow", "resolved": "false"},
-    }
+def test_the_bar_names_what_is_wrong_and_the_view_one_may_change() -> None:
+    tokens = (Token("is:open", "?q="), Token("x:y", "?q=is:open", "there is no field x"))
+    views = (Choice("Due", "?q=is:due", True), Choice("Mine", "?q=is:due", True, view_id="fv_1"), Choice("Other", "?"))
+    bar = DeskBar("is:due", tokens, views, (), "/feedback/", "list")
+    assert bar.wrong == [tokens[1]] and bar.view == views[1]
+    assert DeskBar("", (), views[2:], (), "/feedback/", "list").view is None
 
 
-def test_a_category_is_added_and_lets_go_of_page_and_item() -> None:
-    filters = desk_filters({"sentiment": "negative", "after": "x", "item": "fb_1"})
-    slow = next(choice for choice in filters.categories if choice.word == "Slow")
-    assert query_of(slow.href) == {"sentiment": "negative", "category": "slow"}
+@pytest.mark.parametrize(
+    ("name", "reason", "said"),
+    [
+        ("admin_note", "String should have at most 20000 characters", "Note should have at most 20000 characters."),
+        ("label", "type a label first", "Type a label first."),
+        ("duplicate_of", "a report is no duplicate of itself", "A report is no duplicate of itself."),
+        ("duplicate_of", "is a report of another org", "That is a report of another org."),
+    ],
+)
+def test_a_refusal_is_a_sentence(name: str, reason: str, said: str) -> None:
+    assert presenting.sentence(name, reason) == said
+
+
+def test_an_empty_query_stays_in_the_address_because_it_asks_for_everything() -> None:
+    assert presenting.href({"q": "", "after": "", "item": "fb_1"}) == "?q=&item=fb_1"
 
 
 @pytest.mark.parametrize(
@@ -75,14 +98,10 @@ def test_a_category_is_added_and_lets_go_of_page_and_item() -> None:
     [({}, "list"), ({"item": "fb_1"}, "talk"), ({"item": "fb_1", "pane": "report"}, "report"), ({"pane": "x"}, "list")],
 )
 def test_the_pane_is_in_the_address(query: dict[str, str], pane: str) -> None:
-    filters = desk_filters(query)
-    assert filters.pane == pane
-    assert [choice.is_current for choice in filters.panes].count(True) == 1
-    assert all(query_of(choice.href).get("item") == query.get("item") for choice in filters.panes)
-
-
-def test_counts_stand_beside_their_views() -> None:
-    assert [choice.count for choice in desk_filters({}, counts={"Open": 31}).views] == [31, None, None, None, None]
+    assert presenting.pane_of(query) == pane
+    choices = presenting.panes(query)
+    assert [choice.is_current for choice in choices].count(True) == 1
+    assert all(query_of(choice.href).get("item") == query.get("item") for choice in choices)
 
 
 def test_a_form_opens_with_what_was_said_and_what_was_pressed() -> None:

@@ -189,7 +189,7 @@ def _whole(root: Node, response: HttpResponse) -> None:
             assert named, f"<{node.tag}> without a name: {node.attributes}"
     assert len(root.all("h1")) == 1, [node.words for node in root.all("h1")]
     assert root.one("main")["id"] == "main"
-    assert root.one("title").words.endswith("· Heddle")
+    assert root.one("head").one("title").words.endswith("· Heddle")
     for form in root.all("form"):
         assert form.get("method") != "post" or form.all("input", name="csrfmiddlewaretoken"), form.attributes
     assert "script-src 'self'" in response["Content-Security-Policy"]

@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from django.core.signals import request_finished
-from django.db import close_old_connections
 from django.http import HttpResponse
 from django.test import Client
 
 from core import sse
 from tests import make
+from tests.conftest import leave
 from tests.pages.dom import Node, get, parsed
 from threads import reading
 from threads.models import Thread
@@ -62,10 +61,8 @@ class Line:
         return told
 
     def close(self) -> None:
-        """Leave, without taking the test's own database connection along."""
-        request_finished.disconnect(close_old_connections)
-        self.response.close()
-        request_finished.connect(close_old_connections)
+        """Leave."""
+        leave(self.response)
 
 
 def path(thread: Thread) -> str:

@@ -1,0 +1,57 @@
+"""The desk at three sizes: its list, queries of every kind, completion, similar reports. Slow, because it is filled."""
+
+from urllib.parse import quote
+
+from bench.figures import Measure, Measured, figure
+from bench.houses import House
+from bench.rounds import p50_in_views
+
+SIZES = (10_000, 100_000, 1_000_000)
+_LIST = "/v1/ai/admin/feedback"
+_QUERIES = {
+    "unclaimed": "is:open -has:owner -is:snoozed",
+    "negative open": "is:open sentiment:negative",
+    "resolved this week": "resolved:<7d",
+    "a common word": "refund",
+    "rare words side by side": '"canoe walnut"',
+    "a tool and a label": 'tool:calculate label:"tool bug" is:open',
+    "an error of long ago": "error:provider_timeout created:>200d",
+}
+
+
+def _filled(house: House, size: int) -> None:
+    """So many reports of all kinds beside the plain ones that every house has."""
+    rows = house.sql()
+    [(found,)] = rows.all("SELECT count(*) FROM feedback_userfeedback WHERE key LIKE 'seedr%'")
+    if found < size:
+        house.served.manage("seed_load", f"--reports={size - found}", f"--seed={size}", "-v0")
+    [(total,)] = rows.all("SELECT count(*) FROM feedback_userfeedback")
+    if total > 2 * size + 20_000:
+        raise RuntimeError("other figures have filled this desk further; ask for these alone: --slow --only 'desk of'")
+
+
+def _asking(size: int, path: str) -> Measure:
+    def measure(house: House) -> Measured:
+        _filled(house, size)
+        return p50_in_views(house, house.admin().prepared("GET", path), rounds=8, calls=4)
+
+    return measure
+
+
+def _similar(size: int) -> Measure:
+    def measure(house: House) -> Measured:
+        _filled(house, size)
+        admin = house.admin()
+        newest = admin.call("GET", f"{_LIST}?limit=1")["items"][0]["feedback_id"]
+        return p50_in_views(house, admin.prepared("GET", f"{_LIST}/{newest}/similar"), rounds=8, calls=4)
+
+    return measure
+
+
+for _size in SIZES:
+    _of = f"of {_size:,}"
+    figure(f"desk {_of}: list, p50", floor="view", is_slow=True)(_asking(_size, _LIST))
+    for _name, _q in _QUERIES.items():
+        figure(f"desk {_of}: {_name}, p50", floor="view", is_slow=True)(_asking(_size, f"{_LIST}?q={quote(_q)}"))
+    figure(f"desk {_of}: terms, p50", floor="view", is_slow=True)(_asking(_size, f"{_LIST}/terms"))
+    figure(f"desk {_of}: similar reports, p50", floor="view", is_slow=True)(_similar(_size))

@@ -1,0 +1,149 @@
+"""Reports as a file, newest first: read in stretches of row ids and sent as they are read, however many there are."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, get_args
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+
+from core import ids
+from core.actor import Actor
+from core.errors import InvalidRequest
+from core.sse import give_connection_back
+from feedback import projecting
+from feedback.deciding import labels_of
+from feedback.models import Reply, UserFeedback
+from feedback.querying import matching, parse
+from feedback.wire_desk import ExportedOut
+
+Format = Literal["jsonl", "csv"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+CONTENT_TYPES: dict[Format, str] = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+_FIRST, _CHUNK = 100, 2_000
+"""Reports in the first stretch, so that something comes at once, and in each later one."""
+_BESIDE = {
+    "owner": "triage__owner__email",
+    "outcome": "triage__outcome",
+    "duplicate_of": "triage__duplicate_of__key",
+    "snoozed_until": "triage__snoozed_until",
+    "snoozed_until_again": "triage__snoozed_until_again",
+    "public_status": "reply__public_status",
+    "public_reply": "reply__public_reply",
+    "replied_at": "reply__replied_at",
+}
+_COLUMNS = (*projecting.FULL_COLUMNS, *_BESIDE.values())
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes a cell for a formula by; the last four are the first four in full width."""
+BOM = b"\xef\xbb\xbf"
+
+
+def format_of(value: str | None) -> Format:
+    """The format with that name, JSONL where none is asked for; raises `InvalidRequest`."""
+    for known in FORMATS:
+        if known == (value or "jsonl"):
+            return known
+    raise InvalidRequest(f"format: must be one of {', '.join(FORMATS)}")
+
+
+def export(actor: Actor, query: str, form: Format, *, bom: bool = False) -> Iterator[bytes]:
+    """The reports that a query means, as bytes in pieces; the pieces are read from the database one by one.
+
+    Right and query are checked before the first piece: raises `Unauthorized` and `InvalidRequest`. No report is there
+    twice, and none is missing that was there all the time; what changes meanwhile is as it was when its turn came.
+    `bom` puts UTF-8's mark before a CSV, by which some spreadsheets know the encoding.
+    """
+    stretches = _stretches(matching(actor, parse(query)))
+    return _csv(stretches, bom) if form == "csv" else _jsonl(stretches)
+
+
+def download(actor: Actor, *, query: str | None, form: str | None, bom: str | None) -> StreamingHttpResponse:
+    """The same as a file, for both doors; what they were given is text."""
+    chosen = format_of(form)
+    if (bom or "").lower() not in ("", "true", "false", "1", "0"):
+        raise InvalidRequest("bom: must be true or false")
+    pieces = export(actor, query or "", chosen, bom=(bom or "").lower() in ("true", "1"))
+    response = StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[chosen])
+    name = f"feedback-{timezone.now():%Y-%m-%d}.{chosen}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+def neutral(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe before what would begin one."""
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _jsonl(stretches: Iterable[list[ExportedOut]]) -> Iterator[bytes]:
+    for records in stretches:
+        yield b"".join(each.__pydantic_serializer__.to_json(each) + b"\n" for each in records)
+
+
+def _csv(stretches: Iterable[list[ExportedOut]], bom: bool) -> Iterator[bytes]:
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\r\n")
+    rows.writerow(ExportedOut.model_fields)
+    if bom:
+        yield BOM
+    for records in stretches:
+        rows.writerows([_cell(value) for value in each.model_dump(mode="json").values()] for each in records)
+        yield _taken(text)
+    yield _taken(text)
+
+
+def _taken(text: io.StringIO) -> bytes:
+    written = text.getvalue().encode()
+    text.seek(0)
+    text.truncate()
+    return written
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case list():
+            return neutral(", ".join(value))
+    return neutral(str(value))
+
+
+def _stretches(rows: QuerySet[UserFeedback]) -> Iterator[list[ExportedOut]]:
+    """Two queries a stretch: which reports, then all of them with what stands beside them.
+
+    A cursor that stays open would hold a connection for as long as the reader takes; so each stretch begins anew below
+    the last row id, and the connection is given back while the reader reads.
+    """
+    below, size = None, _FIRST
+    while True:
+        further = rows if below is None else rows.filter(pk__lt=below)
+        pks = list(further.order_by("-pk").values_list("pk", flat=True)[:size])
+        found = UserFeedback.objects.filter(pk__in=pks).order_by("-pk").values_list(*_COLUMNS)
+        records = [_record(values) for values in found]
+        give_connection_back()
+        if records:
+            yield records
+        if len(pks) < size:
+            return
+        below, size = pks[-1], _CHUNK
+
+
+def _record(values: tuple[Any, ...]) -> ExportedOut:
+    width = len(projecting.FULL_COLUMNS)
+    full = projecting.full_record(values[:width])
+    beside = dict(zip(_BESIDE, values[width:], strict=True))
+    if beside["duplicate_of"]:
+        beside["duplicate_of"] = ids.FEEDBACK + beside["duplicate_of"]
+    return ExportedOut.trusted(
+        {
+            **full.__dict__,
+            "labels": labels_of(full.admin_label),
+            **beside,
+            "snoozed_until_again": bool(beside["snoozed_until_again"]),
+            "public_status": beside["public_status"] or Reply.Status.RECEIVED.value,
+        }
+    )

@@ -1,0 +1,194 @@
+"""All figures of a period and a query, each beside the desk query that finds exactly the reports behind it."""
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.core.cache import cache
+from django.utils import timezone
+
+from accounts.rights import require_admin
+from core.actor import Actor
+from core.db import snapshot
+from core.errors import InvalidRequest
+from feedback import digesting
+from feedback.insight import counting
+from feedback.insight.counting import Named, Verdicts
+from feedback.insight.period import Period, Span, term
+from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, RangeOut, SpanOut, ToolOut
+from feedback.querying import Query, grammar, matching, moments, parse
+from feedback.querying.grammar import All, Either, Field, Node, Not
+
+MOST_NAMES = 20
+"""Tools and model profiles with their own figures; the rest is told as a number."""
+_SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
+"""What took longer than a second to count is kept for so many times as long, and for so many seconds at most."""
+_TIMED = ("created", "resolved", "edited")
+
+
+def figures(actor: Actor, query: Query, period: Period) -> InsightOut:
+    """Everything that insight shows, for platform admins; raises as `matching` does.
+
+    A query counts the days that it names where the viewer's begin, and comes back with that zone in it, so that a
+    link means the same to everybody. A fixed number of queries.
+    """
+    require_admin(actor)
+    zoned = anchored(query, period.tz)
+    asked = Asked(zoned, period)
+    said = repr((actor.user_id, zoned.canonical, period.first, period.last, period.tz.key))
+    key = f"insight-{hashlib.sha256(said.encode()).hexdigest()}"
+    kept: InsightOut | None = cache.get(key)
+    if kept is None:
+        begun = time.perf_counter()
+        kept = _counted(actor, zoned, period, asked)
+        took = time.perf_counter() - begun
+        if took > _SLOW:
+            cache.set(key, kept, min(took * _KEPT, _KEPT_AT_MOST))
+    return kept
+
+
+class Asked:
+    """Spells the queries of a period."""
+
+    def __init__(self, query: Query, period: Period) -> None:
+        self._query = grammar.spelled(query.root, alone=not isinstance(query.root, Either))
+        self._period = period
+        longest = self(f"tool:{'x' * 200} sentiment:positive")
+        if not query.problems and (problems := parse(longest).problems):
+            raise InvalidRequest(f"q: leaves no room for what insight adds to it: {problems[0].reason}")
+
+    def __call__(self, *terms: str) -> str:
+        """The query, the period, and these terms."""
+        return " ".join(part for part in (self._query, self._period.term, *terms) if part)
+
+    def of_span(self, span: Span, *terms: str) -> str:
+        """The query and these terms for some days of the period."""
+        return " ".join(part for part in (self._query, term(span, self._period.tz), *terms) if part)
+
+
+def anchored(query: Query, tz: ZoneInfo) -> Query:
+    """The query with the zone written to the days that it names, where it names none."""
+    return parse(grammar.spelled(_anchored(query.root, tz)))
+
+
+def _anchored(node: Node, tz: ZoneInfo) -> Node:
+    match node:
+        case Field(name=name, value=value) if name in _TIMED:
+            return replace(node, value=moments.in_zone(value, tz))
+        case Not(part=part):
+            return replace(node, part=_anchored(part, tz))
+        case All(parts=parts) | Either(parts=parts):
+            return replace(node, parts=tuple(_anchored(part, tz) for part in parts))
+    return node
+
+
+def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> InsightOut:
+    digesting.digest()  # a plot by tool leads to rows that the same query finds
+    now = timezone.now()
+    matched = matching(actor, query)
+    rows = counting.within(matched, period)
+    with snapshot():
+        found = counting.covered(rows, period, now)
+        verdicts, categories = counting.over_time(rows, found, period)
+        tools, models = counting.by_tool(rows), counting.by_model(rows)
+        ages, minutes = counting.backlog(rows, now), counting.minutes_to_resolve(rows)
+        before = period.before
+        earlier = counting.verdicts(counting.within(matched, before)) if before else None
+    lengths = counting.time_to_resolve(minutes)
+    positive, negative = (sum(getattr(each, name) for each in verdicts) for name in ("positive", "negative"))
+    return InsightOut(
+        query=query.canonical,
+        since=period.first,
+        until=period.last,
+        tz=period.tz.key,
+        counted_at=now,
+        reports=CountOut(count=positive + negative, query=asked()),
+        positive=CountOut(count=positive, query=asked("sentiment:positive")),
+        negative=CountOut(count=negative, query=asked("sentiment:negative")),
+        open=CountOut(count=sum(ages), query=asked("is:open")),
+        resolved=CountOut(count=sum(lengths), query=asked("is:resolved")),
+        before=before and earlier and _before(before, earlier),
+        over_time=[_span(asked, *each) for each in zip(found, verdicts, strict=True)],
+        by_category=[_named(asked, "category", *each) for each in _most(categories)],
+        by_tool=[_tool(asked, *each) for each in _most(tools)[:MOST_NAMES]],
+        tools_left_out=max(0, len(tools) - MOST_NAMES),
+        by_model=[_named(asked, "model", *each) for each in _most(models)[:MOST_NAMES]],
+        models_left_out=max(0, len(models) - MOST_NAMES),
+        backlog=_possible(_ranges(asked, "is:open age", counting.AGES, ages), period, now),
+        time_to_resolve=_ranges(asked, "took", counting.LENGTHS, lengths),
+        median_minutes=counting.quantile(minutes, 50),
+        p90_minutes=counting.quantile(minutes, 90),
+    )
+
+
+def _before(period: Period, counted: Verdicts) -> BeforeOut:
+    assert period.first and period.last
+    return BeforeOut(since=period.first, until=period.last, positive=counted.positive, negative=counted.negative)
+
+
+def _most(named: Named) -> list[tuple[str, Verdicts]]:
+    """What was rated badly most often comes first. A name of blanks cannot be asked for, so it is none."""
+    asked = [each for each in named.items() if each[0].strip()]
+    return sorted(asked, key=lambda each: (-each[1].negative, -each[1].positive, each[0]))
+
+
+def _sided(spell: Callable[[str], str], counted: Verdicts) -> Mapping[str, CountOut]:
+    return {
+        side: CountOut(count=getattr(counted, side), query=spell(f"sentiment:{side}"))
+        for side in ("positive", "negative")
+    }
+
+
+def _span(asked: Asked, span: Span, counted: Verdicts) -> SpanOut:
+    return SpanOut(first=span.first, last=span.last, **_sided(lambda side: asked.of_span(span, side), counted))
+
+
+def _named(asked: Asked, field: str, name: str, counted: Verdicts) -> NamedOut:
+    by = grammar.spelled(Field(field, name))
+    both = CountOut(count=counted.positive + counted.negative, query=asked(by))
+    return NamedOut(name=name, reports=both, **_sided(lambda side: asked(by, side), counted))
+
+
+def _tool(asked: Asked, name: str, counted: Verdicts) -> ToolOut:
+    failed = CountOut(count=counted.failed, query=asked(grammar.spelled(Field("failed", name))))
+    return ToolOut(**dict(_named(asked, "tool", name, counted)), failed=failed)
+
+
+def _ranges(asked: Asked, field: str, limits: Sequence[timedelta], counted: Sequence[int]) -> list[RangeOut]:
+    """The ranges between the limits. `field` may have terms before it."""
+    *terms, name = field.split()
+    found = []
+    for place, count in enumerate(counted):
+        over = limits[place - 1] if place else None
+        under = limits[place] if place < len(limits) else None
+        bounds = [f"{name}:{sign}{_age(limit)}" for sign, limit in ((">=", over), ("<", under)) if limit]
+        reports = CountOut(count=count, query=asked(*terms, *bounds))
+        found.append(RangeOut(over_seconds=_seconds(over), under_seconds=_seconds(under), reports=reports))
+    return found
+
+
+def _possible(ranges: list[RangeOut], period: Period, now: datetime) -> list[RangeOut]:
+    """Without the ages that nothing in the period has."""
+
+    def is_possible(each: RangeOut) -> bool:
+        newest = now - timedelta(seconds=each.over_seconds or 0)
+        oldest = now - timedelta(seconds=each.under_seconds) if each.under_seconds else None
+        is_young = period.begins is None or newest >= period.begins
+        return each.reports.count > 0 or (is_young and (period.ends is None or oldest is None or oldest < period.ends))
+
+    return [each for each in ranges if is_possible(each)]
+
+
+def _age(length: timedelta) -> str:
+    minutes = int(length.total_seconds()) // 60
+    for size, unit in ((1440, "d"), (60, "h")):
+        if minutes % size == 0:
+            return f"{minutes // size}{unit}"
+    return f"{minutes}m"
+
+
+def _seconds(length: timedelta | None) -> int | None:
+    return int(length.total_seconds()) if length else None

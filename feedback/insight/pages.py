@@ -1,0 +1,101 @@
+"""The page of insight. The address is its state: query, days, and where the days begin if not where the viewer is."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from accounts.authentication import page_actor
+from accounts.pages import signed_in
+from accounts.rights import require_admin
+from core import zones
+from feedback.insight import plotting, telling
+from feedback.insight.figures import figures
+from feedback.insight.period import ALL, DEFAULT, Period, period_of
+from feedback.insight.plotting import Cell
+from feedback.insight.wire import InsightOut
+from feedback.presenting import Choice, Token, href
+from feedback.querying import Query, parse, remarks
+
+KEYS = ("q", "since", "until", "tz")
+PERIODS = {"7d": "7 days", DEFAULT: "30 days", "90d": "90 days", "365d": "A year", ALL: "All"}
+
+
+@signed_in
+@require_GET
+def insight(request: HttpRequest) -> HttpResponse:
+    """The figures of a query and a period, as plots. A term that is added leads on to the query with it."""
+    actor = page_actor(request)
+    require_admin(actor)
+    asked = {key: request.GET[key] for key in KEYS if request.GET.get(key)}
+    query = parse(asked.get("q", ""))
+    if added := request.GET.get("add", "").strip():
+        return redirect(reverse("feedback:insight") + href({**asked, "q": query.with_term(added).text}))
+    period = period_of(asked.get("since"), asked.get("until"), asked.get("tz") or zones.of(request), timezone.now())
+    context = {"asked": asked, "query": query.text, "tokens": _tokens(query, asked), "period": period}
+    context |= {"choices": _choices(asked), "chosen": _chosen(asked, period), "place": _place(period)}
+    if not query.problems:
+        found = figures(actor, query, period)
+        context |= {"found": found, "sums": _sums(found), "notes": remarks(actor, query)}
+        context["plots"] = plotting.plots(found, _desk) if found.reports.count else []
+    return render(request, "feedback/insight.html", context)
+
+
+def _desk(query: str) -> str:
+    return reverse("feedback:desk") + href({"q": query})
+
+
+def _tokens(query: Query, asked: dict[str, str]) -> list[Token]:
+    return [
+        Token(term.text, href({**asked, "q": query.without(place).text}), term.reason)
+        for place, term in enumerate(query.terms)
+    ]
+
+
+def _choices(asked: dict[str, str]) -> list[Choice]:
+    """The periods as links that keep the rest."""
+    kept = {key: value for key, value in asked.items() if key not in ("since", "until")}
+    current = None if asked.get("until") else asked.get("since", DEFAULT)
+    return [Choice(word, href({**kept, "since": since}), since == current) for since, word in PERIODS.items()]
+
+
+def _chosen(asked: dict[str, str], period: Period) -> str:
+    """The days that somebody chose by themselves, as words; nothing where one of the periods is on."""
+    if not asked.get("until") and asked.get("since", DEFAULT) in PERIODS:
+        return ""
+    if period.first and period.last:
+        return telling.days(period.first, period.last, today=period.last)
+    return f"up to {telling.day(period.last)}" if period.last else ""
+
+
+def _place(period: Period) -> str:
+    return "UTC" if period.tz.key == "UTC" else period.tz.key.replace("_", " ")
+
+
+def _sums(found: InsightOut) -> list[tuple[str, Cell, str]]:
+    """The figures at the top: what, how many, and what else there is to say of it."""
+    before = ""
+    if found.before and found.since and found.until:
+        more = found.reports.count - found.before.positive - found.before.negative
+        length = (found.until - found.since).days + 1
+        before = (
+            f"{'+' if more > 0 else '−' if more < 0 else '±'}{telling.many(abs(more))} on the {_length(length)} before"
+        )
+    old = telling.older(found.backlog, 7 * 86_400)
+    half = Cell(telling.duration(found.median_minutes)) if found.median_minutes is not None else Cell("–")
+    return [
+        ("Reports", _linked(found, "reports"), before),
+        ("Negative", _linked(found, "negative"), telling.share(found.negative.count, found.reports.count)),
+        ("Open", _linked(found, "open"), f"{telling.many(old)} older than a week" if old else ""),
+        ("Median time to resolve", half, f"of {telling.many(found.resolved.count)} resolved"),
+    ]
+
+
+def _linked(found: InsightOut, name: str) -> Cell:
+    counted = getattr(found, name)
+    return Cell(telling.many(counted.count), _desk(counted.query) if counted.count else "")
+
+
+def _length(days: int) -> str:
+    return "day" if days == 1 else f"{days} days"

@@ -1,0 +1,134 @@
+"""The days that figures are about, and the stretches of them that a plot shows. Days begin where the viewer is."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from core import zones
+from core.errors import InvalidRequest
+from feedback.querying import moments
+
+DEFAULT = "30d"
+ALL = "all"
+_DAYS = re.compile(r"([1-9]\d{0,3})d")
+_DATE = re.compile(r"(?:19[7-9]\d|20\d\d|2100)-\d\d-\d\d")
+_DAY = timedelta(days=1)
+_MOST_DAYS, _MOST_WEEKS, _MOST_MONTHS = 92, 53 * 7, 6 * 366
+"""A plot shows days up to so many of them, then weeks, then months, then years."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From the beginning of one day to the end of another."""
+
+    first: date
+    last: date
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The days from `first` to `last`, both included; None is open."""
+
+    first: date | None
+    last: date | None
+    tz: ZoneInfo
+
+    @property
+    def begins(self) -> datetime | None:
+        """When it begins."""
+        return beginning(self.first, self.tz) if self.first else None
+
+    @property
+    def ends(self) -> datetime | None:
+        """When it is over: the first moment of the next day."""
+        return beginning(self.last + _DAY, self.tz) if self.last else None
+
+    @property
+    def before(self) -> "Period | None":
+        """As many days before it; None where it is open."""
+        if self.first is None or self.last is None:
+            return None
+        return Period(self.first - (self.last - self.first) - _DAY, self.first - _DAY, self.tz)
+
+    @property
+    def term(self) -> str:
+        """The term of a query that means it, nothing where it is open on both sides."""
+        if self.first is None:
+            return _created(f"<={self.last}", self.tz) if self.last else ""
+        return _created(f">={self.first}", self.tz) if self.last is None else term(Span(self.first, self.last), self.tz)
+
+
+def period_of(since: str | None, until: str | None, tz: str | ZoneInfo | None, now: datetime) -> Period:
+    """The period that was asked for; raises `InvalidRequest` with the name of what is wrong.
+
+    `since` is a day, a number of days like 30d that end with `until`, or all; `until` is a day, today unless all is
+    asked for. Without both it is the last 30 days.
+    """
+    zone = tz if isinstance(tz, ZoneInfo) else _zone(tz)
+    last = _date("until", until) if until else None
+    since = since or DEFAULT
+    if since == ALL:
+        return Period(None, last, zone)
+    last = last or now.astimezone(zone).date()
+    if counted := _DAYS.fullmatch(since):
+        return Period(last - timedelta(days=int(counted[1]) - 1), last, zone)
+    first = _date("since", since)
+    if first > last:
+        raise InvalidRequest(f"until: {last} is before {first}")
+    return Period(first, last, zone)
+
+
+def beginning(day: date, tz: ZoneInfo) -> datetime:
+    """The first moment of a day, as the query language has it: where midnight is skipped, when the clocks jump."""
+    return datetime(day.year, day.month, day.day, tzinfo=tz).astimezone(UTC)
+
+
+def term(span: Span, tz: ZoneInfo) -> str:
+    """The term of a query that means these days."""
+    return _created(f"{span.first}" if span.first == span.last else f"{span.first}..{span.last}", tz)
+
+
+def spans(first: date, last: date) -> list[Span]:
+    """Days, weeks from Monday, months or years that cover these days and nothing else: less than a hundred of them."""
+    length = (last - first).days + 1
+    found, begins = [], first
+    while begins <= last:
+        if length <= _MOST_DAYS:
+            ends = begins
+        elif length <= _MOST_WEEKS:
+            ends = begins + timedelta(days=6 - begins.weekday())
+        elif length <= _MOST_MONTHS:
+            ends = (begins.replace(day=28) + timedelta(days=4)).replace(day=1) - _DAY
+        else:
+            ends = begins.replace(month=12, day=31)
+        found.append(Span(begins, min(ends, last)))
+        begins = ends + _DAY
+    return found
+
+
+def edges(found: Sequence[Span], tz: ZoneInfo) -> list[datetime]:
+    """Where each of the spans but the first begins."""
+    return [beginning(span.first, tz) for span in found[1:]]
+
+
+def _created(value: str, tz: ZoneInfo) -> str:
+    return f"created:{moments.in_zone(value, tz)}"
+
+
+def _zone(name: str | None) -> ZoneInfo:
+    try:
+        return zones.named(name) if name else zones.UTC
+    except ValueError as problem:
+        raise InvalidRequest(f"tz: {problem}") from None
+
+
+def _date(name: str, value: str) -> date:
+    try:
+        if _DATE.fullmatch(value):
+            return date.fromisoformat(value)
+    except ValueError:
+        pass
+    also = ", a number of days like 30d, or all" if name == "since" else ""
+    raise InvalidRequest(f"{name}: must be a day like 2026-05-01{also}")

@@ -1,0 +1,276 @@
+"""The plots as plain data: lengths for the attributes of an SVG, words, and links."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from feedback.insight import telling
+from feedback.insight.telling import days, duration, many, share
+from feedback.insight.wire import CountOut, InsightOut, NamedOut, RangeOut
+from feedback.presenting import category_word
+
+Link = Callable[[str], str]
+WIDTH, HEIGHT = 1200, 240
+_MARKS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One piece of a picture; its title is what a pointer is told."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    tone: str
+    href: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure of a table, with the reports behind it where there are any."""
+
+    text: str
+    href: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a plot's table, in a bar plot with its picture."""
+
+    name: str
+    href: str
+    cells: tuple[Cell, ...]
+    bars: tuple[Bar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Columns over time or length; the words along its sides are no part of it, so they never stretch."""
+
+    bars: tuple[Bar, ...]
+    rules: str
+    axis: str
+    side: tuple[str, ...]
+    foot: tuple[str, ...]
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One figure: its finding, its table, and its picture where the table is not the picture."""
+
+    title: str
+    finding: str
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    span: Literal["", "half", "wide"] = ""
+    picture: Picture | None = None
+    is_code: bool = False
+    has_tones: bool = False
+    rest: str = ""
+
+
+def plots(found: InsightOut, link: Link) -> list[Plot]:
+    """Every plot of which there is something to show; `link` makes an address of a query."""
+    made = [_over_time(found, link)]
+    if found.by_category:
+        made.append(_by_category(found, link))
+    if found.by_tool:
+        made.append(_by_tool(found, link))
+    if found.by_model:
+        made.append(_by_model(found, link))
+    if found.open.count:
+        made.append(_backlog(found, link))
+    if found.resolved.count:
+        made.append(_time_to_resolve(found, link))
+    return made
+
+
+def ceiling(most: int) -> int:
+    """The end of an axis that holds so many: even, and round where it is large."""
+    size = 1
+    while most > 16 * size:
+        size *= 10
+    return next(step * size for step in (2, 4, 6, 8, 10, 12, 16) if step * size >= most)
+
+
+def _over_time(found: InsightOut, link: Link) -> Plot:
+    spans, today = found.over_time, found.counted_at.date()
+    top = ceiling(max(max(each.positive.count, each.negative.count) for each in spans))
+    step, middle, bars, rows = WIDTH / len(spans), HEIGHT / 2, [], []
+    for place, each in enumerate(spans):
+        when = days(each.first, each.last, today=today)
+        for tone, counted, word in (("pos", each.positive, "positive"), ("neg", each.negative, "negative")):
+            height = middle * counted.count / top
+            y = middle - height if tone == "pos" else middle
+            bars += _column(place, step, (y, height), tone, counted, f"{when}: {many(counted.count)} {word}", link)
+        cells = (_cell(each.positive, link, "positive"), _cell(each.negative, link, "negative"))
+        rows.append(Row(when, "", cells))
+    side = (many(top), many(top // 2), "0", many(top // 2), many(top))
+    return Plot(
+        title="Feedback over time",
+        finding=telling.over_time(found),
+        heads=("Days", "Positive", "Negative"),
+        rows=tuple(rows),
+        span="wide",
+        has_tones=True,
+        picture=Picture(
+            tuple(bars),
+            _rules((0, HEIGHT / 4, HEIGHT * 3 / 4, HEIGHT)),
+            _rules((middle,)),
+            side,
+            tuple(telling.day(spans[place].first, today=today) for place in _marks(len(spans))),
+        ),
+    )
+
+
+def _by_category(found: InsightOut, link: Link) -> Plot:
+    whole = found.reports.count
+    return Plot(
+        title="By category",
+        finding=telling.by_category(found),
+        heads=("Category", "Negative", "Positive", "Share"),
+        rows=_named_rows(
+            found.by_category, link, lambda each: Cell(share(each.total, whole), label="share"), category_word
+        ),
+        rest="A report may name several; the share is of all reports.",
+    )
+
+
+def _by_tool(found: InsightOut, link: Link) -> Plot:
+    failed = {each.name: each.failed for each in found.by_tool}
+    return Plot(
+        title="By tool",
+        finding=telling.by_tool(found),
+        heads=("Tool", "Negative", "Positive", "Errors"),
+        rows=_named_rows(found.by_tool, link, lambda each: _cell(failed[each.name], link, "errors")),
+        is_code=True,
+        rest=_left_out(found.tools_left_out, "tool"),
+    )
+
+
+def _by_model(found: InsightOut, link: Link) -> Plot:
+    return Plot(
+        title="By model profile",
+        finding=telling.by_model(found),
+        heads=("Profile", "Negative", "Positive", "Negative share"),
+        rows=_named_rows(
+            found.by_model,
+            link,
+            lambda each: Cell(share(each.negative.count, each.total), label="negative share"),
+            is_whole=True,
+        ),
+        is_code=True,
+        rest=_left_out(found.models_left_out, "profile"),
+    )
+
+
+def _backlog(found: InsightOut, link: Link) -> Plot:
+    top = max(each.reports.count for each in found.backlog)
+    rows = []
+    for each in found.backlog:
+        href = link(each.reports.query) if each.reports.count else ""
+        tone: str = "warn" if (each.over_seconds or 0) >= 7 * 86_400 else ""
+        name = _range(each)
+        bars = (_piece(0, each.reports, top, tone, f"{name}: {many(each.reports.count)} open", link),)
+        rows.append(Row(name, href, (_cell(each.reports, link, "open"),), bars if each.reports.count else ()))
+    return Plot(
+        title="Open backlog by age",
+        finding=telling.backlog(found),
+        heads=("Age", "Open"),
+        rows=tuple(rows),
+        span="half",
+    )
+
+
+def _time_to_resolve(found: InsightOut, link: Link) -> Plot:
+    ranges = found.time_to_resolve
+    top = ceiling(max(each.reports.count for each in ranges))
+    step, bars, rows = WIDTH / len(ranges), [], []
+    for place, each in enumerate(ranges):
+        height = HEIGHT * each.reports.count / top
+        title = f"{_range(each)}: {many(each.reports.count)} resolved"
+        bars += _column(place, step, (HEIGHT - height, height), "", each.reports, title, link)
+        rows.append(Row(_range(each), "", (_cell(each.reports, link, "resolved"),)))
+    foot = [duration((each.over_seconds or 0) // 60) for each in ranges[3::3]]
+    return Plot(
+        title="Time to resolve",
+        finding=telling.time_to_resolve(found),
+        heads=("Time", "Resolved"),
+        rows=tuple(rows),
+        span="half",
+        picture=Picture(
+            tuple(bars),
+            _rules((0, HEIGHT / 2)),
+            _rules((HEIGHT,)),
+            (many(top), many(top // 2), "0"),
+            ("0", *foot, "longer"),
+        ),
+    )
+
+
+def _named_rows(
+    named: Sequence[NamedOut],
+    link: Link,
+    last: Callable[[NamedOut], Cell],
+    word: Callable[[str], str] = str,
+    *,
+    is_whole: bool = False,
+) -> tuple[Row, ...]:
+    """Rows whose bars are as long as their reports are many, or, `is_whole`, all alike to compare shares."""
+    top = max(each.total for each in named)
+    rows = []
+    for each in named:
+        name, whole = word(each.name), each.total if is_whole else top
+        bars, at = [], 0
+        for tone, counted, side in (("neg", each.negative, "negative"), ("pos", each.positive, "positive")):
+            if counted.count:
+                bars.append(_piece(at, counted, whole, tone, f"{name}: {many(counted.count)} {side}", link))
+                at += counted.count
+        cells = (_cell(each.negative, link, "negative"), _cell(each.positive, link, "positive"), last(each))
+        rows.append(Row(name, link(each.reports.query), cells, tuple(bars)))
+    return tuple(rows)
+
+
+def _piece(at: int, counted: CountOut, whole: int, tone: str, title: str, link: Link) -> Bar:
+    scale = WIDTH / whole
+    return Bar(round(at * scale, 1), 0, round(counted.count * scale, 1), 12, tone, link(counted.query), title)
+
+
+def _column(
+    place: int, step: float, tall: tuple[float, float], tone: str, counted: CountOut, title: str, link: Link
+) -> list[Bar]:
+    """One column, thin as weft; nothing where nothing is."""
+    y, height = tall
+    if not counted.count:
+        return []
+    x, width = step * (place + 0.3), step * 0.4
+    return [Bar(round(x, 1), round(y, 1), round(width, 1), round(height, 1), tone, link(counted.query), title)]
+
+
+def _cell(counted: CountOut, link: Link, label: str) -> Cell:
+    return Cell(many(counted.count), link(counted.query) if counted.count else "", label)
+
+
+def _rules(heights: Sequence[float]) -> str:
+    return "".join(f"M0 {height:g}h{WIDTH}" for height in heights)
+
+
+def _marks(length: int) -> list[int]:
+    """Places along an axis that stand apart evenly, first and last among them."""
+    if length <= _MARKS:
+        return list(range(length))
+    return [round(place * (length - 1) / (_MARKS - 1)) for place in range(_MARKS)]
+
+
+def _range(each: RangeOut) -> str:
+    over, under = (seconds and duration(seconds // 60) for seconds in (each.over_seconds, each.under_seconds))
+    return f"{over} to {under}" if over and under else f"under {under}" if under else f"over {over}"
+
+
+def _left_out(number: int, word: str) -> str:
+    return f"{many(number)} more {word}{'' if number == 1 else 's'} with fewer reports." if number else ""

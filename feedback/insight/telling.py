@@ -1,0 +1,112 @@
+"""What the figures say, in one sentence each: every plot begins with its finding."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from feedback.insight.wire import InsightOut, NamedOut, RangeOut, SpanOut
+from feedback.presenting import category_word
+
+_WEEK = 7 * 86_400
+
+
+def many(number: int) -> str:
+    """A count with thin groups."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in whole percents; little is not nothing and nearly all is not all."""
+    percent = 100 * part / whole if whole else 0
+    shown = min(99, max(1, round(percent))) if 0 < part < whole else round(percent)
+    return f"{shown}\u202f%"
+
+
+def duration(minutes: int) -> str:
+    """A length of time in its two largest units: `12 min`, `9 h 20 min`, `3 days 4 h`."""
+    days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
+    parts = [f"{days} day{'s' if days != 1 else ''}"] if days else []
+    parts += [f"{hours} h"] if hours else []
+    parts += [f"{minutes} min"] if minutes and not days else []
+    return " ".join(parts) or "a minute"
+
+
+def day(each: date, *, today: date | None = None) -> str:
+    """A day: `5 May`, with its year unless it is today's."""
+    year = "" if today and each.year == today.year else f" {each.year}"
+    return f"{each.day} {each:%b}{year}"
+
+
+def days(first: date, last: date, *, today: date | None = None) -> str:
+    """Some days: `5 May`, `4 May to 10 May`."""
+    return day(first, today=today) if first == last else f"{day(first, today=today)} to {day(last, today=today)}"
+
+
+def over_time(found: InsightOut) -> str:
+    """When most bad ratings came."""
+    if not found.negative.count:
+        return f"None of the {_reports(found.reports.count)} is negative."
+    worst: SpanOut = max(found.over_time, key=lambda each: each.negative.count)
+    verb = "is" if found.negative.count == 1 else "are"
+    said = f"{many(found.negative.count)} of {_reports(found.reports.count)} {verb} negative"
+    when = f"{'on' if worst.first == worst.last else 'from'} {days(worst.first, worst.last, today=found.until)}"
+    if worst.negative.count == found.negative.count:
+        return f"{said}, {when}."
+    return f"{said}, most of them {when}: {many(worst.negative.count)}."
+
+
+def by_category(found: InsightOut) -> str:
+    """What bad ratings name most."""
+    first = found.by_category[0]
+    word = category_word(first.name)
+    if not first.negative.count:
+        return f"No category is named in a negative report; of the positive ones most name {word.lower()}."
+    part, whole = first.negative.count, found.negative.count
+    return f"{word} is named most: in {many(part)} of {many(whole)} negative reports, {share(part, whole)}."
+
+
+def by_tool(found: InsightOut) -> str:
+    """Which tool stands behind most bad ratings, and which one gives errors most."""
+    first, worst = found.by_tool[0], max(found.by_tool, key=lambda each: each.failed.count)
+    said = f"Most negative answers used {first.name}: {many(first.negative.count)} of its {_reports(first.total)}."
+    if not first.negative.count:
+        said = f"No negative answer used a tool; {first.name} was used most."
+    if not worst.failed.count:
+        return said
+    name = "it" if worst is first else worst.name
+    return f"{said} Errors came most from {name}: in {_reports(worst.failed.count)}."
+
+
+def by_model(found: InsightOut) -> str:
+    """Which profile has the largest part of bad ratings."""
+    worst: NamedOut = max(found.by_model, key=lambda each: (each.negative.count / each.total, each.total))
+    if not worst.negative.count:
+        return "No profile has a negative report."
+    if len(found.by_model) == 1:
+        return f"{share(worst.negative.count, worst.total)} of the reports on {worst.name} are negative."
+    told = share(worst.negative.count, worst.total)
+    return f"{worst.name} has the largest negative share: {told} of {_reports(worst.total)}."
+
+
+def backlog(found: InsightOut) -> str:
+    """What waits, and what has waited long."""
+    old = older(found.backlog, _WEEK)
+    waited = f"{many(old)} of them {'has' if old == 1 else 'have'} waited longer than a week" if old else ""
+    return f"{many(found.open.count)} open. {waited or 'None has waited longer than a week'}."
+
+
+def older(ranges: Sequence[RangeOut], seconds: int) -> int:
+    """How many have at least that age."""
+    return sum(each.reports.count for each in ranges if (each.over_seconds or 0) >= seconds)
+
+
+def time_to_resolve(found: InsightOut) -> str:
+    """How long half and nine tenths of them took."""
+    if found.median_minutes is None or found.p90_minutes is None:
+        return "Nothing of it was resolved."
+    if found.resolved.count == 1:
+        return f"One was resolved, within {duration(found.median_minutes)}."
+    return f"Half within {duration(found.median_minutes)}, nine of ten within {duration(found.p90_minutes)}."
+
+
+def _reports(number: int) -> str:
+    return f"{many(number)} report{'' if number == 1 else 's'}"

@@ -1,0 +1,90 @@
+"""Insight's figures. Beside each count stands the desk query that finds exactly these reports."""
+
+from datetime import date, datetime
+
+from core.wire import Wire
+
+
+class CountOut(Wire):
+    """A number of reports and the query that finds them."""
+
+    count: int
+    query: str
+
+
+class VerdictsOut(Wire):
+    """Reports by sentiment."""
+
+    positive: CountOut
+    negative: CountOut
+
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.positive.count + self.negative.count
+
+
+class SpanOut(VerdictsOut):
+    """What was rated from the beginning of one day to the end of another."""
+
+    first: date
+    last: date
+
+
+class NamedOut(VerdictsOut):
+    """What was rated of one category, tool or model profile; `reports` are both sentiments."""
+
+    name: str
+    reports: CountOut
+
+
+class ToolOut(NamedOut):
+    """The same of a tool; `failed` are those where it gave an error."""
+
+    failed: CountOut
+
+
+class RangeOut(Wire):
+    """Reports with an age or a time to resolve in a range, `over` included and `under` not; null is open."""
+
+    over_seconds: int | None
+    under_seconds: int | None
+    reports: CountOut
+
+
+class BeforeOut(Wire):
+    """How many came in the same number of days before."""
+
+    since: date
+    until: date
+    positive: int
+    negative: int
+
+
+class InsightOut(Wire):
+    """All figures, of the reports that came from the day `since` to the day `until` and that `query` means.
+
+    Half of those that are resolved were so within `median_minutes`, nine of ten within `p90_minutes`.
+    """
+
+    query: str
+    since: date | None
+    until: date | None
+    tz: str
+    counted_at: datetime
+    reports: CountOut
+    positive: CountOut
+    negative: CountOut
+    open: CountOut
+    resolved: CountOut
+    before: BeforeOut | None
+    over_time: list[SpanOut]
+    by_category: list[NamedOut]
+    by_tool: list[ToolOut]
+    tools_left_out: int
+    by_model: list[NamedOut]
+    models_left_out: int
+    backlog: list[RangeOut]
+    time_to_resolve: list[RangeOut]
+    median_minutes: int | None
+    p90_minutes: int | None

@@ -1,0 +1,19 @@
+"""Reports as a file, from a browser."""
+
+from django.http import HttpRequest, HttpResponseBase
+from django.views.decorators.http import require_GET
+
+from accounts.authentication import page_actor
+from accounts.pages import signed_in
+from accounts.rights import require_admin
+from feedback import exporting
+
+
+@signed_in
+@require_GET
+def export(request: HttpRequest) -> HttpResponseBase:
+    """What the desk's query `q` means, as a download."""
+    actor = page_actor(request)
+    require_admin(actor)
+    given = {name: request.GET.get(name) for name in ("format", "q", "bom")}
+    return exporting.download(actor, query=given["q"], form=given["format"], bom=given["bom"])

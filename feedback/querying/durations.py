@@ -1,0 +1,39 @@
+"""How long it took until a report was resolved last: an expression in whole seconds, and the condition on it."""
+
+from typing import Any
+
+from django.db.models import F, Func, IntegerField, Q, Value
+from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
+
+from feedback.querying.conditions import Asking
+from feedback.querying.moments import lengths
+
+
+class Took(Func):
+    """Seconds from `created` to `resolved_at`, each cut to its second so that both databases count alike; else null."""
+
+    output_field = IntegerField()
+
+    def __init__(self) -> None:
+        super().__init__(F("resolved_at"), F("created"))
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        # Its own reading of a fraction rounds, so the text is cut before it is read.
+        second = "CAST(strftime('%%s', substr({}, 1, 19)) AS INTEGER)"
+        return self._difference(compiler, second)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self._difference(compiler, "floor(extract(epoch FROM {}))::bigint")
+
+    def _difference(self, compiler: Any, second: str) -> Any:
+        (end, _), (begin, _) = (compiler.compile(part) for part in self.get_source_expressions())
+        return f"({second.format(end)} - {second.format(begin)})", ()
+
+
+_LOOKUPS = {"<": LessThan, "<=": LessThanOrEqual, ">": GreaterThan, ">=": GreaterThanOrEqual}
+
+
+def took(value: str, asking: Asking) -> Q:
+    """`took:`"""
+    bounds = (Q(_LOOKUPS[sign](Took(), Value(int(length.total_seconds())))) for sign, length in lengths(value))
+    return Q(*bounds, resolved_at__isnull=False)

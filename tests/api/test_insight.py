@@ -1,0 +1,104 @@
+"""GET /v1/ai/admin/feedback/insight: the figures of the page, each with its query."""
+
+from datetime import UTC, datetime
+
+import pytest
+import time_machine
+
+from feedback.models import RatedAnswer, RatedTool, UserFeedback
+from tests import make
+from tests.api.test_queries import count
+from tests.conftest import data_of, refusal_of
+
+INSIGHT = "admin/feedback/insight"
+NOW = datetime(2026, 11, 5, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def rated(who):
+    """A bad rating of a tool's work on Berlin's 2 November, UTC's first, and a good one that is resolved."""
+    thread = make.conversation(who.alice, 4)
+    bad = make.rating(who.alice, thread, 1, categories=["slow"]).feedback_id
+    good = make.rating(who.alice, thread, 3, "positive").feedback_id
+    rows = [UserFeedback.objects.get(key=each.removeprefix("fb_")) for each in (bad, good)]
+    for row, created in zip(rows, [datetime(2026, 11, 1, 23, 30, tzinfo=UTC), NOW], strict=True):
+        UserFeedback.objects.filter(pk=row.pk).update(created=created, modified=created)
+        RatedAnswer.objects.create(feedback=row, model_profile="fast")
+    RatedTool.objects.create(feedback=rows[0], tool_name="book", failed=True)
+    done = {"resolved": True, "resolved_by": who.admin.user, "resolved_at": NOW.replace(hour=14, minute=5)}
+    UserFeedback.objects.filter(pk=rows[1].pk).update(**done)
+    return rows
+
+
+@time_machine.travel(NOW, tick=False)
+def test_figures_with_their_queries(api, rated):
+    found = data_of(api("admin").get(f"{INSIGHT}?since=7d&tz=Europe/Berlin"))
+    days = "created:2026-10-30..2026-11-05[Europe/Berlin]"
+    assert (found["since"], found["until"], found["tz"]) == ("2026-10-30", "2026-11-05", "Europe/Berlin")
+    assert found["reports"] == {"count": 2, "query": days}
+    assert found["negative"] == {"count": 1, "query": f"{days} sentiment:negative"}
+    assert found["open"] == {"count": 1, "query": f"{days} is:open"}
+    [bad] = [each for each in found["over_time"] if each["negative"]["count"]]
+    assert bad["first"] == bad["last"] == "2026-11-02"
+    assert bad["negative"]["query"] == "created:2026-11-02[Europe/Berlin] sentiment:negative"
+    assert [(each["name"], each["reports"]["count"]) for each in found["by_category"]] == [("slow", 1)]
+    [tool] = found["by_tool"]
+    assert (tool["name"], tool["failed"]) == ("book", {"count": 1, "query": f"{days} failed:book"})
+    assert [(each["name"], each["reports"]["count"]) for each in found["by_model"]] == [("fast", 2)]
+    assert {each["reports"]["query"]: each["reports"]["count"] for each in found["backlog"]} == {
+        f"{days} is:open age:<1d": 0,
+        f"{days} is:open age:>=1d age:<3d": 0,
+        f"{days} is:open age:>=3d age:<7d": 1,
+    }
+    assert found["median_minutes"] == found["p90_minutes"] == 125
+    [taken] = [each for each in found["time_to_resolve"] if each["reports"]["count"]]
+    assert taken["reports"]["query"] == f"{days} took:>=2h took:<4h"
+
+
+@time_machine.travel(NOW, tick=False)
+def test_each_query_lists_the_reports_behind_its_figure(api, rated):
+    """The same words find them on the wire's list."""
+    found = data_of(api("admin").get(f"{INSIGHT}?q=tool:book&since=all&tz=Asia/Kolkata"))
+    for asked in (
+        found["reports"],
+        found["negative"],
+        found["by_tool"][0]["failed"],
+        found["over_time"][0]["negative"],
+    ):
+        items = data_of(api("admin").get("admin/feedback?q=" + asked["query"].replace(" ", "%20")))["items"]
+        assert [each["feedback_id"] for each in items] == [rated[0].feedback_id]
+
+
+def test_without_a_report_everything_is_nought(api):
+    found = data_of(api("admin").get(f"{INSIGHT}?since=all"))
+    assert found["reports"] == {"count": 0, "query": ""}
+    assert found["over_time"] == found["by_tool"] == found["by_category"] == []
+    assert (found["since"], found["until"], found["before"], found["median_minutes"]) == (None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [("q=colour:red", "q"), ("since=soon", "since"), ("until=2026-13-01", "until"), ("tz=Moon", "tz")],
+)
+def test_what_is_wrong_is_named(api, query, named):
+    status, code, said = refusal_of(api("admin").get(f"{INSIGHT}?{query}"))
+    assert (status, code) == (400, "RobotoInvalidRequestException")
+    assert said.startswith(f"{named}: ")
+
+
+@pytest.mark.parametrize("name", ["alice", "eve"])
+def test_it_is_for_admins(api, name):
+    """B133; who may not is told so before anything about their words."""
+    assert refusal_of(api(name).get(f"{INSIGHT}?q=colour:red"))[0] == 403
+
+
+def test_the_number_of_queries_is_the_same_for_more_reports(api, who, rated):
+    ask = lambda: data_of(api("admin").get(f"{INSIGHT}?q=sentiment:negative"))  # noqa: E731
+    few = count(ask)
+    thread = make.conversation(who.bob, 24)
+    for place in range(12):
+        made = make.rating(who.bob, thread, 2 * place + 1, categories=["incorrect", "slow"])
+        row = UserFeedback.objects.get(key=made.feedback_id.removeprefix("fb_"))
+        RatedAnswer.objects.create(feedback=row, model_profile=f"model {place}")
+        RatedTool.objects.create(feedback=row, tool_name=f"tool {place}")
+    assert len(count(ask)) == len(few), "\n".join(few)

@@ -1,0 +1,378 @@
+"""Closing the loop: what a submitter is told of a report, taking one back, and what becomes of all that names it."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import OperationalError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from core.errors import Conflict, DomainError
+from feedback import bulk, deciding, leasing, triage
+from feedback.models import Bulk, Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
+from tests import make
+from tests.api import shapes
+from tests.conftest import data_of, refusal_of
+
+GONE = "The submitter took this report back."
+
+
+@pytest.fixture
+def thread(who):
+    return make.conversation(who.alice, 40, visibility="org")
+
+
+@pytest.fixture
+def path(thread):
+    return f"threads/{thread.thread_id}"
+
+
+@pytest.fixture
+def act(api):
+    """`act(id, verb, **arguments)`: what an admin did."""
+
+    def done(feedback_id, verb, **arguments):
+        body = {"verb": verb, "arguments": arguments}
+        return data_of(api("admin").post(f"admin/feedback/{feedback_id}/actions", body))
+
+    return done
+
+
+def take_back(client, path, index=1):
+    return client.request("DELETE", f"{path}/messages/{index}/feedback")
+
+
+# What the submitter is told
+
+
+def test_the_submitter_is_told_that_it_came_was_looked_at_and_was_answered(api, who, thread, path, act):
+    report = make.rating(who.alice, thread, 1, notes="Wrong seat").feedback_id
+
+    def told():
+        [found] = data_of(api("alice").get(f"{path}/feedback/replies"))
+        assert set(found) == {"feedback_id", "message_sequence_num", "public_status", "public_reply", "replied_at"}
+        assert (found["feedback_id"], found["message_sequence_num"]) == (report, 1)
+        return found["public_status"], found["public_reply"], found["replied_at"]
+
+    assert told() == ("received", None, None)
+    act(report, "reply", public_status="looked_at")
+    assert told()[:2] == ("looked_at", None) and told()[2]
+    now = timezone.now().replace(microsecond=0) + timedelta(minutes=1)
+    with time_machine.travel(now, tick=False):
+        act(report, "reply", public_reply="Row 12 it is.")
+    assert told() == ("answered", "Row 12 it is.", now.isoformat().replace("+00:00", "Z"))
+    act(report, "reply", public_status="received")
+    assert told() == ("received", None, None), "that an answer was taken back is not the submitter's affair"
+
+
+def test_what_admins_do_besides_a_reply_tells_the_submitter_nothing(api, who, thread, path, act):
+    report = make.rating(who.alice, thread, 1).feedback_id
+    before = data_of(api("alice").get(f"{path}/feedback/replies"))
+    for verb, arguments in (("note", {"admin_note": "hm"}), ("own", {"owner": "me"}), ("label", {"add": ["money"]}),
+                            ("snooze", {"until_again": True}), ("resolve", {"outcome": "fixed"})):  # fmt: skip
+        act(report, verb, **arguments)
+    assert data_of(api("alice").get(f"{path}/feedback/replies")) == before
+
+
+def test_replies_are_ones_own_in_the_order_of_the_messages(api, who, thread, path, act):
+    for index in (5, 1, 3):
+        act(make.rating(who.alice, thread, index).feedback_id, "reply", public_reply=f"About {index}")
+    act(make.rating(who.bob, thread, 7).feedback_id, "reply", public_reply="For bob")
+    found = data_of(api("alice").get(f"{path}/feedback/replies"))
+    assert [each["message_sequence_num"] for each in found] == [1, 3, 5]
+    assert data_of(api("bob").get(f"{path}/feedback/replies"))[0]["public_reply"] == "For bob"
+    assert data_of(api("admin").get(f"{path}/feedback/replies")) == []
+    own = data_of(api("alice").get(f"{path}/feedback"))
+    assert all(set(each) == shapes.USER_FEEDBACK for each in own), "H5 stays the wire's"
+
+
+def test_ten_more_replies_cost_no_more_queries(api, who, thread, path, act):
+    def count():
+        with CaptureQueriesContext(connection) as queries:
+            data_of(api("alice").get(f"{path}/feedback/replies"))
+        return len(queries)
+
+    make.rating(who.alice, thread, 1)
+    count()  # a token's first use is noted
+    first = count()
+    for index in range(3, 23, 2):
+        act(make.rating(who.alice, thread, index).feedback_id, "reply", public_reply="Yes")
+    assert count() == first
+
+
+# Taking it back
+
+
+def test_a_report_taken_back_is_gone_with_all_that_admins_kept_beside_it(api, who, thread, path, act):
+    report = make.rating(who.alice, thread, 1, notes="Wrong").feedback_id
+    for verb, arguments in (("label", {"add": ["money"]}), ("own", {"owner": "me"}), ("reply", {"public_reply": "Oh"})):
+        act(report, verb, **arguments)
+    admin = api("admin")
+    data_of(admin.put(f"admin/feedback/{report}/lease"))
+    assert data_of(take_back(api("alice"), path)) is None
+    assert data_of(api("alice").get(f"{path}/feedback")) == data_of(api("alice").get(f"{path}/feedback/replies")) == []
+    for model in (UserFeedback, Triage, TriageChange, Lease, Reply, Undigested):
+        assert not model.objects.exists(), model
+    assert data_of(admin.get("admin/feedback"))["items"] == []
+    assert data_of(admin.get("admin/feedback?q=wrong"))["items"] == []
+    assert Label.objects.get().labelled.count() == 0
+    [gone] = Retraction.objects.all()
+    assert str(gone) == report
+
+
+def test_admins_are_told_that_it_was_taken_back_and_nothing_of_what_it_said(api, who, thread, path):
+    report = make.rating(who.alice, thread, 1, notes="Wrong seat").feedback_id
+    data_of(take_back(api("alice"), path))
+    admin, desk = api("admin"), f"admin/feedback/{report}"
+    asked = [admin.get(desk), admin.put(desk, {"resolved": True}), admin.get(f"{desk}/triage"),
+             admin.get(f"{desk}/history"), admin.put(f"{desk}/lease"),
+             admin.post(f"{desk}/actions", {"verb": "resolve"})]  # fmt: skip
+    assert {refusal_of(response) for response in asked} == {(404, "RobotoNotFoundException", GONE)}
+    columns = {field.name for field in Retraction._meta.get_fields()}
+    assert columns == {"id", "key", "retracted_at"}
+
+
+def test_who_took_a_report_back_may_rate_anew_under_a_new_id(api, who, thread, path, act):
+    first = make.rating(who.alice, thread, 1, notes="Wrong")
+    act(first.feedback_id, "reply", public_reply="Sorry")
+    data_of(take_back(api("alice"), path))
+    again = data_of(api("alice").post(f"{path}/messages/1/feedback", {"sentiment": "positive"}))
+    assert again["feedback_id"] != first.feedback_id
+    assert again["created"] > first.created.isoformat()
+    assert again["notes"] is None
+    assert data_of(api("admin").get(f"admin/feedback/{again['feedback_id']}/triage"))["public_status"] == "received"
+    assert data_of(api("admin").get(f"admin/feedback/{again['feedback_id']}/history")) == []
+
+
+def test_only_the_submitter_takes_it_back_and_the_checks_come_in_order(api, who, thread, path):
+    """Spec 1.4: token, thread, right, then whether there is anything."""
+    make.rating(who.alice, thread, 1)
+    private = f"threads/{make.conversation(who.alice, 4).thread_id}"
+    for name, where, index, status in (
+        (None, path, 1, 401),
+        ("alice", "threads/ags_unknown", 1, 404),
+        ("eve", path, 1, 403),
+        ("eve", path, 99, 403),
+        ("bob", private, 1, 403),
+        ("bob", path, 1, 404),
+        ("admin", path, 1, 404),
+        ("alice", path, 3, 404),
+        ("alice", path, 99, 404),
+        ("alice", path, -1, 404),
+        ("alice", path, "x", 404),
+        ("alice", path, 999999999, 404),
+    ):
+        assert refusal_of(take_back(api(name), where, index))[0] == status, (name, where, index)
+    assert UserFeedback.objects.count() == 1
+    assert take_back(api("alice"), path).status_code == 200
+    assert refusal_of(take_back(api("alice"), path))[::2] == (404, "You have not rated message 1.")
+
+
+def test_others_reports_of_the_same_message_stay(api, who, thread, path):
+    make.rating(who.alice, thread, 1)
+    kept = make.rating(who.bob, thread, 1).feedback_id
+    data_of(take_back(api("alice"), path))
+    [found] = data_of(api("admin").get("admin/feedback"))["items"]
+    assert found["feedback_id"] == kept
+
+
+# What named it
+
+
+def test_the_earliest_duplicate_takes_the_place_of_an_open_report(api, who, thread, path, act):
+    """Otherwise everybody else's complaint would lie resolved as a duplicate of nothing."""
+    root = make.rating(who.alice, thread, 1)
+    others = [make.rating(who.bob, thread, index).feedback_id for index in (1, 3, 5)]
+    for each in others:
+        act(each, "duplicate", duplicate_of=root.feedback_id)
+    data_of(take_back(api("alice"), path))
+    heir, *rest = [data_of(api("admin").get(f"admin/feedback/{each}/triage")) for each in others]
+    assert (heir["resolved"], heir["outcome"], heir["duplicate_of"]) == (False, None, None)
+    for each in rest:
+        assert (each["resolved"], each["outcome"], each["duplicate_of"]) == (True, "duplicate", heir["feedback_id"])
+    told = [data_of(api("admin").get(f"admin/feedback/{each}/history"))[-1] for each in others]
+    assert {(each["verb"], each["actor"]) for each in told} == {("retract", "alice@acme.test")}
+    assert [each["after"].get("duplicate_of") for each in told] == [None, heir["feedback_id"], heir["feedback_id"]]
+    page = api("admin").client
+    page.force_login(who.admin.user)
+    for each, now in ((others[0], "it is open again"), (others[1], f"it is a duplicate of {others[0]} now")):
+        shown = page.get(f"/feedback/?q=&item={each}").content.decode()
+        assert f"took back what it was a duplicate of: {now}" in shown
+    refused = refusal_of(api("admin").post("admin/feedback/undo", {"action_id": told[0]["action_id"]}))
+    assert refused[::2] == (409, "What a submitter took back stays taken back.")
+
+
+def test_duplicates_of_a_report_that_was_resolved_stay_resolved(api, who, thread, path, act):
+    root, other = make.rating(who.alice, thread, 1).feedback_id, make.rating(who.bob, thread, 1).feedback_id
+    act(other, "duplicate", duplicate_of=root)
+    act(root, "resolve", outcome="fixed")
+    data_of(take_back(api("alice"), path))
+    found = data_of(api("admin").get(f"admin/feedback/{other}/triage"))
+    assert (found["resolved"], found["outcome"], found["duplicate_of"]) == (True, "duplicate", None)
+    history = data_of(api("admin").get(f"admin/feedback/{other}/history"))
+    assert [each["after"]["duplicate_of"] for each in history] == [None], "history names no report that is gone"
+
+
+def test_the_heirs_of_many_duplicates_cost_no_more_queries(api, who, thread, path, act):
+    def cost(count):
+        root = make.rating(who.alice, thread, 1).feedback_id
+        for place in range(count):
+            act(make.rating(who.bob, thread, 2 * place + 1).feedback_id, "duplicate", duplicate_of=root)
+        with CaptureQueriesContext(connection) as queries:
+            data_of(take_back(api("alice"), path))
+        UserFeedback.objects.all().delete()
+        return len(queries)
+
+    cost(1)  # a token's first use is noted
+    assert cost(3) == cost(15)
+
+
+def test_undo_of_an_action_on_several_takes_back_what_is_left(api, who, thread, path, act):
+    for index in (1, 3):
+        make.rating(who.alice, thread, index)
+    admin = api("admin")
+    done = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "arguments": {}, "query": "is:open"}))
+    data_of(take_back(api("alice"), path, 1))
+    undone = data_of(admin.post("admin/feedback/undo", {"action_id": done["action_id"]}))
+    assert (undone["total"], undone["done_count"], undone["failed_count"]) == (1, 1, 0)
+    assert data_of(admin.get("admin/feedback?resolved=false"))["items"][0]["message_sequence_num"] == 3
+
+
+def test_undo_of_an_action_on_a_report_that_is_gone_is_refused(api, who, thread, path, act):
+    done = act(make.rating(who.alice, thread, 1).feedback_id, "resolve", outcome="fixed")
+    data_of(take_back(api("alice"), path))
+    assert refusal_of(api("admin").post("admin/feedback/undo", {"action_id": done["action_id"]}))[0] == 404
+    page = api("admin").client
+    page.force_login(who.admin.user)
+    assert "Undo" not in page.get("/feedback/?q=").content.decode()
+
+
+def test_undo_never_names_a_report_that_was_taken_back(api, who, thread, path, act):
+    """The duplicate was opened again; taking that back would make it a duplicate of what is gone."""
+    root, other = make.rating(who.alice, thread, 1).feedback_id, make.rating(who.bob, thread, 1).feedback_id
+    act(other, "duplicate", duplicate_of=root)
+    opened = act(other, "reopen")["action_id"]
+    data_of(take_back(api("alice"), path))
+    undone = data_of(api("admin").post("admin/feedback/undo", {"action_id": opened}))
+    assert undone["failures"][0]["reason"] == "duplicate of: changed since, and left as it is"
+    found = data_of(api("admin").get(f"admin/feedback/{other}/triage"))
+    assert (found["resolved"], found["outcome"], found["duplicate_of"]) == (True, "duplicate", None)
+
+
+@pytest.mark.parametrize("ticked", [True, False])
+def test_a_running_bulk_goes_on_over_reports_taken_back(api, who, thread, path, ticked, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "_CHUNK", 2)
+    given = [make.rating(who.alice, thread, index).feedback_id for index in (1, 3, 5, 7, 9)]
+    chosen = {"feedback_ids": given} if ticked else {"query": "is:open"}
+    admin = api("admin")
+    begun = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "arguments": {}, **chosen}))
+    assert begun["state"] == "queued" and begun["total"] == 5
+    bulk_row = Bulk.objects.get()
+    actor = who.admin.actor
+    assert bulk._claim(bulk_row.pk) and bulk._advance_once(actor, bulk_row.pk, 2)
+    for index in (1, 5):  # one that was dealt with, one whose turn comes
+        data_of(take_back(api("alice"), path, index))
+    while bulk._advance_once(actor, bulk_row.pk, 2):
+        pass
+    done = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
+    assert (done["state"], done["done_count"], done["failed_count"], done["skipped_count"]) == ("done", 4, 0, 1)
+    assert data_of(admin.get("admin/feedback?resolved=false"))["items"] == []
+
+
+def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
+    """By the event that tells of any change of the report it has open; and the lease goes."""
+    from core import sse
+
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    report = make.rating(who.alice, thread, 1).feedback_id
+    client = api("bob").client
+    client.force_login(who.admin.user)
+    news = iter(client.get("/feedback/live/").streaming_content)
+    assert b"retry" in next(news) and b"leases" in next(news)
+    data_of(take_back(api("alice"), path))
+    event = next(piece for piece in news if b"event" in piece)
+    assert event.split(b"\n")[:2] == [b"event: changed", f'data: ["{report}"]'.encode()]
+
+
+# Two at the same moment
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
+    report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
+    decision = {"resolved": True, "outcome": "duplicate", "duplicate_of_id": 10**9}
+    quick = deciding.Verb("duplicate", deciding.NothingIn, lambda *_: decision)
+    with pytest.raises(Conflict, match="took this report back just now"):
+        triage.act(who.admin.actor, report, (quick, deciding.NothingIn()))
+    assert not UserFeedback.objects.get().resolved
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_of_a_report_that_goes_just_then_is_a_conflict(who, monkeypatch):
+    make.rating(who.alice, make.conversation(who.alice, 4), 1)
+    stale = UserFeedback.objects.get()
+    UserFeedback.objects.get().delete()
+    monkeypatch.setattr(triage, "report_for", lambda *_: stale)
+    with pytest.raises(Conflict):
+        leasing.hold(who.admin.actor, stale.feedback_id)
+    assert not Lease.objects.exists()
+
+
+on_postgres = pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+
+
+def aside(work):
+    """Begin something in a thread of its own; gives the thread and a list that will hold what came of it."""
+    came = []
+
+    def run():
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '3s'")
+            came.append(work())
+        except (DomainError, OperationalError) as problem:
+            came.append(problem)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, came
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_does_not_wait_for_a_verb(who):
+    report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
+    with transaction.atomic():
+        triage.report_for(who.admin.actor, report, lock=True)
+        thread, came = aside(lambda: leasing.hold(who.admin.actor, report))
+        thread.join()
+    assert came == [None] and Lease.objects.exists()
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_reports_never_become_duplicates_of_each_other(who):
+    """Two admins name each other's report at once: one is heard, the other one is told to try again."""
+    thread = make.conversation(who.alice, 4)
+    first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
+    both_hold = threading.Barrier(2, timeout=5)
+
+    def decide(actor, subject, body):
+        both_hold.wait()
+        return deciding.duplicate(actor, subject, body)
+
+    verb = deciding.Verb("duplicate", deciding.DuplicateIn, decide)
+    begun = [
+        aside(lambda one=one, of=of: triage.act(who.admin.actor, one, (verb, deciding.DuplicateIn(duplicate_of=of))))
+        for one, of in ((first, second), (second, first))
+    ]
+    for each, _ in begun:
+        each.join()
+    outcomes = [came[0] for _, came in begun]
+    assert sorted(isinstance(each, OperationalError | DomainError) for each in outcomes) == [False, True]
+    assert UserFeedback.objects.filter(resolved=True).count() == 1

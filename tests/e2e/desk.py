@@ -1,0 +1,50 @@
+"""What the journeys at the desk share."""
+
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.visiting import Heddle
+
+WORDS = "#desk-report .words"
+
+
+@pytest.fixture
+def empty(heddle: Heddle) -> Heddle:
+    """A desk with nothing open on it."""
+    while heddle.call("admin", "GET", "admin/feedback?resolved=false&limit=1")["items"]:
+        done = heddle.call("admin", "POST", "admin/feedback/bulk", {"verb": "resolve", "query": "is:open"})
+        while done["state"] in ("queued", "running"):
+            done = heddle.call("admin", "GET", f"admin/feedback/bulk/{done['bulk_id']}")
+    return heddle
+
+
+def complaints(heddle: Heddle, number: int, name: str = "Complaint") -> str:
+    """A thread with that many bad answers: `Complaint 0` is the oldest, the list shows it last."""
+    said: list[dict[str, Any]] = []
+    for each in range(number):
+        said += [
+            {"role": "user", "content": f"Question {each}."},
+            {"role": "assistant", "content": f"Answer {each}. " * 9},
+        ]
+    thread_id = heddle.imported("alice", f"desk-{name}-{time.monotonic_ns()}", said, title=f"{number} bad answers")
+    for each in range(number):
+        heddle.rate("bob", thread_id, 2 * each + 1, notes=f"{name} {each}", categories=["incorrect"])
+    return thread_id
+
+
+def stored(heddle: Heddle, thread_id: str) -> list[dict[str, Any]]:
+    """Its reports as admins have them, the newest first."""
+    return list(heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}&limit=200")["items"])
+
+
+def shows(page: Page, words: str) -> None:
+    """That report is open, and its row is marked."""
+    expect(page.locator(WORDS)).to_have_text(words)
+    expect(page.locator(".rep[aria-current] a")).to_have_text(words)
+
+
+def listed(page: Page) -> list[str]:
+    return [row.inner_text() for row in page.locator(".rep a").all()]

@@ -1,0 +1,153 @@
+"""Two admins at one desk, what comes back by itself, and what is done behind the page."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.desk import complaints, empty, shows, stored  # noqa: F401
+from tests.e2e.visiting import Heddle, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+
+
+def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 1)
+    mine, theirs = visit("admin"), visit("bea")
+    mine.forgive("status of 412")
+    for page in (mine.page, theirs.page):
+        page.goto("/feedback/?q=is:open")
+        page.keyboard.press("j")
+        shows(page, "Complaint 0")
+    theirs.page.fill("#admin-note", "Bea's words")
+    theirs.page.click("#triage [value=note] >> visible=true")
+    expect(theirs.page.locator("#said")).to_contain_text("Noted on")
+    expect(mine.page.locator("#changed")).to_be_visible()
+    mine.page.keyboard.press("m")
+    mine.page.keyboard.type("My words")
+    mine.page.click("#triage [value=note] >> visible=true")
+    conflict = mine.page.locator("#desk-report [role=alert]")
+    expect(conflict).to_contain_text("Bea changed this report meanwhile.")
+    expect(conflict).to_contain_text("Bea's words")
+    expect(mine.page.locator("#said")).to_contain_text("Bea changed this report meanwhile.")
+    expect(mine.page.locator("#admin-note")).to_have_value("My words")
+    mine.page.click("#triage [value=note] >> visible=true")
+    expect(mine.page.locator("#said")).to_contain_text("Noted on")
+    assert stored(empty, thread_id)[0]["admin_note"] == "My words"
+
+    theirs.page.fill("#admin-note", "Once more")
+    theirs.forgive("status of 412")
+    theirs.page.click("#triage [value=note] >> visible=true")
+    theirs.page.click("text=take theirs")
+    expect(theirs.page.locator("#admin-note")).to_have_value("My words")
+    assert stored(empty, thread_id)[0]["admin_note"] == "My words"
+
+
+def test_who_is_where_is_seen_at_once_and_n_goes_around_them(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 4)
+    mine, theirs = visit("admin").page, visit("bea").page
+    mine.goto("/feedback/?q=is:open")
+    theirs.goto("/feedback/?q=is:open")
+    theirs.keyboard.press("j")
+    shows(theirs, "Complaint 3")
+    held = mine.locator(".rep[data-held]")
+    expect(held).to_have_count(1)
+    expect(held).to_contain_text("Bea is here")
+    mine.keyboard.press("n")
+    shows(mine, "Complaint 2")
+    theirs.keyboard.press("j")
+    shows(theirs, "Complaint 2")
+    expect(theirs.locator("#desk-report")).to_contain_text("Admin has this report open too.")
+    expect(held).to_have_count(0)
+    theirs.keyboard.press("n")
+    shows(theirs, "Complaint 1")
+    expect(held).to_contain_text("Complaint 1")
+    theirs.keyboard.press("e")
+    shows(theirs, "Complaint 0")
+    expect(held).to_contain_text("Complaint 0")
+    mine.keyboard.press("n")
+    shows(mine, "Complaint 1")
+
+
+def test_what_was_put_off_comes_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 1)
+    page = visit("admin").page
+    page.goto("/feedback/")
+    feedback_id = stored(empty, thread_id)[0]["feedback_id"]
+    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
+    snooze = {"verb": "snooze", "arguments": {"until": until}}
+    empty.call("admin", "POST", f"admin/feedback/{feedback_id}/actions", snooze)
+    page.reload()
+    expect(page.locator(".desk-list")).to_contain_text("No report matches.")
+    page.wait_for_timeout(3200)
+    page.reload()
+    expect(page.locator(".rep")).to_contain_text("snoozed, due")
+    page.locator(".views a", has_text="Due").click()
+    expect(page.locator(".views [aria-current]")).to_have_text("Due 1")
+    page.locator(".rep a").click()
+    page.click("#triage [value=wake]")
+    expect(page.locator("#said")).to_contain_text("Woke")
+    expect(page.locator(".rep")).to_have_count(0)
+
+
+def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2)
+    visitor = visit("admin")
+    visitor.forgive("status of 400")
+    page = visitor.page
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("/")
+    page.keyboard.type("notes:Complaint")
+    page.keyboard.press("Enter")
+    expect(page.locator(".query a")).to_have_count(2)
+    page.click("summary:has-text('Save view')")
+    page.fill("#view-name", "   ")
+    page.click("#desk-bar button:has-text('Save view')")
+    expect(page.locator("#view-wrong")).to_contain_text("1 to 60 characters")
+    expect(page.locator("#view-name")).to_be_visible()
+    page.fill("#view-name", "The complaints")
+    page.check("text=Shared with all admins")
+    page.click("#desk-bar button:has-text('Save view')")
+    expect(page.locator(".views [aria-current]")).to_have_text("The complaints 2")
+    expect(page.locator("#desk-status")).to_contain_text("Kept as The complaints.")
+    other = visit("bea").page
+    other.goto("/feedback/")
+    other.locator(".views a", has_text="The complaints").click()
+    expect(other.locator(".views [aria-current]")).to_have_text("The complaints 2")
+    expect(other.locator(".rep")).to_have_count(2)
+    assert other.url == page.url
+    page.click("summary:has-text('View')")
+    page.click("text=Delete this view")
+    expect(page.locator("#desk-status")).to_contain_text("The view is gone.")
+    expect(page.locator(".views a", has_text="The complaints")).to_have_count(0)
+
+
+def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """With how far it is, and taken back as the one thing that it was."""
+    complaints(empty, 250, "Crowd")
+    visitor = visit("admin")
+    page = visitor.page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep input").first.check()
+    page.check("#bulk [name=all]")
+    page.keyboard.press("e")
+    expect(page.locator("#bulk")).to_be_hidden()
+    expect(page.locator("#desk-status")).to_contain_text("Resolved 250 reports")
+    expect(page.locator("#bulks form")).to_have_count(0)
+    expect(page.locator(".rep")).to_have_count(0)
+    expect(page.locator("#desk-count")).to_have_text("0 open")
+    page.keyboard.press("z")
+    expect(page.locator("#desk-count")).to_have_text("250 open")
+    expect(page.locator(".rep")).to_have_count(50)
+
+
+def test_an_address_that_leads_nowhere_says_so_in_the_page(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    visitor = visit("admin")
+    visitor.forgive("status of 404")
+    page = visitor.page
+    page.goto("/feedback/?q=is:open&item=fb_nothing")
+    expect(page.locator("#desk-talk")).to_contain_text("This report is not there.")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")

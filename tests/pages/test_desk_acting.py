@@ -1,0 +1,369 @@
+"""What is done to one report on the desk's page: every button, what was typed, refusals, conflicts, undo."""
+
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from feedback.models import Reply, Triage, TriageChange, UserFeedback
+from tests import make
+from tests.pages.desk import (
+    ALL,
+    DESK,
+    Browser,
+    client_of,
+    do,
+    opened,
+    press,
+    query_of,
+    reports,
+    stored,
+    then,
+    told,
+    words,
+)
+from tests.pages.dom import dom, get, submit
+from tests.people import People, second_admin
+from threads.models import Thread
+
+
+def test_a_note_is_kept_and_the_page_stays(browser_of: Browser, who: People) -> None:
+    """H8, B127, B131."""
+    report, client = reports(who.alice, 2)[0], browser_of("admin")
+    answer = press(client, opened(client, report), "note", admin_note="Look\r\nat it")
+    assert query_of(answer["Location"])["item"] == report.feedback_id
+    page = then(client, answer)
+    assert page.id("admin-note").text == "Look\nat it" and told(page) == ["Noted on “report 0”"]
+    report = stored(report)
+    assert (report.admin_note, report.modified) == ("Look\nat it", report.created)
+    press(client, page, "note", admin_note=" ")
+    assert stored(report).admin_note is None
+
+
+def test_a_note_that_is_saved_with_its_own_button_goes_on(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 2)[1], browser_of("admin")
+    page = then(client, press(client, opened(client, report), "note_next", admin_note="x"))
+    assert page.id("desk-report").one(class_="words").words == "report 0"
+    assert stored(report).admin_note == "x"
+
+
+def test_labels_are_added_and_taken_off(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = then(client, press(client, opened(client, report), "label", label=" pumps , Late,late"))
+    tags = page.id("desk-report").all(class_="tag")
+    assert [tag.words for tag in tags] == ["pumps", "Late"]
+    assert {option["value"] for option in page.id("labels").all("option")} == {"pumps", "Late"}
+    page = then(client, press(client, page, "unlabel pumps"))
+    assert [tag.words for tag in page.id("desk-report").all(class_="tag")] == ["Late"]
+    assert stored(report).admin_label == "Late" and page.id("admin-label")["value"] == ""
+
+
+@pytest.mark.parametrize("verb", ["resolve", "own me", "snooze 1d", "reply looked_at", "label", "unlabel old", ""])
+def test_a_note_and_a_label_that_were_typed_go_along_with_any_button(
+    browser_of: Browser, who: People, verb: str
+) -> None:
+    """And with Enter in a field, which presses none."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    do(who.admin, report, "label", add=["old"])
+    answer = press(client, opened(client, report), verb, admin_note="typed", label="money")
+    assert answer.status_code == 302
+    report = stored(report)
+    assert report.admin_note == "typed" and "money" in (report.admin_label or "")
+    actions = TriageChange.objects.exclude(verb="label", action__in=TriageChange.objects.values("action")[:1])
+    assert len(set(actions.values_list("action", flat=True))) == 1, "one press is one action, and one undo"
+
+
+def test_enter_in_a_field_resolves_nothing(browser_of: Browser, who: People) -> None:
+    """Without scripts a browser presses the first button of the form: it saves what was typed."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    form = opened(client, report).id("triage")
+    first = form.all("button")[0]
+    assert first.has("hidden") and not first.has("name")
+    assert submit(client, form, label="pumps").status_code == 302
+    assert (stored(report).admin_label, stored(report).resolved) == ("pumps", False)
+
+
+def test_what_was_not_typed_is_not_written(browser_of: Browser, who: People) -> None:
+    """A note that another one changed meanwhile is not put back by a button that has nothing to do with it."""
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "note", admin_note="Bea's")
+    assert press(client, page, "own me").status_code == 302
+    assert stored(report).admin_note == "Bea's"
+
+
+def test_resolving_goes_on_to_the_next_until_the_desk_is_clear(browser_of: Browser, who: People) -> None:
+    """B129."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    page, seen = opened(client, made[2], "?q=is:unclaimed"), []
+    for place in range(3):
+        seen.append(page.id("desk-report").one(class_="words").words)
+        page = then(client, press(client, page, "resolve", admin_note=f"note {place}", outcome="fixed"))
+        assert told(page) == [f"Resolved “{seen[-1]}”"]
+    assert seen == ["report 2", "report 1", "report 0"]
+    assert words(page) == [] and page.none("form", id="triage") and page.id("desk-count").words == "0 open"
+    rows = UserFeedback.objects.order_by("-id").values_list("resolved", "resolved_by", "admin_note", "triage__outcome")
+    assert list(rows) == [(True, who.admin.user.pk, f"note {place}", "fixed") for place in range(3)]
+
+
+def test_resolving_the_last_of_a_list_goes_to_the_one_above(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    page = then(client, press(client, opened(client, made[0], "?q=is:open"), "resolve"))
+    assert page.id("desk-report").one(class_="words").words == "report 1"
+
+
+def test_acting_keeps_the_query(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2, categories=["slow"]), browser_of("admin")
+    answer = press(client, opened(client, made[1], "?q=category:slow is:open"), "resolve")
+    assert query_of(answer["Location"]) == {"q": "category:slow is:open", "item": made[0].feedback_id}
+
+
+def test_reopening(browser_of: Browser, who: People) -> None:
+    """B129."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    press(client, opened(client, report), "resolve", outcome="fixed")
+    page = opened(client, report)
+    assert "resolved by Admin, fixed, just now" in page.id("triage").words
+    assert page.id("dock").one("button", value="reopen")
+    then(client, press(client, page, "reopen"))
+    report = stored(report)
+    assert (report.resolved, report.resolved_at, report.resolved_by) == (False, None, None)
+
+
+def test_taking_letting_go_and_taking_over(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = then(client, press(client, opened(client, report), "own me"))
+    assert "yours" in page.id("triage").words and page.id("triage").one("button", data_key="a").words == "Let go a"
+    assert page.id("dock").one("button", value="own").words == "Let go"
+    other = opened(client_of(bea), report)
+    assert other.id("triage").one("button", data_key="a").words == "Take over a"
+    then(client_of(bea), press(client_of(bea), other, "own me"))
+    assert Triage.objects.get().owner == bea.user
+    page = then(client_of(bea), press(client_of(bea), opened(client_of(bea), report), "own"))
+    assert "unclaimed" in page.id("triage").words and Triage.objects.get().owner is None
+
+
+def test_a_duplicate_says_of_what_and_counts_at_the_other(browser_of: Browser, who: People) -> None:
+    first, second = reports(who.alice, 2)
+    client = browser_of("admin")
+    page = opened(client, second)
+    then(client, press(client, page, "duplicate", duplicate_of=f" {first.feedback_id} "))
+    page = opened(client, second)
+    link = page.id("triage").one("a")
+    assert link.words == first.feedback_id
+    assert "1 duplicate" in get(client, link["href"]).id("triage").words
+    assert f"resolved it as a duplicate of {first.feedback_id}" in page.one("ol", class_="hist").words
+
+
+def test_snoozing_waking_and_coming_back(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = then(client, press(client, opened(client, report, "?q=is:unclaimed"), "snooze 4h"))
+    assert words(page) == [] and told(page) == ["Snoozed “report 0”"]
+    until = Triage.objects.get().snoozed_until
+    assert until and timedelta(hours=3) < until - timezone.now() <= timedelta(hours=4)
+    page = then(client, press(client, opened(client, report), "wake"))
+    assert "snoozed" not in page.id("triage").all("h2")[0].words
+    press(client, page, "snooze again")
+    assert Triage.objects.get().snoozed_until_again
+    Triage.objects.update(snoozed_until=timezone.now(), snoozed_until_again=False)
+    assert words(get(client, f"{DESK}?q=is:due")) == ["report 0"]
+
+
+def test_a_reply_is_sent_and_taken_back(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = then(client, press(client, opened(client, report), "reply answered", public_reply="We mended it."))
+    assert "answered" in page.id("triage").words and page.id("public-reply").text == "We mended it."
+    assert "Admin set the reply We mended it." in page.one("ol", class_="hist").words
+    then(client, press(client, page, "reply received"))
+    reply = Reply.objects.get()
+    assert (reply.public_status, reply.public_reply) == ("received", None)
+
+
+def test_the_history_says_who_did_what_before_and_after(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    for change in ({"label": "pumps"}, {"label": "tyres"}):
+        press(client, opened(client, report), "label", **change)
+    press(client, opened(client, report), "note", admin_note="find_stations sleeps")
+    press(client, opened(client, report), "resolve")
+    make.rating(who.alice, report.thread, 1, notes="report 0, and more")
+    page = opened(client, report)
+    assert [line.all("span")[0].words for line in page.one("ol", class_="hist").all("li")] == [
+        "Alice changed the rating",
+        "Admin resolved it, noted",
+        "Admin set the note find_stations sleeps",
+        "Admin changed the label pumps to pumps, tyres",
+        "Admin set the label pumps",
+        "Alice rated message 1",
+    ]
+    assert ", changed just now" in page.id("desk-report").words
+
+
+@pytest.mark.parametrize(
+    ("verb", "typed", "field", "reason"),
+    [
+        ("label", {"label": "x" * 61}, "admin-label", "Label should have at most 60"),
+        ("label", {"label": "  "}, "admin-label", "Type a label first."),
+        ("resolve", {"label": ", ".join(f"{place:058}" for place in range(4))}, "admin-label", "The labels of a rep"),
+        ("resolve", {"admin_note": "x" * 20_001}, "admin-note", "Note should have at most 20000"),
+        ("note", {"admin_note": "a\x00b"}, "admin-note", "Note holds a NUL"),
+        ("duplicate", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
+        ("duplicate", {"duplicate_of": "ITSELF"}, "duplicate-of", "A report is no duplicate of itself."),
+        ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "That is a report of another org."),
+        ("reply answered", {"public_reply": " "}, "public-reply", "An answer needs words."),
+        ("reply answered", {"public_reply": "x" * 20_001}, "public-reply", "Reply should have at most 20000"),
+        ("snooze 3y", {}, "", "Verb snoozes for"),
+        ("resolve", {"outcome": "bored"}, "", "Outcome"),
+        ("delete", {}, "", "Verb must be one of"),
+        ("wake", {}, "", "This report is not snoozed."),
+    ],
+)
+def test_what_is_refused_stays_in_its_field_with_the_reason(
+    browser_of: Browser, who: People, verb: str, typed: dict[str, str], field: str, reason: str
+) -> None:
+    report, client = reports(who.alice, 2)[0], browser_of("admin")
+    if verb == "duplicate":
+        make.rating(who.eve, make.thread(who.eve), notes="foreign")
+        foreign = UserFeedback.objects.latest("pk").feedback_id
+        named = {"ITSELF": report.feedback_id, "FOREIGN": foreign}
+        typed = {"duplicate_of": named.get(typed["duplicate_of"], typed["duplicate_of"])}
+    before = list(UserFeedback.objects.order_by("pk").values())
+    sent = {"admin_note": "kept", **typed}
+    form = opened(client, report, "?q=is:open").id("triage")
+    answer = client.post(form["action"], {**form.fields(), "verb": verb, **sent})
+    page = dom(answer, answer.status_code)
+    assert answer.status_code in (400, 404, 409)
+    assert page.one(class_="wrong").words.startswith(reason)
+    invalid = [each["id"] for each in page.id("desk-report").all(aria_invalid="true")]
+    assert invalid == ([field] if field else [])
+    for name, value in sent.items():
+        if name != "outcome":
+            [held] = [each for each in page.id("triage").all() if each.get("name") == name]
+            assert (held.text if held.tag == "textarea" else held["value"]) == value
+    assert words(page)[-1] == "report 0" and list(UserFeedback.objects.order_by("pk").values()) == before
+    assert not TriageChange.objects.exists()
+
+
+def test_somebody_else_resolved_it_first(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "resolve")
+    page = dom(press(client, page, "resolve"), 409)
+    assert page.one(class_="wrong").words == "Bea resolved this report already."
+    assert page.id("triage").one("button", value="reopen")
+
+
+def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "note", admin_note="Bea's")
+    page = dom(press(client, page, "resolve", admin_note="Mine"), 412)
+    alert = page.id("desk-report").one(role="alert")
+    assert "Bea changed this report meanwhile." in alert.words
+    assert [each.words for each in alert.all("dd")] == ["Bea's", "Mine"]
+    assert page.id("admin-note").text == "Mine"
+    assert (stored(report).admin_note, stored(report).resolved) == ("Bea's", False)
+    theirs = get(client, alert.one("a")["href"])
+    assert theirs.id("admin-note").text == "Bea's"
+    assert press(client, page, "note").status_code == 302
+    assert stored(report).admin_note == "Mine"
+
+
+def test_two_at_one_report_who_change_different_things_do_not_collide(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "label", add=["money"])
+    assert press(client, page, "note", admin_note="Mine").status_code == 302
+    assert (stored(report).admin_label, stored(report).admin_note) == ("money", "Mine")
+
+
+def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    page = then(client, press(client, opened(client, made[1], "?q=is:open"), "resolve", admin_note="x"))
+    form = page.id("desk-status").one("form")
+    assert form.one("time").words == "29 min"
+    page = then(client, submit(client, form))
+    assert told(page) == ["Taken back: 2 changes."] and words(page) == ["report 1", "report 0"]
+    assert page.id("desk-report").one(class_="words").words == "report 1"
+    assert (stored(made[1]).resolved, stored(made[1]).admin_note) == (False, None)
+    assert page.id("desk-status").none("form"), "an undo is not undone"
+
+
+def test_undo_says_what_it_could_not_take_back(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = then(client, press(client, opened(client, report), "note", admin_note="Mine"))
+    do(bea, report, "note", admin_note="Bea's")
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Taken back, but not all of it."]
+    assert "note: changed since, and left as it is" in page.id("desk-status").one("details").words
+    assert stored(report).admin_note == "Bea's"
+
+
+@pytest.mark.parametrize("action", ["", "act_nothing", "OLD"])
+def test_an_undo_of_nothing_says_so(browser_of: Browser, who: People, action: str) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    do(who.admin, report, "resolve")
+    TriageChange.objects.update(at=timezone.now() - timedelta(minutes=31))
+    sent = f"act_{TriageChange.objects.get().action}" if action == "OLD" else action
+    page = then(client, client.post(f"{DESK}undo/", {"action_id": sent, "here": DESK}))
+    reason = "no longer" if action == "OLD" else "There is no such action."
+    assert reason in told(page)[0] and stored(report).resolved
+
+
+@pytest.mark.parametrize(
+    "target", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", "", "\\\\x"]
+)
+def test_acting_never_leads_to_another_host(browser_of: Browser, who: People, target: str) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    sent = {"next": target, "here": target, "name": "x", "q": "is:open", "feedback_ids": [report.feedback_id]}
+    for verb in ("note", "resolve", "reopen"):
+        answer = client.post(f"{DESK}{report.feedback_id}/", {**sent, "verb": verb})
+        assert (answer.status_code, answer["Location"]) == (302, DESK)
+    assert client.post(f"{DESK}bulk/", {**sent, "verb": "resolve"})["Location"] == DESK
+    last = TriageChange.objects.latest("pk").action
+    undone = client.post(f"{DESK}undo/", {**sent, "action_id": f"act_{last}"})["Location"]
+    assert undone == f"{DESK}?q={quote('is:unclaimed')}&item={report.feedback_id}"
+
+
+def test_triage_from_another_site_is_refused(who: People) -> None:
+    report = reports(who.alice, 1)[0]
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(who.admin.user)
+    for path in (f"{report.feedback_id}/", "bulk/", "undo/", "views/", f"{report.feedback_id}/lease/"):
+        assert client.post(f"{DESK}{path}", {"verb": "resolve"}).status_code == 403, path
+    assert press(client, opened(client, report), "resolve").status_code == 302
+    assert client.get(f"{DESK}{report.feedback_id}/").status_code == 405
+
+
+def test_forking_at_the_rated_message_from_the_desk(browser_of: Browser, who: People) -> None:
+    """B142: an admin reproduces a complaint in a thread of their own."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    answer = submit(client, opened(client, made[1]).id("desk-fork"))
+    forked = Thread.objects.latest("pk")
+    assert answer["Location"] == f"/threads/{forked.thread_id}/"
+    assert (forked.message_count, forked.created_by, forked.visibility) == (4, who.admin.user, "private")
+
+
+def test_what_admins_write_never_reaches_anybody_else(browser_of: Browser, who: People) -> None:
+    """B111, B133: not the submitter, not the owner, on no page they can open."""
+    report, client = reports(who.bob, 1)[0], browser_of("admin")
+    press(client, opened(client, report), "resolve", label="LABELMARK", admin_note="NOTEMARK")
+    here = f"/threads/{report.thread.thread_id}/"
+    for name in ("bob", "alice"):
+        for path in ("/threads/", here, f"{here}messages/1/rate/", f"{here}export/?format=roboto", "/settings/"):
+            answer = browser_of(name).get(path)
+            assert answer.status_code == 200, path
+            for secret in (b"LABELMARK", b"NOTEMARK", b"resolved", report.feedback_id.encode()):
+                assert secret not in answer.content, (name, path, secret)
+    assert b"NOTEMARK" in client.get(f"{DESK}{ALL}&item={report.feedback_id}").content
+
+
+def test_hostile_words_stay_words(browser_of: Browser, who: People) -> None:
+    """100 kB of it, and from right to left; labels and notes of admins as well."""
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202e" + "ש" * 19_000
+    report, client = reports(who.alice, 1, notes=evil[:20_000])[0], browser_of("admin")
+    page = then(client, press(client, opened(client, report), "note", admin_note=evil, label='"><b onclick=x>y</b>'))
+    assert page.none("script", src=False) and page.none("b")
+    assert page.id("desk-report").one(class_="tag").words == '"><b onclick=x>y</b>'
+    assert page.id("admin-note")["dir"] == "auto"

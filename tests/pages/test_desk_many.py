@@ -1,0 +1,188 @@
+"""What is done to many reports at once on the desk's page, and the views that keep a query."""
+
+import pytest
+from django.test import Client
+
+from feedback import bulk, saved_views
+from feedback.models import Bulk, Label, Labelled, Retraction, SavedView, UserFeedback
+from tests.pages.desk import (
+    ALL,
+    DESK,
+    Browser,
+    client_of,
+    do,
+    opened,
+    query_of,
+    reports,
+    stored,
+    then,
+    told,
+    words,
+)
+from tests.pages.dom import Node, dom, get, submit
+from tests.people import People, second_admin
+
+
+def send(client: Client, page: Node, verb: str, ticked: list[UserFeedback], **typed: object) -> object:
+    """The bulk's form with rows ticked."""
+    return submit(client, page.id("bulk"), verb, feedback_ids=[each.feedback_id for each in ticked], **typed)
+
+
+def test_ticked_reports_are_resolved_together_and_taken_back_together(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 4), browser_of("admin")
+    page = get(client, DESK + "?q=is:open")
+    boxes = page.all("input", name="feedback_ids")
+    assert len(boxes) == 4 and {box["form"] for box in boxes} == {"bulk"}
+    page = then(client, send(client, page, "resolve", made[:3]))
+    assert words(page) == ["report 3"] and told(page) == ["Resolved 3 reports"]
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Taken back: 3 changes."] and len(words(page)) == 4
+    assert query_of(page.id("bulk").one("input", name="here")["value"]) == {"q": "is:open"}
+
+
+def test_every_button_of_the_bulk(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    page = get(client, DESK + ALL)
+    send(client, page, "own me", made)
+    assert set(UserFeedback.objects.values_list("triage__owner", flat=True)) == {who.admin.user.pk}
+    send(client, page, "own", made)
+    assert set(UserFeedback.objects.values_list("triage__owner", flat=True)) == {None}
+    send(client, page, "label", made, label="money, late")
+    assert set(UserFeedback.objects.values_list("admin_label", flat=True)) == {"money, late"}
+    send(client, page, "snooze 1d", made)
+    assert UserFeedback.objects.filter(triage__snoozed_until__isnull=False).count() == 2
+    send(client, page, "wake", made)
+    assert UserFeedback.objects.filter(triage__snoozed_until__isnull=False).count() == 0
+    send(client, page, "resolve", made)
+    send(client, page, "reopen", made)
+    assert UserFeedback.objects.filter(resolved=False).count() == 2
+
+
+def test_all_that_match_is_a_second_click_and_goes_by_the_query(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 60, categories=["slow"]), browser_of("admin")
+    do(who.admin, made[0], "own", owner="me")
+    page = get(client, DESK + "?q=category:slow is:unclaimed")
+    assert "all 59 that match" in page.id("bulk").words
+    page = then(client, submit(client, page.id("bulk"), "resolve", all="1"))
+    assert told(page) == ["Resolved 59 reports"] and not stored(made[0]).resolved
+    assert get(client, DESK + ALL).id("bulk").none("input", name="all"), "everything there is, is no query"
+
+
+def test_a_bulk_of_nothing_is_refused_where_it_stands(browser_of: Browser, who: People) -> None:
+    reports(who.alice, 1)
+    client = browser_of("admin")
+    page = get(client, DESK + "?q=is:open")
+    page = dom(submit(client, page.id("bulk"), "resolve"), 400)
+    assert page.id("bulk").one(class_="wrong").words == "Tick a report first." and page.id("bulk").has("data-on")
+    assert words(page) == ["report 0"] and not Bulk.objects.exists()
+
+
+@pytest.mark.parametrize("label", ["", "x" * 61, "a\x00"])
+def test_a_refused_bulk_keeps_the_ticks_and_what_was_typed(browser_of: Browser, who: People, label: str) -> None:
+    made, client = reports(who.alice, 3), browser_of("admin")
+    page = get(client, DESK + "?q=is:open")
+    page = dom(send(client, page, "label", made[:2], label=label), 400)
+    assert [box.has("checked") for box in page.all("input", name="feedback_ids")] == [False, True, True]
+    assert page.id("bulk").one(class_="wrong") and page.id("bulk-label")["value"] == label
+    assert not UserFeedback.objects.filter(admin_label__isnull=False).exists()
+
+
+def test_enter_in_the_labels_field_labels_and_resolves_nothing(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 1), browser_of("admin")
+    form = get(client, DESK + ALL).id("bulk")
+    first = next(button for button in form.all("button") if button.get("type") != "reset")
+    assert first["value"] == "label" and first.has("hidden")
+    then(client, send(client, get(client, DESK + ALL), "label", made, label="late"))
+    assert (stored(made[0]).admin_label, stored(made[0]).resolved) == ("late", False)
+
+
+def test_a_view_whose_label_is_gone_names_it_and_does_nothing(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 1)[0], browser_of("admin")
+    do(who.admin, made, "label", add=["late"])
+    saved_views.save(who.admin.actor, "Late ones", "label:late")
+    page = get(client, DESK + "?q=label:late")
+    Labelled.objects.all().delete()
+    Label.objects.all().delete()
+    page = then(client, submit(client, page.id("bulk"), "resolve", all="1"))
+    assert "No report matches: nothing was done." in told(page)
+    assert "There is no label late." in page.id("desk-rows").words and not stored(made).resolved
+
+
+def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) -> None:
+    """Resolved by somebody else meanwhile, and taken back by its submitter."""
+    made, client, bea = reports(who.alice, 4), browser_of("admin"), second_admin()
+    page = get(client, DESK + "?q=is:open")
+    do(bea, made[1], "resolve")
+    Retraction.objects.create(key=made[2].key)
+    made[2].delete()
+    gone, taken = page.all("li", class_="rep")[1], made[1]
+    ticked = [box["value"] for box in page.all("input", name="feedback_ids")]
+    page = then(client, submit(client, page.id("bulk"), "resolve", feedback_ids=ticked))
+    assert told(page) == ["Resolved 2 reports"]
+    failed = page.id("desk-status").one("details")
+    assert failed.one("summary").words == "2 of 4 stayed as they were"
+    lines = {link.one("span").words: link.words.partition(" ")[2] for link in failed.all("a")}
+    assert lines[taken.feedback_id] == "Bea resolved this report already."
+    assert lines[gone["id"][2:]] == "There is no such report."
+    page = then(client, submit(client, opened(client, made[0]).id("triage"), "note", admin_note="x"))
+    assert page.id("desk-status").none("details"), "what is done next takes its place"
+
+
+def test_a_large_bulk_runs_behind_shows_how_far_it_is_and_can_be_stopped(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    made, client = reports(who.alice, 5), browser_of("admin")
+    page = then(client, send(client, get(client, DESK + "?q=is:open"), "resolve", made))
+    form = page.id("bulks").one("form")
+    assert form.words.startswith("Resolve 0 0 of 5") and form.one("progress")["max"] == "5"
+    monkeypatch.setattr(bulk, "_CHUNK", 2)
+    bulk._claim(Bulk.objects.get().pk)
+    bulk._advance_once(who.admin.actor, Bulk.objects.get().pk, 2)
+    page = get(client, DESK + "?q=is:open")
+    assert "2 of 5" in page.id("bulks").words and len(words(page)) == 3
+    page = then(client, client.post(page.id("bulks").one("form")["action"], {"here": DESK + "?q=is:open"}))
+    assert "Stopped after 2 of 5. What was done stays, and can be undone." in told(page)
+    assert page.id("bulks").none("form") and len(words(page)) == 3
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert len(words(page)) == 5
+    over = client.post(f"{DESK}bulk/{Bulk.objects.first().bulk_id}/stop/", {"here": DESK})
+    assert "It is over already." in told(then(client, over))
+
+
+def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: People) -> None:
+    reports(who.alice, 1)
+    client, bea = browser_of("admin"), second_admin()
+    form = get(client, DESK + "?q=-owner:me is:open").id("desk-bar").one("form", method="post")
+    page = then(client, submit(client, form, name=" Not  mine ", is_shared="1"))
+    view = SavedView.objects.get()
+    assert (view.name, view.query, view.is_shared) == ("Not mine", "-owner:me is:open", True)
+    assert told(page) == ["Kept as Not mine."]
+    link = page.id("desk-views").one(aria_current=True)
+    assert link.words == "Not mine 1"
+    other = get(client_of(bea), DESK + "?q=is:open")
+    shared = next(each for each in other.id("desk-views").all("a") if each.words == "Not mine")
+    theirs = get(client_of(bea), DESK + shared["href"])
+    assert words(theirs) == ["report 0"]
+    assert theirs.id("desk-bar").none("button", value="drop"), "who made it deletes it"
+    refused = client_of(bea).post(f"{DESK}views/", {"verb": "drop", "view_id": f"fv_{view.key}", "here": DESK})
+    assert refused.status_code in (403, 404)
+    mine = get(client, DESK + link["href"])
+    again = submit(client, mine.id("desk-bar").all("form", method="post")[0], name="Not mine", q="is:due")
+    assert words(then(client, again)) == [] and SavedView.objects.get().query == "is:due"
+    gone = submit(client, get(client, again["Location"]).id("desk-bar").all("form", method="post")[1], "drop")
+    assert told(then(client, gone)) == ["The view is gone."] and not SavedView.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "query"), [("", "is:open"), ("x" * 61, "is:open"), ("x", "colour:red"), ("a\x00", "")]
+)
+def test_a_view_that_cannot_be_kept_says_why_and_keeps_its_name(
+    browser_of: Browser, who: People, name: str, query: str
+) -> None:
+    client = browser_of("admin")
+    sent = {"name": name, "q": query, "here": f"{DESK}?q=is:open"}
+    page = dom(client.post(f"{DESK}views/", sent), 400)
+    assert page.id("view-name")["value"] == name and page.id("view-name").has("aria-invalid")
+    assert page.id("view-wrong").words and page.id("desk-bar").one("details").has("open")
+    assert not SavedView.objects.exists()

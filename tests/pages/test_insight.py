@@ -1,0 +1,182 @@
+"""Insight's page: admins only, plots that begin with their findings, and the address is the state."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.test import Client
+
+from feedback.models import RatedAnswer, RatedTool, UserFeedback
+from feedback.querying import matching, parse
+from tests import make
+from tests.pages.dom import Node, dom, get, queries
+from tests.people import People
+
+Browser = Callable[[str | None], Client]
+INSIGHT = "/feedback/insight/"
+NOW = datetime(2026, 11, 5, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    """What was slow to count is kept for a while, and a busy machine is slow."""
+    cache.clear()
+
+
+def rated(who: People, number: int) -> None:
+    """That many reports of all kinds, one every seven hours, the latest just now."""
+    thread = make.conversation(who.alice, 2 * number)
+    for place in range(number):
+        bad = place % 3 != 0
+        categories = ["tool_failure"] if place % 2 else ["incorrect", "slow"]
+        made = make.rating(
+            who.alice,
+            thread,
+            2 * place + 1,
+            "negative" if bad else "positive",
+            categories=categories if bad else ["helpful"],
+        )
+        row = UserFeedback.objects.filter(key=made.feedback_id.removeprefix("fb_"))
+        created = NOW - timedelta(hours=7 * place)
+        done = {"resolved": True, "resolved_by": who.admin.user, "resolved_at": created + timedelta(hours=place)}
+        row.update(created=created, modified=created, **(done if place % 4 == 1 else {}))
+        RatedAnswer.objects.create(feedback=row.get(), model_profile=["fast", "deep"][place % 2])
+        RatedTool.objects.create(feedback=row.get(), tool_name="book", failed=place % 5 == 0)
+
+
+def plot(page: Node, title: str) -> Node:
+    return next(each for each in page.all("figure") if each.one("h2").words == title)
+
+
+@pytest.mark.parametrize("name", ["alice", "eve"])
+def test_it_is_for_admins(browser_of: Browser, name: str) -> None:
+    """B133; and nobody else is told of the place."""
+    page = get(browser_of(name), INSIGHT, 403)
+    assert page.none("a", data_go="i")
+
+
+@time_machine.travel(NOW, tick=False)
+def test_every_link_of_the_page_finds_what_it_says(browser_of: Browser, who: People) -> None:
+    rated(who, 30)
+    page = get(browser_of("admin"), INSIGHT + "?since=90d&q=-sentiment:positive+OR+category:helpful")
+    followed = [each for each in page.one("main").all("a") if each["href"].startswith("/feedback/?q=")]
+    assert len(followed) > 60
+    for link in followed:
+        query = parse_qs(urlsplit(link["href"]).query)["q"][0]
+        number = matching(who.admin.actor, parse(query)).count()
+        assert number, query
+        said = link.words.rpartition(": ")[2].replace("\u202f", "").split()
+        # The names of bar plots lead to all of their reports: the picture beside them tells how many.
+        assert str(number) in said or link.parent.tag == "th", (link.words, query, number)
+
+
+@time_machine.travel(NOW, tick=False)
+def test_each_plot_begins_with_its_finding_and_has_its_table(browser_of: Browser, who: People) -> None:
+    rated(who, 30)
+    page = get(browser_of("admin"), INSIGHT)
+    findings = {each.one("h2").words: each.one("figcaption").one("p").words for each in page.all("figure")}
+    assert list(findings) == [
+        "Feedback over time",
+        "By category",
+        "By tool",
+        "By model profile",
+        "Open backlog by age",
+        "Time to resolve",
+    ]
+    assert findings["Feedback over time"].startswith("20 of 30 reports are negative, most of them on ")
+    assert findings["By category"] == "Incorrect is named most: in 10 of 20 negative reports, 50 %."
+    assert (
+        findings["By tool"]
+        == "Most negative answers used book: 20 of its 30 reports. Errors came most from it: in 6 reports."
+    )
+    assert findings["By model profile"] == "deep has the largest negative share: 67 % of 15 reports."
+    assert findings["Open backlog by age"] == "22 open. 4 of them have waited longer than a week."
+    assert findings["Time to resolve"] == "Half within 13 h, nine of ten within 1 day 5 h."
+    for each in page.all("figure"):
+        assert each.one("table").all("tbody")[0].all("tr")
+    days = plot(page, "Feedback over time").one("tbody").all("tr")
+    assert [days[0].one("th").words, days[-1].one("th").words] == ["7 Oct", "5 Nov"]
+    sums = {each.one("dt").words: each.one("dd").words for each in page.one(class_="sums").all("div")}
+    assert sums["Reports"] == "30 +30 on the 30 days before"
+    assert sums["Open"] == "22 4 older than a week"
+
+
+def test_a_page_without_reports_says_so(browser_of: Browser) -> None:
+    page = get(browser_of("admin"), INSIGHT)
+    assert "Nothing was rated in these days." in page.words
+    assert page.none("figure")
+    assert "No report of these days matches." in get(browser_of("admin"), INSIGHT + "?q=is:open").words
+
+
+@time_machine.travel(NOW, tick=False)
+def test_one_report_is_enough(browser_of: Browser, who: People) -> None:
+    rated(who, 1)
+    page = get(browser_of("admin"), INSIGHT)
+    assert "None of the 1 report is negative." in page.words
+    assert "1 open. None has waited longer than a week." in page.words
+
+
+def test_the_address_is_the_state(browser_of: Browser) -> None:
+    client = browser_of("admin")
+    page = get(client, INSIGHT + "?q=tool:book&since=7d")
+    choices = {each.words: each for each in page.one("nav", aria_label="Period").all("a")}
+    assert [word for word, each in choices.items() if each.has("aria-current")] == ["7 days"]
+    assert parse_qs(urlsplit(choices["All"]["href"]).query) == {"q": ["tool:book"], "since": ["all"]}
+    search = page.one("form", role="search")
+    assert search.one("a", aria_label="Remove tool:book")["href"] == "?q=&since=7d"
+    response = client.get(INSIGHT, {**{name: values[0] for name, values in search.fields().items()}, "add": "is:open"})
+    assert parse_qs(urlsplit(response["Location"]).query) == {"q": ["tool:book is:open"], "since": ["7d"]}
+    chosen = get(client, INSIGHT + "?since=2026-05-01&until=2026-05-30")
+    period = chosen.one("details", name="period")
+    assert period.one("summary").words == "1 May to 30 May"
+    assert [each["value"] for each in period.all("input", type="date")] == ["2026-05-01", "2026-05-30"]
+
+
+def test_what_is_not_understood_is_named_in_its_place(browser_of: Browser) -> None:
+    page = get(browser_of("admin"), INSIGHT + "?q=colour:red")
+    assert page.one("form", role="search").one("a")["aria-invalid"] == "true"
+    assert "there is no field colour" in page.words and "That query cannot be read." in page.words
+    assert page.none("figure")
+    for wrong in ("since=soon", "until=2026-02-30", "tz=Moon"):
+        assert f"{wrong.partition('=')[0]}: " in get(browser_of("admin"), f"{INSIGHT}?{wrong}", 400).words
+
+
+@time_machine.travel(datetime(2026, 11, 5, 23, 30, tzinfo=UTC), tick=False)
+def test_days_begin_where_the_viewer_is(browser_of: Browser, who: People) -> None:
+    make.rating(who.alice, make.conversation(who.alice, 2))
+    client = browser_of("admin")
+    page = get(client, INSIGHT + "?since=7d")
+    assert "Days begin at midnight in UTC." in page.words
+    assert plot(page, "Feedback over time").one("tbody").all("tr")[-1].one("th").words == "5 Nov"
+    client.cookies["tz"] = "Europe/Berlin"
+    page = get(client, INSIGHT + "?since=7d")
+    assert "Days begin at midnight in Europe/Berlin." in page.words
+    last = plot(page, "Feedback over time").one("tbody").all("tr")[-1]
+    assert last.words.startswith("6 Nov")
+    linked = parse_qs(urlsplit(last.one("a")["href"]).query)["q"]
+    assert linked == ["created:2026-11-06[Europe/Berlin] sentiment:negative"]
+    client.cookies["tz"] = "../../etc"
+    assert "Days begin at midnight in UTC." in get(client, INSIGHT).words
+
+
+def test_hostile_names_are_only_shown(browser_of: Browser, who: People) -> None:
+    made = make.rating(who.alice, make.conversation(who.alice, 2))
+    row = UserFeedback.objects.get(key=made.feedback_id.removeprefix("fb_"))
+    name = '<script>alert(1)</script>" OR is:open'
+    RatedTool.objects.create(feedback=row, tool_name=name)
+    page = dom(browser_of("admin").get(INSIGHT))
+    assert plot(page, "By tool").one("code").words == name
+    query = parse_qs(urlsplit(plot(page, "By tool").one("th", scope="row").one("a")["href"]).query)["q"][0]
+    assert matching(who.admin.actor, parse(query)).get() == row
+
+
+@time_machine.travel(NOW, tick=False)
+def test_more_reports_take_no_more_queries(browser_of: Browser, who: People) -> None:
+    client = browser_of("admin")
+    rated(who, 4)
+    few = queries(client, INSIGHT)
+    rated(who, 12)
+    assert queries(client, INSIGHT) == few
