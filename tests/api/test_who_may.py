@@ -264,8 +264,7 @@ def world(who, api, monkeypatch):
     delivery = data_of(alice.post(f"/v1/webhooks/{webhook['webhook_id']}/test"))
     data_of(alice.post("/v1/catalogue/tools/import", {**TOOLS, "tool": {"name": "look"}}))
     ref = data_of(alice.post("/v1/catalogue/data", {"data": {}}))
-    data_of(alice.put("/v1/catalogue/servers/srv/connection", CONNECTION))
-    data_of(alice.patch("/v1/catalogue/tools/srv__look", {"handler": {"kind": "none"}}))
+    data_of(alice.put("/v1/catalogue/servers/srv/connection", {**CONNECTION, "attach": False}))
     data_of(alice.put("/v1/catalogue/servers/far/connection", {**CONNECTION, "kind": "mcp"}))
     monkeypatch.setattr(mcp_servers, "list_tools", lambda *_: mcp_servers.Listing([], {}))
 
