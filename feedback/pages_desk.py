@@ -127,9 +127,11 @@ def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Say that one has a report open, again while it stays open, or that one has left it."""
     actor = page_actor(request)
     require_admin(actor)
-    change = leasing.release if request.POST.get("leave") else leasing.hold
-    with suppress(NotFound):  # its submitter took it back while it was open: the page says so at the next click
-        change(actor, feedback_id)
+    if request.POST.get("leave"):
+        with suppress(NotFound):  # its submitter took it back while it was open
+            leasing.release(actor, feedback_id)
+    else:
+        leasing.hold(actor, feedback_id)
     return HttpResponse(status=204)
 
 

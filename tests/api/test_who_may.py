@@ -518,6 +518,10 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "feedback/export/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
+    ("GET", "settings/labels/"): Page(403, 403, 403, 200, has_object=False),
+    ("POST", "settings/labels/"): Page(403, 403, 403, 302, {"name": "x"}, has_object=False),
+    ("POST", "settings/labels/describe/"): Page(403, 403, 403, 404, {"label": "x"}, has_object=False),
+    ("POST", "settings/labels/drop/"): Page(403, 403, 403, 404, {"label": "x"}, has_object=False),
 }
 PUBLIC_PAGES = {"signin/", "signout/", "livez", "readyz", "metrics", *OPEN_TO_ALL}
 

@@ -8,7 +8,9 @@ from feedback.querying import parse
 from feedback.querying.fields import FIELDS, HAS, IS
 
 GUIDE = (Path(__file__).parents[2] / "docs/feedback.md").read_text("utf-8")
-ROWS = re.findall(r"^\| ((?:`\w+` ?)+) \| (.+?) \|", GUIDE.partition("## The query line")[2], re.MULTILINE)
+ROWS = re.findall(
+    r"^\| ((?:`\w+` ?)+) \| (.+?) \|", GUIDE.partition("## The query line")[2].partition("\n## ")[0], re.MULTILINE
+)
 
 
 def test_every_field_is_in_the_guide_with_examples_that_are_understood() -> None:
