@@ -71,7 +71,7 @@ providers: $(VENV)/.base requirements/providers.txt  ## what profiles of OpenAI,
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/providers.txt
 
 mcp: $(VENV)/.base requirements/mcp.txt  ## what connections to MCP servers need; the tests bring it themselves
-	@$(BIN)/python -c "import mcp" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/mcp.txt
+	@$(BIN)/python -c "from mcp import Client" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/mcp.txt
 
 clean:
 	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from core.guarded import Watched
 
-MISSING: Final = "MCP servers need the package mcp, which is not installed here: make mcp"
+MISSING: Final = "MCP servers need the package mcp, 2.3 or newer, which is not installed here: make mcp"
 MAX_TOOLS: Final = 500
 MAX_PAGES: Final = 100
 _MAX_SAID: Final = 500
@@ -77,9 +77,9 @@ def call_tool(address: Address, name: str, arguments: Mapping[str, Any], seconds
 
 
 def is_installed() -> bool:
-    """Whether the package is there. Takes a second the first time."""
+    """Whether the package is there, in its second version. Takes a second the first time."""
     try:
-        import mcp  # noqa: F401
+        from mcp import Client  # noqa: F401
     except ImportError:
         return False
     return True

@@ -21,7 +21,8 @@ from tests.receiver import Reply, receiving, silent_port
 V1 = "/v1/catalogue"
 CONNECTION = f"{V1}/servers/far/connection"
 REFRESH = f"{V1}/servers/far/refresh"
-pytest.importorskip("mcp", reason="mcp is not installed")
+if not mcp_servers.is_installed():
+    pytest.skip("mcp 2 is not installed", allow_module_level=True)
 
 
 @pytest.fixture(autouse=True)
