@@ -6,7 +6,8 @@ WORKDIR /heddle
 
 COPY requirements requirements
 RUN pip install --no-cache-dir --require-hashes --requirement requirements/base.txt \
- && pip install --no-cache-dir --require-hashes --requirement requirements/providers.txt
+ && pip install --no-cache-dir --require-hashes --requirement requirements/providers.txt \
+ && pip install --no-cache-dir --require-hashes --requirement requirements/mcp.txt
 
 COPY . .
 RUN useradd --system --home /data heddle && install -d -o heddle /data

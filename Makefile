@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 export PORT
 
-.PHONY: run providers worker beat test check format bench chaos lock clean
+.PHONY: run providers mcp worker beat test check format bench chaos lock clean
 
 run: $(VENV)/.base  ## serve with the demo at http://127.0.0.1:8000
 	@$(BIN)/python manage.py serve --demo
@@ -43,6 +43,7 @@ lock: $(VENV)/.dev  ## resolve the dependencies anew, with hashes and without th
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/base.in -o requirements/base.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/providers.in -o requirements/providers.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/mcp.in -o requirements/mcp.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/dev.in -o requirements/dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/referees.in -o requirements/referees.txt
 
@@ -68,6 +69,9 @@ $(VENV)/.referees: requirements/referees.txt $(VENV)/.dev
 
 providers: $(VENV)/.base requirements/providers.txt  ## what profiles of OpenAI, Anthropic and compatible servers need
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/providers.txt
+
+mcp: $(VENV)/.base requirements/mcp.txt  ## what connections to MCP servers need; the tests bring it themselves
+	@$(BIN)/python -c "from mcp import Client" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/mcp.txt
 
 clean:
 	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache

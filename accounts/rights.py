@@ -82,3 +82,11 @@ def require_maker(actor: Actor, created_by: int | None, what: str) -> None:
     """Deleting what a whole org uses: who made it, and platform admins (C51)."""
     if not actor.is_admin and created_by != actor.user_id:
         raise Unauthorized(f"Only who made this {what} and platform admins may delete it.")
+
+
+def require_keeper(actor: Actor, created_by: int | None, what: str, *, administers: bool) -> None:
+    """Changing where a call goes and what it carries there: who made it, the org's admins, and platform admins."""
+    if not (actor.is_admin or administers or created_by == actor.user_id):
+        raise Unauthorized(
+            f"Only who made this {what}, admins of its org and platform admins may change where it leads."
+        )

@@ -133,7 +133,7 @@ def _begin(actor: Actor, org_id: int, target: Target, body: CallIn) -> tuple[Cal
 
 def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) -> None:
     """Execute, put aside what is large, and record the answer."""
-    context = ToolContext("", body.tool_use_id or "", None, row.org_id, row.created_by_id)
+    context = ToolContext("", body.tool_use_id or "", None, row.org_id, row.created_by_id, row.call_id)
     limits = Limits(body.timeout_ms, body.retry_policy, body.strict_output)
     if target.timeout_ms is not None:
         give_connection_back()

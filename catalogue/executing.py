@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from django.db import DatabaseError
@@ -181,7 +181,10 @@ def _in_time(
         return results.fail("RATE_LIMITED", f"{MAX_RUNNING} calls are running here already.")
     answer: Future[Any] = Future()
     worker = threading.Thread(
-        target=_answer, args=(answer, slots, run, arguments, context), name=target.name, daemon=True
+        target=_answer,
+        args=(answer, slots, run, arguments, replace(context, timeout_ms=timeout_ms)),
+        name=target.name,
+        daemon=True,
     )
     try:
         worker.start()

@@ -10,6 +10,7 @@ class ToolContext:
     """What a call is told about where it comes from; every server tool gets the thread's scope (spec 2.2).
 
     A call from outside of any thread has no thread and may have no use id. `org_id` and `user_id` are row ids.
+    `call_id` is that of the record; `timeout_ms`, where it is set, is how long anybody waits for this attempt.
     """
 
     thread_id: str
@@ -17,6 +18,8 @@ class ToolContext:
     analysis_scope: Mapping[str, Any] | None = None
     org_id: int | None = None
     user_id: int | None = None
+    call_id: str = ""
+    timeout_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What a call of a catalogue tool needs: a version's schemas, and whatever of Heddle's own runs it (catalogue 3.5)."""
 
 from catalogue import builtin, demo_tools, executing, tools
+from catalogue.elsewhere import handlers
 from catalogue.executing import Target
 from catalogue.models import Tool
 from catalogue.spec import ToolSpec
@@ -21,7 +22,7 @@ def target_for(tool: Tool, number: int | None = None) -> Target:
         output_schema=version.output_schema,
         param_order=version.param_order,
         is_idempotent=version.idempotent,
-        run=spec.run if spec else None,
+        run=spec.run if spec else handlers.run_of(tool, version.version),
         timeout_ms=executing.own_time(spec) if spec else executing.TIMEOUT_MS,
         is_inline=bool(spec and spec.is_inline),
     )

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.rights import require_maker
 from catalogue import dialects, naming
+from catalogue.elsewhere import handlers
 from catalogue.importing import refused, search_text
 from catalogue.models import Tool, ToolVersion
 from catalogue.record import Content, Stored, ToolProblem
@@ -89,7 +90,7 @@ def record(tool: Tool, version: ToolVersion | None = None) -> ToolOut:
             "visible": tool.visible,
             "deprecated": tool.deprecated,
             "deprecation_message": tool.deprecation_message,
-            "handler": tool.handler,
+            "handler": handlers.shown(tool.handler),
             "dispatchable": tool.is_dispatchable,
             "spec_hash": version.spec_hash,
             "created": tool.created,
@@ -177,16 +178,22 @@ def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPa
 
 
 def patch(actor: Actor, tool: Tool, body: ToolPatch) -> ToolOut:
-    """Change what is not versioned (C51); everybody of the org may, nobody where it belongs to everybody."""
+    """Change what is not versioned (C51); everybody of the org may, nobody where it belongs to everybody.
+
+    Who runs a tool is for its maker and admins: raises `Unauthorized`.
+    """
     require_own(tool)
+    changes = body.changes()
     with transaction.atomic():
         tool = _locked(tool)
-        for name, value in body.changes().items():
+        if changes.pop("handler", None) is not None:
+            handlers.set_handler(actor, tool, body.handler)
+        for name, value in changes.items():
             setattr(tool, name, value)
         version = version_of(tool)
         tool.search = search_text(tool.name, version.description, tool.tags)
         tool.modified, tool.modified_by_id = timezone.now(), actor.user_id
-        tool.save(update_fields=[*body.changes(), "search", "modified", "modified_by"])
+        tool.save(update_fields=[*changes, "handler", "is_dispatchable", "search", "modified", "modified_by"])
     return record(tool, version)
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from catalogue import api, api_calls, api_tools
+from catalogue import api, api_calls, api_connections, api_tools
 
 urlpatterns = [
     path("skills", api.Skills.as_view()),
@@ -21,6 +21,9 @@ urlpatterns = [
     path("catalogue/servers", api_tools.Servers.as_view()),
     path("catalogue/servers/<str:server>", api_tools.OneServer.as_view()),
     path("catalogue/servers/<str:server>/manifest", api_tools.Manifest.as_view()),
+    path("catalogue/servers/<str:server>/connection", api_connections.Connection.as_view()),
+    path("catalogue/servers/<str:server>/connection/rotate-secret", api_connections.RotateSecret.as_view()),
+    path("catalogue/servers/<str:server>/refresh", api_connections.Refresh.as_view()),
     path("catalogue/tools/<str:qualified_name>/validate", api_calls.Validate.as_view()),
     path("catalogue/tools/<str:qualified_name>/build-input", api_calls.BuildInput.as_view()),
     path("catalogue/tools/<str:qualified_name>/call", api_calls.CallTool.as_view()),

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, RootModel, StringConstraints, field_validator
 
+from catalogue.elsewhere.wire import Handler
 from catalogue.record import Annotations, JsonObject, Loss
 from core.wire import Body, Page, Patch, Wire
 
@@ -138,12 +139,13 @@ class ToolVersionPageOut(Page[ToolVersionOut]):
 
 
 class ToolPatch(Patch):
-    """What changes in place (C51)."""
+    """What changes in place (C51). A handler is for who made the tool, and for admins."""
 
     visible: bool = True
     tags: Words = []
     deprecated: bool = False
     deprecation_message: str | None = None
+    handler: Handler = Handler(kind="none")
 
     @field_validator("tags")
     @classmethod

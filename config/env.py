@@ -1,7 +1,9 @@
 """Every setting an operator can make: typed, prefixed `HEDDLE_`, read once, refused with a sentence when wrong."""
 
 import os
+import re
 import secrets
+import shlex
 import sys
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
@@ -57,6 +59,10 @@ class Env(BaseSettings):
     webhook_disable_days: float = Field(5, gt=0)
     webhook_log_days: float = Field(30, gt=0)
 
+    mcp_commands: Annotated[dict[str, tuple[str, ...]], NoDecode] = Field(
+        {}, description="commands that start MCP servers on this machine, by the names that connections use"
+    )
+
     demo_tools: bool | None = Field(None, description="the server demo of the catalogue; by default outside production")
     model_profiles: Words = ()
     default_profile: str = ""
@@ -70,6 +76,21 @@ class Env(BaseSettings):
         if isinstance(value, str):
             return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
         return value
+
+    @field_validator("mcp_commands", mode="before")
+    @classmethod
+    def _commands(cls, value: object) -> object:
+        """One `name=command line` a line, quoted as in a shell; no shell reads it."""
+        if not isinstance(value, str):
+            return value
+        found = {}
+        for line in filter(None, map(str.strip, value.splitlines())):
+            name, _, command = line.partition("=")
+            words = shlex.split(command)
+            if not words or not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", name.strip()):
+                raise ValueError("mcp_commands must have name=command on each line")
+            found[name.strip()] = tuple(words)
+        return found
 
     @field_validator("allow_private_targets", mode="before")
     @classmethod

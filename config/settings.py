@@ -170,6 +170,9 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
         "anthropic": {"level": "WARNING"},
+        # It logs what servers send, and tells of every failure by an exception as well.
+        "mcp": {"level": "CRITICAL"},
+        "client": {"level": "CRITICAL"},
     },
 }
 

@@ -35,6 +35,10 @@ class NoAnswer(DomainError):
     """A server that somebody named did not answer: not found, not there, too slow, or not speaking HTTP."""
 
 
+class TooSlow(NoAnswer):
+    """It did not answer in time."""
+
+
 class NoOrgProvided(DomainError):
     """An org is needed and none can be decided."""
 

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from core.errors import NoAnswer, TargetRefused
+from core.errors import NoAnswer, TargetRefused, TooSlow
 
 if TYPE_CHECKING:
     import ssl
@@ -82,7 +82,8 @@ def send(
     """Make one request and read at most `limit` bytes of its answer, uncompressed, all within `seconds`.
 
     Any status is an answer, a redirect too. Raises `TargetRefused` for an address that is not asked, `NoAnswer` for a
-    server that does not answer in time or in HTTP. Never call it inside a transaction: it waits for somebody else.
+    server that does not answer in HTTP, `TooSlow` for one that does not answer in time. Never call it inside a
+    transaction: it waits for somebody else.
     """
     import anyio
 
@@ -99,7 +100,7 @@ async def _send(method: str, url: str, content: bytes, headers: dict[str, str], 
     try:
         with anyio.fail_after(seconds):
             target = httpx2.URL(url)
-            addresses = await _resolve(target)
+            addresses = await resolve(target)
             async with _client(connect, seconds) as client:
                 response = await _first_answer(client, addresses, target, method, content, headers)
                 try:
@@ -108,16 +109,16 @@ async def _send(method: str, url: str, content: bytes, headers: dict[str, str], 
                     await response.aclose()
             return Answer(response.status_code, response.headers, body, is_cut, _since(started))
     except httpx2.ConnectTimeout:
-        raise NoAnswer(f"No connection within {connect:g} seconds.") from None
+        raise TooSlow(f"No connection within {connect:g} seconds.") from None
     except (TimeoutError, httpx2.TimeoutException):
-        raise NoAnswer(f"No answer within {seconds:g} seconds.") from None
+        raise TooSlow(f"No answer within {seconds:g} seconds.") from None
     except httpx2.ConnectError as problem:
-        raise NoAnswer(f"No connection: {_why(problem)}.") from None
+        raise NoAnswer(f"No connection: {why(problem)}.") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as problem:
-        raise NoAnswer(f"The line broke off: {_why(problem)}.") from None
+        raise NoAnswer(f"The line broke off: {why(problem)}.") from None
 
 
-async def _resolve(target: "httpx2.URL") -> list[str]:
+async def resolve(target: "httpx2.URL") -> list[str]:
     """Every address of a host, all of them checked: a name with one foot in a private network is refused whole."""
     import anyio.to_thread
 
@@ -177,7 +178,7 @@ def _client(connect: float, seconds: float) -> "httpx2.AsyncClient":
     import httpx2
 
     # The environment's proxy would resolve the name again, to whatever it likes.
-    transport = httpx2.AsyncHTTPTransport(verify=_trust(), trust_env=False)
+    transport = httpx2.AsyncHTTPTransport(verify=trust(), trust_env=False)
     return httpx2.AsyncClient(
         transport=transport,
         timeout=httpx2.Timeout(seconds, connect=connect),
@@ -187,7 +188,7 @@ def _client(connect: float, seconds: float) -> "httpx2.AsyncClient":
 
 
 @cache
-def _trust() -> "ssl.SSLContext":
+def trust() -> "ssl.SSLContext":
     """Whom the machine trusts; reading it takes longer than a request."""
     import httpx2
 
@@ -219,6 +220,6 @@ def _since(started: float) -> int:
     return round((perf_counter() - started) * 1000)
 
 
-def _why(problem: Exception) -> str:
+def why(problem: Exception) -> str:
     """What the machine says, in one short line; nothing in it was written by the server."""
     return (str(problem).partition("\n")[0] or type(problem).__name__)[:200].rstrip(".")

@@ -1,6 +1,7 @@
 """The tables of the catalogue, one module a concept."""
 
 from catalogue.models.call import Call, DataRef, DemoCount
+from catalogue.models.connection import ToolConnection
 from catalogue.models.skill import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
 from catalogue.models.tool import Tool, ToolServer, ToolVersion
 
@@ -14,6 +15,7 @@ __all__ = [
     "SkillSubscription",
     "SkillVersion",
     "Tool",
+    "ToolConnection",
     "ToolServer",
     "ToolVersion",
 ]

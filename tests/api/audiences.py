@@ -62,6 +62,12 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "org": "name qualified_name version tags visible deprecated deprecation_message handler is_dispatchable "
         "source_dialect created created_by modified modified_by",
     },
+    "catalogue.ToolConnection": {
+        "public": "id server",
+        "org": "kind url command dialect timeout_ms overlap_until server_info drift refreshed created created_by "
+        "modified modified_by",
+        "nobody": "key headers secret_generation",
+    },
     "catalogue.ToolVersion": {
         "public": "id tool",
         "org": "version declared_version description input_schema output_schema idempotent annotations param_order "

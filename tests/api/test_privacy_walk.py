@@ -102,6 +102,8 @@ def place(who, api):
     webhook = _webhooks(who, api, report)
     tool = {"dialect": "openai", "server": "srv", "tool": {"name": "look"}}
     data_of(api("alice").post("/v1/catalogue/tools/import", tool))
+    elsewhere = {"kind": "http", "url": "https://tools.example.org/", "headers": {"X-Key": "k"}, "attach": False}
+    data_of(api("alice").put("/v1/catalogue/servers/srv/connection", elsewhere))
     call = data_of(api("alice").post("/v1/catalogue/tools/srv__look/call", {}))
     ref = data_of(api("alice").post("/v1/catalogue/data", {"data": {}}))
     rated = UserFeedback.objects.get(notes=OWN)

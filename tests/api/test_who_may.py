@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, Membership, mint
 from accounts.orgs import set_policy
+from catalogue.elsewhere import mcp_servers
 from catalogue.models import Call
 from feedback.models import Bulk
 from tests import hooks, make
@@ -60,6 +61,8 @@ WEBHOOK = May(private=404, shared=404, stranger=404)
 TOOL = replace(BY_NAME, private=200)
 """Of a tool by its name: the whole org may, nobody else knows of it, an admin of no org has to name one."""
 MADE_TOOL = replace(TOOL, private=403, shared=403)
+CONNECTED = replace(MADE_TOOL, stranger=200, unknown=None)
+"""A server that is not there is made, in the caller's own org."""
 
 TEXT = {"role": "user", "content": [{"text": "Hello"}]}
 SKILL = {"name": "another", "description": "What for.", "body": "How."}
@@ -70,6 +73,7 @@ THREAD = "v1/ai/threads/<str:thread_id>"
 SKILLS = "v1/skills/id/<str:skill_id>"
 WEBHOOKS = "v1/webhooks/<str:webhook_id>"
 TOOLS = {"dialect": "openai", "server": "srv", "tool": {"name": "another"}}
+CONNECTION = {"kind": "http", "url": "https://tools.example.org/"}
 ONE_TOOL = "v1/catalogue/tools/<str:qualified_name>"
 SERVER = "v1/catalogue/servers/<str:server>"
 
@@ -162,6 +166,11 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", SERVER): (TOOL, None),
     ("PATCH", SERVER): (TOOL, {"version": "2.0.0"}),
     ("GET", f"{SERVER}/manifest"): (TOOL, None),
+    ("GET", f"{SERVER}/connection"): (TOOL, None),
+    ("PUT", f"{SERVER}/connection"): (CONNECTED, CONNECTION),
+    ("DELETE", f"{SERVER}/connection"): (MADE_TOOL, None),
+    ("POST", f"{SERVER}/connection/rotate-secret"): (MADE_TOOL, {}),
+    ("POST", f"{SERVER}/refresh"): (MADE_TOOL, {}),
     ("POST", f"{ONE_TOOL}/validate"): (TOOL, {"arguments": {}}),
     ("POST", f"{ONE_TOOL}/build-input"): (TOOL, {"args": []}),
     ("POST", f"{ONE_TOOL}/call"): (TOOL, {"arguments": {}}),
@@ -245,7 +254,7 @@ UNKNOWN = {
 
 
 @pytest.fixture
-def world(who, api):
+def world(who, api, monkeypatch):
     """Objects of alice, private and shared, and one of each state that a valid request needs."""
     set_policy("acme", "visibility_may_change", True)
     alice, admin = api("alice"), api("admin")
@@ -255,6 +264,9 @@ def world(who, api):
     delivery = data_of(alice.post(f"/v1/webhooks/{webhook['webhook_id']}/test"))
     data_of(alice.post("/v1/catalogue/tools/import", {**TOOLS, "tool": {"name": "look"}}))
     ref = data_of(alice.post("/v1/catalogue/data", {"data": {}}))
+    data_of(alice.put("/v1/catalogue/servers/srv/connection", {**CONNECTION, "attach": False}))
+    data_of(alice.put("/v1/catalogue/servers/far/connection", {**CONNECTION, "kind": "mcp"}))
+    monkeypatch.setattr(mcp_servers, "list_tools", lambda *_: mcp_servers.Listing([], {}))
 
     def call_of(thread: Thread, visibility: str) -> str:
         if visibility == "private":
@@ -300,6 +312,8 @@ def ask(client: Api, method: str, route: str, place: Place, body: Any) -> Any:
     """One request, of which nothing stays."""
     if route.endswith("/tool-results"):
         place = Place({**place.values, "thread_id": place.values["waiting_id"]})
+    if route.endswith("/refresh") and place.values["server"] == "srv":
+        place = Place({**place.values, "server": "far"})
     with transaction.atomic():
         response = client.request(method, place.path(route), body)
         transaction.set_rollback(True)

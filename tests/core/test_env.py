@@ -159,3 +159,14 @@ def test_pauses_between_attempts_are_numbers_with_commas(load, refusal):
     assert load(HEDDLE_WEBHOOK_RETRY_SECONDS="1, 2.5,60").webhook_retry_seconds == (1, 2.5, 60)
     assert "HEDDLE_WEBHOOK_RETRY_SECONDS" in refusal(HEDDLE_WEBHOOK_RETRY_SECONDS="soon")
     assert "HEDDLE_ALLOW_PRIVATE_TARGETS" in refusal(HEDDLE_ALLOW_PRIVATE_TARGETS="10.0.0.300")
+
+
+def test_commands_of_mcp_servers_have_a_name_and_words_as_in_a_shell(load, refusal):
+    assert load().mcp_commands == {}
+    written = "time = mcp-server-time --local-timezone 'Europe/Berlin'\n\ngit=/opt/git --repository '/a b'"
+    assert load(HEDDLE_MCP_COMMANDS=written).mcp_commands == {
+        "time": ("mcp-server-time", "--local-timezone", "Europe/Berlin"),
+        "git": ("/opt/git", "--repository", "/a b"),
+    }
+    for wrong in ("mcp-server-time", "time=", "A b=c", "time='"):
+        assert "HEDDLE_MCP_COMMANDS" in refusal(HEDDLE_MCP_COMMANDS=wrong)

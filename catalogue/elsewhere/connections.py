@@ -1,0 +1,184 @@
+"""Connections of servers: making, changing, rotating their secret, removing (docs/tools-elsewhere.md)."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.orgs import administered_by
+from accounts.rights import require_admin, require_keeper
+from catalogue import naming, servers
+from catalogue.elsewhere.wire import ConnectionIn, ConnectionOut, ConnectionSecretOut, DriftOut
+from catalogue.models import Tool, ToolConnection, ToolServer
+from catalogue.models.tool import no_handler
+from core import outbound
+from core.actor import Actor
+from core.errors import InvalidRequest, NotFound, Unauthorized
+
+_ELSEWHERE = ("http", "mcp")
+
+
+def connection_for(org_id: int, server: str) -> ToolConnection:
+    """The connection of a server that the org can see. Raises `NotFound`."""
+    found = servers.server_for(org_id, server)
+    rows = ToolConnection.objects.select_related("server", "created_by", "modified_by")
+    connection = rows.filter(server=found).first()
+    if connection is None:
+        raise NotFound(f"The server {found.name} has no connection.")
+    return connection
+
+
+def require_keeper_of(actor: Actor, org_id: int | None, created_by: int | None, what: str) -> None:
+    """Raise `Unauthorized` unless somebody may say where calls of a server or a tool go."""
+    administers = org_id in {org.pk for org in administered_by(actor.user_id)}
+    require_keeper(actor, created_by, what, administers=administers)
+
+
+def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionSecretOut:
+    """Set how a server's tools are reached; a server that is not there yet is made.
+
+    Who made the server, the org's admins and platform admins may; a command needs a platform admin, since it runs on
+    the operator's machine. The secret is told where the connection is new and signs. Raises `TargetRefused`,
+    `InvalidRequest`, `Unauthorized`.
+    """
+    if body.url is not None:
+        outbound.check_url(body.url)
+    if body.command is not None:
+        require_admin(actor)
+        command_named(body.command)
+    with transaction.atomic():
+        server = _held(actor, org_id, name, body.kind)
+        found = ToolConnection.objects.filter(server=server).first()
+        connection = found or ToolConnection(server=server, created_by_id=actor.user_id)
+        is_signing_anew = body.kind == "http" and (found is None or found.kind != "http")
+        if found is not None and found.kind != body.kind:
+            _detach(server)
+            connection.server_info = connection.drift = connection.refreshed = None
+        connection.headers = kept_headers(body.headers, body.url, connection.headers, connection.url)
+        connection.kind, connection.url, connection.command = body.kind, body.url or "", body.command or ""
+        connection.dialect, connection.timeout_ms = body.dialect or "plain", body.timeout_ms
+        connection.modified, connection.modified_by_id = timezone.now(), actor.user_id
+        connection.save()
+        if body.kind == "http" and body.attach:
+            _attach(server)
+    return out_with_secret(connection_for(org_id, name), is_told=is_signing_anew)
+
+
+def rotate(actor: Actor, connection: ToolConnection, *, overlap_hours: float = 24) -> ConnectionSecretOut:
+    """A new secret. The one before it signs as well for a while; one before that ends now."""
+    require_keeper_of(actor, connection.server.org_id, connection.server.created_by_id, "server")
+    if connection.kind != ToolConnection.Kind.HTTP:
+        raise InvalidRequest("Nothing is signed for an MCP server, so there is no secret to change.")
+    with transaction.atomic():
+        held = ToolConnection.objects.select_for_update().filter(pk=connection.pk).first()
+        if held is None:
+            raise NotFound(f"The server {connection.server.name} has no connection.")
+        now = timezone.now()
+        connection.secret_generation = held.secret_generation + 1
+        connection.overlap_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
+        connection.modified, connection.modified_by_id = now, actor.user_id
+        connection.save(update_fields=["secret_generation", "overlap_until", "modified", "modified_by"])
+    return out_with_secret(connection)
+
+
+def delete(actor: Actor, connection: ToolConnection) -> None:
+    """Remove a connection. The server's tools stay, and nobody runs those that went through it."""
+    require_keeper_of(actor, connection.server.org_id, connection.server.created_by_id, "server")
+    with transaction.atomic():
+        # Whoever attaches tools at this moment holds the server as well.
+        ToolServer.objects.select_for_update().filter(pk=connection.server_id).first()
+        _detach(connection.server)
+        connection.delete()
+
+
+def out(connection: ToolConnection) -> ConnectionOut:
+    """A connection as it is shown: the names of its headers, never their values."""
+    is_http = connection.kind == ToolConnection.Kind.HTTP
+    return ConnectionOut(
+        server=connection.server.name,
+        kind=connection.kind,
+        url=connection.url or None,
+        command=connection.command or None,
+        headers=dict.fromkeys(connection.headers),
+        dialect=connection.dialect if is_http else None,
+        timeout_ms=connection.timeout_ms,
+        secret_overlap_until=connection.overlap_until,
+        server_info=connection.server_info,
+        refreshed=connection.refreshed,
+        drift=None if connection.drift is None else DriftOut.model_validate(connection.drift),
+        created=connection.created,
+        created_by=connection.created_by and connection.created_by.email,
+        modified=connection.modified,
+        modified_by=connection.modified_by and connection.modified_by.email,
+    )
+
+
+def out_with_secret(connection: ToolConnection, *, is_told: bool = True) -> ConnectionSecretOut:
+    """The same with its secret, for the one answer that shows it."""
+    secret = connection.secrets_at(timezone.now())[0] if is_told else None
+    return ConnectionSecretOut(**out(connection).model_dump(), secret=secret)
+
+
+def command_named(name: str) -> tuple[str, ...]:
+    """The words of a command that the operator has named (`HEDDLE_MCP_COMMANDS`). Raises `InvalidRequest`."""
+    found = settings.HEDDLE.mcp_commands.get(name)
+    if found is None:
+        raise InvalidRequest(f"command: the operator has named no command {name}")
+    return tuple(found)
+
+
+def kept_headers(
+    given: Mapping[str, str | None], url: str | None, stored: Mapping[str, str], stored_url: str
+) -> dict[str, str]:
+    """Headers as they are to be stored; null keeps the stored value, as long as it goes to the same place.
+
+    Otherwise whoever may change an address could send it somebody else's key.
+    """
+    before = {name.lower(): value for name, value in stored.items()}
+    is_same_place = urlsplit(url or "")[:2] == urlsplit(stored_url)[:2]
+    kept = {}
+    for name, value in given.items():
+        if value is None and (not is_same_place or name.lower() not in before):
+            raise InvalidRequest(f"headers.{name}: needs its value, since none is stored for that address")
+        kept[name] = before[name.lower()] if value is None else value
+    return kept
+
+
+def _held(actor: Actor, org_id: int, name: str, kind: str) -> ToolServer:
+    """The server, locked, and made where it is missing."""
+    folded = naming.fold(name)
+    if folded in naming.BUILTIN:
+        raise Unauthorized(f"The server {name} belongs to everybody and is read-only.")
+    if not naming.is_server(name):
+        raise NotFound(f"There is no server {name[:80]} that you can see.")
+    by = {"created_by_id": actor.user_id, "modified_by_id": actor.user_id}
+    server: ToolServer
+    server, _ = ToolServer.objects.select_for_update().get_or_create(
+        org_id=org_id,
+        folded=folded,
+        defaults={"name": name, "source_dialect": "mcp" if kind == "mcp" else "plain", **by},
+    )
+    require_keeper_of(actor, org_id, server.created_by_id, "server")
+    return server
+
+
+def _attach(server: ToolServer) -> None:
+    """Let the connection run every tool that nobody runs."""
+    for tool in Tool.objects.select_for_update().filter(server=server, is_dispatchable=False).order_by("pk"):
+        if tool.handler == no_handler():
+            _handled(tool, {"kind": "http"})
+
+
+def _detach(server: ToolServer) -> None:
+    """Take every tool off its connection: nobody runs it then."""
+    for tool in Tool.objects.select_for_update().filter(server=server, is_dispatchable=True).order_by("pk"):
+        if tool.handler["kind"] in _ELSEWHERE:
+            _handled(tool, no_handler())
+
+
+def _handled(tool: Tool, handler: dict[str, str]) -> None:
+    tool.handler, tool.is_dispatchable = handler, handler["kind"] in _ELSEWHERE
+    tool.save(update_fields=["handler", "is_dispatchable"])

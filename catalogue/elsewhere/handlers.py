@@ -1,0 +1,98 @@
+"""Handlers of single tools: what may be set, what is shown, and what runs a call (catalogue 1.1, 3.5)."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from catalogue.elsewhere import connections, http_tools, mcp_servers
+from catalogue.elsewhere.wire import Handler
+from catalogue.executing import Run
+from catalogue.models import Tool, ToolConnection
+from catalogue.record import JsonObject
+from catalogue.results import ToolResult
+from catalogue.spec import ToolContext
+from core import outbound
+from core.actor import Actor
+from core.errors import DomainError, InvalidRequest
+
+
+def set_handler(actor: Actor, tool: Tool, handler: Handler) -> None:
+    """Say who runs a tool; the caller saves it. Raises `Unauthorized`, `InvalidRequest`, `TargetRefused`.
+
+    Who made the tool, the org's admins and platform admins may.
+    """
+    connections.require_keeper_of(actor, tool.org_id, tool.created_by_id, "tool")
+    if handler.kind in ("http", "mcp") and _connection_of(tool, handler.kind) is None:
+        raise InvalidRequest(f"handler: the server {tool.server.name} has no connection over {handler.kind}")
+    if handler.url is not None:
+        outbound.check_url(handler.url)
+    values = handler.model_dump(exclude_unset=True, exclude_none=True)
+    if handler.headers:
+        before = tool.handler
+        values["headers"] = connections.kept_headers(
+            handler.headers, handler.url, before.get("headers", {}), before.get("url", "")
+        )
+    tool.handler, tool.is_dispatchable = values, handler.kind in ("http", "mcp")
+
+
+def shown(handler: JsonObject) -> JsonObject:
+    """A handler without the values of its headers."""
+    return {**handler, "headers": dict.fromkeys(handler["headers"])} if "headers" in handler else handler
+
+
+def run_of(tool: Tool, version: int) -> Run | None:
+    """What calls a tool that lives elsewhere; None where nothing does. All it needs is read now."""
+    kind = tool.handler.get("kind")
+    if tool.org_id is None or kind not in ("http", "mcp"):
+        return None
+    connection = _connection_of(tool, kind)
+    if connection is None:
+        return None
+    return _over_http(tool, version, connection) if kind == "http" else _over_mcp(tool, connection)
+
+
+def _connection_of(tool: Tool, kind: str) -> ToolConnection | None:
+    return ToolConnection.objects.filter(server=tool.server_id, kind=kind).select_related("server__org").first()
+
+
+def _over_http(tool: Tool, version: int, connection: ToolConnection) -> Run:
+    own: Mapping[str, Any] = tool.handler
+    assert connection.server.org is not None
+    place = http_tools.Place(
+        url=own.get("url", connection.url),
+        server=connection.server.name,
+        tool=tool.name,
+        version=version,
+        org_id=connection.server.org.org_id,
+        connection=connection,
+        dialect=own.get("dialect", connection.dialect),
+        # What is meant for the connection's address goes nowhere else.
+        headers=own.get("headers", {}) if "url" in own else connection.headers,
+        timeout_ms=own.get("timeout_ms", connection.timeout_ms),
+    )
+    return partial(http_tools.call, place)
+
+
+def _over_mcp(tool: Tool, connection: ToolConnection) -> Run:
+    name, own_ms = tool.name, connection.timeout_ms
+    try:
+        address = address_of(connection)
+    except InvalidRequest as problem:
+        refused = problem
+        return lambda arguments, context: http_tools.unreachable(refused, 0)
+
+    def run(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        milliseconds = http_tools.patience(own_ms, context)
+        try:
+            return mcp_servers.call_tool(address, name, arguments, milliseconds / 1000)
+        except DomainError as problem:
+            return http_tools.unreachable(problem, milliseconds)
+
+    return run
+
+
+def address_of(connection: ToolConnection) -> mcp_servers.Address:
+    """Where an MCP server is reached. Raises `InvalidRequest` for a command that the operator has taken away."""
+    if connection.command:
+        return mcp_servers.Address(command=connections.command_named(connection.command))
+    return mcp_servers.Address(connection.url, connection.headers)

@@ -1,0 +1,214 @@
+"""Asking an MCP server through the package `mcp`: what it lists, and one call (catalogue 1.10, 2.3, 3.1).
+
+Each question makes a connection of its own and ends it: a server that dies, hangs or floods costs its own question and
+nothing stays open behind it. A pool would save the handshake and would have to survive all of that.
+
+The package is a dependency that not everybody has (`make mcp`), and heavy: it is imported when somebody asks.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from django.conf import settings
+from pydantic import ValidationError
+
+from catalogue import result_dialects, results
+from catalogue.elsewhere import http_tools
+from catalogue.results import MAX_RESULT_BYTES, ToolResult
+from core.errors import DomainError, InvalidRequest, NoAnswer, TooSlow
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
+
+    from core.guarded import Watched
+
+MISSING: Final = "MCP servers need the package mcp, 2.3 or newer, which is not installed here: make mcp"
+MAX_TOOLS: Final = 500
+MAX_PAGES: Final = 100
+_MAX_SAID: Final = 500
+_CODES: Final[Mapping[int, str]] = {-32602: "INVALID_INPUT", -32601: "NOT_FOUND"}
+"""What the protocol's errors mean; every other one is an EXECUTION_ERROR."""
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is reached: a URL, or a command that the operator has named."""
+
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a server offers, as it says it, and who it says it is."""
+
+    tools: list[dict[str, Any]]
+    server: dict[str, Any]
+
+
+def list_tools(address: Address, seconds: float) -> Listing:
+    """Everything that a server lists. Raises `NoAnswer`, `TooSlow`, `TargetRefused`, or `InvalidRequest` for too many.
+
+    Never call it inside a transaction.
+    """
+    found = _ask(address, seconds, settings.TOOL_IMPORT_BYTES, _list)
+    if isinstance(found, ToolResult):
+        assert found.error is not None
+        raise NoAnswer(found.error.message)
+    return found
+
+
+def call_tool(address: Address, name: str, arguments: Mapping[str, Any], seconds: float) -> ToolResult:
+    """One `tools/call`. What the server refuses is a result; raises `NoAnswer`, `TooSlow` or `TargetRefused` else."""
+    said = _ask(address, seconds, MAX_RESULT_BYTES, partial(_call, name=name, arguments=dict(arguments)))
+    if isinstance(said, ToolResult):
+        return said
+    try:
+        result, losses = result_dialects.read("mcp", said)
+    except InvalidRequest as problem:
+        return results.fail("EXECUTION_ERROR", f"The server's answer is no result: {problem.message}"[:2000])
+    return result.noted(*(f"{loss.path}: {loss.detail}"[:300] for loss in losses[:20]))
+
+
+def is_installed() -> bool:
+    """Whether the package is there, in its second version. Takes a second the first time."""
+    try:
+        from mcp import Client  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+async def _list(session: "ClientSession") -> Listing:
+    from mcp import types
+
+    tools: list[dict[str, Any]] = []
+    cursor: str | None = None
+    for _ in range(MAX_PAGES):
+        request = types.ListToolsRequest(params=types.PaginatedRequestParams(cursor=cursor))
+        page = await session.send_request(request, types.ListToolsResult)
+        tools += [tool.model_dump(by_alias=True, mode="json", exclude_unset=True) for tool in page.tools]
+        if len(tools) > MAX_TOOLS:
+            message = f"The server lists more than the {MAX_TOOLS} tools that one server may have."
+            raise InvalidRequest(message, details={"reason": "too_many_tools"})
+        cursor = page.next_cursor
+        if cursor is None:
+            return Listing(tools, _described(session))
+    raise InvalidRequest("The server's list of tools does not end.", details={"reason": "too_many_tools"})
+
+
+async def _call(session: "ClientSession", *, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    from mcp import types
+
+    request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
+    # Not the session's own call_tool: it lists the tools again to check what Heddle checks itself.
+    result = await session.send_request(request, types.CallToolResult)
+    return result.model_dump(by_alias=True, mode="json", exclude_unset=True)
+
+
+def _described(session: "ClientSession") -> dict[str, Any]:
+    info = session.server_info
+    named = {"name": info.name[:200], "version": info.version[:100]} if info else {"name": None, "version": None}
+    return {**named, "protocol_version": session.protocol_version}
+
+
+def _ask(
+    address: Address, seconds: float, limit: int, question: "Callable[[ClientSession], Awaitable[Found]]"
+) -> Found | ToolResult:
+    """The answer to one question, or the failure that the server itself told of.
+
+    Everything else is raised, by its cause and not by what followed from it in tasks and streams.
+    """
+    if not is_installed():
+        raise InvalidRequest(MISSING, details={"reason": "not_installed"})
+    import anyio
+    from mcp import MCPError, types
+
+    seen: list[Watched] = []
+    try:
+        return anyio.run(partial(_asked, address, seconds, limit, question, seen))
+    except TimeoutError:
+        raise TooSlow(f"No answer within {seconds:g} seconds.") from None
+    except Exception as problem:
+        causes = [*_leaves(problem)]
+        known = [each for each in causes if isinstance(each, DomainError)]
+        if seen and seen[0].problem:
+            raise seen[0].problem from None
+        if known:
+            raise known[0] from None
+        status = seen[0].status if seen else 200
+        for each in causes:
+            if isinstance(each, MCPError) and each.code == types.CONNECTION_CLOSED:
+                raise NoAnswer("The MCP server closed the connection.") from None
+            if isinstance(each, MCPError) and each.code == types.REQUEST_TIMEOUT:
+                raise TooSlow(f"No answer within {seconds:g} seconds.") from None
+            if isinstance(each, MCPError):
+                return _refused(each.code, each.message, status)
+            if isinstance(each, ValidationError):
+                said = "The server's answer does not fit the protocol."
+                return results.fail("EXECUTION_ERROR", said, {"reason": "protocol_error"})
+            if isinstance(each, OSError) and address.command:
+                raise NoAnswer("The command could not be started.") from None
+        raise NoAnswer(f"The connection broke off ({type(causes[0]).__name__}).") from None
+
+
+def _refused(code: int, message: str, status: int) -> ToolResult:
+    """What a server refused by the protocol, or by the status of HTTP around it, which says more where it is one."""
+    details: dict[str, Any] = {"reason": "protocol_error", "protocol_code": code}
+    said = f"The MCP server refused: {message[:_MAX_SAID]}"
+    if status >= 300:
+        details["status"], said = status, f"{said} (status {status})"
+    meant = http_tools.CODES.get(status) or _CODES.get(code, "EXECUTION_ERROR")
+    return results.fail(meant, said, details)
+
+
+async def _asked(
+    address: Address,
+    seconds: float,
+    limit: int,
+    question: "Callable[[ClientSession], Awaitable[Found]]",
+    seen: "list[Watched]",
+) -> Found:
+    import anyio
+    from mcp import Client, StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    from core.guarded import Watched, guarded_client
+
+    answered: list[Found] = []
+    try:
+        with anyio.fail_after(seconds):
+            async with AsyncExitStack() as stack:
+                if address.command:
+                    command, *args = address.command
+                    # What it writes beside the protocol is its operator's to find, and nothing for our log.
+                    beside = stack.enter_context(open(os.devnull, "w"))  # noqa: SIM115
+                    transport: Any = stdio_client(StdioServerParameters(command=command, args=args), errlog=beside)
+                else:
+                    watched = Watched(limit)
+                    seen.append(watched)
+                    client = guarded_client(watched, address.headers, seconds=seconds)
+                    await stack.enter_async_context(client)
+                    transport = streamable_http_client(address.url, http_client=client, max_sse_event_size=limit)
+                talking = await stack.enter_async_context(Client(transport, read_timeout_seconds=seconds, cache=None))
+                answered.append(await question(talking.session))
+    except Exception:
+        # A server that answered and then does not let go has answered.
+        if not answered:
+            raise
+    return answered[0]
+
+
+def _leaves(problem: BaseException) -> Iterator[BaseException]:
+    """What happened, out of the groups that task groups make of it."""
+    if isinstance(problem, BaseExceptionGroup):
+        for each in problem.exceptions:
+            yield from _leaves(each)
+    else:
+        yield problem

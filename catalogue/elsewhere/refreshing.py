@@ -1,0 +1,125 @@
+"""What an MCP server lists, compared with what is stored, and taken over (docs/tools-elsewhere.md).
+
+The server is asked first, outside of any transaction; then everything is stored in one, or nothing.
+"""
+
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from catalogue import dialects, importing, tools
+from catalogue.elsewhere import connections, handlers, mcp_servers
+from catalogue.elsewhere.wire import ChangedOut, DriftOut, RefreshIn, RefusedOut
+from catalogue.models import Tool, ToolConnection, ToolServer
+from catalogue.models.tool import no_handler
+from catalogue.record import Content
+from catalogue.wire_tools import ImportIn, ImportOut
+from core.actor import Actor
+from core.errors import Conflict, InvalidRequest
+
+SECONDS: Final = 30.0
+GONE: Final = "Its server does not list it any more."
+_MCP: Final = {"kind": "mcp"}
+
+
+def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftOut:
+    """Ask an MCP server for its tools and bring the catalogue in line with them.
+
+    New and changed ones are imported from the dialect `mcp`, gone ones are deprecated and not run any more. Raises
+    `Unauthorized`, `NoAnswer`, `TooSlow`, `TargetRefused`, `Conflict`, and `InvalidRequest` with every fault where a
+    tool is not taken and `partial` is not set: then nothing is stored.
+    """
+    server = connection.server
+    connections.require_keeper_of(actor, server.org_id, server.created_by_id, "server")
+    if connection.kind != ToolConnection.Kind.MCP:
+        raise InvalidRequest("Only an MCP server lists its tools; this connection is over HTTP.")
+    seconds = min(SECONDS, (connection.timeout_ms or SECONDS * 1000) / 1000)
+    listing = mcp_servers.list_tools(handlers.address_of(connection), seconds)
+    assert server.org_id is not None
+    with transaction.atomic():
+        _hold(connection)
+        rows = tools.with_versions(list(Tool.objects.filter(server=server).select_related("server")))
+        before = {tool.name: (tool, tools.stored(tool, version).content) for tool, version in rows}
+        taken = ImportIn(dialect="mcp", server=server.name, tools=listing.tools, partial=body.partial)
+        done = importing.import_tools(server.org_id, actor.user_id, taken)
+        drift = _drift(before, done, listing, is_dry=body.dry_run)
+        # What a person took off its server stays off; the first time nobody has had the chance to.
+        listed = {each["name"] for each in listing.tools} if connection.refreshed is None else set()
+        _follow(server, drift, {*listed, *drift.new, *drift.returned})
+        connection.server_info, connection.drift = listing.server, drift.model_dump()
+        connection.refreshed = timezone.now()
+        connection.save(update_fields=["server_info", "drift", "refreshed"])
+        if body.dry_run:
+            transaction.set_rollback(True)
+    return drift
+
+
+def _hold(connection: ToolConnection) -> None:
+    """Lock the server. Raises `Conflict` where the list that was asked for is no longer that of its connection."""
+    ToolServer.objects.select_for_update().filter(pk=connection.server_id).first()
+    if not ToolConnection.objects.filter(pk=connection.pk, modified=connection.modified).exists():
+        raise Conflict("The connection was changed while its server was asked. Refresh it again.")
+
+
+def _drift(
+    before: dict[str, tuple[Tool, Content]], done: ImportOut, listing: mcp_servers.Listing, *, is_dry: bool
+) -> DriftOut:
+    """What differs. A tool that came into the catalogue another way and is listed now counts as changed or not."""
+    new, changed, returned, same = [], [], [], 0
+    names = set()
+    for item, value in zip(done.items, listing.tools, strict=True):
+        names.add(value.get("name"))
+        if item.outcome == "failed":
+            continue
+        name = value["name"]
+        if name not in before:
+            new.append(name)
+            continue
+        tool, content = before[name]
+        if _is_gone(tool):
+            returned.append(name)
+        if fields := _differing(content, value):
+            changed.append(ChangedOut(name=name, fields=fields))
+        else:
+            same += 1
+    gone = [name for name, (tool, _) in before.items() if tool.handler == _MCP and name not in names]
+    refused = [
+        RefusedOut(name=listing.tools[fault.index].get("name"), **fault.model_dump(exclude={"index"}))
+        for item in done.items
+        for fault in item.errors
+    ]
+    return DriftOut(
+        new=new,
+        changed=changed,
+        gone=sorted(gone),
+        returned=returned,
+        unchanged_count=same,
+        refused=refused,
+        dry_run=is_dry,
+    )
+
+
+def _differing(stored: Content, value: dict[str, Any]) -> list[str]:
+    said = dialects.read(dialects.dialect_named("mcp"), value).content.model_dump()
+    return [name for name, before in stored.model_dump().items() if said[name] != before]
+
+
+def _follow(server: ToolServer, drift: DriftOut, taken: set[str]) -> None:
+    """Let the server run what is `taken` from its list and run by nobody, and nobody what is gone from it."""
+    gone, refused = set(drift.gone), {each.name for each in drift.refused}
+    for tool in Tool.objects.select_for_update().filter(server=server).order_by("pk"):
+        if tool.name in gone:
+            tool.handler, tool.deprecated, tool.deprecation_message = no_handler(), True, GONE
+        elif tool.name in taken - refused and tool.handler == no_handler():
+            if _is_gone(tool):
+                tool.deprecated, tool.deprecation_message = False, None
+            tool.handler = dict(_MCP)
+        else:
+            continue
+        tool.is_dispatchable = tool.handler == _MCP
+        tool.save(update_fields=["handler", "is_dispatchable", "deprecated", "deprecation_message"])
+
+
+def _is_gone(tool: Tool) -> bool:
+    return tool.deprecated and tool.deprecation_message == GONE

@@ -1,0 +1,102 @@
+"""A client for libraries that bring their own protocol and take an HTTP client for it: guarded as `outbound.send` is.
+
+Each request is resolved and checked, goes to an address that was checked, and all answers together stay within a limit.
+What went wrong is kept, because such a library tells of its own troubles and not of what caused them. Imported only
+where it is needed: so is httpx2.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
+
+import httpx2
+
+from core import outbound
+from core.errors import DomainError, NoAnswer, TooSlow
+
+_POST: Final = "POST"
+
+
+class Watched(httpx2.AsyncBaseTransport):
+    """The transport of a guarded client, and what it saw."""
+
+    def __init__(self, limit: int) -> None:
+        self._inner = httpx2.AsyncHTTPTransport(verify=outbound.trust(), trust_env=False)
+        self.limit = self.left = limit
+        self.problem: DomainError | None = None
+        """The first thing that went wrong on the way."""
+        self.status = 200
+        """Of the last answer to a POST."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            outbound.check_url(str(request.url))
+            response = await self._sent(request, await outbound.resolve(request.url))
+        except DomainError as problem:
+            self.problem = self.problem or problem
+            raise
+        except httpx2.TimeoutException:
+            self.problem = self.problem or TooSlow("No connection, or no answer, in time.")
+            raise
+        except httpx2.ConnectError as problem:
+            self.problem = self.problem or NoAnswer(f"No connection: {outbound.why(problem)}.")
+            raise
+        except httpx2.TransportError as problem:
+            self.problem = self.problem or NoAnswer(f"The line broke off: {outbound.why(problem)}.")
+            raise
+        if request.method == _POST:
+            self.status = response.status_code
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Counted(response.stream, self)
+        return response
+
+    async def _sent(self, request: httpx2.Request, addresses: list[str]) -> httpx2.Response:
+        """The answer of the first address that takes the connection."""
+        extensions = {**request.extensions, "sni_hostname": request.url.raw_host.decode()}
+        for place, address in enumerate(addresses, start=1):
+            try:
+                return await self._inner.handle_async_request(
+                    httpx2.Request(
+                        request.method,
+                        request.url.copy_with(host=address),
+                        headers=request.headers,
+                        stream=request.stream,
+                        extensions=extensions,
+                    )
+                )
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                if place == len(addresses):
+                    raise
+        raise NoAnswer("The name of the host has no address.")
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Counted(httpx2.AsyncByteStream):
+    """A body whose bytes are taken off what the client may still read."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, watched: Watched) -> None:
+        self._stream, self._watched = stream, watched
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._watched.left -= len(chunk)
+            if self._watched.left < 0:
+                problem = NoAnswer(f"It sent more than {self._watched.limit // 1024 // 1024} MiB.")
+                self._watched.problem = self._watched.problem or problem
+                raise httpx2.ReadError("too much")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def guarded_client(watched: Watched, headers: Mapping[str, str], *, seconds: float) -> httpx2.AsyncClient:
+    """A client that asks through it. No cookies, no proxy of the environment, nothing compressed, no redirects."""
+    return httpx2.AsyncClient(
+        transport=watched,
+        headers={"Accept-Encoding": "identity", **headers},
+        timeout=httpx2.Timeout(seconds, connect=min(outbound.CONNECT_SECONDS, seconds / 2)),
+        trust_env=False,
+        follow_redirects=False,
+    )

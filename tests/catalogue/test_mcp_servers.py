@@ -1,0 +1,322 @@
+"""Tools of MCP servers: servers nobody here wrote, and servers that behave badly (catalogue 1.10, 2.3, 3.1)."""
+
+import json
+import os
+import sys
+import threading
+import time
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalogue.elsewhere import mcp_servers
+from catalogue.models import Tool, ToolServer
+from core.errors import NoAnswer, TooSlow
+from tests import elsewhere
+from tests.conftest import data_of, refusal_of
+from tests.receiver import Reply, receiving, silent_port
+
+V1 = "/v1/catalogue"
+CONNECTION = f"{V1}/servers/far/connection"
+REFRESH = f"{V1}/servers/far/refresh"
+if not mcp_servers.is_installed():
+    pytest.skip("mcp 2 is not installed", allow_module_level=True)
+
+
+@pytest.fixture(autouse=True)
+def operator(settings):
+    """What the operator has set: loopback may be reached, and the named commands exist."""
+
+    def set_up(**commands: tuple[str, ...]) -> None:
+        update = {
+            "allow_private_targets": (ip_network("127.0.0.0/8"),),
+            "allow_http_targets": True,
+            "mcp_commands": commands,
+        }
+        settings.HEDDLE = settings.HEDDLE.model_copy(update=update)
+
+    set_up()
+    return set_up
+
+
+@pytest.fixture
+def connect(api):
+    """Connect alice's server `far`."""
+
+    def connected(url: str, **body: Any) -> Any:
+        return data_of(api("alice").put(CONNECTION, {"kind": "mcp", "url": url, **body}))
+
+    return connected
+
+
+@pytest.fixture
+def refresh(api):
+    return lambda **body: data_of(api("alice").post(REFRESH, body))
+
+
+@pytest.fixture
+def call(api):
+    def made(tool: str, arguments: Any = None, **body: Any) -> Any:
+        return data_of(api("alice").post(f"{V1}/tools/far__{tool}/call", {"arguments": arguments or {}, **body}))
+
+    return made
+
+
+@pytest.fixture
+def rude(connect):
+    """A connected server that does what the test says; it lists the tool `act`."""
+    with elsewhere.rude_mcp() as server:
+        server.tools = [tool("act")]
+        connect(server.url)
+        yield server
+
+
+def tool(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "description": "d", "inputSchema": {"type": "object"}, **more}
+
+
+def error_of(made: Any) -> Any:
+    assert made["result"]["success"] is False
+    return made["result"]["error"]
+
+
+class TestRealServers:
+    def test_a_published_server_over_stdio(self, api, who, operator, call):
+        """The package mcp-server-time as the operator's command: connected, listed, imported, called, refused."""
+        pytest.importorskip("mcp_server_time", reason="mcp-server-time is not installed")
+        operator(time=(str(Path(sys.executable).with_name("mcp-server-time")), "--local-timezone", "UTC"))
+        org = {"X-Roboto-Org-Id": who.acme.org_id}
+        data_of(api("admin").put(CONNECTION, {"kind": "mcp", "command": "time"}, **org))
+        drift = data_of(api("admin").post(REFRESH, {}, **org))
+        assert drift["new"] == ["get_current_time", "convert_time"] and drift["refused"] == []
+        shown = data_of(api("alice").get(CONNECTION))
+        assert shown["server_info"]["name"] == "mcp-time" and shown["command"] == "time"
+        record = data_of(api("alice").get(f"{V1}/tools/far__convert_time"))
+        assert record["source_dialect"] == "mcp" and record["dispatchable"] and record["handler"] == {"kind": "mcp"}
+        asked = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
+        made = call("convert_time", asked)
+        assert made["result"]["data"]["target"]["datetime"].endswith("T21:00:00+09:00")
+        assert error_of(call("convert_time", {**asked, "time": "noon"}))["code"] == "EXECUTION_ERROR"
+        assert error_of(call("convert_time", {"time": "12:00"}))["code"] == "MISSING_REQUIRED"
+        again = data_of(api("admin").post(REFRESH, {}, **org))
+        assert (again["new"], again["changed"], again["unchanged_count"]) == ([], [], 2)
+
+    def test_the_packages_own_server_over_streamable_http(self, connect, refresh, call):
+        def add_tools(server: Any) -> None:
+            @server.tool()
+            def add(a: int, b: int = 1) -> dict[str, int]:
+                return {"sum": a + b}
+
+            @server.tool()
+            def fail() -> str:
+                raise ValueError("as it was asked to")
+
+            @server.tool()
+            def words() -> str:
+                return "just words"
+
+        with elsewhere.real_mcp(add_tools) as url:
+            connect(url)
+            assert refresh()["new"] == ["add", "fail", "words"]
+            assert call("add", {"a": 2})["result"]["data"] == {"sum": 3}
+            assert call("words")["result"]["data"] == {"result": "just words"}
+            failed = error_of(call("fail"))
+            assert failed["code"] == "EXECUTION_ERROR" and "fail" in failed["message"]
+        gone = error_of(call("add", {"a": 2}))
+        assert gone["details"]["reason"] == "no_answer" and "No connection" in gone["message"]
+
+
+class TestDrift:
+    def test_new_changed_gone_and_returned_tools(self, rude, refresh, api, call):
+        rude.tools = [tool("act"), tool("old"), tool("same")]
+        assert refresh()["new"] == ["act", "old", "same"]
+        rude.tools = [tool("act", description="other", annotations={"readOnlyHint": True}), tool("same"), tool("more")]
+        told = refresh(dry_run=True)
+        assert told["dry_run"] and data_of(api("alice").get(f"{V1}/tools/far__act"))["version"] == 1
+        drift = refresh()
+        assert {**drift, "dry_run": True} == told
+        assert drift["changed"] == [{"name": "act", "fields": ["description", "annotations"]}]
+        assert (drift["new"], drift["gone"], drift["unchanged_count"]) == (["more"], ["old"], 1)
+        assert data_of(api("alice").get(f"{V1}/tools/far__act"))["version"] == 2
+        old = data_of(api("alice").get(f"{V1}/tools/far__old"))
+        assert old["deprecated"] and not old["dispatchable"]
+        assert error_of(call("old"))["details"]["reason"] == "not_dispatchable"
+        assert data_of(api("bob").get(CONNECTION))["drift"] == drift
+        rude.tools.append(tool("old"))
+        assert refresh()["returned"] == ["old"]
+        back = data_of(api("alice").get(f"{V1}/tools/far__old"))
+        assert not back["deprecated"] and back["deprecation_message"] is None and back["dispatchable"]
+
+    @pytest.mark.parametrize("kind", ["client", "none"])
+    def test_a_tool_that_a_person_took_off_stays_off(self, kind, rude, refresh, api):
+        """Catalogue 3.5: without a handler is the way to block a tool."""
+        refresh()
+        data_of(api("alice").patch(f"{V1}/tools/far__act", {"handler": {"kind": kind}}))
+        rude.tools = [tool("act", description="other")]
+        assert refresh()["changed"] == [{"name": "act", "fields": ["description"]}]
+        assert data_of(api("alice").get(f"{V1}/tools/far__act"))["handler"] == {"kind": kind}
+
+    def test_tools_that_were_there_before_are_run_from_the_first_refresh_on(self, rude, refresh, api):
+        body = {"dialect": "mcp", "server": "far", "tool": tool("act")}
+        data_of(api("alice").post(f"{V1}/tools/import", body))
+        assert refresh()["unchanged_count"] == 1
+        assert data_of(api("alice").get(f"{V1}/tools/far__act"))["dispatchable"]
+
+    def test_nothing_is_imported_half(self, rude, refresh, api):
+        """A schema that is refused refuses all; `partial` takes the others and names it."""
+        rude.tools = [tool("fine"), tool("bad", inputSchema={"type": "object", "$ref": "https://a.example/schema"})]
+        response = api("alice").post(REFRESH, {})
+        assert refusal_of(response)[0] == 400 and response.json()["details"]["errors"][0]["index"] == 1
+        assert not Tool.objects.filter(server__name="far").exists()
+        assert data_of(api("alice").get(CONNECTION))["drift"] is None
+        drift = refresh(partial=True)
+        assert drift["new"] == ["fine"] and [each["name"] for each in drift["refused"]] == ["bad"]
+        assert drift["refused"][0]["reason"] == "invalid_schema"
+
+    def test_a_list_that_came_from_another_address_is_not_taken(self, rude, api, monkeypatch):
+        """The connection is changed while its server is asked."""
+        ask = mcp_servers.list_tools
+
+        def asked(*arguments: Any) -> mcp_servers.Listing:
+            found = ask(*arguments)
+            data_of(api("alice").put(CONNECTION, {"kind": "mcp", "url": "https://other.example.org/mcp"}))
+            return found
+
+        monkeypatch.setattr(mcp_servers, "list_tools", asked)
+        assert refusal_of(api("alice").post(REFRESH, {}))[0] == 409
+        assert not Tool.objects.filter(server__name="far").exists()
+
+    def test_only_its_keepers_refresh_it(self, rude, api):
+        assert api("bob").post(REFRESH, {}).status_code == 403
+        assert api("eve").post(REFRESH, {}).status_code == 404
+
+
+class TestBadServers:
+    @pytest.mark.parametrize("count", [501, 10_000])
+    def test_too_many_tools(self, count, rude, api):
+        rude.tools = [tool(f"t{number}") for number in range(count)]
+        response = api("alice").post(REFRESH, {})
+        assert refusal_of(response)[0] == 400 and response.json()["details"]["reason"] == "too_many_tools"
+        assert not Tool.objects.filter(server__name="far").exists()
+
+    def test_a_list_that_does_not_end(self, rude, api):
+        rude.on_list = {"tools": [], "nextCursor": "again"}
+        assert "does not end" in refusal_of(api("alice").post(REFRESH, {}))[2]
+
+    def test_headers_are_sent_and_nobody_else_is_told(self, connect, refresh, api):
+        with elsewhere.rude_mcp() as server:
+            shown = connect(server.url, headers={"Authorization": "Bearer theirs"})
+            refresh()
+            assert {each["authorization"] for each in server.headers} == {"Bearer theirs"}
+        assert shown["headers"] == {"Authorization": None} and shown["secret"] is None
+
+    def test_a_result_that_is_an_error_and_an_error_that_is_none(self, rude, refresh, call):
+        refresh()
+        rude.answer = {"isError": True, "content": [{"type": "text", "text": "no seat left"}]}
+        assert error_of(call("act"))["message"] == "no seat left"
+        rude.answer = lambda http, asked: http.reply(500, b"oops", "text/plain")
+        assert "status 500" in error_of(call("act"))["message"]
+        rude.answer = lambda http, asked: http.reply(429, b"slowly", "text/plain")
+        assert error_of(call("act"))["code"] == "RATE_LIMITED"
+        rude.answer = lambda http, asked: http.reply(200, b"<html>", "text/html")
+        assert error_of(call("act"))["code"] == "EXECUTION_ERROR"
+        rude.answer = {"content": 7}
+        assert error_of(call("act"))["details"]["reason"] == "protocol_error"
+
+    def test_one_that_never_answers_or_dies_is_an_error_and_leaves_no_thread(self, rude, refresh, call):
+        refresh()
+        before = threading.active_count()
+        rude.answer = lambda http, asked: rude.over.wait(20)
+        started = time.monotonic()
+        assert error_of(call("act", timeout_ms=700))["code"] == "TIMEOUT"
+        assert time.monotonic() - started < 4
+        rude.answer = lambda http, asked: http.connection.close()
+        assert error_of(call("act"))["details"]["reason"] == "no_answer"
+        rude.over.set()
+        deadline = time.monotonic() + 5
+        while threading.active_count() > before and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert threading.active_count() <= before
+
+    def test_one_that_floods(self, rude, refresh, call):
+        """Notifications without end end with the time or with the limit of bytes, and so does an answer of 50 MB."""
+        refresh()
+
+        def flooding(size: int) -> Any:
+            told = {
+                "jsonrpc": "2.0",
+                "method": "notifications/message",
+                "params": {"level": "info", "data": "x" * size},
+            }
+            line = f"event: message\r\ndata: {json.dumps(told)}\r\n\r\n".encode()
+
+            def flood(http: Any, asked: Any) -> None:
+                http.send_response(200)
+                http.send_header("Content-Type", "text/event-stream")
+                http.end_headers()
+                while not rude.over.is_set():
+                    http.wfile.write(line)
+
+            return flood
+
+        rude.answer = flooding(1)
+        assert error_of(call("act", timeout_ms=500))["code"] == "TIMEOUT"
+        for answer in (flooding(500_000), {"content": [{"type": "text", "text": "x" * 50_000_000}]}):
+            rude.answer = answer
+            assert "more than 10 MiB" in error_of(call("act"))["message"]
+
+    def test_redirects_and_names_that_lead_into_private_networks(self, connect, api, settings):
+        with receiving() as inside, receiving() as outside:
+            outside.answers(Reply(307, b"", {"Location": inside.url}))
+            connect(outside.url)
+            assert refusal_of(api("alice").post(REFRESH, {}))[0] == 400
+            assert inside.got == []
+        settings.HEDDLE = settings.HEDDLE.model_copy(update={"allow_private_targets": ()})
+        with receiving() as private:
+            connect(f"http://localhost:{private.port}/mcp")
+            status, _, message = refusal_of(api("alice").post(REFRESH, {}))
+            assert status == 400 and "private address" in message and private.got == []
+
+    @pytest.mark.parametrize(
+        ("command", "said"),
+        [
+            (("/nonexistent/server",), "could not be started"),
+            (("false",), "closed the connection"),
+            (("sh", "-c", "read asked; kill -9 $$"), "closed the connection"),
+            (("sh", "-c", "head -c 3000000 /dev/zero"), "closed the connection"),
+        ],
+    )
+    def test_commands_that_are_no_servers(self, command, said):
+        with pytest.raises(NoAnswer, match=said):
+            mcp_servers.list_tools(mcp_servers.Address(command=command), 10)
+
+    def test_a_command_that_says_nothing_is_ended(self, tmp_path):
+        kept = tmp_path / "pid"
+        silent = mcp_servers.Address(command=("sh", "-c", f"echo $$ > {kept}; exec sleep 60"))
+        with pytest.raises(TooSlow):
+            mcp_servers.list_tools(silent, 1)
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(kept.read_text()), 0)
+
+    def test_one_that_is_not_there_and_a_command_that_is_taken_away(self, connect, api, who, operator, call):
+        connect(f"http://127.0.0.1:{silent_port()}/mcp")
+        assert "No connection" in refusal_of(api("alice").post(REFRESH, {}))[2]
+        operator(own=("false",))
+        org = {"X-Roboto-Org-Id": who.acme.org_id}
+        data_of(api("admin").put(CONNECTION, {"kind": "mcp", "command": "own"}, **org))
+        Tool.objects.create(
+            org=who.acme, server=ToolServer.objects.get(name="far"), name="x", qualified_name="far__x"
+        ).versions.create(version=1, input_schema={}, annotations={}, source_dialect="mcp", spec_hash="x")
+        data_of(api("admin").patch(f"{V1}/tools/far__x", {"handler": {"kind": "mcp"}}, **org))
+        operator()
+        assert "named no command" in error_of(call("x"))["message"]
+        assert refusal_of(api("admin").post(REFRESH, {}, **org))[0] == 400
+
+    def test_without_the_package_a_sentence_says_how_to_get_it(self, rude, refresh, call, api, monkeypatch):
+        refresh()
+        monkeypatch.setitem(sys.modules, "mcp", None)
+        response = api("alice").post(REFRESH, {})
+        assert "make mcp" in refusal_of(response)[2] and response.json()["details"]["reason"] == "not_installed"
+        assert error_of(call("act"))["message"] == mcp_servers.MISSING
