@@ -16,6 +16,7 @@ TOOL_USE = "tu_"
 AGENT = "agt_"
 SKILL = "sk_"
 CALL = "call_"
+WORLD = "wld_"
 
 
 def new_key() -> str:

@@ -3,6 +3,7 @@
 from catalogue.models.call import Call, DataRef, DemoCount
 from catalogue.models.skill import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
 from catalogue.models.tool import Tool, ToolServer, ToolVersion
+from catalogue.models.world import World, WorldAnswer, WorldEntity, WorldFixture, WorldTool
 
 __all__ = [
     "SHARED",
@@ -16,4 +17,9 @@ __all__ = [
     "Tool",
     "ToolServer",
     "ToolVersion",
+    "World",
+    "WorldAnswer",
+    "WorldEntity",
+    "WorldFixture",
+    "WorldTool",
 ]
