@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from jsonschema import Draft202012Validator
 
 from catalogue.models import Call, World
 from catalogue.results import CODES
+from catalogue.worlds import making
+from catalogue.worlds.drawing import Source
 from tests import make
 from tests.catalogue.speaking import MINIMAL
 from tests.conftest import data_of, refusal_of
@@ -497,3 +500,29 @@ def test_ten_more_worlds_and_calls_cost_no_more_queries(world, api):
         world()
         played.call("ping")
     assert asked() == before
+
+
+@pytest.mark.parametrize("domain", ["retail", "airline"])
+def test_real_tools_of_other_people_are_played(api, who, domain):
+    """C102, C108: the tools of τ-bench, which know nothing of worlds, share what was read and changed."""
+    path = Path(__file__).resolve().parents[2].parent / f"shared/data/tau-bench/tools-{domain}.json"
+    if not path.exists():
+        pytest.skip("no τ-bench data beside the checkout")
+    tools = json.loads(path.read_text())
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "openai", "server": domain, "tools": tools}))
+    names = [f"{domain}__{tool['function']['name']}" for tool in tools]
+    played = Played(api("alice"), {"mode": "stateful", "seed": 1, "tools": names})
+    for place, tool in enumerate(tools):
+        schema = tool["function"]["parameters"]
+        # Each its own: what one has cancelled, another would not find.
+        arguments = making.made({**schema, "required": list(schema["properties"])}, Source(place))
+        assert played.call(f"{domain}__{tool['function']['name']}", arguments)["result"]["success"], tool
+    noun, key = ("order", "order_id") if domain == "retail" else ("reservation", "reservation_id")
+    changed = {
+        "retail": ("modify_pending_order_address", {"address1": "1", "address2": "", "city": "Lima", "state": "LI",
+                                                    "country": "PE", "zip": "1"}),
+        "airline": ("update_reservation_baggages", {"total_baggages": 2, "nonfree_baggages": 1, "payment_id": "p"}),
+    }[domain]  # fmt: skip
+    played.output(f"{domain}__{changed[0]}", {key: "#W1", **changed[1]})
+    read = played.output(f"{domain}__get_{noun}_details", {key: "#W1"})
+    assert read.items() >= changed[1].items()
