@@ -115,7 +115,9 @@ def _require_small(arguments: Any, args: list[Any]) -> None:
         raise InvalidRequest("arguments: are larger than 1 MiB", details={"reason": "too_large"})
 
 
-def _begin(user_id: int | None, org_id: int, target: Target, body: CallIn) -> tuple[Call, bool]:
+def _begin(
+    user_id: int | None, org_id: int, target: Target, body: CallIn, world: World | None = None
+) -> tuple[Call, bool]:
     """The row of the call, and whether it is new. Raises `Conflict`."""
     asked = fingerprint([target.qualified_name, body.version, body.arguments, body.args])
     key = body.idempotency_key
@@ -130,6 +132,7 @@ def _begin(user_id: int | None, org_id: int, target: Target, body: CallIn) -> tu
         arguments=validating.placed(body.args, body.arguments, target.param_order).arguments,
         idempotency_key=key,
         fingerprint=asked if key else "",
+        world=world,
     )
     try:
         with transaction.atomic():
@@ -181,10 +184,10 @@ def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn)
     keyless = body.model_copy(update={"idempotency_key": None})
     # Without a schema nothing is checked or left out before the world has drawn.
     played = replace(target, run=run, input_schema={}, timeout_ms=None)
-    row, _ = _begin(actor.user_id, org_id, played, keyless)
+    row, _ = _begin(actor.user_id, org_id, played, keyless, world)
     _make(row, played, placed, keyless)
-    row.world, row.world_facts = world, plays[-1].facts if plays else None
-    row.save(update_fields=["world", "world_facts"])
+    row.world_facts = plays[-1].facts if plays else None
+    row.save(update_fields=["world_facts"])
     return row
 
 

@@ -62,10 +62,10 @@ class Subject:
             return "has required params"
         if self.world is not None:
             return None
-        if targets.target_for(checked.tool).run is None:
-            return "has no handler that Heddle can run"
         if not (checked.version.idempotent or checked.version.annotations.get("read_only") is True):
             return "is neither idempotent nor read-only, and no world was given"
+        if targets.target_for(checked.tool).run is None:
+            return "has no handler that Heddle can run"
         return None
 
     def invoke(self, checked: Checked) -> Invoked:

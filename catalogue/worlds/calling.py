@@ -35,7 +35,9 @@ def call(actor: Actor, world: World, body: WorldCallIn) -> WorldCallOut:
 _TOLD = ("step_count", "cache_hit", "mode_used", "source", "validation", "seed")
 
 
-def recorded(world: World, played: Played, name: str, arguments: Any, **columns: Any) -> Call:
+def recorded(
+    world: World, played: Played, name: str, arguments: Any, *, data_ref: dict[str, str] | None = None, **columns: Any
+) -> Call:
     """The record of a call that was played, in the transaction that played it."""
     result, tool = played.result, played.tool
     attempt = {"attempt": 1, "success": result.success, "code": result.error.code if result.error else None}
@@ -49,7 +51,7 @@ def recorded(world: World, played: Played, name: str, arguments: Any, **columns:
         arguments=arguments,
         outcome=Call.Outcome.SUCCESS if result.success else Call.Outcome.ERROR,
         runtime_ms=0,
-        answer=calls.answer_of(execution, None),
+        answer=calls.answer_of(execution, data_ref),
         world=world,
         world_facts=played.facts,
     )

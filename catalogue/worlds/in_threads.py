@@ -5,11 +5,13 @@ A thread may be started or forked in a world. Only `get_tool_data` stays: it rea
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from catalogue import builtin, results
+from catalogue import builtin, data, results
+from catalogue.calls import Made
+from catalogue.executing import Execution
 from catalogue.models import World, WorldTool
-from catalogue.results import ToolResult
 from catalogue.spec import ToolSpec
 from catalogue.worlds import calling, keeping
 from catalogue.worlds.playing import play
@@ -48,8 +50,8 @@ class Stage:
         """Whether the world answers it."""
         return name in self._tools
 
-    def call(self, name: str, arguments: Any, thread_id: str, use_id: str, user_id: int | None) -> ToolResult:
-        """Play a call of a turn and record it; the same use again has the same answer.
+    def call(self, name: str, arguments: Any, thread_id: str, use_id: str, user_id: int | None) -> Made:
+        """Play a call of a turn and record it; the same use again has the same answer, what is large is put aside.
 
         A world that is over fails the call: what began in a world never falls through to the real tool.
         """
@@ -58,18 +60,21 @@ class Stage:
         try:
             played = play(world.pk, tool.folded, arguments, key=use_id)
         except Expired as problem:
-            return results.fail("NOT_FOUND", problem.message, {"reason": "world_over"})
+            return Made(Execution(results.fail("NOT_FOUND", problem.message, {"reason": "world_over"})))
+        limit, raw = data.INLINE_MAX_BYTES, {"tool": name, "version": tool.version, "value": played.result.data}
+        shown, ref = data.stashed(played.result, world.org_id, user_id, stash="auto", inline_max_bytes=limit)
         calling.recorded(
             world,
-            played,
+            replace(played, result=shown),
             name,
             arguments,
             created_by_id=user_id,
             thread_id=thread_id,
             tool_use_id=use_id,
             attempt=calling.attempts_of(use_id) + 1,
+            data_ref=ref,
         )
-        return played.result
+        return Made(Execution(shown), ref, raw)
 
 
 def _name_of(tool: WorldTool) -> str:

@@ -4,6 +4,7 @@ What is made is checked against the schema, and made anew from further draws whe
 solver could satisfy are left to the check.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from catalogue.worlds.merging import Unmakeable, settled
 from core.canonical import canonical_json
 
 ATTEMPTS: Final = 24
+MAX_SECONDS: Final = 5.0
+"""A stranger's schema may take long. The clock decides whether there is an answer, never which one."""
 _MAX_DEPTH: Final = 24
 _DEEP: Final = 6
 """From here on only what has to be there is made, so that a schema that holds itself comes to an end."""
@@ -46,12 +49,13 @@ NO_HINTS: Final = Hints()
 def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS) -> Any:
     """A value that fits the schema. Raises `Unmakeable` where none was found."""
     whole = hoisted(schema)
+    until = time.monotonic() + MAX_SECONDS
     for attempt in range(ATTEMPTS):
         # The last ones do without the hints: an echo may be what does not fit the rest.
         given = hints if attempt < ATTEMPTS // 2 else NO_HINTS
         try:
-            value = _Maker(whole, given, attempt).value(whole, source.child(attempt), "", 0, is_listed=False)
-        except Unmakeable:
+            value = _Maker(whole, given, attempt, until).value(whole, source.child(attempt), "", 0, is_listed=False)
+        except (Unmakeable, OverflowError):  # a bound of hundreds of digits is no fraction
             continue
         if not validating.problems(value, whole):
             return value
@@ -69,16 +73,17 @@ def example(schema: JsonObject, part: str) -> Any:
 class _Maker:
     """One attempt at one value."""
 
-    def __init__(self, whole: JsonObject, hints: Hints, attempt: int) -> None:
+    def __init__(self, whole: JsonObject, hints: Hints, attempt: int, until: float) -> None:
         self._whole = whole
         self._hints = hints
         self._attempt = attempt
+        self._until = until
         self._parts = 0
 
     def value(self, schema: Any, source: Source, name: str, depth: int, *, is_listed: bool) -> Any:
         """A value under a schema, for a property of that name."""
         self._parts += 1
-        if schema is False or depth > _MAX_DEPTH or self._parts > _MAX_PARTS:
+        if schema is False or depth > _MAX_DEPTH or self._parts > _MAX_PARTS or time.monotonic() > self._until:
             raise Unmakeable("nothing fits here")
         plain = settled(schema, self._whole, self._attempt) if isinstance(schema, dict) else {}
         if not is_listed and name in self._hints.echo and self._takes(plain, self._hints.echo[name]):
@@ -189,7 +194,9 @@ class _Maker:
 
     def _item(self, inner: Any, source: Source, name: str, depth: int) -> Any:
         singular = name[:-1] if name.endswith("s") else name
-        quiet = _Maker(self._whole, Hints({}, self._hints.seen, self._hints.schema_examples), self._attempt)
+        quiet = _Maker(
+            self._whole, Hints({}, self._hints.seen, self._hints.schema_examples), self._attempt, self._until
+        )
         quiet._parts = self._parts
         value = quiet.value(inner, source, singular, depth + 1, is_listed=True)
         self._parts = quiet._parts

@@ -526,3 +526,36 @@ def test_real_tools_of_other_people_are_played(api, who, domain):
     played.output(f"{domain}__{changed[0]}", {key: "#W1", **changed[1]})
     read = played.output(f"{domain}__get_{noun}_details", {key: "#W1"})
     assert read.items() >= changed[1].items()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "minimum": 5, "maximum": 4},
+        {"type": "string", "pattern": "^(?=b)a$"},
+        {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 3},
+        {"type": "array", "minItems": 10**9, "items": {}},
+        {"type": "object", "minProperties": 10**9},
+        {"type": "string", "minLength": 10**9},
+        {"type": "number", "minimum": 10**400, "maximum": 10**400},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
+        {"enum": []},
+        {"not": {}},
+    ],
+    ids=range(10),
+)
+def test_what_nothing_fits_is_a_failure_and_no_accident(api, who, schema):
+    """C103: an output fits, or there is none."""
+    played = Played(api("alice"), {"mode": "schema_only"})
+    tool = {
+        "name": "odd",
+        "description": "",
+        "parameters": {},
+        "returns": {"type": "object", "required": ["x"], "properties": {"x": schema}},
+    }
+    response = api("alice").post(f"{played.path}/tools", {"dialect": "rdk", "tool": tool})
+    if response.status_code == 200:
+        answer = data_of(api("alice").post(f"{played.path}/call", {"tool": "odd"}))
+        assert answer["result"]["error"]["code"] == "EXECUTION_ERROR" and answer["output"] is None
+    else:
+        assert refusal_of(response)[0] == 400

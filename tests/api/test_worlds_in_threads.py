@@ -121,3 +121,14 @@ def test_a_threads_calls_stay_its_owners_in_the_log(api, who, played):
     played.call("ping")
     shown = {name: data_of(api(name).get(f"{played.path}/calls"))["items"] for name in ("alice", "bob", "admin")}
     assert {name: len(lines) for name, lines in shown.items()} == {"alice": 2, "bob": 1, "admin": 2}
+
+
+def test_a_large_answer_is_put_aside_as_in_every_thread(api, who, played):
+    """C87, C91: the model gets a reference, and `get_tool_data` is there in a world as well."""
+    big = {"text": "x" * 20_000}
+    played.post("fixtures", {"fixtures": [{"tool": "crm__ping", "output": big}]})
+    thread = thread_in(played, who, "[[call crm__ping {}]]")
+    [result] = results_of(thread, api)
+    assert result["payload"].keys() == {"ref_id", "summary"}
+    make.send(who.alice, thread, f'[[call get_tool_data {{"ref_id": "{result["payload"]["ref_id"]}"}}]]')
+    assert results_of(thread, api)[-1]["payload"] == big

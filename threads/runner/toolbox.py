@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from catalogue import calls, schemas, skills
-from catalogue.executing import Execution
 from catalogue.spec import ToolContext, ToolSpec
 from catalogue.worlds.in_threads import Stage
 from core.prepared import PreparedRow
@@ -132,9 +131,8 @@ class Toolbox:
         """The answer of the world. A second worker gets the first one's: the use is the key."""
         name, use_id = use["tool_name"], use["tool_use_id"]
         with transcript.holding(self.thread.pk, fence):
-            result = stage.call(name, use["input"] or {}, self.thread.thread_id, use_id, self._asker_id)
-        made = calls.Made(Execution(result))
-        return tool_result(name, use_id, made.status, made.payload, runtime_ms=0, raw=result.model_dump())
+            made = stage.call(name, use["input"] or {}, self.thread.thread_id, use_id, self._asker_id)
+        return tool_result(name, use_id, made.status, made.payload, runtime_ms=made.runtime_ms, raw=made.raw)
 
     def _attempt(self, goal: Goal, use: BlockDict) -> BlockDict:
         started = time.perf_counter()
