@@ -17,7 +17,7 @@ from catalogue.record import JsonObject
 from catalogue.subschemas import hoisted
 from catalogue.worlds import matching, words
 from catalogue.worlds.drawing import Source
-from catalogue.worlds.merging import Unmakeable, settled
+from catalogue.worlds.merging import TooMuch, Unmakeable, settled
 from core.canonical import canonical_json
 
 ATTEMPTS: Final = 24
@@ -55,6 +55,8 @@ def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS) -> Any:
         given = hints if attempt < ATTEMPTS // 2 else NO_HINTS
         try:
             value = _Maker(whole, given, attempt, until).value(whole, source.child(attempt), "", 0, is_listed=False)
+        except TooMuch:
+            raise
         except (Unmakeable, OverflowError):  # a bound of hundreds of digits is no fraction
             continue
         if not validating.problems(value, whole):
@@ -83,7 +85,9 @@ class _Maker:
     def value(self, schema: Any, source: Source, name: str, depth: int, *, is_listed: bool) -> Any:
         """A value under a schema, for a property of that name."""
         self._parts += 1
-        if schema is False or depth > _MAX_DEPTH or self._parts > _MAX_PARTS or time.monotonic() > self._until:
+        if self._parts > _MAX_PARTS or time.monotonic() > self._until:
+            raise TooMuch("it would be too large, or take too long")
+        if schema is False or depth > _MAX_DEPTH:
             raise Unmakeable("nothing fits here")
         plain = settled(schema, self._whole, self._attempt) if isinstance(schema, dict) else {}
         if not is_listed and name in self._hints.echo and self._takes(plain, self._hints.echo[name]):

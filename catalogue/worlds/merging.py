@@ -15,6 +15,10 @@ class Unmakeable(Exception):
     """Nothing fits this schema, or nothing that could be found."""
 
 
+class TooMuch(Unmakeable):
+    """It would take too long or grow too large: another attempt would as well."""
+
+
 def settled(schema: JsonObject, whole: JsonObject, attempt: int) -> JsonObject:
     """One plain schema whose values fit this one, as a rule: whoever makes a value checks it afterwards.
 
