@@ -170,7 +170,7 @@ def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) ->
 def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn) -> Call:
     """The same call where a world answers: it checks the arguments itself, after its failures (C114).
 
-    Each attempt of a retry policy is a step of its own. With a key there is one answer, so there is one attempt.
+    Each attempt of a retry policy is a step of its own. With a key there is one answer, which every attempt gets.
     """
     if world.org_id != org_id:
         raise NotFound(f"There is no world {world.world_id}.")

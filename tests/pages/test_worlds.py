@@ -129,7 +129,7 @@ def test_a_thread_in_a_world_says_so(alice, who, world):
     assert mark.words == "a world"
     assert "calculate" in get(alice, path(world)).one("section", aria_labelledby="called").words
     plain = make.thread(who.alice)
-    assert "a world" not in get(alice, f"/threads/{plain.thread_id}/").one(id="head").words
+    assert get(alice, f"/threads/{plain.thread_id}/").none("a", href=path(world))
     assert alice.get("/threads/start/?world=a/b").status_code == 404
     alice.post(path(world, "close/"))
     late = alice.post("/threads/start/", {"text": "Hello", "world": world.world_id})
@@ -138,8 +138,12 @@ def test_a_thread_in_a_world_says_so(alice, who, world):
 
 def test_a_fork_may_go_into_a_world(alice, who, world):
     thread = make.thread(who.alice)
+    field = get(alice, f"/threads/{thread.thread_id}/").id("world")
+    assert (field["name"], field["form"]) == ("world", "fork")
     alice.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "1", "world": world.world_id})
     assert make.Thread.objects.latest("pk").world == world
+    wrong = alice.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "1", "world": "wld_unknown"})
+    assert "wld_unknown" in dom(wrong, 400).one("main").words
 
 
 def test_ten_more_calls_cost_the_page_no_more_queries(alice, world):
