@@ -306,6 +306,8 @@ def test_failures_depend_on_the_seed_and_the_step_alone_C113(world):
     assert first == second and {None, "TIMEOUT", "NOT_FOUND"} == set(first)
     one.post("reset", {})
     assert [one.code("ping") for _ in range(20)] == first
+    another = world(seed=12, failure_profile=profile)
+    assert [another.code("ping") for _ in range(20)] != first
 
 
 def test_a_failure_comes_before_the_arguments_are_looked_at_C114(world):
