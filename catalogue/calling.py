@@ -1,17 +1,21 @@
 """Calls from outside of any thread: validate, call once, look at it again (catalogue 3.1, 6.2)."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from catalogue import calls, data, executing, naming, result_dialects, results, tools, validating
+from catalogue import calls, data, executing, result_dialects, results, tools, validating
 from catalogue.executing import Execution, Limits, Target
-from catalogue.models import Call, Tool
+from catalogue.models import Call, Tool, World
 from catalogue.result_dialects import Context
 from catalogue.results import ToolResult
 from catalogue.spec import ToolContext
 from catalogue.targets import target_for
 from catalogue.wire_calls import CallIn, CallOut, InputOut, RecordedCallOut, ValidatedOut, ValidateIn
+from catalogue.worlds import keeping
+from catalogue.worlds.playing import Played, play
 from core import ids
 from core.actor import Actor
 from core.canonical import fingerprint, size_of
@@ -49,16 +53,29 @@ def call(actor: Actor, org_id: int, tool: Tool, body: CallIn) -> CallOut:
         raise result_dialects.unsupported("result_dialect", body.result_dialect)
     target = target_for(tool, body.version)
     if body.world_id is not None:
-        raise NotFound(f"There is no world {body.world_id[:80]}.")
+        row = _play(actor, org_id, keeping.open_world(actor, body.world_id), target, body)
+        return _answer(row, body)
     given = executing.checked(target, body.arguments, body.args)
-    row, is_new = _begin(actor, org_id, target, body)
+    row, is_new = _begin(actor.user_id, org_id, target, body)
     if is_new:
         _make(row, target, given, body)
+    return _answer(row, body)
+
+
+def _answer(row: Call, body: CallIn) -> CallOut:
     result = ToolResult.model_validate(row.answer["result"])
     if body.on_error == "http" and result.error is not None:
         reason = {"reason": result.error.code, "call_id": row.call_id}
         raise ToolFailed(result.error.message or result.error.code, status=result.status, details=reason)
     return call_out(row, body.result_dialect, body.tool_use_id)
+
+
+def make(user_id: int | None, org_id: int, target: Target, body: CallIn) -> ToolResult:
+    """Make a call without an idempotency key, and record it as any other."""
+    given = executing.checked(target, body.arguments, body.args)
+    row, _ = _begin(user_id, org_id, target, body.model_copy(update={"idempotency_key": None}))
+    _make(row, target, given, body)
+    return ToolResult.model_validate(row.answer["result"])
 
 
 def recorded(actor: Actor, call_id: str) -> RecordedCallOut:
@@ -75,7 +92,7 @@ def recorded(actor: Actor, call_id: str) -> RecordedCallOut:
 def call_out(row: Call, dialect: str, tool_use_id: str | None = None) -> CallOut:
     """A call on record as its response, the result in that dialect."""
     answer = row.answer or {}
-    name = naming.join(row.server, row.tool)
+    name = row.qualified_name
     result = ToolResult.model_validate(answer["result"]) if answer else None
     context = Context(tool_use_id=tool_use_id, tool_name=name)
     return CallOut(
@@ -88,7 +105,7 @@ def call_out(row: Call, dialect: str, tool_use_id: str | None = None) -> CallOut
         failure=answer.get("failure"),
         data_ref=answer.get("data_ref"),
         model_view=results.model_view(result) if result else None,
-        world=None,
+        world=row.world_facts,
         http_status=result.status if result else None,
     )
 
@@ -98,13 +115,15 @@ def _require_small(arguments: Any, args: list[Any]) -> None:
         raise InvalidRequest("arguments: are larger than 1 MiB", details={"reason": "too_large"})
 
 
-def _begin(actor: Actor, org_id: int, target: Target, body: CallIn) -> tuple[Call, bool]:
+def _begin(
+    user_id: int | None, org_id: int, target: Target, body: CallIn, world: World | None = None
+) -> tuple[Call, bool]:
     """The row of the call, and whether it is new. Raises `Conflict`."""
     asked = fingerprint([target.qualified_name, body.version, body.arguments, body.args])
     key = body.idempotency_key
     row = Call(
         org_id=org_id,
-        created_by_id=actor.user_id,
+        created_by_id=user_id,
         attempt=1,
         thread_id="",
         server=target.server,
@@ -113,6 +132,7 @@ def _begin(actor: Actor, org_id: int, target: Target, body: CallIn) -> tuple[Cal
         arguments=validating.placed(body.args, body.arguments, target.param_order).arguments,
         idempotency_key=key,
         fingerprint=asked if key else "",
+        world=world,
     )
     try:
         with transaction.atomic():
@@ -122,7 +142,7 @@ def _begin(actor: Actor, org_id: int, target: Target, body: CallIn) -> tuple[Cal
             raise
     else:
         return row, True
-    earlier = Call.objects.get(org_id=org_id, created_by=actor.user_id, idempotency_key=key)
+    earlier = Call.objects.get(org_id=org_id, created_by=user_id, idempotency_key=key)
     if earlier.fingerprint != asked:
         raise Conflict("idempotency_key: stands for another call", details={"reason": "key_reused"})
     if earlier.answer is None:
@@ -145,6 +165,30 @@ def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) ->
         _record(row, Execution(results.fail("INTERNAL_ERROR", "Something broke inside Heddle.")), None)
         raise
     _record(row, execution, ref)
+
+
+def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn) -> Call:
+    """The same call where a world answers: it checks the arguments itself, after its failures (C114).
+
+    Each attempt of a retry policy is a step of its own. With a key there is one answer, which every attempt gets.
+    """
+    if world.org_id != org_id:
+        raise NotFound(f"There is no world {world.world_id}.")
+    placed = validating.placed(body.args, body.arguments, target.param_order)
+    plays: list[Played] = []
+
+    def run(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        plays.append(play(world.pk, target.qualified_name, placed.arguments, key=body.idempotency_key))
+        return plays[-1].result
+
+    keyless = body.model_copy(update={"idempotency_key": None})
+    # Without a schema nothing is checked or left out before the world has drawn.
+    played = replace(target, run=run, input_schema={}, timeout_ms=None)
+    row, _ = _begin(actor.user_id, org_id, played, keyless, world)
+    _make(row, played, placed, keyless)
+    row.world_facts = plays[-1].facts if plays else None
+    row.save(update_fields=["world_facts"])
+    return row
 
 
 def _put_aside(result: ToolResult, target: Target, row: Call, body: CallIn) -> tuple[ToolResult, dict[str, str] | None]:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from catalogue import pages
+from catalogue import pages, pages_compliance, pages_worlds
 
 app_name = "catalogue"
 urlpatterns = [
@@ -17,4 +17,13 @@ urlpatterns = [
     path("skills/<str:skill_id>/delete/", pages.delete, name="skill_delete"),
     path("skills/<str:skill_id>/versions/<str:version>/edit/", pages.edit, name="version_edit"),
     path("skills/<str:skill_id>/versions/<str:version>/delete/", pages.delete_version, name="version_delete"),
+    path("catalogue/compliance/", pages_compliance.compliance, name="compliance"),
+    path("catalogue/worlds/", pages_worlds.worlds, name="worlds"),
+    path("catalogue/worlds/new/", pages_worlds.new, name="world_new"),
+    path("catalogue/worlds/<str:world_id>/", pages_worlds.detail, name="world"),
+    path("catalogue/worlds/<str:world_id>/tools/", pages_worlds.tools, name="world_tools"),
+    path("catalogue/worlds/<str:world_id>/call/", pages_worlds.call, name="world_call"),
+    path("catalogue/worlds/<str:world_id>/fixtures/", pages_worlds.fixtures, name="world_fixtures"),
+    path("catalogue/worlds/<str:world_id>/reset/", pages_worlds.reset, name="world_reset"),
+    path("catalogue/worlds/<str:world_id>/close/", pages_worlds.close, name="world_close"),
 ]

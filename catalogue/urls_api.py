@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from catalogue import api, api_calls, api_connections, api_tools
+from catalogue import api, api_calls, api_compliance, api_connections, api_tools, api_worlds
 
 urlpatterns = [
     path("skills", api.Skills.as_view()),
@@ -32,4 +32,14 @@ urlpatterns = [
     path("catalogue/results/convert", api_calls.ConvertResult.as_view()),
     path("catalogue/data", api_calls.StoreData.as_view()),
     path("catalogue/data/<str:ref_id>", api_calls.OneData.as_view()),
+    path("catalogue/compliance", api_compliance.Compliance.as_view()),
+    path("catalogue/worlds", api_worlds.Worlds.as_view()),
+    path("catalogue/worlds/<str:world_id>", api_worlds.OneWorld.as_view()),
+    path("catalogue/worlds/<str:world_id>/tools", api_worlds.WorldTools.as_view()),
+    path("catalogue/worlds/<str:world_id>/call", api_worlds.WorldCall.as_view()),
+    path("catalogue/worlds/<str:world_id>/fixtures", api_worlds.WorldFixtures.as_view()),
+    path("catalogue/worlds/<str:world_id>/fixtures/recorded", api_worlds.RecordedFixtures.as_view()),
+    path("catalogue/worlds/<str:world_id>/state", api_worlds.WorldState.as_view()),
+    path("catalogue/worlds/<str:world_id>/calls", api_worlds.WorldCalls.as_view()),
+    path("catalogue/worlds/<str:world_id>/reset", api_worlds.WorldReset.as_view()),
 ]

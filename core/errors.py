@@ -100,6 +100,14 @@ class Stale(Conflict):
         self.columns = tuple(columns)
 
 
+class Expired(DomainError):
+    """Something that was closed, or whose time is over."""
+
+    status = 410
+    code = "RobotoExpiredException"
+    title = "Its time is over."
+
+
 class ToolFailed(DomainError):
     """A tool's own failure, told by the status of its code because the caller asked for that (C60)."""
 

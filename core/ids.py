@@ -22,6 +22,7 @@ WEBHOOK = "wh_"
 EVENT = "evt_"
 DELIVERY = "dlv_"
 CALL = "call_"
+WORLD = "wld_"
 
 
 def new_key() -> str:

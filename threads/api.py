@@ -145,8 +145,11 @@ class Fork(ThreadEndpoint):
     @describe(takes=ForkIn, gives=ThreadOut, summary="Fork a thread at a message (T6)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.FORK)
-        bound = self.parse(ForkIn).message_sequence_num
-        return self.answer(forks.fork(self.actor, thread, bound, api_version=self.api_version))
+        body = self.parse(ForkIn)
+        bound = body.message_sequence_num
+        world_id = body.world_id if "world_id" in body.model_fields_set else forks.SAME_WORLD
+        forked = forks.fork(self.actor, thread, bound, world_id=world_id, api_version=self.api_version)
+        return self.answer(forked)
 
 
 class VisibilityOf(ThreadEndpoint):

@@ -1,9 +1,13 @@
 """Forking: a private copy of a thread up to a message, from which its owner goes on (spec 4.7)."""
 
+from typing import Final
+
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
+from catalogue.models import World
+from catalogue.worlds import in_threads as playing
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared
@@ -13,15 +17,21 @@ from threads.models import ClientTool, Goal, Message, Thread
 from threads.status import GoalStatus, ThreadStatus, Visibility
 from threads.wire import ThreadOut
 
+SAME_WORLD: Final = ""
+"""A fork goes on where its source is: what began in a world does not reach real tools unasked."""
 
-def fork(actor: Actor, source: Thread, upto: int, *, api_version: str = "") -> ThreadOut:
+
+def fork(
+    actor: Actor, source: Thread, upto: int, *, world_id: str | None = SAME_WORLD, api_version: str = ""
+) -> ThreadOut:
     """Copy messages 0 to `upto`, both included, into a new private thread of the caller (T6).
 
-    A bound out of range, or on a message still being written, is an invalid request (B139, B140).
+    A bound out of range, or on a message still being written, is an invalid request (B139, B140). A fork of a
+    thread that is played in a world stays there, unless it is given another one or none.
     """
     with transaction.atomic():
         _require_bound(source, upto)
-        thread = _copied_row(actor, source, upto)
+        thread = _copied_row(actor, source, upto, _world_of(actor, source, world_id))
         transcript.copy(source.pk, thread, upto)
         _copy_goals(source, thread, upto)
         ClientTool.objects.bulk_create(
@@ -30,6 +40,12 @@ def fork(actor: Actor, source: Thread, upto: int, *, api_version: str = "") -> T
         )
         _describe(thread)
         return reading.record(thread, api_version=api_version)
+
+
+def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | None:
+    if world_id == SAME_WORLD:
+        return source.world if source.world_id else None
+    return None if world_id is None else playing.world_for(actor, source.org_id, world_id)
 
 
 def _require_bound(source: Thread, upto: int) -> None:
@@ -41,7 +57,7 @@ def _require_bound(source: Thread, upto: int) -> None:
         raise InvalidRequest(f"message_sequence_num: message {upto} is still being written")
 
 
-def _copied_row(actor: Actor, source: Thread, upto: int) -> Thread:
+def _copied_row(actor: Actor, source: Thread, upto: int, world: World | None) -> Thread:
     """What a fork keeps and what it does not: no agent, trigger, origin or pin (B137)."""
     kept = dict(zip(_KEPT, _KEPT_ROW.rows(source.pk)[0], strict=True))
     return Thread.objects.create(
@@ -52,6 +68,7 @@ def _copied_row(actor: Actor, source: Thread, upto: int) -> Thread:
         visibility=Visibility.PRIVATE,
         forked_from=source,
         forked_from_message_sequence_num=upto,
+        world=world,
         revision=1,
         title_revision=1,
         goals_revision=1,

@@ -18,9 +18,9 @@ from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import Right
 from catalogue import skills
 from catalogue.skills import SkillText
-from core import bodies, forms, paging
+from core import bodies, forms, ids, paging
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound
+from core.errors import DomainError, Expired, InvalidRequest, NotFound
 from threads import (
     answering,
     comparing,
@@ -88,13 +88,16 @@ def start(request: HttpRequest) -> HttpResponse:
     form: dict[str, Any] = {"text": text, "model_profile": profile, "errors": {}}
     said = request.POST if request.method == "POST" else request.GET
     wanted = {"skill_id": said.get("skill", ""), "version": _index(said.get("version", ""))}
+    form["world"] = said.get("world", "")
+    if form["world"] and not ids.key_of(form["world"], ids.WORLD):
+        raise NotFound("There is no such world.")
     if request.method == "POST":
         try:
-            return redirect("threads:detail", _started(request, text, profile, wanted))
-        except InvalidRequest as problem:
-            field = next(
-                (name for name in ("model_profile", "invoke_skills") if problem.message.startswith(name)), "text"
-            )
+            return redirect("threads:detail", _started(request, form, wanted))
+        except (InvalidRequest, Expired) as problem:
+            named = ("model_profile", "invoke_skills", "world_id")
+            field = next((name for name in named if problem.message.startswith(name)), "text")
+            field = "world_id" if isinstance(problem, Expired) else field
             form["errors"] = {field: _reason(problem)}
     invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
     context = {"profiles": profiles.all_profiles(), "form": form, "invoked": invoked}
@@ -111,14 +114,15 @@ def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
         raise NotFound(_reason(problem)) from None
 
 
-def _started(request: HttpRequest, text: str, profile: str, wanted: dict[str, Any]) -> str:
-    org = required_org(request)
+def _started(request: HttpRequest, form: dict[str, Any], wanted: dict[str, Any]) -> str:
+    org, text = required_org(request), form["text"]
     message = {"role": "user", "content": [{"text": forms.lines(text)}]}
     bodies.check_storable(message)
-    bodies.check_storable(wanted)
+    bodies.check_storable(wanted | {"world_id": form["world"]})
     invoked = [wanted] if wanted["skill_id"] else []
     said = [message] if text.strip() or not invoked else []
-    body = bodies.parse(StartIn, {"messages": said, "model_profile": profile or None, "invoke_skills": invoked})
+    optional = {"model_profile": form["model_profile"] or None, "world_id": form["world"] or None}
+    body = bodies.parse(StartIn, {"messages": said, "invoke_skills": invoked, **optional})
     return turns.start(page_actor(request), org.pk, body).thread_id
 
 
@@ -187,7 +191,7 @@ def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     body = bodies.parse(ForkIn, {"message_sequence_num": _index(request.POST.get("message_sequence_num", ""))})
-    forked = forks.fork(actor, thread, body.message_sequence_num)
+    forked = forks.fork(actor, thread, body.message_sequence_num, world_id=request.POST.get("world", forks.SAME_WORLD))
     notes.success(request, "This fork is yours and private. Write to go on from here.")
     return redirect("threads:detail", forked.thread_id)
 
@@ -292,6 +296,6 @@ def _index(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
 
 
-def _reason(problem: InvalidRequest) -> str:
+def _reason(problem: DomainError) -> str:
     """The reason without the path of a JSON body that a person never saw."""
     return forms.sentence(problem.message.rpartition(": ")[2])

@@ -280,6 +280,8 @@ class ThreadHead:
     created: datetime
     visibility: str
     org: str = ""
+    world: str = ""
+    """The id of the world in which its tools are played, where there is one."""
     is_mine: bool = False
     pinned: bool = False
     fork_source: ForkSource | None = None

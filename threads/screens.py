@@ -124,6 +124,7 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         created=thread.created,
         visibility=thread.visibility,
         org=thread.org.slug,
+        world=thread.world.world_id if thread.world is not None else "",
         is_mine=thread.created_by_id == actor.user_id,
         pinned=_PIN.first(actor.user_id, thread.pk) is not None,
         fork_source=_source(actor, thread),

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from catalogue import skills
 from catalogue.skills import SkillText
+from catalogue.worlds import in_threads as playing
 from core import ids, jobs
 from core.actor import Actor
 from core.errors import InvalidRequest, ReadOnlyThread
@@ -66,6 +67,7 @@ def start(
         client_context=body.client_context.model_dump(mode="json") if body.client_context else None,
         analysis_scope=scope,
         available_skills=None if body.available_skills is None else [skill.as_data() for skill in available],
+        world=None if body.world_id is None else playing.world_for(actor, org_id, body.world_id),
         **columns,
     )
     with transaction.atomic():

@@ -122,13 +122,14 @@ class _TurnIn(Body):
 
 
 class StartIn(_TurnIn):
-    """A start request (spec 2.2)."""
+    """A start request (spec 2.2). `world_id` is ours: the server's tools are played there instead of run."""
 
     messages: list[MessageIn] = []
     system_prompt: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
     model_profile: str | None = None
     available_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_AVAILABLE_SKILLS)] | None = None
     visibility: Literal["private", "org"] = "private"
+    world_id: str | None = None
 
     @model_validator(mode="after")
     def _something_to_do(self) -> "StartIn":
@@ -179,7 +180,13 @@ class ToolResultsIn(Body):
 
 
 class ForkIn(Body):
+    """A fork request (spec 2.5). `world_id` is ours: where the fork's tools are played.
+
+    Without it the fork stays in its source's world; null leaves it.
+    """
+
     message_sequence_num: int
+    world_id: str | None = None
 
 
 class VisibilityIn(Body):

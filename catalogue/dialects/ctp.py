@@ -2,12 +2,12 @@
 
 import re
 
-from catalogue import schemas
 from catalogue.dialects import ctp_parameters
 from catalogue.dialects.ctp_parameters import cut, humanised
 from catalogue.dialects.sheet import Sheet
 from catalogue.dialects.source import Source, extras_of, param_order
 from catalogue.record import Annotations, Content, Imported, JsonObject, ToolProblem
+from catalogue.worlds import making
 
 NAME = "ctp"
 _SAID = frozenset({"description", "input_schema", "idempotent", "tags", "category", "param_order"})
@@ -131,10 +131,9 @@ def _output_description(sheet: Sheet, title: str) -> str:
 
 def _example(content: Content) -> JsonObject:
     """An example that both of CTP's validators accept: one of them wants to see `success` in the output."""
-    output = schemas.example_of({"type": "object"} if content.output_schema is None else content.output_schema)
     return {
-        "input": schemas.example_of({"type": "object", **content.input_schema}),
-        "output": {"success": True, "data": output},
+        "input": making.example({"type": "object", **content.input_schema}, "input"),
+        "output": {"success": True, "data": making.example(content.output_schema or {"type": "object"}, "output")},
     }
 
 

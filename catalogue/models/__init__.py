@@ -4,6 +4,7 @@ from catalogue.models.call import Call, DataRef, DemoCount
 from catalogue.models.connection import ToolConnection
 from catalogue.models.skill import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
 from catalogue.models.tool import Tool, ToolServer, ToolVersion
+from catalogue.models.world import World, WorldAnswer, WorldEntity, WorldFixture, WorldTool
 
 __all__ = [
     "SHARED",
@@ -18,4 +19,9 @@ __all__ = [
     "ToolConnection",
     "ToolServer",
     "ToolVersion",
+    "World",
+    "WorldAnswer",
+    "WorldEntity",
+    "WorldFixture",
+    "WorldTool",
 ]

@@ -8,6 +8,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Org, User
+from catalogue import naming
+from catalogue.models.world import World
 from core import ids
 from core.actor import Actor
 from core.db import JsonText
@@ -54,6 +56,8 @@ class Call(models.Model):
     answer = JsonText(null=True, help_text="the response, as it was given and is given again")
     idempotency_key = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null where none was given
     fingerprint = models.CharField(max_length=71, default="", help_text="of the request that the key stands for")
+    world = models.ForeignKey(World, models.PROTECT, null=True, related_name="calls", db_index=False)
+    world_facts = JsonText(null=True, help_text="how the world came to the answer")
 
     objects: ClassVar = CallQuerySet.as_manager()
 
@@ -61,6 +65,10 @@ class Call(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["tool_use_id", "attempt"], name="call_attempt_once"),
             models.UniqueConstraint(fields=["org", "created_by", "idempotency_key"], name="call_idempotency_key_once"),
+        ]
+        # The log of a world, in order; most calls are of none.
+        indexes: ClassVar = [
+            models.Index(fields=["world", "id"], condition=Q(world__isnull=False), name="call_of_world")
         ]
 
     def __str__(self) -> str:
@@ -70,6 +78,11 @@ class Call(models.Model):
     def call_id(self) -> str:
         """The public id."""
         return ids.CALL + self.key
+
+    @property
+    def qualified_name(self) -> str:
+        """Of the tool; one that only a world had may stand on no server."""
+        return naming.join(self.server, self.tool) if self.server else self.tool
 
 
 class DataRefQuerySet(models.QuerySet["DataRef"]):

@@ -64,6 +64,9 @@ MADE_TOOL = replace(TOOL, private=403, shared=403)
 CONNECTED = replace(MADE_TOOL, stranger=200, unknown=None)
 """A server that is not there is made, in the caller's own org."""
 
+PLAYED = May(private=200, stranger=404)
+"""A world: the whole org may, and admins."""
+
 TEXT = {"role": "user", "content": [{"text": "Hello"}]}
 SKILL = {"name": "another", "description": "What for.", "body": "How."}
 AGENT_BODY = {"name": "another", "request_template": {"messages": [TEXT]}}
@@ -76,6 +79,7 @@ TOOLS = {"dialect": "openai", "server": "srv", "tool": {"name": "another"}}
 CONNECTION = {"kind": "http", "url": "https://tools.example.org/"}
 ONE_TOOL = "v1/catalogue/tools/<str:qualified_name>"
 SERVER = "v1/catalogue/servers/<str:server>"
+WORLD = "v1/catalogue/worlds/<str:world_id>"
 
 ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", "v1/ai/threads"): (ANYBODY, None),
@@ -177,6 +181,18 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", "v1/catalogue/calls/<str:call_id>"): (CALL, None),
     ("POST", "v1/catalogue/results/validate"): (ANYBODY, {"result": {"success": True}}),
     ("POST", "v1/catalogue/results/convert"): (ANYBODY, {"from": "plain", "to": "ctp", "result": 1}),
+    ("POST", "v1/catalogue/compliance"): (IN_AN_ORG, {"server": "demo"}),
+    ("POST", "v1/catalogue/worlds"): (IN_AN_ORG, {}),
+    ("GET", "v1/catalogue/worlds"): (IN_AN_ORG, None),
+    ("GET", WORLD): (PLAYED, None),
+    ("DELETE", WORLD): (PLAYED, None),
+    ("POST", f"{WORLD}/tools"): (PLAYED, {"tools": []}),
+    ("POST", f"{WORLD}/call"): (PLAYED, {"tool": "look"}),
+    ("POST", f"{WORLD}/fixtures"): (PLAYED, {"fixtures": []}),
+    ("POST", f"{WORLD}/fixtures/recorded"): (PLAYED, {}),
+    ("GET", f"{WORLD}/state"): (PLAYED, None),
+    ("GET", f"{WORLD}/calls"): (PLAYED, None),
+    ("POST", f"{WORLD}/reset"): (PLAYED, {}),
     ("POST", "v1/catalogue/data"): (IN_AN_ORG, {"data": {}}),
     ("GET", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
     ("DELETE", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
@@ -250,6 +266,7 @@ UNKNOWN = {
     "server": "unknown",
     "call_id": "call_unknown",
     "ref_id": "td_unknown",
+    "world_id": "wld_unknown",
 }
 
 
@@ -267,6 +284,7 @@ def world(who, api, monkeypatch):
     data_of(alice.put("/v1/catalogue/servers/srv/connection", {**CONNECTION, "attach": False}))
     data_of(alice.put("/v1/catalogue/servers/far/connection", {**CONNECTION, "kind": "mcp"}))
     monkeypatch.setattr(mcp_servers, "list_tools", lambda *_: mcp_servers.Listing([], {}))
+    played = data_of(alice.post("/v1/catalogue/worlds", {}))
 
     def call_of(thread: Thread, visibility: str) -> str:
         if visibility == "private":
@@ -301,6 +319,7 @@ def world(who, api, monkeypatch):
                 "server": "srv",
                 "call_id": call_of(thread, visibility),
                 "ref_id": ref["ref_id"],
+                "world_id": played["world_id"],
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             }
         )
@@ -444,6 +463,7 @@ EDITOR_PAGE = Page(shared=403, stranger=404, admin=404)
 SKILL_PAGE = "skills/<str:skill_id>"
 AGENT_PAGE = "agents/<str:agent_id>"
 HOOK_PAGE = "settings/webhooks/<str:webhook_id>"
+WORLD_PAGE = "catalogue/worlds/<str:world_id>"
 
 PAGES: dict[tuple[str, str], Page] = {
     ("GET", ""): Page(302, 302, 302, 302, has_object=False),
@@ -499,6 +519,17 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", f"{SKILL_PAGE}/versions/<str:version>/edit/"): EDITOR_PAGE,
     ("POST", f"{SKILL_PAGE}/versions/<str:version>/edit/"): acting(stranger=404, admin=404, body="How else."),
     ("POST", f"{SKILL_PAGE}/versions/<str:version>/delete/"): acting(stranger=404, admin=404),
+    ("GET", "catalogue/compliance/"): Page(stranger=200, has_object=False),
+    ("POST", "catalogue/compliance/"): Page(200, 200, 200, 200, {"server": "heddle"}, has_object=False),
+    ("GET", "catalogue/worlds/"): Page(stranger=200, has_object=False),
+    ("GET", "catalogue/worlds/new/"): Page(stranger=200, has_object=False),
+    ("POST", "catalogue/worlds/new/"): Page(302, 302, 302, 302, {"mode": "stateful"}, has_object=False),
+    ("GET", f"{WORLD_PAGE}/"): Page(stranger=404),
+    ("POST", f"{WORLD_PAGE}/tools/"): acting(shared=302, stranger=404, admin=302, tools="heddle__calculate"),
+    ("POST", f"{WORLD_PAGE}/call/"): Page(200, 200, 404, 200, {"tool": "look"}),
+    ("POST", f"{WORLD_PAGE}/fixtures/"): acting(shared=302, stranger=404, admin=302),
+    ("POST", f"{WORLD_PAGE}/reset/"): acting(shared=302, stranger=404, admin=302),
+    ("POST", f"{WORLD_PAGE}/close/"): acting(shared=302, stranger=404, admin=302),
     ("GET", "agents/"): Page(stranger=200, has_object=False),
     ("GET", "agents/new/"): Page(stranger=200, has_object=False),
     ("POST", "agents/new/"): Page(302, 302, 302, 302, {"name": "another", "text": "Hello"}, has_object=False),
@@ -558,7 +589,7 @@ def test_who_may_open_which_page(world, browser_of):
             asked += [("bob", world.private, 403), ("eve", world.private, 403), ("alice", unknown, 404)]
         if "skill_id" in route:
             asked.append(("bob", world.private, 404))
-        if "skill_id" in route or "agent_id" in route:
+        if any(name in route for name in ("skill_id", "agent_id", "world_id")):
             asked.append(("alice", unknown, 404))
         if "feedback_id" in route:
             asked.append(("admin", unknown, 404))

@@ -43,6 +43,7 @@ def places(heddle: Heddle) -> dict[str, str]:
         "skill": written_skill(heddle),
         "agent": written_agent(heddle),
         "webhook": failing_webhook(heddle),
+        "world": played_world(heddle),
     }
 
 
@@ -76,6 +77,19 @@ def failing_webhook(heddle: Heddle) -> str:
     webhook_id = str(answer["data"]["webhook_id"])
     assert live.fetch(f"{url}/{webhook_id}/test", token, {})[0] == 200
     return webhook_id
+
+
+def played_world(heddle: Heddle) -> str:
+    """A world that remembers something, with a call that failed."""
+    token, url = heddle.server.token("alice"), f"{heddle.url}/v1/catalogue/worlds"
+    status, answer = live.fetch(url, token, {"mode": "stateful", "tools": ["demo__echo"]})
+    assert status == 200, answer
+    world_id = str(answer["data"]["world_id"])
+    tool = {"name": "create_note", "description": "", "parameters": {"type": "object"}, "returns": {"type": "object"}}
+    assert live.fetch(f"{url}/{world_id}/tools", token, {"dialect": "rdk", "tool": tool})[0] == 200
+    for name in ("create_note", "demo__echo"):
+        assert live.fetch(f"{url}/{world_id}/call", token, {"tool": name, "input": {}})[0] == 200
+    return world_id
 
 
 def findings(page: Page, axe: str) -> list[dict[str, Any]]:
@@ -115,6 +129,12 @@ SCREENS = {
         "/agents/{agent}/edit/",
         "/agents/{agent}/launch/",
         "/threads/start/?skill={skill}",
+        "/threads/start/?world={world}",
+        "/catalogue/worlds/",
+        "/catalogue/worlds/?status=expired",
+        "/catalogue/worlds/new/",
+        "/catalogue/worlds/{world}/",
+        "/catalogue/compliance/",
         "/settings/",
         "/threads/ags_nothing/",
         "/feedback/",

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Org, User
+from catalogue.models import World
 from core import ids
 from core.actor import Actor
 from core.db import JsonText
@@ -60,6 +61,8 @@ class Thread(models.Model):
     origin = models.CharField(max_length=20, null=True)  # noqa: DJ001
     import_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
     metadata = JsonText(null=True)
+    # Where its tools are played instead of run; a world is closed, never deleted.
+    world = models.ForeignKey(World, models.PROTECT, null=True, related_name="threads")
 
     # The order of all changes, and where the parts that are sent whole changed last (spec 4.4).
     revision = models.PositiveBigIntegerField(default=0)

@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from catalogue import calls, schemas, skills
-from catalogue.spec import ToolContext
+from catalogue.spec import ToolContext, ToolSpec
+from catalogue.worlds.in_threads import Stage
 from core.prepared import PreparedRow
 from threads import goals, transcript
 from threads.content import LOAD_SKILL, BlockDict, tool_result, tool_use
@@ -47,10 +48,11 @@ class Toolbox:
         self.skills = _available_skills(thread, turn)
         self._asker_id = turn.requested_by_id
         self._made: dict[str, calls.Made] = {}
+        self._stage = None if thread.world_id is None else Stage(thread.world_id)
 
     def offers(self) -> list[Offer]:
         """Everything the model may call: server tools, client tools, and a tool for each goal still pending."""
-        server = [Offer(spec.name, spec.description, spec.input_schema) for spec in calls.specs().values()]
+        server = [Offer(spec.name, spec.description, spec.input_schema) for spec in self._server_tools().values()]
         client = [Offer(tool.name, tool.description, tool.input_schema) for tool in self.client.values()]
         if self.skills:
             server.append(_skill_offer(self.skills))
@@ -86,6 +88,8 @@ class Toolbox:
         if name == LOAD_SKILL:
             return _loaded(self.skills.get(_wanted(use["input"] or {})), use_id)
         thread, arguments = self.thread, use["input"] or {}
+        if self._stage is not None and self._stage.has(name):
+            return self._played(self._stage, use, fence)
         context = ToolContext(thread.thread_id, use_id, thread.analysis_scope, thread.org_id, self._asker_id)
         with transcript.holding(thread.pk, fence):
             is_begun = calls.begin(name, arguments, context)
@@ -113,7 +117,22 @@ class Toolbox:
             return None if wanted in self.skills else f"There is no skill “{wanted[:120]}” to load here."
         if call.name in self.client:
             return _client_refusal(self.client[call.name], call.arguments)
+        if self._stage is not None and self._stage.has(call.name):
+            return None  # it checks the arguments itself, after the failures that it draws
+        if call.name not in self._server_tools():
+            return f"There is no tool {call.name}."
         return calls.refusal(call.name, call.arguments)
+
+    def _server_tools(self) -> Mapping[str, ToolSpec]:
+        """What answers here and not at the client: in a world nothing that does anything outside of it."""
+        return calls.specs() if self._stage is None else self._stage.specs
+
+    def _played(self, stage: Stage, use: BlockDict, fence: Fence) -> BlockDict:
+        """The answer of the world. A second worker gets the first one's: the use is the key."""
+        name, use_id = use["tool_name"], use["tool_use_id"]
+        with transcript.holding(self.thread.pk, fence):
+            made = stage.call(name, use["input"] or {}, self.thread.thread_id, use_id, self._asker_id)
+        return tool_result(name, use_id, made.status, made.payload, runtime_ms=made.runtime_ms, raw=made.raw)
 
     def _attempt(self, goal: Goal, use: BlockDict) -> BlockDict:
         started = time.perf_counter()

@@ -1,0 +1,112 @@
+"""Heddle's own checks, prefixed `heddle:`; a warning passes and says so (catalogue 3.9, C126)."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from catalogue import dialects, judging, result_dialects, results
+from catalogue.compliance.subject import Checked, Report, Subject
+from catalogue.record import JsonObject, ToolProblem
+from catalogue.result_dialects import Context
+from catalogue.schema_rules import check_tool_schema
+from catalogue.worlds import making
+from catalogue.worlds.drawing import Source
+from catalogue.worlds.merging import Unmakeable
+
+Finding = tuple[bool, str, JsonObject]
+MODEL_DIALECTS: Final = ("openai", "anthropic", "mcp")
+"""Where a model is told the name of a tool."""
+_SEED: Final = 0
+
+
+def check(subject: Subject, report: Report) -> None:
+    """Run them, check by check over all tools."""
+    for name, find in _CHECKS.items():
+        for each in subject.tools:
+            passed, said, details = find(each)
+            report.add(passed, f"heddle:{name}:{each.name}", said, **details)
+
+
+def _warning(said: str, **details: Any) -> Finding:
+    return True, said, {"warning": True, **details}
+
+
+def _schema(schema: JsonObject, *, is_input: bool) -> Finding:
+    try:
+        check_tool_schema(schema, "", is_input=is_input)
+    except ToolProblem as problem:
+        return False, f"{problem.path or 'the schema'}: {problem.message}", {"path": problem.path}
+    return True, "The schema is valid", {}
+
+
+def _input_schema(each: Checked) -> Finding:
+    return _schema(each.version.input_schema, is_input=True)
+
+
+def _output_schema(each: Checked) -> Finding:
+    if each.version.output_schema is None:
+        return True, "There is none: every result is accepted", {}
+    return _schema(each.version.output_schema, is_input=False)
+
+
+def _portable_name(each: Checked) -> Finding:
+    """Whether every model can be told this name: qualified, as it stands in a list."""
+    refused: dict[str, str] = {}
+    for name in MODEL_DIALECTS:
+        try:
+            written = dialects.write(dialects.dialect_named(name), each.stored, qualified=True)
+        except ToolProblem as problem:
+            refused[name] = problem.message
+        else:
+            if written.name != each.tool.qualified_name:
+                refused[name] = f"is called {written.name} there"
+    if refused:
+        return False, f"{each.tool.qualified_name} does not fit {', '.join(refused)}", {"dialects": refused}
+    return True, f"{each.tool.qualified_name} fits every model dialect", {}
+
+
+def _annotations(each: Checked) -> Finding:
+    hints = each.version.annotations
+    if hints.get("read_only") is True and hints.get("destructive") is True:
+        return False, "read_only and destructive contradict each other", {}
+    if hints.get("destructive") is True and each.version.idempotent:
+        return _warning("It is destructive and idempotent: automatic repeats destroy again")
+    return True, "The hints agree with each other", {}
+
+
+def _result(each: Checked) -> Finding:
+    """A made-up result of it, as a CTP result."""
+    schema = each.version.output_schema
+    try:
+        data = {"id": each.name, "status": "ok"} if schema is None else _made(each, schema)
+    except Unmakeable as problem:
+        return False, f"No output was found that fits the output_schema: {problem}", {}
+    context = Context(tool_name=each.tool.qualified_name)
+    written, _ = result_dialects.write("ctp", results.ok(data), context=context)
+    errors = judging.judge(written, "schema")
+    return (
+        not errors,
+        "A simulated result is a valid CTP result" if not errors else "It is no valid CTP result",
+        ({"errors": errors} if errors else {}),
+    )
+
+
+def _made(each: Checked, schema: JsonObject) -> Any:
+    return making.made(schema, Source(_SEED, each.tool.qualified_name, each.version.version))
+
+
+def _description(each: Checked) -> Finding:
+    properties = each.version.input_schema.get("properties", {})
+    bare = [name for name, schema in properties.items() if not (isinstance(schema, dict) and schema.get("description"))]
+    if bare:
+        return _warning(f"Parameters without a description: {', '.join(bare)[:200]}", parameters=bare)
+    return True, "Every parameter is described", {}
+
+
+_CHECKS: Final[dict[str, Callable[[Checked], Finding]]] = {
+    "input_schema": _input_schema,
+    "output_schema": _output_schema,
+    "portable_name": _portable_name,
+    "annotations": _annotations,
+    "result": _result,
+    "description": _description,
+}

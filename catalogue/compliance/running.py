@@ -1,0 +1,32 @@
+"""A compliance run: the same for REST, the page and the command (catalogue 3.9, C121 to C127)."""
+
+from catalogue import servers, tools
+from catalogue.compliance import own, upstream
+from catalogue.compliance.subject import Checked, Report, Subject
+from catalogue.models import Tool
+from catalogue.wire_compliance import ComplianceIn, ReportOut
+from catalogue.worlds import keeping
+from core.actor import Actor
+from core.errors import NotFound
+
+
+def run(actor: Actor | None, org_id: int, body: ComplianceIn) -> ReportOut:
+    """Check a server of an org or of everybody.
+
+    Raises `NotFound` for a server or world that cannot be seen from there, `Expired` for a world that is over.
+    """
+    server = servers.server_for(org_id, body.server)
+    rows = list(Tool.objects.filter(server=server).select_related("server").order_by("pk"))
+    checked = [Checked(tool, version, tools.stored(tool, version)) for tool, version in tools.with_versions(rows)]
+    world = None
+    if body.world_id is not None and actor is not None:
+        world = keeping.open_world(actor, body.world_id)
+        if world.org_id != org_id:
+            raise NotFound(f"There is no world {body.world_id[:80]}.")
+    subject, report = Subject(server, checked, org_id, actor, world), Report()
+    if "upstream" in body.include:
+        upstream.check(subject, report)
+    if "heddle" in body.include:
+        own.check(subject, report)
+    failed = [each.check_name for each in report.results if not each.passed]
+    return ReportOut(results=report.results, all_passed=not failed, failed=failed)

@@ -1,0 +1,108 @@
+"""What is checked: a server with its tools, and a way to call them that does no harm (catalogue 3.9, C127)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from catalogue import calling, naming, targets
+from catalogue.models import Tool, ToolServer, ToolVersion, World
+from catalogue.record import Stored
+from catalogue.results import ToolResult
+from catalogue.spec import ToolContext
+from catalogue.wire_calls import CallIn
+from catalogue.wire_compliance import CheckOut
+from catalogue.wire_worlds import WorldCallIn
+from catalogue.worlds import calling as played
+from core.actor import Actor
+
+
+@dataclass(frozen=True, slots=True)
+class Invoked:
+    """What a call without arguments came to: the result, whether the handler raised, whether it gave an object."""
+
+    result: ToolResult
+    has_raised: bool
+    is_object: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A tool with its present version."""
+
+    tool: Tool
+    version: ToolVersion
+    stored: Stored
+
+    @property
+    def name(self) -> str:
+        return self.tool.name
+
+    @property
+    def required(self) -> list[str]:
+        """The arguments that a call needs."""
+        return list(self.version.input_schema.get("required", []))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A server as the checks see it. Without an actor, as on a command line, calls are made in nobody's name."""
+
+    server: ToolServer
+    tools: list[Checked]
+    org_id: int
+    actor: Actor | None
+    world: World | None
+
+    def why_not_called(self, checked: Checked) -> str | None:
+        """Why a tool is not called with nothing at all, or None where it may be.
+
+        Without a world only what may be repeated, or changes nothing, is: a check must not book a seat (C127).
+        """
+        if checked.required:
+            return "has required params"
+        if self.world is not None:
+            return None
+        if not (checked.version.idempotent or checked.version.annotations.get("read_only") is True):
+            return "is neither idempotent nor read-only, and no world was given"
+        if targets.target_for(checked.tool).run is None:
+            return "has no handler that Heddle can run"
+        return None
+
+    def invoke(self, checked: Checked) -> Invoked:
+        """Call it with `{}`, on record as every call is."""
+        if self.world is not None:
+            return self._played(checked, self.world)
+        noted: dict[str, Any] = {}
+        target = targets.target_for(checked.tool)
+        assert target.run is not None
+        run = target.run
+
+        def noting(arguments: Mapping[str, Any], context: ToolContext) -> Any:
+            try:
+                noted["value"] = run(arguments, context)
+            except BaseException:
+                noted["raised"] = True
+                raise
+            return noted["value"]
+
+        user_id = self.actor.user_id if self.actor else None
+        result = calling.make(user_id, self.org_id, replace(target, run=noting), CallIn(arguments={}))
+        return Invoked(result, "raised" in noted or "value" not in noted, isinstance(noted.get("value"), dict))
+
+    def _played(self, checked: Checked, world: World) -> Invoked:
+        name = naming.join(self.server.name, checked.name)
+        assert self.actor is not None
+        answer = played.call(self.actor, world, WorldCallIn(tool=name, input={}))
+        result = ToolResult.model_validate(answer.result)
+        return Invoked(result, False, result.success and isinstance(result.data, dict))
+
+
+@dataclass
+class Report:
+    """What the checks found so far."""
+
+    results: list[CheckOut] = field(default_factory=list)
+
+    def add(self, passed: bool, check_name: str, message: str, **details: Any) -> None:
+        """Note one check."""
+        self.results.append(CheckOut(passed=passed, check_name=check_name, message=message, details=details))

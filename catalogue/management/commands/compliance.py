@@ -1,0 +1,50 @@
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import Org
+from accounts.orgs import org_named
+from catalogue.compliance import running
+from catalogue.wire_compliance import PARTS, ComplianceIn, ReportOut
+from core import bodies
+from core.errors import DomainError
+
+
+class Command(BaseCommand):
+    help = "Check the tools of a server. Leaves with 1 where a check fails, so that a pipeline can stop there."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("server")
+        parser.add_argument("--org", help="short name of the org, where there are several")
+        parser.add_argument("--include", action="append", choices=PARTS, help="only these checks; may be repeated")
+        parser.add_argument("--json", action="store_true", help="the report as the REST route gives it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            asked = {"server": options["server"], "include": options["include"] or [*PARTS]}
+            report = running.run(None, _org(options["org"]).pk, bodies.parse(ComplianceIn, asked))
+        except DomainError as problem:
+            raise CommandError(problem.message, returncode=2) from None
+        if options["json"]:
+            self.stdout.write(report.model_dump_json(indent=2))
+        else:
+            self._tell(report)
+        if not report.all_passed:
+            sys.exit(1)
+
+    def _tell(self, report: ReportOut) -> None:
+        for each in report.results:
+            word = "FAIL" if not each.passed else "warn" if each.details.get("warning") else "ok"
+            self.stdout.write(f"{word:4}  {each.check_name}: {each.message}")
+        self.stdout.write(f"{len(report.results)} checks, {len(report.failed)} failed")
+
+
+def _org(slug: str | None) -> Org:
+    if slug is not None:
+        return org_named(slug)
+    orgs = list(Org.objects.all()[:2])
+    if len(orgs) != 1:
+        raise CommandError("Name the org with --org: there is not exactly one.", returncode=2)
+    return orgs[0]

@@ -1,0 +1,190 @@
+"""The pages of worlds: thin doors to the same verbs as the REST routes (catalogue 3.8)."""
+
+from typing import Any
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.authentication import page_actor
+from accounts.pages import current_org, required_org, signed_in
+from catalogue.models import World, WorldFixture
+from catalogue.wire_worlds import RecordedIn, WorldCallIn, WorldIn, WorldToolsIn
+from catalogue.worlds import calling, failing, keeping
+from catalogue.worlds import fixtures as given
+from core import bodies, forms, paging
+from core.actor import Actor
+from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, NotFound
+from core.rendering import json_html
+
+PAGE = 50
+LINES = 20
+STATUSES = {"": "All", **dict(World.Status.choices)}
+MODES = (
+    ("stateful", "Stateful", "what was created is found again, changed and deleted"),
+    ("examples", "Examples", "fixtures first, else made of what they hold"),
+    ("schema_only", "Schema only", "made from the schemas alone"),
+)
+FIELDS = ("mode", "seed", "tools", "rate", "codes", "ttl_seconds", "strict_fixtures")
+_NAMES = {"failure_profile.rate": "rate", "failure_profile.codes": "codes", "failure_profile": "codes"}
+
+
+@signed_in
+@require_GET
+def worlds(request: HttpRequest) -> HttpResponse:
+    """The worlds of the org, newest first; the address is the state."""
+    org, status, after = current_org(request), request.GET.get("status", ""), request.GET.get("after", "")
+    found = keeping.listed(org.pk, status or None, limit=PAGE, page_token=after or None) if org else None
+    context = {
+        "items": found.items if found else [],
+        "next_url": paging.next_url(request.GET, found.next_token if found else None),
+        "views": [(key, word, key == status) for key, word in STATUSES.items()],
+        "first_run": not (status or after),
+    }
+    return render(request, "catalogue/worlds.html", context)
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Make a world (C102, C116, C118)."""
+    said = request.POST if request.method == "POST" else request.GET
+    typed: dict[str, Any] = {name: said.get(name, "") for name in FIELDS} | {"codes": said.getlist("codes")}
+    typed["mode"] = typed["mode"] or "stateful"
+    if request.method == "GET":
+        return _new(request, typed)
+    try:
+        body = bodies.parse(WorldIn, _asked(typed))
+        world = keeping.create(page_actor(request), required_org(request).pk, body)
+    except (InvalidRequest, NotFound, NoOrgProvided) as problem:
+        return _new(request, typed, problem)
+    notes.success(request, f"The world is there. Its seed is {world.seed}.")
+    return redirect("catalogue:world", world.world_id)
+
+
+def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | None = None) -> HttpResponse:
+    errors = {}
+    if isinstance(problem, NotFound):
+        errors = {"tools": problem.message}
+    elif problem:
+        errors = forms.reasons(problem, (*FIELDS, *_NAMES), otherwise="form", names=_NAMES)
+    context = {"typed": typed, "errors": errors, "modes": MODES, "codes": [*failing.CODES]}
+    return render(request, "catalogue/worlds_new.html", context, status=problem.status if problem else 200)
+
+
+def _asked(typed: dict[str, Any]) -> dict[str, Any]:
+    """The body that a client would send."""
+    asked: dict[str, Any] = {"mode": typed["mode"], "tools": forms.listed(typed["tools"].replace("\n", ","))}
+    for name in ("seed", "ttl_seconds"):
+        if typed[name].strip():
+            asked[name] = forms.json_of(name, typed[name])
+    rate = forms.json_of("rate", typed["rate"]) if typed["rate"].strip() else 0
+    if rate or typed["codes"]:
+        asked["failure_profile"] = {"rate": rate, "codes": typed["codes"]}
+    asked["strict_fixtures"] = typed["strict_fixtures"] == "true"
+    bodies.check_storable(asked)
+    return asked
+
+
+@signed_in
+@require_GET
+def detail(request: HttpRequest, world_id: str) -> HttpResponse:
+    """One world: its tools, what it remembers, what was called, and a form to call."""
+    actor = page_actor(request)
+    return _detail(request, actor, keeping.world_for(actor, world_id))
+
+
+def _detail(
+    request: HttpRequest,
+    actor: Actor,
+    world: World,
+    typed: dict[str, str] | None = None,
+    problem: DomainError | None = None,
+    called: Any = None,
+) -> HttpResponse:
+    state = keeping.state(world)
+    context = {
+        "world": keeping.world_out(world),
+        "tools": sorted(world.tools.all(), key=lambda tool: tool.qualified_name),
+        "fixture_count": WorldFixture.objects.filter(world=world).count(),
+        "entities": [
+            (noun, [(entity_id, json_html(data)) for entity_id, data in held.items()])
+            for noun, held in state.entities.items()
+        ],
+        "history": state.history[::-1],
+        "log": calling.latest(actor, world, LINES),
+        "typed": typed or {"tool": request.GET.get("tool", ""), "input": ""},
+        "errors": forms.reasons(problem, ("tool", "input", "tools"), otherwise="form") if problem else {},
+        "called": called,
+        "answer": json_html(called.output if called.result["success"] else called.result["error"]) if called else "",
+    }
+    return render(request, "catalogue/worlds_one.html", context, status=problem.status if problem else 200)
+
+
+@signed_in
+@require_POST
+def tools(request: HttpRequest, world_id: str) -> HttpResponse:
+    """Give the world tools of the catalogue."""
+    actor, world = _open(request, world_id)
+    names = forms.listed(request.POST.get("tools", "").replace("\n", ","))
+    bodies.check_storable(names)
+    try:
+        keeping.add_tools(world, bodies.parse(WorldToolsIn, {"tools": names}))
+    except (InvalidRequest, NotFound) as problem:
+        shown = InvalidRequest(f"tools: {problem.message}") if isinstance(problem, NotFound) else problem
+        return _detail(request, actor, world, problem=shown)
+    return redirect("catalogue:world", world.world_id)
+
+
+@signed_in
+@require_POST
+def call(request: HttpRequest, world_id: str) -> HttpResponse:
+    """Call a tool by hand; the answer stands above the form."""
+    actor, world = _open(request, world_id)
+    typed = {"tool": request.POST.get("tool", ""), "input": forms.lines(request.POST.get("input", ""))}
+    try:
+        bodies.check_storable(typed)
+        said = forms.json_of("input", typed["input"])
+        body = bodies.parse(WorldCallIn, {"tool": typed["tool"], "input": {} if said is None else said})
+        called = calling.call(actor, world, body)
+    except (InvalidRequest, Conflict) as problem:
+        return _detail(request, actor, world, typed, problem)
+    return _detail(request, actor, keeping.world_for(actor, world_id), typed, called=called)
+
+
+@signed_in
+@require_POST
+def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
+    """Take fixtures from calls that were really made."""
+    actor, world = _open(request, world_id)
+    count = given.take_recorded(actor, world, RecordedIn())
+    notes.success(request, f"The world has {count} fixture{'' if count == 1 else 's'} now.")
+    return redirect("catalogue:world", world.world_id)
+
+
+@signed_in
+@require_POST
+def reset(request: HttpRequest, world_id: str) -> HttpResponse:
+    """Back to its first step (C111)."""
+    _, world = _open(request, world_id)
+    is_hard = request.POST.get("hard") == "true"
+    keeping.reset(world, hard=is_hard)
+    notes.success(request, "Back at step 0, and nothing is remembered." if is_hard else "Back at step 0.")
+    return redirect("catalogue:world", world.world_id)
+
+
+@signed_in
+@require_POST
+def close(request: HttpRequest, world_id: str) -> HttpResponse:
+    """Let it answer nothing any more (C117)."""
+    world = keeping.world_for(page_actor(request), world_id)
+    keeping.close(world)
+    notes.success(request, "The world is closed. Its calls stay on record.")
+    return redirect("catalogue:world", world.world_id)
+
+
+def _open(request: HttpRequest, world_id: str) -> tuple[Actor, World]:
+    """Who asks, and the world, where it still answers."""
+    actor = page_actor(request)
+    return actor, keeping.open_world(actor, world_id)

@@ -1,0 +1,253 @@
+"""What a tool of a world answers: a fixture, something remembered, or something made up (C102 to C109)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from catalogue import results, validating
+from catalogue.models import World, WorldFixture, WorldTool
+from catalogue.record import JsonObject
+from catalogue.results import ToolResult
+from catalogue.subschemas import hoisted
+from catalogue.worlds import making, remembering, verbs
+from catalogue.worlds.drawing import Source
+from catalogue.worlds.making import Hints
+from catalogue.worlds.remembering import Memory
+from catalogue.worlds.verbs import Reading
+from core.canonical import fingerprint
+
+_SAYS_NOTHING: Final = frozenset({"type", "title", "description", "$schema", "$id", "$comment", "$defs"})
+_MAX_SEEN: Final = 100
+TOO_LARGE: Final = "the answer was too large to be remembered"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A value, and what it was made from."""
+
+    value: Any
+    source: Literal["fixture", "default", "state", "generated"]
+    warnings: tuple[str, ...] = ()
+
+
+def answered(world: World, tool: WorldTool, arguments: JsonObject) -> Answer | ToolResult:
+    """The answer to checked arguments; a result where there is none. Raises `Unmakeable` and `Full`."""
+    call = _Call(world, tool, arguments)
+    if world.mode == World.Mode.STATEFUL and call.reading.action is not None:
+        return _Remembered(call).answer()
+    return call.from_fixtures() or call.generated(call.source())
+
+
+class _Call:
+    """One call with everything that an answer may be made from."""
+
+    def __init__(self, world: World, tool: WorldTool, arguments: JsonObject) -> None:
+        self.world, self.tool, self.arguments = world, tool, arguments
+        self.reading: Reading = verbs.reading_of(tool.name, arguments)
+        self._fixtures: list[WorldFixture] = []
+        if world.mode != World.Mode.SCHEMA_ONLY:
+            self._fixtures = list(WorldFixture.objects.filter(world=world, tool=tool.folded).order_by("pk"))
+
+    def source(self, *state: Any) -> Source:
+        """The draws of this call, with the state and the fixtures that it depends on."""
+        world, tool = self.world, self.tool
+        seen = [[each.match, each.output] for each in self._fixtures]
+        return Source(world.seed, tool.folded, tool.version, world.mode, self.arguments, [*state], seen)
+
+    def exact(self) -> Answer | None:
+        """The fixture for this very input (C106)."""
+        match = fingerprint(self.arguments) if self._fixtures else ""
+        found = next((each for each in self._fixtures if match and each.match == match), None)
+        return Answer(found.output, "fixture") if found else None
+
+    def default(self) -> Answer | None:
+        """The fixture for any input (C107)."""
+        found = next((each for each in self._fixtures if not each.match), None)
+        return Answer(found.output, "default") if found else None
+
+    def from_fixtures(self) -> Answer | None:
+        return self.exact() or self.default()
+
+    def generated(self, source: Source, known: Mapping[str, Any] | None = None) -> Answer | ToolResult:
+        """Something that fits, made of what is known; a strict world makes nothing up."""
+        if self.world.strict_fixtures and known is None:
+            said = f"No fixture of {self.tool.qualified_name} fits this input, and this world makes nothing up."
+            return results.fail("NOT_FOUND", said, {"reason": "no_fixture"})
+        return Answer(self.made(source, known or {}), "generated" if known is None else "state")
+
+    def made(self, source: Source, known: Mapping[str, Any]) -> Any:
+        """A value under the output schema; without one, an object with an id and a status (C104)."""
+        echo = {**self.arguments, **known}
+        given = self.arguments.get(self.reading.id_name)
+        if given is not None:
+            echo.setdefault("id", given)
+        schema = self.tool.output_schema
+        if schema is None or says_nothing(schema):
+            own = {"id": f"{self.reading.noun or 'id'}_{source.below(16**8):08x}", "status": "ok"}
+            return {**own, **known, "id": echo.get("id", own["id"])}
+        return making.made(schema, source, self.hints(echo))
+
+    def hints(self, echo: Mapping[str, Any]) -> Hints:
+        if self.world.mode == World.Mode.SCHEMA_ONLY:
+            return Hints(echo)
+        return Hints(echo, _seen([each.output for each in self._fixtures]), schema_examples=True)
+
+
+class _Remembered:
+    """A call of a stateful world that makes, reads, changes or drops something."""
+
+    def __init__(self, call: _Call) -> None:
+        self.call = call
+        self.world, self.arguments, self.reading = call.world, call.arguments, call.reading
+        self.memory = Memory(call.world, call.reading.noun)
+        self.source = call.source(self.memory.count())
+
+    def answer(self) -> Answer | ToolResult:
+        if self.reading.action == "create":
+            return self._create()
+        if self.reading.action == "list":
+            return self._list()
+        given = self.reading.given_id(self.arguments)
+        row = self.memory.find(given) if given is not None else None
+        row = row or (self.memory.like(self.arguments) if self.reading.action == "read" else None)
+        if row is not None and row.is_dropped:
+            self._note(given)
+            said = f"There is no {self.reading.noun} {row.entity_id[:100]} any more."
+            return results.fail("NOT_FOUND", said, {"reason": "unknown_entity"})
+        if given is None:
+            # Which one is meant nobody said: the same question is about the same one.
+            given = row.entity_id if row else fingerprint(self.arguments)
+            row = row or self.memory.find(given)
+        return self._known(given, row.data) if row else self._unknown(given)
+
+    def _create(self) -> Answer | ToolResult:
+        answer = self.call.from_fixtures()
+        if answer is None:
+            # What was sent belongs to what is made, where the schema does not say what comes back.
+            is_free = self._is_open() and not self.world.strict_fixtures
+            found = self.call.generated(self.source, self.arguments if is_free else None)
+            if isinstance(found, ToolResult):
+                return found
+            answer = Answer(found.value, "generated")
+        given = verbs.id_of(answer.value, self.reading.noun)
+        if given is None:
+            given = self.reading.given_id(self.arguments) if self.reading.id_name in self.arguments else None
+        if given is None:
+            given = f"{self.reading.noun}_{self.memory.count() + 1}"
+        return self._keep(given, {**self.arguments, **_plain(answer.value, self.reading.noun)}, answer)
+
+    def _list(self) -> Answer | ToolResult:
+        exact = self.call.exact()
+        self._note(None)
+        held = [row.data for row in self.memory.held()]
+        if exact or not held:
+            answer = exact or self.call.default()
+            return answer or self._listed([])
+        return self._listed(held)
+
+    def _listed(self, held: list[Any]) -> Answer | ToolResult:
+        """The entities in the first list of the output that takes them; made up where there is none."""
+        schema = self.call.tool.output_schema
+        if self._is_open():
+            return Answer({"items": held, "count": len(held)}, "state")
+        assert schema is not None
+        whole = hoisted(schema)
+        if whole.get("type") == "array":
+            items = self._rows(whole.get("items", {}), held)
+            return Answer(items, "state") if not validating.problems(items, whole) else self.call.generated(self.source)
+        for name, inner in whole.get("properties", {}).items():
+            if isinstance(inner, dict) and inner.get("type") == "array":
+                items = self._rows(inner.get("items", {}), held)
+                counted = dict.fromkeys(("count", "total", "total_count"), len(items))
+                value = self.call.made(self.source, {name: items, **counted})
+                if isinstance(value, dict) and value.get(name) == items:
+                    return Answer(value, "state")
+        return self.call.generated(self.source)
+
+    def _rows(self, schema: Any, held: list[Any]) -> list[Any]:
+        if not isinstance(schema, dict) or says_nothing(schema):
+            return held
+        whole = {**schema, "$defs": {**hoisted(self.call.tool.output_schema or {}).get("$defs", {})}}
+        hints = [self.call.hints({**data, "id": self._id_in(data)}) for data in held]
+        return [making.made(whole, self.source.child(place), each) for place, each in enumerate(hints)]
+
+    def _known(self, given: Any, data: JsonObject) -> Answer | ToolResult:
+        exact = self.call.exact()
+        match self.reading.action:
+            case "delete":
+                answer = exact or self.call.generated(self.source, data)
+                if not isinstance(answer, ToolResult):
+                    self.memory.drop(given)
+                    self._note(given)
+                return answer
+            case "update":
+                changed = {name: value for name, value in self.arguments.items() if name != self.reading.id_name}
+                data = {**data, **changed}
+                return self._keep(given, data, exact or self._shown(given, data))
+        self._note(given)
+        return exact or self._shown(given, data)
+
+    def _unknown(self, given: Any) -> Answer | ToolResult:
+        """Nobody made it here, so it has been there all along: it is made up now, and stays."""
+        answer = self.call.from_fixtures() or self.call.generated(self.source)
+        if isinstance(answer, ToolResult):
+            return answer
+        if self.reading.action == "delete":
+            self.memory.drop(given)
+            self._note(given)
+            return answer
+        changed = self.arguments if self.reading.action == "update" else {}
+        named = {self.reading.id_name: given} if self.reading.id_name in self.arguments else {}
+        return self._keep(given, {**_plain(answer.value, self.reading.noun), **changed, **named}, answer)
+
+    def _shown(self, given: Any, data: JsonObject) -> Answer:
+        """An entity in the shape that this tool answers with."""
+        if self._is_open():
+            return Answer(data, "state")
+        known = {**data, "id": data.get("id", given), self.reading.id_name: data.get(self.reading.id_name, given)}
+        nested = {self.reading.noun: data} if self.reading.noun not in data else {}
+        return Answer(self.call.made(self.source, {**known, **nested}), "state")
+
+    def _keep(self, given: Any, data: JsonObject, answer: Answer) -> Answer:
+        is_kept = self.memory.keep(given, data)
+        self._note(given)
+        return answer if is_kept else Answer(answer.value, answer.source, (TOO_LARGE,))
+
+    def _note(self, given: Any) -> None:
+        assert self.reading.action is not None
+        remembering.note(self.world, self.reading.action, self.reading.noun, given)
+
+    def _is_open(self) -> bool:
+        schema = self.call.tool.output_schema
+        return schema is None or says_nothing(schema)
+
+    def _id_in(self, data: JsonObject) -> Any:
+        return data.get("id", data.get(self.reading.id_name))
+
+
+def says_nothing(schema: JsonObject) -> bool:
+    """Whether it is met by any object: then nothing tells what to make."""
+    return schema.keys() <= _SAYS_NOTHING and schema.get("type", "object") == "object"
+
+
+def _plain(value: Any, noun: str) -> JsonObject:
+    """The fields of what was made, whether they stand at the top or under the noun."""
+    if not isinstance(value, dict):
+        return {"value": value}
+    inner = value.get(noun)
+    return {**value, **inner} if isinstance(inner, dict) else value
+
+
+def _seen(outputs: Sequence[Any]) -> dict[str, list[Any]]:
+    """The plain values of examples by the name they stood under."""
+    found: dict[str, list[Any]] = {}
+    pending: list[tuple[str, Any]] = [("", output) for output in reversed(outputs)]
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(reversed(list(value.items())))
+        elif isinstance(value, list):
+            pending.extend((name, each) for each in reversed(value))
+        elif value is not None and value not in found.setdefault(name, []) and len(found[name]) < _MAX_SEEN:
+            found[name].append(value)
+    return found

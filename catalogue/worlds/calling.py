@@ -1,0 +1,97 @@
+"""Calls in a world on record, and the log they make (catalogue 3.8, C120, C134)."""
+
+from typing import Any
+
+from django.db import transaction
+
+from catalogue import calls
+from catalogue.executing import Execution
+from catalogue.models import Call, World
+from catalogue.wire_worlds import LoggedOut, LogPageOut, WorldCallIn, WorldCallOut
+from catalogue.worlds.playing import Played, play
+from core import paging
+from core.actor import Actor
+from core.canonical import size_of
+from core.errors import InvalidRequest
+
+MAX_INPUT_BYTES = 1024 * 1024
+
+
+def call(actor: Actor, world: World, body: WorldCallIn) -> WorldCallOut:
+    """Call a tool of a world. A failure is data; raises `Expired`, `Conflict` and, over 1 MiB, `InvalidRequest`."""
+    if size_of(body.input) > MAX_INPUT_BYTES:
+        raise InvalidRequest("input: is larger than 1 MiB", details={"reason": "too_large"})
+    with transaction.atomic():
+        played = play(world.pk, body.tool, body.input, key=body.idempotency_key)
+        row = recorded(world, played, body.tool, body.input, created_by_id=actor.user_id)
+    return WorldCallOut(
+        call_id=row.call_id,
+        output=played.result.data,
+        result=played.result.model_dump(),
+        **{name: played.facts[name] for name in _TOLD},
+    )
+
+
+_TOLD = ("step_count", "cache_hit", "mode_used", "source", "validation", "seed")
+
+
+def recorded(
+    world: World, played: Played, name: str, arguments: Any, *, data_ref: dict[str, str] | None = None, **columns: Any
+) -> Call:
+    """The record of a call that was played, in the transaction that played it."""
+    result, tool = played.result, played.tool
+    attempt = {"attempt": 1, "success": result.success, "code": result.error.code if result.error else None}
+    execution = Execution(result, [{**attempt, "execution_time_ms": None}])
+    return Call.objects.create(
+        org_id=world.org_id,
+        **{"attempt": 1, "thread_id": "", **columns},
+        server=tool.server if tool else "",
+        tool=tool.name if tool else name[:200],
+        version=tool.version if tool else 0,
+        arguments=arguments,
+        outcome=Call.Outcome.SUCCESS if result.success else Call.Outcome.ERROR,
+        runtime_ms=0,
+        answer=calls.answer_of(execution, data_ref),
+        world=world,
+        world_facts=played.facts,
+    )
+
+
+def attempts_of(use_id: str) -> int:
+    """How often a call of a thread was recorded already."""
+    return Call.objects.filter(tool_use_id=use_id).count()
+
+
+def log(actor: Actor, world: World, *, limit: int, page_token: str | None) -> LogPageOut:
+    """A page of a world's calls in order (C120). What a thread called is shown to those who may see that call."""
+    rows = Call.objects.visible_to(actor).filter(world=world).select_related("created_by")
+    if page_token:
+        rows = rows.filter(pk__gt=paging.decode(page_token, 1)[0])
+    found = list(rows.order_by("pk")[: limit + 1])
+    next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
+    return LogPageOut(items=[_line(row) for row in found[:limit]], next_token=next_token)
+
+
+def latest(actor: Actor, world: World, count: int) -> list[LoggedOut]:
+    """The last lines of the log, newest first."""
+    rows = Call.objects.visible_to(actor).filter(world=world).select_related("created_by")
+    return [_line(row) for row in rows.order_by("-pk")[:count]]
+
+
+def _line(row: Call) -> LoggedOut:
+    result = (row.answer or {}).get("result") or {}
+    facts = row.world_facts or {}
+    return LoggedOut(
+        call_id=row.call_id,
+        tool=row.qualified_name,
+        version=row.version,
+        input=row.arguments,
+        output=result.get("data"),
+        error=result.get("error"),
+        step=facts.get("step_count", 0),
+        cache_hit=facts.get("cache_hit", False),
+        source=facts.get("source"),
+        created=row.begun,
+        created_by=row.created_by and row.created_by.email,
+        thread_id=row.thread_id or None,
+    )

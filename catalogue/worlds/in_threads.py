@@ -1,0 +1,83 @@
+"""A world under a thread: its tools stand in for Heddle's own, and nothing outside is touched (catalogue 3.8).
+
+A thread may be started or forked in a world. Only `get_tool_data` stays: it reads what was put aside in the org.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from catalogue import builtin, data, results
+from catalogue.calls import Made
+from catalogue.executing import Execution
+from catalogue.models import World, WorldTool
+from catalogue.spec import ToolSpec
+from catalogue.worlds import calling, keeping
+from catalogue.worlds.playing import play
+from core.actor import Actor
+from core.errors import Expired, InvalidRequest, NotFound
+
+_MODEL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ALWAYS = ("get_tool_data",)
+
+
+def world_for(actor: Actor, org_id: int, world_id: str) -> World:
+    """An open world of the thread's org. Raises `InvalidRequest` for any other, `Expired` for one that is over."""
+    try:
+        world = keeping.open_world(actor, world_id)
+    except NotFound as problem:
+        raise InvalidRequest(f"world_id: {problem.message}") from None
+    if world.org_id != org_id:
+        raise InvalidRequest(f"world_id: There is no world {world.world_id} in the thread's org.")
+    return world
+
+
+class Stage:
+    """The tools of a world under the names that a model calls them by, as they are when a turn is taken up."""
+
+    def __init__(self, world_pk: int) -> None:
+        self._world_pk = world_pk
+        self._tools: dict[str, WorldTool] = {}
+        for tool in WorldTool.objects.filter(world=world_pk).order_by("pk"):
+            self._tools.setdefault(_name_of(tool), tool)
+        self.specs: Mapping[str, ToolSpec] = {
+            **{name: builtin.TOOLS[name] for name in _ALWAYS},
+            **{name: ToolSpec(name, tool.description, tool.input_schema, None) for name, tool in self._tools.items()},
+        }
+
+    def has(self, name: str) -> bool:
+        """Whether the world answers it."""
+        return name in self._tools
+
+    def call(self, name: str, arguments: Any, thread_id: str, use_id: str, user_id: int | None) -> Made:
+        """Play a call of a turn and record it; the same use again has the same answer, what is large is put aside.
+
+        A world that is over fails the call: what began in a world never falls through to the real tool.
+        """
+        world = World.objects.get(pk=self._world_pk)
+        tool = self._tools[name]
+        try:
+            played = play(world.pk, tool.folded, arguments, key=use_id)
+        except Expired as problem:
+            return Made(Execution(results.fail("NOT_FOUND", problem.message, {"reason": "world_over"})))
+        limit, raw = data.INLINE_MAX_BYTES, {"tool": name, "version": tool.version, "value": played.result.data}
+        shown, ref = data.stashed(played.result, world.org_id, user_id, stash="auto", inline_max_bytes=limit)
+        calling.recorded(
+            world,
+            replace(played, result=shown),
+            name,
+            arguments,
+            created_by_id=user_id,
+            thread_id=thread_id,
+            tool_use_id=use_id,
+            attempt=calling.attempts_of(use_id) + 1,
+            data_ref=ref,
+        )
+        return Made(Execution(shown), ref, raw)
+
+
+def _name_of(tool: WorldTool) -> str:
+    """Heddle's own under the bare name that they have in every thread; else the qualified one, as providers take it."""
+    name = tool.name if tool.server == "heddle" else tool.qualified_name
+    return name if _MODEL_NAME.fullmatch(name) else re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64]

@@ -1,0 +1,229 @@
+"""Worlds from the first day to the last: made, found, stocked with tools, reset, closed (catalogue 3.8, C117, C118)."""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from catalogue import dialects, naming, tools
+from catalogue.importing import refused
+from catalogue.models import Tool, World, WorldAnswer, WorldEntity, WorldTool
+from catalogue.record import ToolProblem
+from catalogue.schema_rules import check_tool_schema
+from catalogue.wire_worlds import StateOut, WorldIn, WorldOut, WorldPageOut, WorldToolsIn
+from core import ids, paging
+from core.actor import Actor
+from core.errors import Expired, InvalidRequest, NotFound
+
+MAX_TOOLS = 500
+
+
+def create(actor: Actor, org_id: int, body: WorldIn) -> World:
+    """Make a world in an org. Raises `NotFound` for a tool that the org cannot see."""
+    now = timezone.now()
+    with transaction.atomic():
+        world = World.objects.create(
+            org_id=org_id,
+            created_by_id=actor.user_id,
+            mode=body.mode,
+            # Small enough that no client's JSON rounds it.
+            seed=secrets.randbelow(2**53) if body.seed is None else body.seed,
+            seed_given=body.seed is not None,
+            failure_profile=body.failure_profile and body.failure_profile.model_dump(),
+            strict_fixtures=body.strict_fixtures,
+            ttl_seconds=body.ttl_seconds,
+            created=now,
+            expires_at=now + timedelta(seconds=body.ttl_seconds),
+        )
+        _take(world, body.tools)
+    return world_for(actor, world.world_id)
+
+
+def world_for(actor: Actor, world_id: str) -> World:
+    """A world that somebody may see, open or not. Raises `NotFound` (C117)."""
+    found = _shown(World.objects.visible_to(actor)).filter(key=ids.key_of(world_id, ids.WORLD) or "").first()
+    if found is None:
+        raise NotFound(f"There is no world {world_id[:80]}.")
+    return found
+
+
+def open_world(actor: Actor, world_id: str) -> World:
+    """The same, where it still answers. Raises `Expired`."""
+    world = world_for(actor, world_id)
+    require_open(world)
+    return world
+
+
+def require_open(world: World) -> None:
+    """Raise `Expired` for a closed or expired world."""
+    if world.status != World.Status.ACTIVE:
+        raise Expired(f"The world {world.world_id} is {world.status}.", details={"reason": world.status})
+
+
+def held(world_pk: int) -> World:
+    """The row, held until the commit, of a world that still answers. Raises `Expired`."""
+    world = World.objects.select_for_update().get(pk=world_pk)
+    require_open(world)
+    return world
+
+
+def renew(world: World, *changed: str) -> None:
+    """Let it live its time from now on, and store what else has changed."""
+    world.expires_at = timezone.now() + timedelta(seconds=world.ttl_seconds)
+    world.save(update_fields=["expires_at", *changed])
+
+
+def world_out(world: World) -> WorldOut:
+    """The record of a world that was found here."""
+    return WorldOut(
+        world_id=world.world_id,
+        mode=world.mode,
+        seed=world.seed,
+        seed_given=world.seed_given,
+        failure_profile=world.failure_profile,
+        strict_fixtures=world.strict_fixtures,
+        status=world.status,
+        step_count=world.step_count,
+        tools=sorted(tool.qualified_name for tool in world.tools.all()),
+        created=world.created,
+        created_by=world.created_by and world.created_by.email,
+        expires_at=world.expires_at,
+        ttl_seconds=world.ttl_seconds,
+    )
+
+
+def listed(org_id: int, status: str | None, *, limit: int, page_token: str | None) -> WorldPageOut:
+    """A page of an org's worlds, newest first."""
+    rows = _shown(World.objects.filter(org=org_id))
+    if status is not None:
+        if status not in World.Status.values:
+            raise InvalidRequest(f"status: must be one of {', '.join(World.Status.values)}")
+        rows = rows.in_status(status, timezone.now())  # type: ignore[attr-defined]
+    if page_token:
+        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+    found = list(rows.order_by("-pk")[: limit + 1])
+    next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
+    return WorldPageOut(items=[world_out(world) for world in found[:limit]], next_token=next_token)
+
+
+def add_tools(world: World, body: WorldToolsIn) -> list[str]:
+    """Give a world tools of the catalogue, or one in any dialect, in place of one of that name. All names it has."""
+    with transaction.atomic():
+        held(world.pk)
+        if body.tools is not None:
+            _take(world, body.tools)
+        else:
+            _store(world, [_inline(body)])
+        return sorted(WorldTool.objects.filter(world=world).values_list("qualified_name", flat=True))
+
+
+def tool_named(world: World, name: str) -> WorldTool | None:
+    """A tool of the world in any spelling of its name; by its bare name where that is the only one."""
+    own = WorldTool.objects.filter(world=world)
+    read = naming.read(name)
+    spellings = [name, naming.join(*read)] if read else [name]
+    found = own.filter(folded__in=spellings).first()
+    if found is None:
+        bare = list(own.filter(name=name)[:2])
+        found = bare[0] if len(bare) == 1 else None
+    return found
+
+
+def state(world: World) -> StateOut:
+    """What it remembers and what was last done to it."""
+    entities: dict[str, dict[str, Any]] = {}
+    for row in WorldEntity.objects.filter(world=world, is_dropped=False).order_by("pk"):
+        entities.setdefault(row.noun, {})[row.entity_id] = row.data
+    return StateOut(entities=entities, step_count=world.step_count, history=world.history)
+
+
+def reset(world: World, *, hard: bool) -> None:
+    """Back to step 0; a hard reset forgets all entities and keys too. Fixtures and tools stay (C111)."""
+    with transaction.atomic():
+        row = held(world.pk)
+        row.step_count = 0
+        if hard:
+            row.history = []
+            WorldEntity.objects.filter(world=row).delete()
+            WorldAnswer.objects.filter(world=row).delete()
+        renew(row, "step_count", "history")
+
+
+def close(world: World) -> None:
+    """Let it answer nothing any more; doing it twice does no more. Its calls stay on record (C117)."""
+    World.objects.filter(pk=world.pk, closed_at=None).update(closed_at=timezone.now())
+
+
+def _shown(rows: QuerySet[World]) -> QuerySet[World]:
+    return rows.select_related("created_by", "org").prefetch_related("tools")
+
+
+def _take(world: World, names: list[str]) -> None:
+    """Copy tools of the catalogue as they are now."""
+    wanted = {name: naming.read(name) for name in names}
+    read = [each for each in wanted.values() if each]
+    rows = Tool.objects.visible_in(world.org_id).select_related("server")
+    rows = rows.filter(server__folded__in={each.folded for each in read}, name__in={each.name for each in read})
+    found = {(tool.server.folded, tool.name): (tool, version) for tool, version in tools.with_versions(list(rows))}
+    missing = next((name for name, each in wanted.items() if each not in found), None)
+    if missing is not None:
+        raise NotFound(f"There is no tool {missing[:200]} that you can see.")
+    taken = []
+    for key in dict.fromkeys(each for each in read):
+        tool, version = found[key]
+        taken.append(
+            WorldTool(
+                server=tool.server.name,
+                name=tool.name,
+                qualified_name=tool.qualified_name,
+                folded=naming.join(tool.server.folded, tool.name),
+                version=version.version,
+                description=version.description,
+                input_schema=version.input_schema,
+                output_schema=version.output_schema,
+                param_order=version.param_order,
+                idempotent=version.idempotent,
+            )
+        )
+    _store(world, taken)
+
+
+def _inline(body: WorldToolsIn) -> WorldTool:
+    """A foreign tool that no catalogue holds; its own name is what it is called by."""
+    try:
+        found = dialects.read(dialects.dialect_named(body.dialect or ""), body.tool)
+        content = found.content
+        check_tool_schema(content.input_schema, "/input_schema", is_input=True)
+        if content.output_schema is not None:
+            check_tool_schema(content.output_schema, "/output_schema", is_input=False)
+        if not naming.is_tool(found.name):
+            raise ToolProblem("invalid_tool", "/name", "must be 1 to 128 letters, digits, _ . -")
+        server = body.server or found.server or ""
+        if server and not naming.is_server(server):
+            raise ToolProblem("invalid_server", "/server", "is no name of a server")
+    except ToolProblem as problem:
+        raise refused(problem) from None
+    return WorldTool(
+        server=server,
+        name=found.name,
+        qualified_name=naming.join(server, found.name) if server else found.name,
+        folded=naming.join(naming.fold(server), found.name) if server else found.name,
+        description=content.description,
+        input_schema=content.input_schema,
+        output_schema=content.output_schema,
+        param_order=content.param_order,
+        idempotent=content.idempotent,
+    )
+
+
+def _store(world: World, taken: list[WorldTool]) -> None:
+    own = WorldTool.objects.filter(world=world)
+    own.filter(folded__in=[tool.folded for tool in taken]).delete()
+    if own.count() + len(taken) > MAX_TOOLS:
+        raise InvalidRequest(f"tools: a world has at most {MAX_TOOLS} of them", details={"reason": "too_many_tools"})
+    for tool in taken:
+        tool.world = world
+    WorldTool.objects.bulk_create(taken)

@@ -1,0 +1,275 @@
+"""Values that fit a JSON Schema, drawn from a source of chance (catalogue 3.8, C102 to C105).
+
+What is made is checked against the schema, and made anew from further draws where it does not fit: keywords that only a
+solver could satisfy are left to the check.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any, Final
+
+from catalogue import patterns, validating
+from catalogue.record import JsonObject
+from catalogue.subschemas import hoisted
+from catalogue.worlds import matching, words
+from catalogue.worlds.drawing import Source
+from catalogue.worlds.merging import TooMuch, Unmakeable, settled
+from core.canonical import canonical_json
+
+ATTEMPTS: Final = 24
+MAX_SECONDS: Final = 5.0
+"""A stranger's schema may take long. The clock decides whether there is an answer, never which one."""
+_MAX_DEPTH: Final = 24
+_DEEP: Final = 6
+"""From here on only what has to be there is made, so that a schema that holds itself comes to an end."""
+_MAX_PARTS: Final = 20_000
+_MAX_LENGTH: Final = 100_000
+_RANGE: Final = 999
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a value is made of before anything is drawn, wherever the schema takes it.
+
+    `echo`: values by the name of the property, outside of lists. `seen`: values that a property had in examples.
+    """
+
+    echo: Mapping[str, Any] = field(default_factory=dict)
+    seen: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    schema_examples: bool = False
+
+
+NO_HINTS: Final = Hints()
+
+
+def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS) -> Any:
+    """A value that fits the schema. Raises `Unmakeable` where none was found."""
+    whole = hoisted(schema)
+    until = time.monotonic() + MAX_SECONDS
+    for attempt in range(ATTEMPTS):
+        # The last ones do without the hints: an echo may be what does not fit the rest.
+        given = hints if attempt < ATTEMPTS // 2 else NO_HINTS
+        try:
+            value = _Maker(whole, given, attempt, until).value(whole, source.child(attempt), "", 0, is_listed=False)
+        except TooMuch:
+            raise
+        except (Unmakeable, OverflowError):  # a bound of hundreds of digits is no fraction
+            continue
+        if not validating.problems(value, whole):
+            return value
+    raise Unmakeable("no value was found that fits")
+
+
+def example(schema: JsonObject, part: str) -> Any:
+    """The same value every time, drawn with the seed 0 (catalogue 1.4); {} where nothing was found that fits."""
+    try:
+        return made(schema, Source(0, part))
+    except Unmakeable:
+        return {}
+
+
+class _Maker:
+    """One attempt at one value."""
+
+    def __init__(self, whole: JsonObject, hints: Hints, attempt: int, until: float) -> None:
+        self._whole = whole
+        self._hints = hints
+        self._attempt = attempt
+        self._until = until
+        self._parts = 0
+
+    def value(self, schema: Any, source: Source, name: str, depth: int, *, is_listed: bool) -> Any:
+        """A value under a schema, for a property of that name."""
+        self._parts += 1
+        if self._parts > _MAX_PARTS or time.monotonic() > self._until:
+            raise TooMuch("it would be too large, or take too long")
+        if schema is False or depth > _MAX_DEPTH:
+            raise Unmakeable("nothing fits here")
+        plain = settled(schema, self._whole, self._attempt) if isinstance(schema, dict) else {}
+        if not is_listed and name in self._hints.echo and self._takes(plain, self._hints.echo[name]):
+            return deepcopy(self._hints.echo[name])
+        if "const" in plain:
+            return plain["const"]
+        if "enum" in plain:
+            return source.one_of(self._fitting(plain, plain["enum"]))
+        known = [*self._hints.seen.get(name, ()), *(plain.get("examples", ()) if self._hints.schema_examples else ())]
+        if known and (fitting := [each for each in known if self._takes(plain, each)]):
+            return deepcopy(source.one_of(fitting))
+        match self._kind(plain):
+            case "object":
+                return self._object(plain, source, depth)
+            case "array":
+                return self._array(plain, source, name, depth)
+            case "integer":
+                return _number(plain, source, is_whole=True)
+            case "number":
+                return _number(plain, source, is_whole=False)
+            case "boolean":
+                return source.below(2) == 1
+            case "null":
+                return None
+        text = _text(plain, source, name)
+        self._parts += len(text) // 100
+        return text
+
+    def _kind(self, schema: JsonObject) -> str:
+        kinds = schema.get("type")
+        if isinstance(kinds, list):
+            kinds = [kind for kind in kinds if kind != "null"] or kinds
+            return str(kinds[self._attempt % len(kinds)]) if kinds else "null"
+        if isinstance(kinds, str):
+            return kinds
+        signs = {
+            "object": ("properties", "required", "additionalProperties", "patternProperties", "minProperties"),
+            "array": ("items", "prefixItems", "minItems", "contains"),
+            "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        }
+        return next((kind for kind, keys in signs.items() if any(key in schema for key in keys)), "string")
+
+    def _takes(self, plain: JsonObject, value: Any) -> bool:
+        definitions: JsonObject = {name: self._whole[name] for name in ("$defs", "definitions") if name in self._whole}
+        return not validating.problems(value, {**plain, **definitions})
+
+    def _fitting(self, plain: JsonObject, values: Sequence[Any]) -> Sequence[Any]:
+        rest = {name: each for name, each in plain.items() if name != "enum"}
+        fitting = [value for value in values if self._takes(rest, value)]
+        if not fitting:
+            raise Unmakeable("no member of the enum fits")
+        return [value for value in fitting if value is not None] or fitting
+
+    def _object(self, schema: JsonObject, source: Source, depth: int) -> JsonObject:
+        declared = schema.get("properties", {})
+        required = list(schema.get("required", ()))
+        for name, others in schema.get("dependentRequired", {}).items():
+            if name in declared or name in required:
+                required += others
+        value: JsonObject = {}
+        for name in dict.fromkeys([*declared, *required]):
+            is_needed = name in required
+            if not is_needed and depth >= _DEEP:
+                continue
+            try:
+                inner = declared[name] if name in declared else _undeclared(schema, name)
+                value[name] = self.value(inner, source.child(name), name, depth + 1, is_listed=False)
+            except Unmakeable:
+                if is_needed:
+                    raise
+        least, most = schema.get("minProperties", 0), schema.get("maxProperties", len(value))
+        for number in range(len(value), least):
+            name = f"key_{number + 1}"
+            inner = _undeclared(schema, name)
+            value[name] = self.value(inner, source.child(name), name, depth + 1, is_listed=False)
+        for name in [each for each in value if each not in required][::-1][: max(0, len(value) - most)]:
+            del value[name]
+        return value
+
+    def _array(self, schema: JsonObject, source: Source, name: str, depth: int) -> list[Any]:
+        first = schema.get("prefixItems", [])
+        least = max(schema.get("minItems", 0), len(first) if depth < _DEEP else 0)
+        most = schema.get("maxItems", max(least, 3))
+        usual = min(max(least, 1), most)
+        count = least if depth >= _DEEP else usual + source.below(max(1, min(most, usual + 2) - usual + 1))
+        held: list[Any] = []
+        inside = schema.get("contains")
+        wanted = max(schema.get("minContains", 1), 0) if inside is not None else 0
+        count = max(count, wanted)
+        rest = schema.get("items", True)
+        keys: set[str] = set()
+        for place in range(count):
+            if place < len(first):
+                inner: Any = first[place]
+            elif rest is False:
+                break
+            else:
+                inner = {"allOf": [rest, inside]} if place - len(first) < wanted else rest
+            stream = source.child(place)
+            for _ in range(ATTEMPTS if schema.get("uniqueItems") else 1):
+                value = self._item(inner, stream.child(stream.below(2**32)), name, depth)
+                key = canonical_json(value)
+                if key not in keys or not schema.get("uniqueItems"):
+                    keys.add(key)
+                    held.append(value)
+                    break
+        return held
+
+    def _item(self, inner: Any, source: Source, name: str, depth: int) -> Any:
+        singular = name[:-1] if name.endswith("s") else name
+        quiet = _Maker(
+            self._whole, Hints({}, self._hints.seen, self._hints.schema_examples), self._attempt, self._until
+        )
+        quiet._parts = self._parts
+        value = quiet.value(inner, source, singular, depth + 1, is_listed=True)
+        self._parts = quiet._parts
+        return value
+
+
+def _undeclared(schema: JsonObject, name: str) -> Any:
+    """The schema of a property that is asked for and not declared."""
+    for pattern, inner in schema.get("patternProperties", {}).items():
+        try:
+            if patterns.matches(pattern, name):
+                return inner
+        except (patterns.PatternRefused, patterns.SearchTooLong):
+            raise Unmakeable("a pattern cannot be used") from None
+    return schema.get("additionalProperties", True)
+
+
+def _number(schema: JsonObject, source: Source, *, is_whole: bool) -> int | float:
+    """A number between the bounds, on the grid that `multipleOf` asks for; else whole, or with two places."""
+    grid = Fraction(str(schema["multipleOf"])) if "multipleOf" in schema else Fraction(1, 1 if is_whole else 100)
+    step = Fraction(grid.numerator) if is_whole else grid
+    low, high = _bound(schema, "inimum"), _bound(schema, "aximum")
+    least = None if low is None else ceil(low[0] / step) + (low[1] and low[0] % step == 0)
+    most = None if high is None else floor(high[0] / step) - (high[1] and high[0] % step == 0)
+    if least is None:
+        least = 1 if most is None or most >= 1 else most - _RANGE
+    if most is None:
+        most = max(least, floor(_RANGE / step)) if least <= _RANGE / step else least + _RANGE
+    if least <= most:
+        value = step * (least + source.below(most - least + 1))
+    elif low and high and low[0] < high[0] and "multipleOf" not in schema and not is_whole:
+        value = (low[0] + high[0]) / 2
+    elif low and high and low[0] == high[0] and not is_whole and not (low[1] or high[1]):
+        value = low[0]
+    else:
+        raise Unmakeable("no number is between the bounds")
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _bound(schema: JsonObject, name: str) -> tuple[Fraction, bool] | None:
+    """The bound, and whether it is left out itself; the narrower one where there are two."""
+    found = [
+        (Fraction(str(schema[key])), is_open)
+        for key, is_open in ((f"m{name}", False), (f"exclusiveM{name}", True))
+        if key in schema
+    ]
+    if not found:
+        return None
+    pick = max if name == "inimum" else min
+    edge = pick(each for each, _ in found)
+    return edge, (edge, True) in found
+
+
+def _text(schema: JsonObject, source: Source, name: str) -> str:
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if least > _MAX_LENGTH:
+        raise Unmakeable("the text would be too long")
+    if "pattern" in schema:
+        try:
+            return matching.text_found_by(schema["pattern"], source)
+        except matching.NoText:
+            raise Unmakeable("no text was found for the pattern") from None
+    wanted = words.FORMATS.get(schema.get("format", ""))
+    text = wanted(source) if wanted else words.by_name(name, source)
+    if schema.get("contentEncoding") == "base64":
+        text = text.encode().hex()[:64]
+        text = text[: len(text) // 4 * 4]
+    if schema.get("contentMediaType") == "application/json":
+        text = canonical_json({"value": text})
+    while len(text) < least:
+        text += " " + words.words(source)
+    return text if most is None else text[:most].strip() if len(text[:most].strip()) >= least else text[:most]

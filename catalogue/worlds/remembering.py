@@ -1,0 +1,70 @@
+"""What a stateful world remembers: entities by noun and id (catalogue 3.8, C108 to C111)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from catalogue.models import World, WorldEntity
+from catalogue.worlds import verbs
+from core.canonical import size_of
+
+MAX_ENTITIES: Final = 1000
+MAX_ENTITY_BYTES: Final = 64 * 1024
+MAX_HISTORY: Final = 20
+
+
+class Full(Exception):
+    """The world remembers as much as it may."""
+
+
+class Memory:
+    """The entities of one noun in a world whose row the caller holds."""
+
+    def __init__(self, world: World, noun: str) -> None:
+        self._world = world
+        self._rows = WorldEntity.objects.filter(world=world, noun=noun).order_by("pk")
+        self._noun = noun
+
+    def count(self) -> int:
+        """How many there have been, the dropped ones among them: the part of the state that an answer depends on."""
+        return self._rows.count()
+
+    def held(self) -> list[WorldEntity]:
+        """Those that are there, in the order they came."""
+        return list(self._rows.filter(is_dropped=False))
+
+    def find(self, given: Any) -> WorldEntity | None:
+        """The one with that id, dropped ones too."""
+        return self._rows.filter(entity_id=verbs.text_of(given)).first()
+
+    def like(self, arguments: Mapping[str, Any]) -> WorldEntity | None:
+        """The first that has all of these values; none where nothing is asked for."""
+        for row in self.held() if arguments else ():
+            if all(name in row.data and row.data[name] == value for name, value in arguments.items()):
+                return row
+        return None
+
+    def keep(self, given: Any, data: Any) -> bool:
+        """Remember it under that id, over what was there; False where it is too large. Raises `Full`."""
+        if size_of(data) > MAX_ENTITY_BYTES:
+            return False
+        entity_id = verbs.text_of(given)
+        row = self._rows.filter(entity_id=entity_id).first()
+        if row is None:
+            if WorldEntity.objects.filter(world=self._world).count() >= MAX_ENTITIES:
+                raise Full
+            row = WorldEntity(world=self._world, noun=self._noun, entity_id=entity_id)
+        row.data, row.is_dropped = data, False
+        row.save()
+        return True
+
+    def drop(self, given: Any) -> None:
+        """Forget it for good: its id is not found from now on."""
+        self.keep(given, {})
+        self._rows.filter(entity_id=verbs.text_of(given)).update(is_dropped=True)
+
+
+def note(world: World, action: str, noun: str, given: Any) -> None:
+    """A line of the world's history, the caller saves the row."""
+    entity_id = None if given is None else verbs.text_of(given)
+    line = {"step": world.step_count, "action": action, "noun": noun, "id": entity_id}
+    world.history = [*world.history, line][-MAX_HISTORY:]

@@ -1,0 +1,73 @@
+"""What a call does to what a world remembers, read from the tool's name and arguments (C105, C108, C109)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from core.canonical import canonical_json, fingerprint
+
+Action = Literal["create", "read", "list", "update", "delete"]
+_ACTIONS: Final[Mapping[str, Action]] = {
+    **dict.fromkeys(("create", "add", "book", "register", "insert"), "create"),
+    **dict.fromkeys(("get", "find", "fetch", "read", "show", "lookup"), "read"),
+    **dict.fromkeys(("list", "search"), "list"),
+    **dict.fromkeys(("update", "modify", "set", "change"), "update"),
+    **dict.fromkeys(("delete", "cancel", "remove"), "delete"),
+}
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+MAX_ID: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`action` None: it only answers. `noun` is empty where the name is one word."""
+
+    action: Action | None
+    noun: str
+
+    @property
+    def id_name(self) -> str:
+        """The argument that says which one is meant."""
+        return f"{self.noun}_id"
+
+    def given_id(self, arguments: Mapping[str, Any]) -> Any:
+        """The id in the arguments: `<noun>_id`, `id`, or the only argument there is; None without any."""
+        for name in (self.id_name, "id"):
+            if name in arguments:
+                return arguments[name]
+        only = next(iter(arguments.values())) if len(arguments) == 1 else None
+        return only if isinstance(only, str | int) else None
+
+
+def reading_of(name: str, arguments: Mapping[str, Any]) -> Reading:
+    """`cancel_pending_order` with an `order_id` deletes an order; without one, a pending_order."""
+    verb, *rest = [word.lower() for word in _WORD.findall(name)] or [""]
+    action = _ACTIONS.get(verb)
+    whole = "_".join(rest)
+    named = [each[:-3] for each in arguments if each.endswith("_id") and f"_{each[:-3]}_" in f"_{whole}_"]
+    # The longest, and of two the first in the alphabet: not the order in which the arguments came.
+    noun = max(sorted(named), key=len, default="") or _singular(whole)
+    return Reading(action if noun else None, noun[:128])
+
+
+def id_of(value: Any, noun: str) -> Any:
+    """The id inside of an answer: `id`, `<noun>_id`, or that of the object under the noun; None without any."""
+    if not isinstance(value, dict):
+        return None
+    for name in ("id", f"{noun}_id"):
+        if isinstance(value.get(name), str | int):
+            return value[name]
+    return id_of(value[noun], noun) if isinstance(value.get(noun), dict) else None
+
+
+def text_of(given: Any) -> str:
+    """An id as it is kept: the number 7 and the text 7 are one."""
+    text = given if isinstance(given, str) else canonical_json(given)
+    return text if len(text) <= MAX_ID else fingerprint(text)
+
+
+def _singular(noun: str) -> str:
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y"
+    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "is")) else noun

@@ -1,0 +1,168 @@
+"""The pages of worlds and of compliance: made, played, reset and closed in a browser (catalogue 3.8, 3.9)."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from catalogue.models import World
+from tests import make
+from tests.conftest import data_of
+from tests.pages.dom import dom, get, queries
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def alice(browser_of) -> Client:
+    return browser_of("alice")
+
+
+@pytest.fixture
+def world(alice, who) -> World:
+    """A stateful world with a tool that creates and one that reads, made by the form."""
+    alice.post(
+        "/catalogue/worlds/new/",
+        {"mode": "stateful", "seed": "7", "tools": "demo__echo\nheddle__calculate", "rate": "", "ttl_seconds": ""},
+    )
+    return World.objects.get()
+
+
+def path(world: World, place: str = "") -> str:
+    return f"/catalogue/worlds/{world.world_id}/{place}"
+
+
+def test_without_a_world_the_list_says_what_one_is(alice):
+    page = get(alice, "/catalogue/worlds/")
+    assert page.one("main").one("h2").words == "No world has been made yet." and page.none("table")
+
+
+def test_a_world_is_made_by_the_form(alice, world, browser_of):
+    assert (world.seed, world.seed_given, world.mode, world.failure_profile) == (7, True, "stateful", None)
+    row = get(browser_of("bob"), "/catalogue/worlds/").one("tbody").one("tr")
+    assert world.world_id in row.words and "stateful" in row.words
+    assert get(browser_of("eve"), "/catalogue/worlds/").none("table")
+    assert "No world is like that." in get(alice, "/catalogue/worlds/?status=closed").one("main").words
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("seed", {"seed": "seven"}),
+        ("tools", {"tools": "crm__nothing"}),
+        ("rate", {"rate": "2", "codes": "timeout"}),
+        ("rate", {"rate": "often"}),
+        ("ttl_seconds", {"ttl_seconds": "0"}),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(alice, who, field, typed):
+    """C116."""
+    response = alice.post("/catalogue/worlds/new/", {"mode": "stateful", **typed})
+    page = dom(response, 404 if field == "tools" else 400)
+    assert page.id(field).get("aria-invalid") == "true"
+    assert typed[field] in (page.id(field).get("value"), page.id(field).text)
+    assert not World.objects.exists()
+
+
+def test_codes_are_needed_where_something_fails_and_strictness_where_there_are_fixtures(alice, who):
+    for typed in ({"mode": "stateful", "rate": "0.5"}, {"mode": "schema_only", "strict_fixtures": "true"}):
+        response = alice.post("/catalogue/worlds/new/", typed)
+        assert dom(response, 400).all(class_="wrong")
+
+
+def test_a_call_by_hand_shows_its_answer_and_stays_in_the_form(alice, world):
+    page = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'}))
+    assert page.one("section", id="answer").one("h2").words == "It answered"
+    assert page.id("input").text == '{"message": "hi"}'
+    assert page.one("option", selected=True).words == "demo__echo"
+    failed = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "input": "{}"}))
+    assert failed.one("section", id="answer").one("h2").words == "It failed"
+    assert "MISSING_REQUIRED" in failed.one("section", id="answer").words
+    wrong = alice.post(path(world, "call/"), {"tool": "demo__echo", "input": "{"})
+    assert dom(wrong, 400).id("input").text == "{"
+    assert World.objects.get().step_count == 2
+
+
+def test_what_it_remembers_and_what_was_done_is_shown(alice, world, api):
+    tool = {"name": "create_note", "description": "", "parameters": {"type": "object"}, "returns": {"type": "object"}}
+    data_of(api("alice").post(f"/v1{path(world)[:-1]}/tools", {"dialect": "rdk", "tool": tool}))
+    alice.post(path(world, "call/"), {"tool": "create_note", "input": json.dumps({"id": "n1", "text": HOSTILE})})
+    response = alice.get(path(world))
+    page = dom(response)
+    remembered = page.one("section", aria_labelledby="remembered")
+    assert "note" in remembered.words and "n1" in remembered.words and HOSTILE in remembered.words
+    assert HOSTILE not in response.content.decode(), "it is shown, not run"
+    assert "create note n1" in page.one("section", aria_labelledby="history").words
+    assert "lives here alone" in page.one("section", aria_labelledby="its-tools").words
+
+
+def test_tools_are_added_fixtures_taken_and_steps_set_back(alice, world, api):
+    wrong = alice.post(path(world, "tools/"), {"tools": "crm__nothing"})
+    assert "crm__nothing" in dom(wrong, 400).one(class_="wrong").words
+    alice.post(path(world, "tools/"), {"tools": "demo__value, demo__hidden"})
+    assert world.tools.count() == 4
+    api("alice").post("/v1/catalogue/tools/demo__echo/call", {"arguments": {"message": "hello"}})
+    assert "1 fixture." in dom(alice.post(path(world, "fixtures/"), follow=True)).one("aside").words
+    alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hello"}'})
+    alice.post(path(world, "reset/"), {"hard": "true"})
+    assert World.objects.get().step_count == 0
+
+
+def test_a_closed_world_has_no_forms_left(alice, world):
+    """C117."""
+    alice.post(path(world, "close/"))
+    page = get(alice, path(world))
+    assert page.one("main").none("form")
+    assert alice.post(path(world, "call/"), {"tool": "demo__echo"}).status_code == 410
+
+
+def test_a_thread_in_a_world_says_so(alice, who, world):
+    page = get(alice, path(world))
+    [link] = [each for each in page.all("a", class_="btn") if "Thread in it" in each.words]
+    form = get(alice, link["href"])
+    assert form.one("input", name="world")["value"] == world.world_id
+    alice.post("/threads/start/", {"text": '[[call calculate {"expression": "1+1"}]]', "world": world.world_id})
+    make.run_turns()
+    thread = make.Thread.objects.get()
+    assert thread.world == world
+    [mark] = get(alice, f"/threads/{thread.thread_id}/").all("a", href=path(world))
+    assert mark.words == "a world"
+    assert "calculate" in get(alice, path(world)).one("section", aria_labelledby="called").words
+    plain = make.thread(who.alice)
+    assert get(alice, f"/threads/{plain.thread_id}/").none("a", href=path(world))
+    assert alice.get("/threads/start/?world=a/b").status_code == 404
+    alice.post(path(world, "close/"))
+    late = alice.post("/threads/start/", {"text": "Hello", "world": world.world_id})
+    assert "closed" in dom(late, 400).one(role="alert").words
+
+
+def test_a_fork_may_go_into_a_world(alice, who, world):
+    thread = make.thread(who.alice)
+    field = get(alice, f"/threads/{thread.thread_id}/").id("world")
+    assert (field["name"], field["form"]) == ("world", "fork")
+    alice.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "1", "world": world.world_id})
+    assert make.Thread.objects.latest("pk").world == world
+    wrong = alice.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "1", "world": "wld_unknown"})
+    assert "wld_unknown" in dom(wrong, 400).one("main").words
+
+
+def test_ten_more_calls_cost_the_page_no_more_queries(alice, world):
+    alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'})
+    before = queries(alice, path(world)), queries(alice, "/catalogue/worlds/")
+    for _ in range(10):
+        alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'})
+        alice.post("/catalogue/worlds/new/", {"mode": "stateful"})
+    assert (queries(alice, path(world)), queries(alice, "/catalogue/worlds/")) == before
+
+
+def test_the_report_puts_failures_first(alice, who):
+    """C121: a link calls nothing; a form does."""
+    page = get(alice, "/catalogue/compliance/?server=demo")
+    assert page.id("server")["value"] == "demo" and page.none("table")
+    page = dom(alice.post("/catalogue/compliance/", {"server": "demo"}))
+    rows = page.one("tbody").all("tr")
+    words = [row.all("td")[0].words for row in rows]
+    assert words == sorted(words, key=["failed", "warning", "passed"].index)
+    assert "server_metadata" in page.one("tbody").words
+    unknown = alice.post("/catalogue/compliance/", {"server": HOSTILE})
+    assert dom(unknown, 404).id("server")["value"] == HOSTILE
