@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 from catalogue.record import JsonObject
 
@@ -54,6 +55,22 @@ def unresolved(schema: JsonObject) -> tuple[str, str] | None:
         if isinstance(reference, str) and not (_leads(whole, reference) or reference[1:] in anchors):
             return f"{path}/$ref", reference
     return None
+
+
+def target_of(whole: Any, reference: str) -> Any:
+    """What a reference of the form `#/a/b` points to, None where there is nothing."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    found = whole
+    for part in unquote(reference[2:]).split("/") if len(reference) > 1 else ():
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and name.isascii() and name.isdigit() and int(name[:9]) < len(found):
+            found = found[int(name)]
+        elif isinstance(found, dict) and name in found:
+            found = found[name]
+        else:
+            return None
+    return found
 
 
 def _leads(schema: Any, reference: str) -> bool:

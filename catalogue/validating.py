@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote
 
 from catalogue import patterns, results
 from catalogue.formats import FORMATS, fits
 from catalogue.results import ToolResult
-from catalogue.subschemas import hoisted
+from catalogue.subschemas import hoisted, target_of
 from core.canonical import canonical_json, size_of
 
 MAX_ARGUMENT_BYTES: Final = 1024 * 1024
@@ -145,27 +144,11 @@ def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[
 # Defaults
 
 
-def _target(whole: Any, reference: str) -> Any:
-    """What a reference of the form `#/a/b` points to, None where there is nothing."""
-    if reference != "#" and not reference.startswith("#/"):
-        return None
-    found = whole
-    for part in unquote(reference[2:]).split("/") if len(reference) > 1 else ():
-        name = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and name.isascii() and name.isdigit() and int(name[:9]) < len(found):
-            found = found[int(name)]
-        elif isinstance(found, dict) and name in found:
-            found = found[name]
-        else:
-            return None
-    return found
-
-
 def _filled(value: Any, schema: Any, whole: Mapping[str, Any]) -> Any:
     """A copy of the value with the defaults of the schema in the objects that are there."""
     hops = 0
     while isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and hops < 20:
-        schema, hops = _target(whole, schema["$ref"]), hops + 1
+        schema, hops = target_of(whole, schema["$ref"]), hops + 1
     inner = schema if isinstance(schema, dict) else {}
     if isinstance(value, list):
         return [_filled(item, inner.get("items"), whole) for item in value]

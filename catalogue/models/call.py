@@ -62,6 +62,8 @@ class Call(models.Model):
             models.UniqueConstraint(fields=["tool_use_id", "attempt"], name="call_attempt_once"),
             models.UniqueConstraint(fields=["org", "created_by", "idempotency_key"], name="call_idempotency_key_once"),
         ]
+        # The latest calls of a tool in an org, and how many there were in a window.
+        indexes: ClassVar = [models.Index(fields=["org", "server", "tool", "-begun"], name="call_of_tool")]
 
     def __str__(self) -> str:
         return f"{self.tool} for {self.tool_use_id}, attempt {self.attempt}"
