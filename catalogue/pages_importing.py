@@ -30,7 +30,7 @@ def import_tools(request: HttpRequest) -> HttpResponse:
 
     An import is made only of what was looked at: a text that changed since is looked at again.
     """
-    typed = {name: forms.lines(request.POST.get(name, "")) for name in FIELDS}
+    typed = {name: forms.lines(request.POST.get(name, "")).strip() for name in FIELDS}
     if request.method == "GET":
         return _page(request, {**typed, "server": request.GET.get("server", "")})
     try:
@@ -47,7 +47,7 @@ def import_tools(request: HttpRequest) -> HttpResponse:
 
 
 def _body(typed: dict[str, str], **more: Any) -> Any:
-    return body_of(typed["text"], typed["dialect"], typed["server"].strip(), **more)
+    return body_of(typed["text"], typed["dialect"], typed["server"], **more)
 
 
 def _uploaded(request: HttpRequest) -> str:
@@ -58,7 +58,7 @@ def _uploaded(request: HttpRequest) -> str:
     if (file.size or 0) > settings.TOOL_IMPORT_BYTES:
         raise InvalidRequest(f"text: the file is larger than {size_text(settings.TOOL_IMPORT_BYTES)}")
     try:
-        return forms.lines(file.read().decode("utf-8-sig"))
+        return forms.lines(file.read().decode("utf-8-sig")).strip()
     except UnicodeDecodeError:
         raise InvalidRequest("text: the file is no text in UTF-8") from None
 

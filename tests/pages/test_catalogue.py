@@ -75,7 +75,7 @@ def called(who: Any, name: str, outcome: str, ms: int, *, thread_id: str = "", c
         version=more.pop("version", 1),
         outcome=outcome,
         runtime_ms=ms,
-        arguments={"ride": "R-1"},
+        arguments=more.pop("arguments", {"ride": "R-1"}),
         answer={"result": result, "attempts": [], "failure": None, "data_ref": None},
         **more,
     )
@@ -229,7 +229,7 @@ def test_c134_failures_lead_where_the_reader_may_go(browser_of, publish, who):
 
 def test_reports_that_mention_a_tool_are_for_admins(browser_of, who):
     thread = make.thread(who.alice, '[[call calculate {"expression": "1/0"}]]', visibility="org")
-    make.rating(who.alice, thread, notes="It cannot divide.")
+    make.rating(who.alice, thread, 3, notes="It cannot divide.")
     digesting.digest()
     page = get(browser_of("admin"), path("heddle__calculate"))
     near = page.one("ul", class_="near").one("li")
