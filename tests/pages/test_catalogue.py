@@ -1,4 +1,4 @@
-"""The catalogue's pages: finding a tool, reading it, what it changed, how it does, keeping it (C13, C49 to C52, C93)."""
+"""The catalogue's pages: finding a tool, reading it, what it changed, how it does, keeping it (C13, C49 to C52)."""
 
 import json
 from datetime import timedelta
@@ -317,7 +317,9 @@ def test_hostile_specs_are_shown_and_harm_nothing(browser_of, publish):
         tool("deep", HOSTILE, deep),
         tool("wide", "\u202eturned", wide),
         tool("turning", HOSTILE, turning, annotations={"title": HOSTILE}),
-        tool("odd", "x", {"properties": {"a": True, "b": {"$ref": "#/properties/b"}, "c": {"type": ["null", "string"]}}}),
+        tool(
+            "odd", "x", {"properties": {"a": True, "b": {"$ref": "#/properties/b"}, "c": {"type": ["null", "string"]}}}
+        ),
     )
     alice = browser_of("alice")
     for name in ("deep", "wide", "turning", "odd"):
