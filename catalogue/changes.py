@@ -37,10 +37,13 @@ def changes(old: ToolVersion, new: ToolVersion) -> list[Change]:
     if old.idempotent != new.idempotent:
         found.append(Change("", f"idempotent: {_told(old.idempotent)} to {_told(new.idempotent)}"))
     for key, word in _HINTS.items():
-        before, after = old.annotations.get(key), new.annotations.get(key)
-        if before != after:
-            found.append(Change("", f"{word}: {_told(before)} to {_told(after)}"))
-    if list(old.param_order) != list(new.param_order):
+        was, is_now = old.annotations.get(key), new.annotations.get(key)
+        if was != is_now:
+            found.append(Change("", f"{word}: {_told(was)} to {_told(is_now)}"))
+    before, after = (
+        [name for name in row.param_order if name in other.param_order] for row, other in ((old, new), (new, old))
+    )
+    if before != after:
         found.append(Change("", "order of its parameters"))
     if old.category != new.category:
         found.append(Change("", "category"))

@@ -10,6 +10,7 @@ from catalogue.models import Call, Tool, ToolServer, ToolVersion
 from config.demo.people import Cast
 from config.demo.stories import Call as ToldCall
 from config.demo.stories import Published, Told
+from core.rendering import json_text, one_line
 from threads.models import Thread
 
 
@@ -71,5 +72,5 @@ def _result(said: ToldCall) -> results.ToolResult:
 
 
 def _reason(output: Any) -> str:
-    parts = output.values() if isinstance(output, dict) else [output]
-    return ", ".join(str(part) for part in parts)[:300]
+    parts = output.items() if isinstance(output, dict) else [("said", output)]
+    return one_line(", ".join(f"{name} {json_text(part)}" for name, part in parts), 300)
