@@ -62,19 +62,20 @@ def _output(old: JsonObject | None, new: JsonObject | None) -> Sequence[Change]:
 
 def _fields(place: str, old: JsonObject, new: JsonObject, *, is_input: bool) -> Iterator[Change]:
     before, after = ({row.path: row for row in table(schema).rows} for schema in (old, new))
+    new_paths, gone = after.keys() - before.keys(), before.keys() - after.keys()
     for path, row in after.items():
-        if _is_inside(path, after.keys() - before.keys()):
-            continue
-        where = place + (" " if place else "") + path.removeprefix("/").replace("/", ".")
-        if path not in before:
-            yield Change(where, "new, required" if row.is_required else "new", is_input and row.is_required)
-        else:
-            yield from _field(where, before[path], row, is_input)
-    gone = before.keys() - after.keys()
+        if path in before:
+            yield from _field(_where(place, path), before[path], row, is_input)
+        elif not _is_inside(path, new_paths):
+            said = "new, required" if row.is_required else "new"
+            yield Change(_where(place, path), said, is_input and row.is_required)
     for path in before:
         if path in gone and not _is_inside(path, gone):
-            where = place + (" " if place else "") + path.removeprefix("/").replace("/", ".")
-            yield Change(where, "gone", is_input)
+            yield Change(_where(place, path), "gone", is_input)
+
+
+def _where(place: str, path: str) -> str:
+    return f"{place} {path.removeprefix('/').replace('/', '.')}".lstrip()
 
 
 def _is_inside(path: str, others: Set[str]) -> bool:

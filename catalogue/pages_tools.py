@@ -170,8 +170,8 @@ def export(request: HttpRequest, qualified_name: str) -> HttpResponse:
         disposition = f'attachment; filename="{name}"'
         return HttpResponse(text, content_type="application/json", headers={"Content-Disposition": disposition})
     names = [each.name for each in dialects.DIALECTS.values() if each.write]
-    context = {"tool": found, "version": version, "exported": exported, "dialects": names, "others": []}
-    return render(request, "catalogue/tool_export.html", {**context, "html": json_html(exported.tool)})
+    shown = {"exported": exported, "html": json_html(exported.tool), "dialects": names}
+    return render(request, "catalogue/tool_export.html", {"tool": found, "version": version, **shown})
 
 
 @signed_in

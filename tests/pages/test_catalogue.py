@@ -187,7 +187,7 @@ def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, pub
     for words in ("ride became required", "gone gone", "bikes new", "kind new", "description"):
         assert words in said, said
     compared = get(alice, path("bikes__look_up", "compare/?from=1&to=2"))
-    first = compared.one("ul", class_="hist-plain").all("li")
+    first = compared.one("ul", class_="plain").all("li")
     assert all("may break callers" in each.words for each in first[:2])
     assert "may break callers" not in first[-1].words
     assert [each.words for each in compared.all("h2", id=True)][:2] == ["What changed", "Description"]
