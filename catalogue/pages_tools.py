@@ -75,6 +75,7 @@ def show(
     """The page of a tool with its try-it form in whatever state it is in; `run` is a call to be shown."""
     actor, org_id = page_actor(request), required_org(request).pk
     run = more.get("run")
+    world = request.POST.get("world") or request.GET.get("world", "")
     context = {
         "tool": found,
         "version": version,
@@ -95,6 +96,8 @@ def show(
         "form": form,
         "as_whole": not form.fields or request.GET.get("as") == fields.WHOLE or request.POST.get("as") == fields.WHOLE,
         "asks_first": browsing.asks_first(version),
+        "world": world,
+        "runs": found.is_dispatchable or bool(world),
         "result_json": json_html(run.result) if run else "",
         "arguments_json": json_html(run.arguments) if run else "",
         **more,

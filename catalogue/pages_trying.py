@@ -39,11 +39,14 @@ def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
         return show(request, found, version, typed, said="These arguments are valid. Nothing was called.")
     if browsing.asks_first(version) and request.POST.get("sure") != "yes":
         return show(request, found, version, typed, status=400, unsure=True)
-    sent = {"arguments": arguments, "version": version.version, "world_id": request.POST.get("world") or None}
+    world = request.POST.get("world") or None
+    sent = {"arguments": arguments, "version": version.version, "world_id": world}
     made = calling.call(actor, org_id, found, bodies.parse(CallIn, sent))
     query: dict[str, Any] = {"call": made.call_id}
     if version.version != found.version:
         query["version"] = version.version
+    if world:
+        query["world"] = world
     return redirect(f"{reverse('catalogue:tool', args=[found.qualified_name])}?{urlencode(query)}#run")
 
 

@@ -158,3 +158,11 @@ def test_names_of_a_schema_are_never_names_of_the_form(browser_of, publish):  # 
     page = dom(submit(alice, form, "check", f2="{", f3="x"), 400)
     assert "JSON" in page.id("f2-wrong").words and page.id("f3-wrong").words == "It is no number."
     assert Tool.objects.filter(name="odd").exists() and ToolVersion.objects.filter(tool__name="odd").count() == 1
+
+
+def test_a_call_in_a_world_that_is_not_there_is_made_nowhere(browser_of):
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("demo__echo", "?world=wld_nothing")))
+    assert form.one("input", name="world")["value"] == "wld_nothing"
+    assert submit(alice, form, "call", f0="x").status_code == 404
+    assert not Call.objects.exists()
