@@ -1,7 +1,7 @@
 """Importing tools from any dialect: all or none, unless the caller takes what is good (catalogue 1.1, C1 to C15).
 
 An import is one transaction that holds its servers, so two imports of one server follow each other. A dry run is the
-same work rolled back: what it tells is what would happen.
+same work rolled back: what it tells is what would happen, and which recorded calls a new version would refuse.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
-from catalogue import dialects, naming
+from catalogue import dialects, naming, replaying
 from catalogue.dialects import Dialect, convilyn, python
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.models.tool import DISPATCHABLE
 from catalogue.record import Content, Imported, JsonObject, Loss, ToolProblem
 from catalogue.schema_rules import check_tool_schema
-from catalogue.wire_tools import OUTCOMES, ImportedOut, ImportIn, ImportOut, Outcome, ToolFault
+from catalogue.wire_tools import OUTCOMES, ImportedOut, ImportIn, ImportOut, Outcome, ReplayOut, ToolFault
 from core.errors import Conflict, InvalidRequest, Unauthorized
 
 MAX_TOOLS = 500
@@ -34,6 +34,7 @@ class Item:
     fault: ToolFault | None = None
     outcome: Outcome = "failed"
     version: int | None = None
+    replay: ReplayOut | None = None
 
     def fail(self, reason: str, path: str, message: str) -> None:
         """Note why it is not valid; the first reason stays."""
@@ -52,6 +53,7 @@ class Item:
             version=self.version,
             losses=self.found.losses,
             warnings=self.found.warnings,
+            replay=self.replay,
         )
 
 
@@ -77,6 +79,11 @@ def import_tools(org_id: int, user_id: int | None, body: ImportIn) -> ImportOut:
     Raises `InvalidRequest` with `details.reason` and every fault where a tool is not valid and the import is not
     partial (C7 to C12, C135), `Conflict` under `on_conflict: error` (C5), `Unauthorized` for a builtin server.
     """
+    return told(carry_out(org_id, user_id, body))
+
+
+def carry_out(org_id: int, user_id: int | None, body: ImportIn) -> Batch:
+    """The same, with all that was read of each tool beside what became of it."""
     batch = _read(body)
     if not body.partial:
         _refuse_faults(batch)
@@ -87,9 +94,29 @@ def import_tools(org_id: int, user_id: int | None, body: ImportIn) -> ImportOut:
             _refuse_conflicts(batch)
         if body.dry_run:
             transaction.set_rollback(True)
+    if body.dry_run:
+        _replay(org_id, user_id, batch.good)
+    return batch
+
+
+def told(batch: Batch) -> ImportOut:
+    """What the caller is told of an import."""
     items = [item.out() for item in batch.items]
     counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in OUTCOMES}
     return ImportOut(items=items, counts=counts, losses=batch.losses)
+
+
+def _replay(org_id: int, user_id: int | None, items: Sequence[Item]) -> None:
+    """Hold recorded calls against what would be the new versions."""
+    new = {
+        naming.join(item.server, item.found.name): item.found.content.input_schema
+        for item in items
+        if item.found and item.outcome == "new_version"
+    }
+    replays = replaying.replays(org_id, user_id, new)
+    for item in items:
+        if item.found:
+            item.replay = replays.get(naming.join(item.server, item.found.name))
 
 
 def _read(body: ImportIn) -> Batch:

@@ -48,10 +48,14 @@ class Bytewise(Func):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a list of tools is narrowed by. None narrows nothing."""
+    """What a list of tools is narrowed by. None narrows nothing.
+
+    `q` looks into name, description and tags; `words` each have to be found there or in the server's name.
+    """
 
     server: str | None = None
     q: str | None = None
+    words: tuple[str, ...] = ()
     tag: str | None = None
     visible: bool | None = None
     source_dialect: str | None = None
@@ -237,14 +241,19 @@ def _content(version: ToolVersion) -> dict[str, Any]:
 
 def _page(org_id: int, filters: Filters, limit: int, page_token: str | None) -> tuple[list[Row], str | None]:
     """One page in two steps: the names alone are filtered and sorted, then its rows are read."""
+    found, next_token = keys(org_id, filters, limit, page_token)
+    rows = Tool.objects.select_related("server", "created_by", "modified_by").in_bulk(found)
+    return with_versions([rows[pk] for pk in found if pk in rows]), next_token
+
+
+def keys(org_id: int, filters: Filters, limit: int, page_token: str | None) -> tuple[list[int], str | None]:
+    """The row ids of a page by qualified name, and the token of the next one."""
     order = Bytewise("qualified_name")
     names = _narrowed(Tool.objects.visible_in(org_id), filters).annotate(place=order)
     if page_token:
         names = names.filter(place__gt=paging.decode(page_token, 1)[0])
     found = list(names.order_by("place").values_list("pk", "qualified_name")[: limit + 1])
-    next_token = paging.encode(found[limit - 1][1]) if len(found) > limit else None
-    rows = Tool.objects.select_related("server", "created_by", "modified_by").in_bulk([pk for pk, _ in found[:limit]])
-    return with_versions([rows[pk] for pk, _ in found[:limit] if pk in rows]), next_token
+    return [pk for pk, _ in found[:limit]], paging.encode(found[limit - 1][1]) if len(found) > limit else None
 
 
 def _narrowed(tools: QuerySet[Tool], filters: Filters) -> QuerySet[Tool]:
@@ -258,6 +267,9 @@ def _narrowed(tools: QuerySet[Tool], filters: Filters) -> QuerySet[Tool]:
         tools = tools.filter(is_dispatchable=filters.dispatchable)
     if filters.q is not None:
         tools = tools.filter(search__contains=filters.q.casefold())
+    for word in filters.words:
+        folded = word.casefold()
+        tools = tools.filter(Q(search__contains=folded) | Q(server__folded__contains=naming.fold(folded)))
     if filters.tag is not None:
         tools = tools.filter(_tagged(filters.tag))
     return tools

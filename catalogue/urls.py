@@ -1,11 +1,19 @@
-"""The skill pages."""
+"""The pages of tools and skills."""
 
 from django.urls import path
 
-from catalogue import pages, pages_compliance, pages_worlds
+from catalogue import pages, pages_compliance, pages_importing, pages_tools, pages_trying, pages_worlds
 
 app_name = "catalogue"
 urlpatterns = [
+    path("catalogue/", pages_tools.tool_list, name="tools"),
+    path("catalogue/import/", pages_importing.import_tools, name="import"),
+    path("catalogue/tools/<str:qualified_name>/", pages_tools.tool, name="tool"),
+    path("catalogue/tools/<str:qualified_name>/change/", pages_tools.change, name="tool_change"),
+    path("catalogue/tools/<str:qualified_name>/compare/", pages_tools.compare, name="tool_compare"),
+    path("catalogue/tools/<str:qualified_name>/delete/", pages_tools.delete, name="tool_delete"),
+    path("catalogue/tools/<str:qualified_name>/export/", pages_tools.export, name="tool_export"),
+    path("catalogue/tools/<str:qualified_name>/try/", pages_trying.try_it, name="tool_try"),
     path("skills/", pages.skill_list, name="skills"),
     path("skills/new/", pages.new, name="skill_new"),
     path("skills/<str:skill_id>/", pages.detail, name="skill"),

@@ -3,7 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, RootModel, StringConstraints, field_validator
+from pydantic import (
+    Field,
+    RootModel,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    field_validator,
+    model_serializer,
+)
 
 from catalogue.elsewhere.wire import Handler
 from catalogue.record import Annotations, JsonObject, Loss
@@ -38,8 +45,33 @@ class ToolFault(Wire):
     message: str
 
 
+class RefusedCallOut(Wire):
+    """A recorded call that a new version would refuse. `arguments` is null where they are not the asker's to see."""
+
+    call_id: str
+    version: int
+    created: datetime
+    arguments: Any
+    errors: list[JsonObject]
+
+
+class ReplayOut(Wire):
+    """Recorded calls held against a new version: how many the present one takes, and the new one would refuse.
+
+    `whole` is false where there was no time to look at all of them.
+    """
+
+    checked: int
+    refused: int
+    whole: bool
+    examples: list[RefusedCallOut]
+
+
 class ImportedOut(Wire):
-    """What became of one tool of an import; nothing but the errors where it failed."""
+    """What became of one tool of an import; nothing but the errors where it failed.
+
+    `replay` is there in a dry run, for a new version of a tool that was called.
+    """
 
     index: int
     outcome: Outcome
@@ -48,6 +80,14 @@ class ImportedOut(Wire):
     losses: list[Loss] = []
     warnings: list[str] = []
     errors: list[ToolFault] = []
+    replay: ReplayOut | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_what_did_not_happen(self, write: SerializerFunctionWrapHandler) -> JsonObject:
+        written: JsonObject = write(self)
+        if self.replay is None:
+            written.pop("replay", None)
+        return written
 
 
 class ImportOut(Wire):

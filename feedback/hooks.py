@@ -1,7 +1,8 @@
 """What the lower apps are told by this one."""
 
 from accounts import hooks as accounts_hooks
-from feedback import digesting, screens, triage
+from catalogue import hooks as catalogue_hooks
+from feedback import digesting, mentioning, screens, triage
 from feedback.models import UserFeedback
 from threads import hooks as threads_hooks
 
@@ -14,5 +15,6 @@ def open_reports() -> int:
 def register() -> None:
     """Called once when Django is ready."""
     accounts_hooks.register_open_reports(open_reports)
+    catalogue_hooks.register_reports(mentioning.mentions)
     digesting.register_wake(triage.wake_again)
     threads_hooks.register(screens.message_marks, screens.thread_counts, screens.replied)

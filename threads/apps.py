@@ -3,3 +3,9 @@ from django.apps import AppConfig
 
 class ThreadsConfig(AppConfig):
     name = "threads"
+
+    def ready(self) -> None:
+        from catalogue import hooks
+        from threads import sharing
+
+        hooks.register_threads(sharing.titles)

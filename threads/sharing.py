@@ -1,7 +1,10 @@
 """Who sees a thread, on whose list it stands on top, and what it is about."""
 
+from collections.abc import Collection
+
 from django.db import transaction
 
+from core import ids
 from core.actor import Actor
 from threads import transcript
 from threads.models import Pin, Subject, Thread
@@ -33,3 +36,12 @@ def set_subjects(actor: Actor, thread: Thread, subjects: list[SubjectIn]) -> Non
         Subject.objects.bulk_create(
             Subject(thread=thread, association_id=entity, note=note) for entity, note in rows.items()
         )
+
+
+def titles(actor: Actor, thread_ids: Collection[str]) -> dict[str, str]:
+    """The titles of those of these threads that the actor may read, by the id that was asked for."""
+    keys = {ids.key_of(thread_id, *ids.THREAD_SPELLINGS): thread_id for thread_id in thread_ids}
+    rows = (
+        Thread.objects.visible_to(actor).filter(key__in=[key for key in keys if key]) if keys else Thread.objects.none()
+    )
+    return {keys[key]: title or "Untitled" for key, title in rows.values_list("key", "title")}

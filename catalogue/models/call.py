@@ -66,9 +66,11 @@ class Call(models.Model):
             models.UniqueConstraint(fields=["tool_use_id", "attempt"], name="call_attempt_once"),
             models.UniqueConstraint(fields=["org", "created_by", "idempotency_key"], name="call_idempotency_key_once"),
         ]
-        # The log of a world, in order; most calls are of none.
         indexes: ClassVar = [
-            models.Index(fields=["world", "id"], condition=Q(world__isnull=False), name="call_of_world")
+            # The log of a world, in order; most calls are of none.
+            models.Index(fields=["world", "id"], condition=Q(world__isnull=False), name="call_of_world"),
+            # The latest calls of a tool in an org, and how many there were in a window.
+            models.Index(fields=["org", "server", "tool", "-begun"], name="call_of_tool"),
         ]
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.rights import Right
 from catalogue import skills
 from catalogue.models import Skill, SkillSubscription
-from config.demo import people, stories
+from config.demo import cataloguing, people, stories
 from config.demo.stories import Fork, Live, Report, Shelved, Story, Template, Told
 from core import bodies, ids
 from core.actor import Actor
@@ -32,6 +32,8 @@ def load() -> bool:
         if people.are_here():
             return False
         stage = _Stage(people.gather(), timezone.now())
+        for published in stories.tools():
+            cataloguing.publish(stage.cast, published, stage.now)
         for story in stories.written(stage.now):
             stage.tell(story)
         for live in stories.live():
@@ -76,6 +78,7 @@ class _Stage:
         sharing.set_subjects(actor, thread, about)
         self._pin(thread, story.pinned_by)
         told = stories.told(story)
+        cataloguing.record(thread, told)
         for each in told:
             for report in each.line.reports:
                 self._hold(thread, each.idx, each.at, report)

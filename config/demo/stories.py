@@ -11,9 +11,10 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from catalogue.wire import SkillIn, VersionIn
+from catalogue.wire_tools import ImportIn, ToolPatch
 from feedback.wire import FeedbackIn, TriageIn
 from threads import content
 from threads.content import BlockDict, JsonObject, ResultStatus
@@ -153,6 +154,15 @@ class Template(_Written):
     launches: list[Launched] = []
 
 
+class Published(_Written):
+    """Tools that somebody imported, and what was changed of them in place, by their own names."""
+
+    by: str
+    days_ago: float
+    tools: ImportIn = Field(alias="import")
+    after: dict[str, ToolPatch] = {}
+
+
 class Told(NamedTuple):
     """A line in its place: the index of its message, of the last one that belongs to it, and when it was said."""
 
@@ -182,6 +192,11 @@ def skills() -> list[Shelved]:
 def templates() -> list[Template]:
     """Every agent, oldest first."""
     return [Template.model_validate(each) for each in json.loads((FOLDER / "templates.json").read_text("utf-8"))]
+
+
+def tools() -> list[Published]:
+    """Every import of tools, oldest first."""
+    return [Published.model_validate(each) for each in json.loads((FOLDER / "tools.json").read_text("utf-8"))]
 
 
 def told(story: Story) -> list[Told]:

@@ -464,6 +464,9 @@ SKILL_PAGE = "skills/<str:skill_id>"
 AGENT_PAGE = "agents/<str:agent_id>"
 HOOK_PAGE = "settings/webhooks/<str:webhook_id>"
 WORLD_PAGE = "catalogue/worlds/<str:world_id>"
+TOOL_PAGE = "catalogue/tools/<str:qualified_name>"
+TOOL_OF_ORG = Page(stranger=404)
+"""An admin of no org sees the first one's."""
 
 PAGES: dict[tuple[str, str], Page] = {
     ("GET", ""): Page(302, 302, 302, 302, has_object=False),
@@ -530,6 +533,15 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", f"{WORLD_PAGE}/fixtures/"): acting(shared=302, stranger=404, admin=302),
     ("POST", f"{WORLD_PAGE}/reset/"): acting(shared=302, stranger=404, admin=302),
     ("POST", f"{WORLD_PAGE}/close/"): acting(shared=302, stranger=404, admin=302),
+    ("GET", "catalogue/"): Page(stranger=200, has_object=False),
+    ("GET", "catalogue/import/"): Page(stranger=200, has_object=False),
+    ("POST", "catalogue/import/"): Page(200, 200, 200, 200, {"text": "def f(): pass", "server": "s"}, has_object=False),
+    ("GET", f"{TOOL_PAGE}/"): TOOL_OF_ORG,
+    ("GET", f"{TOOL_PAGE}/compare/?from=1&to=1"): TOOL_OF_ORG,
+    ("GET", f"{TOOL_PAGE}/export/?dialect=openai"): TOOL_OF_ORG,
+    ("POST", f"{TOOL_PAGE}/change/"): acting(shared=302, stranger=404, admin=302, tags="a"),
+    ("POST", f"{TOOL_PAGE}/try/"): acting(shared=302, stranger=404, admin=302, f0="x"),
+    ("POST", f"{TOOL_PAGE}/delete/"): acting(shared=403, stranger=404, admin=302),
     ("GET", "agents/"): Page(stranger=200, has_object=False),
     ("GET", "agents/new/"): Page(stranger=200, has_object=False),
     ("POST", "agents/new/"): Page(302, 302, 302, 302, {"name": "another", "text": "Hello"}, has_object=False),
@@ -589,7 +601,7 @@ def test_who_may_open_which_page(world, browser_of):
             asked += [("bob", world.private, 403), ("eve", world.private, 403), ("alice", unknown, 404)]
         if "skill_id" in route:
             asked.append(("bob", world.private, 404))
-        if any(name in route for name in ("skill_id", "agent_id", "world_id")):
+        if any(name in route for name in ("skill_id", "agent_id", "world_id", "qualified_name")):
             asked.append(("alice", unknown, 404))
         if "feedback_id" in route:
             asked.append(("admin", unknown, 404))

@@ -44,7 +44,23 @@ def places(heddle: Heddle) -> dict[str, str]:
         "agent": written_agent(heddle),
         "webhook": failing_webhook(heddle),
         "world": played_world(heddle),
+        "tool": imported_tool(heddle),
     }
+
+
+def imported_tool(heddle: Heddle) -> str:
+    """A tool with two versions, everything that a form has fields for, and a call that failed."""
+    token, url = heddle.server.token("alice"), f"{heddle.url}/v1/catalogue/tools"
+    kinds = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": ["x"]}, "c": {"type": "number"}}}
+    hints = {"destructiveHint": True}
+    for schema in ({"type": "object"}, {**kinds, "required": ["a"]}):
+        tool = {"name": "axe", "description": SAID, "inputSchema": schema, "annotations": hints}
+        body = {"dialect": "mcp", "server": "axe", "tool": tool}
+        assert live.fetch(f"{url}/import", token, body)[0] == 200
+    assert live.fetch(f"{url}/axe__axe/call", token, {"arguments": {"a": "x"}})[0] == 200
+    status, answer = live.fetch(f"{url}/demo__echo/call", token, {"arguments": {"message": "x"}})
+    assert status == 200, answer
+    return str(answer["data"]["call_id"])
 
 
 def written_skill(heddle: Heddle) -> str:
@@ -115,6 +131,14 @@ SCREENS = {
         "/threads/{waiting}/",
         "/threads/{rich}/messages/{last}/rate/?sentiment=negative",
         "/threads/{rich}/messages/{last}/retract/",
+        "/catalogue/",
+        "/catalogue/?q=zzzzzz",
+        "/catalogue/import/",
+        "/catalogue/tools/axe__axe/",
+        "/catalogue/tools/axe__axe/?version=1",
+        "/catalogue/tools/axe__axe/compare/?from=1&to=2",
+        "/catalogue/tools/axe__axe/export/?dialect=openai",
+        "/catalogue/tools/demo__echo/?call={tool}",
         "/skills/",
         "/skills/?q=zzzzzz",
         "/skills/new/",
@@ -197,6 +221,19 @@ def test_axe_finds_nothing_in_what_opens(visit: Callable[..., Visit], places: di
     page.keyboard.press("Escape")
     page.locator("h1").click()
     page.keyboard.press("?")
+    assert findings(page, axe) == []
+    page.goto("/catalogue/tools/axe__axe/")
+    page.fill("#f2", "1")
+    page.click("#try-form [value=call]")
+    page.locator("#f0-wrong").wait_for()
+    assert findings(page, axe) == []
+    page.goto("/catalogue/import/")
+    page.fill(
+        "#text", '[{"name": "axe", "input_schema": {"type": "object"}}, {"name": "bad", "input_schema": {"type": "x"}}]'
+    )
+    page.fill("#server", "axe")
+    page.click("[value=look]")
+    page.locator("#plan").wait_for()
     assert findings(page, axe) == []
     page.goto("/settings/")
     page.fill("#token-name", "axe")

@@ -44,6 +44,12 @@ def crowded(heddle: Heddle) -> str:
 def test_no_screen_goes_sideways(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
     page = visit("admin", **PHONE).page
     paths = ["/threads/", "/threads/?q=x:y", "/threads/start/", f"/threads/{crowded}/", "/settings/", "/v1/docs/"]
+    paths += [
+        "/catalogue/",
+        "/catalogue/import/",
+        "/catalogue/tools/demo__echo/",
+        "/catalogue/tools/demo__flaky/export/?dialect=ctp",
+    ]
     paths += ["/feedback/", f"/threads/{crowded}/messages/3/rate/"]
     for path in paths:
         page.goto(path)

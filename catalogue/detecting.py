@@ -1,0 +1,74 @@
+"""Which dialect a pasted text is in, where nobody says so: the one that reads it and leaves the least behind."""
+
+from typing import Any, Final
+
+from catalogue import dialects
+from catalogue.dialects import convilyn, python
+from catalogue.record import JsonObject, ToolProblem
+from catalogue.wire_tools import ImportIn
+from core import bodies
+from core.errors import InvalidRequest
+
+_ORDER: Final = ("openai", "mcp", "roboto", "anthropic", "convilyn", "data_harness", "rdk", "ctp")
+"""Who is believed where several read a text alike, the commonest first."""
+_LISTS: Final = ("tools", "items", "functions")
+"""Under which key systems wrap a list of tools, such as the answer of MCP's `tools/list`."""
+
+
+def body_of(text: str, dialect: str, server: str, **more: Any) -> ImportIn:
+    """A pasted text as an import; an empty `dialect` is found out, and an empty `server` left to the text.
+
+    A list, an object around a list, a manifest, one tool or Python source. Raises `InvalidRequest` for what is none.
+    """
+    if not text.strip():
+        raise InvalidRequest("text: is needed")
+    named: JsonObject = {"server": server} if server else {}
+    bodies.check_storable({"text": text, "server": server})
+    is_json = text.lstrip()[:1] in ("{", "[")
+    if dialect == python.NAME or (not dialect and not is_json):
+        return bodies.parse(ImportIn, {"dialect": python.NAME, "source": text, **named, **more})
+    value = _read(text)
+    if isinstance(value, dict) and dialect in ("", convilyn.NAME) and _is_manifest(value):
+        return bodies.parse(ImportIn, {"dialect": convilyn.NAME, "manifest": value, **named, **more})
+    tools = _tools(value)
+    return bodies.parse(ImportIn, {"dialect": dialect or detected(tools), "tools": tools, **named, **more})
+
+
+def detected(tools: list[Any]) -> str:
+    """The dialect that fits the first tools best; `openai` where none does, so that somebody says what is wrong."""
+    return min(_ORDER, key=lambda name: (_misfit(name, tools[:5]), _ORDER.index(name)))
+
+
+def _misfit(name: str, tools: list[Any]) -> tuple[int, int]:
+    """How many of them a dialect cannot read, and how much of the others it has no place for."""
+    unread = losses = 0
+    for tool in tools:
+        try:
+            found = dialects.read(dialects.DIALECTS[name], tool)
+        except ToolProblem:
+            unread += 1
+        else:
+            losses += len(found.losses) + len(found.warnings) + len(found.content.extras.get(name, {}))
+    return unread, losses
+
+
+def _read(text: str) -> Any:
+    try:
+        return bodies.read_json(text.encode())
+    except InvalidRequest as problem:
+        raise InvalidRequest(f"text: {problem.message.partition(': ')[2]}") from None
+
+
+def _tools(value: Any) -> list[Any]:
+    """The tools in it: MCP and others wrap their list, some twice."""
+    for _ in range(2):
+        inner = value.get("result") if isinstance(value, dict) and "jsonrpc" in value else None
+        value = inner if isinstance(inner, dict) else value
+    if isinstance(value, dict):
+        found = next((value[key] for key in _LISTS if isinstance(value.get(key), list)), None)
+        return [value] if found is None else found
+    return list(value)
+
+
+def _is_manifest(value: JsonObject) -> bool:
+    return isinstance(value.get("server"), dict) and isinstance(value.get("tools"), list)

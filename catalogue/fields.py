@@ -1,0 +1,193 @@
+"""A form made from an input schema, and what was typed into it as arguments (catalogue 1.1, 3.1).
+
+Names in a schema come from strangers, so the fields of the form are numbered and never bear them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from catalogue.record import JsonObject
+from catalogue.subschemas import hoisted
+from catalogue.tabulating import kind_of, resolved
+from core import forms
+from core.errors import InvalidRequest
+from core.rendering import json_text, one_line
+
+MAX_FIELDS: Final = 60
+MAX_OPTIONS: Final = 200
+_LONG: Final = 200
+"""A text that may be longer is typed into more than one line."""
+WHOLE: Final = "whole"
+"""The field that takes all arguments as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One argument. `kind`: select, number, text, lines or json; `options` are values as JSON with their words."""
+
+    name: str
+    property: str
+    kind: str
+    told: str
+    is_required: bool
+    meaning: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    minimum: str = ""
+    maximum: str = ""
+    step: str = ""
+    default: str = ""
+    typed: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields, or none where the schema says nothing that a form could show: then all is typed as JSON."""
+
+    fields: tuple[Field, ...]
+    whole: str = ""
+    error: str = ""
+    """What is wrong, and is about no single field."""
+
+    @property
+    def wrong(self) -> int:
+        """How many fields are marked."""
+        return sum(bool(field.error) for field in self.fields)
+
+    def filled(self, arguments: Any) -> "Form":
+        """The same with these arguments in it."""
+        given = arguments if isinstance(arguments, dict) else {}
+        fields = tuple(replace(each, typed=_typed(each, given)) for each in self.fields)
+        return replace(self, fields=fields, whole=forms.json_typed(arguments))
+
+    def told(self, errors: list[dict[str, Any]]) -> "Form":
+        """The same with what is wrong beside the fields it is about; the place inside of one is named."""
+        beside: dict[str, str] = {}
+        rest = []
+        for error in errors:
+            field = next((each for each in self.fields if _is_about(error["field"], each.property)), None)
+            place = error["field"].removeprefix(field.property).lstrip(".") if field else error["field"]
+            said = f"{place}: {error['message']}." if place else forms.sentence(error["message"])
+            if field:
+                beside.setdefault(field.name, said)
+            else:
+                rest.append(said)
+        fields = tuple(replace(each, error=beside.get(each.name, "")) for each in self.fields)
+        return replace(self, fields=fields, error=" ".join(rest[:5]))
+
+
+def form_of(schema: JsonObject) -> Form:
+    """The fields of a schema's outermost level; deeper ones are typed as JSON."""
+    whole = hoisted(schema)
+    top = resolved(whole, whole)
+    properties, required = top.get("properties"), top.get("required")
+    if not isinstance(properties, dict) or not 0 < len(properties) <= MAX_FIELDS:
+        return Form(())
+    needed = required if isinstance(required, list) else []
+    items = enumerate(properties.items())
+    return Form(
+        tuple(_field(f"f{at}", name, resolved(each, whole), whole, name in needed) for at, (name, each) in items)
+    )
+
+
+def arguments_of(form: Form, post: Mapping[str, str]) -> tuple[Any, list[dict[str, Any]]]:
+    """What was typed as arguments, and what of it is no value at all; an empty field is left out."""
+    if not form.fields or post.get("as") == WHOLE:
+        try:
+            typed = forms.json_of(WHOLE, forms.lines(post.get(WHOLE, "")))
+        except InvalidRequest as problem:
+            return {}, [_error("", problem.message.partition(": ")[2])]
+        return ({} if typed is None else typed), []
+    arguments, errors = {}, []
+    for field in form.fields:
+        text = forms.lines(post.get(field.name, ""))
+        if not text.strip() and not (field.kind in ("text", "lines") and text):
+            continue
+        try:
+            arguments[field.property] = _value(field, text)
+        except InvalidRequest as problem:
+            errors.append(_error(field.property, problem.message.partition(": ")[2]))
+    return arguments, errors
+
+
+def typed_again(form: Form, post: Mapping[str, str]) -> Form:
+    """The form with what was typed, whatever it is."""
+    fields = tuple(replace(each, typed=forms.lines(post.get(each.name, ""))) for each in form.fields)
+    return replace(form, fields=fields, whole=forms.lines(post.get(WHOLE, "")))
+
+
+def _field(name: str, called: str, schema: JsonObject, whole: JsonObject, is_required: bool) -> Field:
+    field = Field(
+        name,
+        called,
+        "json",
+        one_line(kind_of(schema, whole), 80),
+        is_required,
+        meaning=one_line(str(schema.get("description") or schema.get("title") or ""), 300),
+        default=one_line(json_text(schema["default"]), 80) if "default" in schema else "",
+    )
+    choices = [schema["const"]] if "const" in schema else schema.get("enum")
+    kind = schema.get("type")
+    if isinstance(choices, list) and 0 < len(choices) <= MAX_OPTIONS:
+        options = tuple((forms.json_typed(each) or "null", one_line(json_text(each), 80) or '""') for each in choices)
+        return replace(field, kind="select", options=options, told="")
+    if kind == "boolean":
+        return replace(field, kind="select", options=(("true", "true"), ("false", "false")), told="")
+    if kind in ("integer", "number"):
+        return replace(field, kind="number", told=_range(schema, kind), **_bounds(schema, kind))  # type: ignore[arg-type]
+    if kind == "string":
+        longest = schema.get("maxLength")
+        is_short = "format" in schema or "pattern" in schema or (isinstance(longest, int) and longest <= _LONG)
+        return replace(field, kind="text" if is_short else "lines", told=_format(schema))
+    return field
+
+
+def _bounds(schema: JsonObject, kind: str) -> dict[str, str]:
+    """What a browser is told of a number; it only helps typing, the check is the server's."""
+    low, high = schema.get("minimum"), schema.get("maximum")
+    step = {"integer": "1"}.get(kind, "any")
+    bounds = {"minimum": low, "maximum": high}
+    shown = {key: json_text(value) for key, value in bounds.items() if isinstance(value, int | float)}
+    return {"step": step, **shown}
+
+
+def _range(schema: JsonObject, kind: str) -> str:
+    low, high = (schema.get(key) for key in ("minimum", "maximum"))
+    if low is not None and high is not None:
+        return one_line(f"{json_text(low)} to {json_text(high)}", 60)
+    if low is not None or high is not None:
+        return one_line(f"from {json_text(low)}" if high is None else f"up to {json_text(high)}", 60)
+    return "whole number" if kind == "integer" else "number"
+
+
+def _format(schema: JsonObject) -> str:
+    return one_line(str(schema.get("format", "")), 30)
+
+
+def _value(field: Field, text: str) -> Any:
+    if field.kind in ("text", "lines"):
+        return text
+    try:
+        return forms.json_of("value", text)
+    except InvalidRequest as problem:
+        if field.kind == "number":
+            raise InvalidRequest("number: is no number") from problem
+        raise
+
+
+def _typed(field: Field, given: Mapping[str, Any]) -> str:
+    if field.property not in given:
+        return ""
+    value = given[field.property]
+    if field.kind in ("text", "lines"):
+        return value if isinstance(value, str) else json_text(value)
+    return forms.json_typed(value) or "null"
+
+
+def _is_about(place: str, called: str) -> bool:
+    return place == called or place.startswith((f"{called}.", f"{called}["))
+
+
+def _error(place: str, message: str) -> dict[str, Any]:
+    return {"field": place, "code": "TYPE_ERROR", "message": message}

@@ -1,0 +1,223 @@
+"""The pages of tools: looking through them, reading one, changing it (C13, C49 to C52, C93)."""
+
+import json
+from typing import Any
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.authentication import page_actor
+from accounts.pages import current_org, required_org, signed_in
+from accounts.rights import require_maker
+from catalogue import browsing, calling, dialects, fields, hooks, tools, usage
+from catalogue.changes import changes
+from catalogue.fields import Form
+from catalogue.models import Tool, ToolVersion
+from catalogue.record import ToolProblem
+from catalogue.tabulating import table
+from catalogue.wire_tools import ToolPatch
+from core import bodies, differences, forms, paging
+from core.actor import Actor
+from core.errors import InvalidRequest, NotFound, Unauthorized
+from core.rendering import json_html
+
+PAGE = 50
+VERSIONS = 10
+"""Versions that are told with what they changed."""
+
+
+@signed_in
+@require_GET
+def tool_list(request: HttpRequest) -> HttpResponse:
+    """The tools of an org and of everybody, by server (C49); the address is the state."""
+    org = current_org(request)
+    line, after = (request.GET.get(name, "") for name in ("q", "after"))
+    shelves: list[browsing.Shelf] = []
+    servers: list[browsing.ServerLine] = []
+    next_token = None
+    if org is not None:
+        bodies.check_storable({"q": line})
+        filters = browsing.filters_of(line[:500])
+        shelves, next_token = browsing.shelves(org.pk, filters, limit=PAGE, page_token=after or None)
+        servers = browsing.server_lines(org.pk)
+    context = {
+        "shelves": shelves,
+        "shown": sum(len(shelf.tools) for shelf in shelves),
+        "servers": servers,
+        "server": browsing.filters_of(line[:500]).server,
+        "next_url": paging.next_url(request.GET, next_token),
+        "q": line,
+    }
+    return render(request, "catalogue/tools.html", context)
+
+
+@signed_in
+@require_GET
+def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
+    """One tool: the present version unless the address names another, and a call of it where it names one."""
+    actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
+    version = tools.version_of(found, number_of(request.GET.get("version")))
+    form = fields.form_of(version.input_schema)
+    run = None
+    if call_id := request.GET.get("call"):
+        run = calling.recorded(actor, call_id)
+        if run.qualified_name != found.qualified_name:
+            raise NotFound(f"There is no call {call_id[:80]} of {found.qualified_name}.")
+        form = form.filled(run.arguments)
+    return show(request, found, version, form, run=run)
+
+
+def show(
+    request: HttpRequest, found: Tool, version: ToolVersion, form: Form, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    """The page of a tool with its try-it form in whatever state it is in; `run` is a call to be shown."""
+    actor, org_id = page_actor(request), required_org(request).pk
+    run = more.get("run")
+    world = request.POST.get("world") or request.GET.get("world", "")
+    context = {
+        "tool": found,
+        "version": version,
+        "hints": [hint for hint in browsing.hints_of(version) if hint.said],
+        "title": version.annotations.get("title"),
+        "input": table(version.input_schema),
+        "input_json": json_html(version.input_schema),
+        "output": table(version.output_schema) if version.output_schema else None,
+        "output_json": json_html(version.output_schema) if version.output_schema else "",
+        "neighbours": browsing.neighbours(found),
+        "usage": usage.of_tool(actor, org_id, found),
+        "versions": _versions(found),
+        "mentions": hooks.mentions(actor, org_id, {found.name, found.qualified_name}),
+        "exports": _exports(found, version),
+        "tags": forms.listing(found.tags),
+        "may_change": found.org_id is not None,
+        "may_delete": _may_delete(actor, found),
+        "form": form,
+        "as_whole": not form.fields or request.GET.get("as") == fields.WHOLE or request.POST.get("as") == fields.WHOLE,
+        "asks_first": browsing.asks_first(version),
+        "world": world,
+        "runs": found.is_dispatchable or bool(world),
+        "result_json": json_html(run.result) if run else "",
+        "arguments_json": json_html(run.arguments) if run else "",
+        **more,
+    }
+    return render(request, "catalogue/tool.html", context, status=status)
+
+
+def _versions(found: Tool) -> list[dict[str, Any]]:
+    """The latest versions, each with what it changed of the one before."""
+    rows = list(found.versions.select_related("created_by").order_by("-version")[: VERSIONS + 1])
+    before = [*rows[1:], None]
+    told = [{"row": row, "changes": changes(old, row) if old else []} for row, old in zip(rows, before, strict=True)]
+    return told[:VERSIONS]
+
+
+def _exports(found: Tool, version: ToolVersion) -> list[dict[str, Any]]:
+    """Every dialect that can be written, with how much is lost there, or why the tool cannot be said in it (C46)."""
+    stored, told = tools.stored(found, version), []
+    for each in dialects.DIALECTS.values():
+        if each.write is not None:
+            try:
+                losses = dialects.write(each, stored).losses
+                told.append({"name": each.name, "losses": len([loss for loss in losses if not loss.preserved])})
+            except ToolProblem as problem:
+                told.append({"name": each.name, "problem": str(problem)})
+    return told
+
+
+def _may_delete(actor: Actor, found: Tool) -> bool:
+    try:
+        tools.require_own(found)
+        require_maker(actor, found.created_by_id, "tool")
+    except Unauthorized:
+        return False
+    return True
+
+
+@signed_in
+@require_GET
+def compare(request: HttpRequest, qualified_name: str) -> HttpResponse:
+    """What changed from one version to another, in sentences and line by line."""
+    found = tools.tool_for(required_org(request).pk, qualified_name)
+    old, new = (tools.version_of(found, number_of(request.GET.get(name, "")) or 0) for name in ("from", "to"))
+    texts = [
+        (word, *(_pretty(getattr(row, field)) for row in (old, new)))
+        for word, field in (("Description", "description"), ("Input", "input_schema"), ("Output", "output_schema"))
+    ]
+    context = {
+        "tool": found,
+        "old": old,
+        "new": new,
+        "changes": changes(old, new) if old.spec_hash != new.spec_hash else [],
+        "texts": [(word, differences.compared(before, after)) for word, before, after in texts if before != after],
+        "versions": found.versions.order_by("-version").values_list("version", flat=True)[:200],
+    }
+    return render(request, "catalogue/tool_compare.html", context)
+
+
+def _pretty(value: Any) -> str:
+    return value if isinstance(value, str) else forms.json_typed(value)
+
+
+@signed_in
+@require_GET
+def export(request: HttpRequest, qualified_name: str) -> HttpResponse:
+    """A tool in a dialect with what it loses there, to be copied; as a file where the address says so (C3, C46)."""
+    found = tools.tool_for(required_org(request).pk, qualified_name)
+    version = tools.version_of(found, number_of(request.GET.get("version")))
+    exported = tools.in_dialect(found, version, request.GET.get("dialect", ""))
+    if request.GET.get("download"):
+        text = json.dumps(exported.tool, ensure_ascii=False, indent=2) + "\n"
+        name = f"{found.qualified_name}.{exported.dialect}.json"
+        disposition = f'attachment; filename="{name}"'
+        return HttpResponse(text, content_type="application/json", headers={"Content-Disposition": disposition})
+    names = [each.name for each in dialects.DIALECTS.values() if each.write]
+    shown = {"exported": exported, "html": json_html(exported.tool), "dialects": names}
+    return render(request, "catalogue/tool_export.html", {"tool": found, "version": version, **shown})
+
+
+@signed_in
+@require_POST
+def change(request: HttpRequest, qualified_name: str) -> HttpResponse:
+    """Show, hide, tag or deprecate a tool (C51); no version is made."""
+    actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
+    tools.require_own(found)
+    message = forms.lines(request.POST.get("deprecation_message", "")).strip()
+    body = {
+        "visible": request.POST.get("visible") == "true",
+        "deprecated": request.POST.get("deprecated") == "true",
+        "deprecation_message": message or None,
+        "tags": forms.listed(request.POST.get("tags", "")),
+    }
+    try:
+        bodies.check_storable(body)
+        tools.patch(actor, found, bodies.parse(ToolPatch, body))
+    except InvalidRequest as problem:
+        version = tools.version_of(found)
+        wrong = forms.reasons(problem, tuple(body), otherwise="form")
+        for name, value in body.items():
+            setattr(found, name, value)
+        form = fields.form_of(version.input_schema)
+        return show(request, found, version, form, status=400, wrong=wrong, tags=request.POST.get("tags", ""))
+    notes.success(request, "Saved. No version was made.")
+    return redirect("catalogue:tool", found.qualified_name)
+
+
+@signed_in
+@require_POST
+def delete(request: HttpRequest, qualified_name: str) -> HttpResponse:
+    """Delete a tool with its versions (C51)."""
+    actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
+    tools.delete(actor, found)
+    notes.success(request, f"{found.qualified_name} is deleted. Records of its calls stay.")
+    return redirect("catalogue:tools")
+
+
+def number_of(text: str | None) -> int | None:
+    """A version's number in an address, None where there is none."""
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise NotFound(f"There is no version {text[:20]}.")
+    return int(text)

@@ -1,0 +1,59 @@
+"""Trying a tool from its page: a real call, made and recorded like every other (catalogue 3.1, C53 to C60, C134)."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST
+
+from accounts.authentication import page_actor
+from accounts.pages import required_org, signed_in
+from catalogue import browsing, calling, fields, tools
+from catalogue.pages_tools import number_of, show
+from catalogue.wire_calls import CallIn, ValidateIn
+from core import bodies
+from core.errors import InvalidRequest
+
+
+@signed_in
+@require_POST
+def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
+    """Call a tool with what was typed, and show the call as it was recorded.
+
+    What the schema refuses is told beside its field and nothing is called. A tool that destroys is called only where
+    the person said so. `check` checks and calls nothing.
+    """
+    actor, org_id = page_actor(request), required_org(request).pk
+    found = tools.tool_for(org_id, qualified_name)
+    version = tools.version_of(found, number_of(request.POST.get("version")))
+    form = fields.form_of(version.input_schema)
+    typed = fields.typed_again(form, request.POST)
+    arguments, errors = fields.arguments_of(form, request.POST)
+    if not errors:
+        errors = _wrong(found, version.version, arguments)
+    if errors:
+        return show(request, found, version, typed.told(errors), status=400)
+    if request.POST.get("verb") == "check":
+        return show(request, found, version, typed, said="These arguments are valid. Nothing was called.")
+    if browsing.asks_first(version) and request.POST.get("sure") != "yes":
+        return show(request, found, version, typed, status=400, unsure=True)
+    world = request.POST.get("world") or None
+    sent = {"arguments": arguments, "version": version.version, "world_id": world}
+    made = calling.call(actor, org_id, found, bodies.parse(CallIn, sent))
+    query: dict[str, Any] = {"call": made.call_id}
+    if version.version != found.version:
+        query["version"] = version.version
+    if world:
+        query["world"] = world
+    return redirect(f"{reverse('catalogue:tool', args=[found.qualified_name])}?{urlencode(query)}#run")
+
+
+def _wrong(found: Any, version: int, arguments: Any) -> list[dict[str, Any]]:
+    """What is wrong with the arguments of a call that nobody makes; whatever cannot be looked at is about no field."""
+    try:
+        bodies.check_storable(arguments)
+        return calling.validate(found, bodies.parse(ValidateIn, {"arguments": arguments, "version": version})).errors
+    except InvalidRequest as problem:
+        return [{"field": "", "code": "INVALID_INPUT", "message": problem.message}]

@@ -1,0 +1,111 @@
+"""What an import would do, with what each new version would change (C1 to C15). Nothing is stored."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import F
+
+from catalogue import importing, naming
+from catalogue.changes import Change, changes
+from catalogue.importing import Batch
+from catalogue.models import ToolVersion
+from catalogue.record import Loss
+from catalogue.wire_tools import ImportedOut, ImportIn
+from core.rendering import json_text, one_line
+
+
+class Mark(NamedTuple):
+    """An outcome as it is shown."""
+
+    icon: str
+    tone: str
+    word: str
+
+
+_MARKS = {
+    "failed": Mark("fault", "neg", "cannot be imported"),
+    "created": Mark("plus", "pos", "new"),
+    "new_version": Mark("live", "live", "a new version"),
+    "updated": Mark("live", "live", "updated in place"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One tool: what would become of it, under which name it came, and what of the present version would change."""
+
+    name: str
+    item: ImportedOut
+    changes: tuple[Change, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    """Of the calls that would be refused: the arguments in one line, and why."""
+
+    @property
+    def mark(self) -> Mark:
+        """What would become of it."""
+        return _MARKS.get(self.item.outcome) or Mark("rest", "", self.item.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an import would do. `good`: how many of its tools can be imported at all."""
+
+    dialect: str
+    tools: tuple[Planned, ...]
+    losses: tuple[Loss, ...]
+
+    @property
+    def good(self) -> int:
+        return sum(each.item.outcome != "failed" for each in self.tools)
+
+    @property
+    def failed(self) -> int:
+        return len(self.tools) - self.good
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything is there already."""
+        return all(each.item.outcome in ("unchanged", "failed") for each in self.tools)
+
+
+def plan(org_id: int, user_id: int | None, body: ImportIn) -> Plan:
+    """What this import would do; raises what `importing.import_tools` raises. `body` has to be a dry run."""
+    batch = importing.carry_out(org_id, user_id, body)
+    present = _present(org_id, batch)
+    planned = [_planned(item, out, present) for item, out in zip(batch.items, importing.told(batch).items, strict=True)]
+    return Plan(batch.dialect.name, tuple(planned), tuple(batch.losses))
+
+
+def _present(org_id: int, batch: Batch) -> dict[str, ToolVersion]:
+    """The versions that would be followed by new ones, by qualified name, in one query."""
+    names = [_name(item) for item in batch.good if item.outcome == "new_version"]
+    rows = ToolVersion.objects.filter(tool__org=org_id, tool__qualified_name__in=names, version=F("tool__version"))
+    return {row.tool.qualified_name: row for row in rows.select_related("tool")}
+
+
+def _planned(item: importing.Item, out: ImportedOut, present: dict[str, ToolVersion]) -> Planned:
+    if item.found is None or item.fault:
+        return Planned(item.found.name if item.found else "", out)
+    old = present.get(_name(item))
+    changed = changes(old, ToolVersion(**item.found.content.model_dump())) if old else []
+    examples = out.replay.examples if out.replay else []
+    return Planned(
+        item.found.name,
+        out,
+        tuple(changed),
+        tuple((_arguments(each.arguments), "; ".join(_why(error) for error in each.errors)) for each in examples),
+    )
+
+
+def _name(item: importing.Item) -> str:
+    assert item.found is not None
+    return naming.join(item.server, item.found.name)
+
+
+def _arguments(arguments: Any) -> str:
+    return one_line(json_text(arguments), 200) if arguments is not None else "a call that is not yours to see"
+
+
+def _why(error: dict[str, Any]) -> str:
+    place = f"{error['field']} " if error.get("field") else ""
+    return one_line(f"{place}{error.get('message') or error['code']}", 160)

@@ -1,0 +1,96 @@
+"""Recorded calls held against a version that is not there yet: whom would it break (catalogue 1.1, 3.1).
+
+Nothing is called again. Arguments that the present version takes are checked against the new schema, within bounds: the
+latest calls of each tool, and a time for the whole.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.db.models import F
+
+from catalogue import validating
+from catalogue.models import Call, ToolVersion
+from catalogue.record import JsonObject
+from catalogue.wire_tools import RefusedCallOut, ReplayOut
+from core.canonical import canonical_json
+
+LATEST: Final = 500
+SHOWN: Final = 3
+SECONDS: Final = 3.0
+_BATCH: Final = 50
+
+
+def replays(org_id: int, user_id: int | None, schemas: Mapping[str, JsonObject]) -> dict[str, ReplayOut]:
+    """By qualified name, what new input schemas would do to the calls of their tools; nothing for one never called.
+
+    What an agent sent in somebody else's thread is counted and not shown (C134).
+    """
+    present = ToolVersion.objects.filter(
+        tool__org=org_id, tool__qualified_name__in=list(schemas), version=F("tool__version")
+    )
+    rows = present.values_list("tool__qualified_name", "tool__server__name", "tool__name", "input_schema")
+    ends_at = time.monotonic() + SECONDS
+    found = {}
+    for qualified_name, server, name, old in rows:
+        calls = _Calls(org_id, server, name)
+        replay = _replay(calls, user_id, old, schemas[qualified_name], ends_at)
+        if replay.checked or not replay.whole:
+            found[qualified_name] = replay
+    return found
+
+
+class _Calls:
+    """The latest calls of a tool, newest first, read in batches: arguments may be large."""
+
+    def __init__(self, org_id: int, server: str, name: str) -> None:
+        calls = Call.objects.filter(org=org_id, server=server, tool=name, world=None).order_by("-begun", "-pk")
+        self._calls = calls.exclude(arguments=None).defer("answer")
+
+    def __iter__(self) -> Any:
+        for start in range(0, LATEST, _BATCH):
+            batch = list(self._calls[start : start + _BATCH])
+            yield from batch
+            if len(batch) < _BATCH:
+                return
+
+
+def _replay(calls: _Calls, user_id: int | None, old: JsonObject, new: JsonObject, ends_at: float) -> ReplayOut:
+    checked = refused = 0
+    examples: list[RefusedCallOut] = []
+    is_whole = True
+    known: dict[str, list[JsonObject] | None] = {}
+    for call in calls:
+        if time.monotonic() > ends_at:
+            is_whole = False
+            break
+        same = canonical_json(call.arguments)
+        if same not in known:
+            known[same] = _new_errors(call.arguments, old, new)
+        errors = known[same]
+        if errors is None:
+            continue
+        checked += 1
+        refused += bool(errors)
+        if errors and len(examples) < SHOWN:
+            examples.append(_told(call, user_id, errors))
+    return ReplayOut(checked=checked, refused=refused, whole=is_whole, examples=examples)
+
+
+def _new_errors(arguments: Any, old: JsonObject, new: JsonObject) -> list[JsonObject] | None:
+    """What the new schema has against arguments; None where the present one refuses them as well."""
+    if validating.check(arguments, old).errors:
+        return None
+    return validating.check(arguments, new).errors
+
+
+def _told(call: Call, user_id: int | None, errors: list[JsonObject]) -> RefusedCallOut:
+    is_seen = not call.thread_id or call.created_by_id == user_id
+    return RefusedCallOut(
+        call_id=call.call_id,
+        version=call.version,
+        created=call.begun,
+        arguments=call.arguments if is_seen else None,
+        errors=errors[:5] if is_seen else [{"code": each["code"]} for each in errors[:5]],
+    )

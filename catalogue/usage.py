@@ -1,0 +1,118 @@
+"""How a tool does in real calls: how many, how many failed, how long they took, the last that failed (C134).
+
+Everybody of an org may know the figures. What was exchanged stays with those who may see the call itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Final
+
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from catalogue import hooks
+from catalogue.models import Call, Tool
+from core.actor import Actor
+from core.rendering import one_line
+
+DAYS: Final = 30
+SAMPLE: Final = 2_000
+"""The latest calls that rates and times are worked out from; the database would sort them all for the same answer."""
+FAILURES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Calls of one version, or of all where `version` is None. Times are milliseconds, None without a timed call."""
+
+    version: int | None
+    calls: int
+    errors: int
+    p50: int | None
+    p95: int | None
+    p99: int | None
+
+    @property
+    def rate(self) -> int:
+        """Errors in percent, rounded up: one in a thousand is not none."""
+        return ceil(100 * self.errors / self.calls) if self.calls else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call that failed. `message`, `call_id` and `thread_id` only for whoever may see them."""
+
+    at: datetime
+    version: int
+    code: str
+    message: str = ""
+    call_id: str = ""
+    thread_id: str = ""
+    thread_title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The whole, by version newest first, and the last failures. `is_sampled`: there were more calls than `SAMPLE`."""
+
+    whole: Line
+    versions: tuple[Line, ...]
+    failures: tuple[Failed, ...]
+    is_sampled: bool
+
+
+def of_tool(actor: Actor, org_id: int, tool: Tool) -> Usage:
+    """The calls of a tool in an org in the last thirty days."""
+    recent = _recent(org_id).filter(server=tool.server.name, tool=tool.name).order_by("-begun")
+    found = list(recent.values_list("version", "outcome", "runtime_ms", "pk")[: SAMPLE + 1])
+    rows = [row[:3] for row in found[:SAMPLE]]
+    numbers = sorted({version for version, _, _ in rows}, reverse=True)
+    by_version = tuple(_line(number, [row for row in rows if row[0] == number]) for number in numbers)
+    failed = [pk for _, outcome, _, pk in found[:SAMPLE] if outcome == Call.Outcome.ERROR][:FAILURES]
+    failures = Call.objects.filter(pk__in=failed).defer("arguments").order_by("-begun")
+    return Usage(_line(None, rows), by_version, tuple(_failed(actor, list(failures))), len(found) > SAMPLE)
+
+
+def counts(org_id: int, tools: Iterable[Tool]) -> dict[int, int]:
+    """How often each of these tools was called in the last thirty days, by row id, in one query."""
+    wanted = {(tool.server.name, tool.name): tool.pk for tool in tools}
+    if not wanted:
+        return {}
+    servers, names = ({key[at] for key in wanted} for at in (0, 1))
+    rows = _recent(org_id).filter(server__in=servers, tool__in=names).values_list("server", "tool")
+    found = rows.order_by().annotate(calls=Count("pk"))
+    return {wanted[server, name]: calls for server, name, calls in found if (server, name) in wanted}
+
+
+def _recent(org_id: int) -> QuerySet[Call]:
+    return Call.objects.filter(org=org_id, world=None, begun__gte=timezone.now() - timedelta(days=DAYS))
+
+
+def _line(version: int | None, rows: Sequence[tuple[int, str, int | None]]) -> Line:
+    times = sorted(runtime for _, outcome, runtime in rows if runtime is not None and outcome)
+    errors = sum(outcome == Call.Outcome.ERROR for _, outcome, _ in rows)
+    return Line(version, len(rows), errors, *(_percentile(times, share) for share in (50, 95, 99)))
+
+
+def _percentile(times: Sequence[int], share: int) -> int | None:
+    """The nearest rank: a time that was really taken."""
+    return times[max(0, ceil(len(times) * share / 100) - 1)] if times else None
+
+
+def _failed(actor: Actor, calls: Sequence[Call]) -> Iterable[Failed]:
+    seen = set(Call.objects.visible_to(actor).filter(pk__in=[call.pk for call in calls]).values_list("pk", flat=True))
+    titles = hooks.titles(actor, {call.thread_id for call in calls if call.thread_id})
+    for call in calls:
+        error = ((call.answer or {}).get("result") or {}).get("error") or {}
+        is_seen = call.pk in seen
+        yield Failed(
+            at=call.begun,
+            version=call.version,
+            code=one_line(str(error.get("code") or "error"), 60),
+            message=one_line(str(error.get("message") or ""), 300) if is_seen else "",
+            call_id=call.call_id if is_seen else "",
+            thread_id=call.thread_id if call.thread_id in titles else "",
+            thread_title=titles.get(call.thread_id, ""),
+        )

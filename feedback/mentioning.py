@@ -1,0 +1,35 @@
+"""Reports on answers that a tool had a part in, for the tool's page."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from django.urls import reverse
+
+from catalogue.hooks import Mention
+from core.actor import Actor
+from core.rendering import one_line
+from feedback.models import RatedTool, UserFeedback
+from feedback.presenting import categories_line, href
+
+SHOWN: Final = 5
+_LOOKED_AT: Final = 200
+"""Reports of all orgs among which those of one are looked for: a tool of everybody's may be in very many."""
+
+
+def mentions(actor: Actor, org_id: int, names: Collection[str]) -> Sequence[Mention] | None:
+    """The latest reports of an org whose answers used a tool of these names; None unless the actor triages (B133)."""
+    if not actor.is_admin:
+        return None
+    used = RatedTool.objects.filter(tool_name__in=names).order_by("-feedback")
+    failed = dict(used.values_list("feedback_id", "failed")[:_LOOKED_AT])
+    rows = UserFeedback.objects.filter(pk__in=list(failed), org=org_id).order_by("-id")[:SHOWN]
+    return [
+        Mention(
+            href=reverse("feedback:desk") + href({"item": row.feedback_id}),
+            sentiment=row.sentiment,
+            words=one_line(row.notes or categories_line(tuple(row.categories)) or "no words", 160),
+            at=row.created,
+            failed=failed[row.pk],
+        )
+        for row in rows
+    ]

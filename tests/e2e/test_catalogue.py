@@ -1,0 +1,60 @@
+"""A tool author pastes a spec, tries it, and sees whom the next version would break, as docs/catalogue.md tells it."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.visiting import Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+GUIDE = Path(__file__).resolve().parents[2] / "docs/catalogue.md"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_from_pasting_to_the_version_that_would_break_a_call(visit: Callable[..., Visit], scripts: bool) -> None:
+    """C1, C2, C53, C134; with and without scripts."""
+    found = re.search(r"```json\n(.+?)```", GUIDE.read_text(), re.DOTALL)
+    assert found is not None
+    tool = json.loads(found[1])
+    tool["name"] += "_by_hand" if scripts else "_without"
+    visitor = visit("alice", java_script_enabled=scripts)
+    visitor.forgive("status of 400")
+    page = visitor.page
+    if scripts:
+        page.goto("/threads/")
+        page.keyboard.press("g")
+        page.keyboard.press("c")
+        page.wait_for_url("**/catalogue/")
+    else:
+        page.goto("/catalogue/")
+    page.click("text=Import tools")
+    page.fill("#text", json.dumps(tool))
+    page.fill("#server", "shop")
+    page.click("text=See what would happen")
+    expect(page.locator(".hist li").first).to_contain_text("new")
+    page.click("text=Import it")
+    expect(page.locator("h1")).to_have_text(tool["name"])
+    assert page.evaluate("document.querySelectorAll('.grid tbody tr').length") == 2 if scripts else True
+
+    page.fill("#f0", "12")
+    page.click("text=Only check")
+    expect(page.locator("#f0-wrong")).to_contain_text("Does not match")
+    page.fill("#f0", "O-12")
+    page.click("text=Only check")
+    expect(page.locator("#try-form")).to_contain_text("Nothing was called.")
+    page.click("text=Run it")
+    expect(page.locator("#run")).to_contain_text("NOT_FOUND")
+    expect(page.locator("#f0")).to_have_value("O-12")
+
+    page.goto("/catalogue/import/?server=shop")
+    tool["input_schema"]["properties"]["number"]["pattern"] = "^ORDER-[0-9]+$"
+    page.fill("#text", json.dumps(tool))
+    page.click("text=See what would happen")
+    expect(page.locator(".hist")).to_contain_text("It would have refused 1 of the last 1 calls.")
+    expect(page.locator(".hist")).to_contain_text('{"number":"O-12"')
+    page.click("text=Import it")
+    expect(page.locator("article")).to_contain_text("version 2")

@@ -1,0 +1,341 @@
+"""The catalogue's pages: finding a tool, reading it, what it changed, how it does, keeping it (C13, C49 to C52)."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from catalogue import calling, tools
+from catalogue.models import Call, Tool, ToolServer, ToolVersion
+from catalogue.wire_calls import CallIn
+from feedback import digesting
+from tests import make
+from tests.conftest import data_of
+from tests.pages.dom import Node, dom, get, queries, submit
+
+HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(2)>"
+RIDE = {
+    "type": "object",
+    "properties": {
+        "ride": {"type": "string", "pattern": "^R-[0-9]+$", "description": "The number of the ride."},
+        "kind": {"enum": ["refund", "complaint"], "default": "refund"},
+        "bikes": {"type": "array", "items": {"$ref": "#/$defs/bike"}},
+    },
+    "required": ["ride"],
+    "$defs": {
+        "bike": {
+            "type": "object",
+            "properties": {"number": {"type": "integer", "minimum": 1}, "next": {"$ref": "#/$defs/bike"}},
+            "required": ["number"],
+        }
+    },
+}
+OLDER = {"type": "object", "properties": {"ride": {"type": "string"}, "gone": {"type": "boolean"}}}
+
+
+@pytest.fixture
+def publish(api):
+    """Import tools as alice, in MCP's form, which says most."""
+
+    def published(*named: dict[str, Any], server: str = "bikes", who: str = "alice", **more: Any) -> Any:
+        sent = {"dialect": "mcp", "server": server, "tools": [*named], **more}
+        return data_of(api(who).post("/v1/catalogue/tools/import", sent))
+
+    return published
+
+
+def tool(name: str = "look_up", description: str = "Looks up a ride.", schema: Any = None, **more: Any) -> Any:
+    return {"name": name, "description": description, "inputSchema": schema or RIDE, **more}
+
+
+def path(name: str, place: str = "") -> str:
+    return f"/catalogue/tools/{name}/{place}"
+
+
+def cells(page: Node, caption: str) -> list[list[str]]:
+    table = next(each for each in page.all("table") if each.one("caption").words == caption)
+    rows = table.one("tbody").all("tr")
+    return [[child.words for child in row.children if isinstance(child, Node)] for row in rows]
+
+
+def called(who: Any, name: str, outcome: str, ms: int, *, thread_id: str = "", code: str = "", **more: Any) -> Call:
+    """A call as the verbs leave it, without waiting for it."""
+    error = {"code": code, "message": "said by the tool", "details": None, "suggestion": None} if code else None
+    result = {"success": not error, "data": None, "error": error, "execution_time_ms": ms, "metadata": {}}
+    return Call.objects.create(
+        org=who.acme,
+        created_by=more.pop("by", who.alice).user,
+        attempt=1,
+        thread_id=thread_id,
+        tool_use_id=f"tu_{thread_id}" if thread_id else None,
+        server="bikes",
+        tool=name,
+        version=more.pop("version", 1),
+        outcome=outcome,
+        runtime_ms=ms,
+        arguments=more.pop("arguments", {"ride": "R-1"}),
+        answer={"result": result, "attempts": [], "failure": None, "data_ref": None},
+        **more,
+    )
+
+
+# The list
+
+
+def names(page: Node) -> list[str]:
+    return [cell.one("a").words for cell in page.all("td", class_="title")]
+
+
+def test_c13_c49_tools_stand_by_server_and_are_found_by_every_word(browser_of, publish):
+    publish(tool(), tool("fix", "Mends a wheel.", _meta={}), server="bikes")
+    publish(tool("park", "Finds a place."), server="parking")
+    alice = browser_of("alice")
+    page = get(alice, "/catalogue/")
+    assert page.one("a", data_go="c")["aria-current"] == "page"
+    bands = [band.words for band in page.all("th", scope="rowgroup")]
+    assert bands == ["bikes", "demo everybody's, read-only", "heddle everybody's, read-only", "parking"]
+    assert names(get(alice, "/catalogue/?q=WHEEL")) == ["fix"]
+    assert names(get(alice, "/catalogue/?q=bikes+ride")) == ["look_up"]
+    assert names(get(alice, "/catalogue/?q=server:parking")) == ["park"]
+    data_tags = {"tags": "riders, money", "visible": "true"}
+    assert alice.post(path("bikes__fix", "change/"), data_tags).status_code == 302
+    assert names(get(alice, "/catalogue/?q=tag:money")) == ["fix"]
+    assert get(alice, "/catalogue/?q=zzzz").one("main").one("h2").words == "No tool matches."
+    assert "bikes" not in get(browser_of("eve"), "/catalogue/").one("main").words
+
+
+def test_marks_hints_and_calls_stand_in_the_list(browser_of, publish, who):
+    publish(tool(annotations={"destructiveHint": True, "readOnlyHint": False}))
+    Tool.objects.filter(name="look_up").update(visible=False, deprecated=True)
+    for ms in (1, 2):
+        called(who, "look_up", "success", ms)
+    row = get(browser_of("alice"), "/catalogue/?q=server:bikes").one("td", class_="title").within("tr")
+    for word in ("hidden", "deprecated", "may destroy data", "changes data"):
+        assert word in row.words
+    assert row.all("td")[4].words == "2"
+    assert names(get(browser_of("alice"), "/catalogue/?q=is:hidden+server:bikes")) == ["look_up"]
+
+
+def many(who: Any, count: int) -> None:
+    """Tools straight into the tables: the verb takes five hundred at once."""
+    server = ToolServer.objects.create(org=who.acme, name="many", folded="many", source_dialect="mcp")
+    made = Tool.objects.bulk_create(
+        Tool(org=who.acme, server=server, name=f"t{n:04}", qualified_name=f"many__t{n:04}", search=f"t{n:04}")
+        for n in range(count)
+    )
+    versions = (
+        ToolVersion(tool=each, version=1, input_schema=OLDER, annotations={}, source_dialect="mcp") for each in made
+    )
+    ToolVersion.objects.bulk_create(versions)
+
+
+def test_the_list_pages_by_key_at_a_constant_price(browser_of, who):
+    alice = browser_of("alice")
+    many(who, 3)
+    few = queries(alice, "/catalogue/?q=server:many")
+    ToolServer.objects.filter(name="many").delete()
+    many(who, 120)
+    assert queries(alice, "/catalogue/?q=server:many") == few
+    seen, at = [], "/catalogue/?q=server:many"
+    while at:
+        page = get(alice, at)
+        seen += names(page)
+        onward = page.all("a", rel="next")
+        at = f"/catalogue/{onward[0]['href']}" if onward else ""
+    assert seen == [f"t{n:04}" for n in range(120)]
+
+
+def test_people_of_no_org_are_told_so(browser_of, who):
+    who.alice.user.memberships.all().delete()
+    assert "You belong to no org yet." in get(browser_of("alice"), "/catalogue/").one("main").words
+
+
+# One tool
+
+
+def test_c3_a_tool_is_read_as_tables_with_references_followed(browser_of, publish):
+    publish(tool(outputSchema={"type": "object", "properties": {"paid": {"type": "number"}}}))
+    page = get(browser_of("alice"), path("bikes__look_up"))
+    assert page.one("h1").words == "look_up"
+    rows = cells(page, "Input, field by field")
+    assert rows == [
+        ["ride required", "string", "The number of the ride. matches ^R-[0-9]+$"],
+        ["kind", "refund | complaint", "refund if left out"],
+        ["bikes", "array of object", ""],
+        ["number required", "integer", "at least 1"],
+        ["next", "object", "the same again inside of it"],
+    ]
+    assert cells(page, "Output, field by field") == [["paid", "number", ""]]
+    assert "not said whether it changes data" in page.words
+    assert json.loads(page.all("pre")[0].text) == RIDE
+
+
+def test_c50_what_is_unknown_is_said_in_words_and_never_as_no(browser_of, publish):
+    publish(tool(annotations={"readOnlyHint": True, "destructiveHint": False}))
+    facts = get(browser_of("alice"), path("bikes__look_up")).one("article").one("dl").words
+    assert "only reads" in facts and "destroys nothing" in facts and "not said whether it reaches outside" in facts
+
+
+def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, publish):
+    publish(tool(schema=OLDER))
+    publish(tool("look_up", "Looks up a ride, with its bikes."))
+    alice = browser_of("alice")
+    page = get(alice, path("bikes__look_up"))
+    said = next(each for each in page.all("ol", class_="hist")).words
+    for words in ("ride became required", "gone gone", "bikes new", "kind new", "description"):
+        assert words in said, said
+    compared = get(alice, path("bikes__look_up", "compare/?from=1&to=2"))
+    first = compared.one("ul", class_="plain").all("li")
+    assert all("may break callers" in each.words for each in first[:2])
+    assert "may break callers" not in first[-1].words
+    assert [each.words for each in compared.all("h2", id=True)][:2] == ["What changed", "Description"]
+    assert get(alice, path("bikes__look_up", "compare/?from=1&to=1")).none("table")
+    assert "This is version 1." in get(alice, path("bikes__look_up", "?version=1")).words
+    get(alice, path("bikes__look_up", "?version=9"), 404)
+    get(alice, path("bikes__look_up", "compare/?from=x&to=1"), 404)
+
+
+def test_usage_comes_from_real_calls_of_the_last_month(browser_of, publish, who):
+    publish(tool())
+    for ms in range(1, 101):
+        called(who, "look_up", "success", ms)
+    called(who, "look_up", "error", 500, code="TIMEOUT", version=2)
+    called(who, "look_up", "error", 1, begun=timezone.now() - timedelta(days=31))
+    rows = cells(get(browser_of("alice"), path("bikes__look_up")), "Calls by version")
+    assert rows == [
+        ["2", "1", "1", "100 %", "500 ms", "500 ms", "500 ms"],
+        ["1", "100", "0", "0 %", "50 ms", "95 ms", "99 ms"],
+    ]
+
+
+def test_c134_failures_lead_where_the_reader_may_go(browser_of, publish, who):
+    """The figures are everybody's; what was exchanged is for who asked, and the thread for who may read it."""
+    publish(tool())
+    private, shared = (make.thread(who.alice, visibility=each) for each in ("private", "org"))
+    for each in (private, shared):
+        called(who, "look_up", "error", 9, thread_id=each.thread_id, code="TIMEOUT")
+    called(who, "look_up", "error", 9, code="RATE_LIMITED")
+    alice, bob = (get(browser_of(name), path("bikes__look_up")) for name in ("alice", "bob"))
+    links = {each["href"] for each in alice.all("a")}
+    assert f"/threads/{private.thread_id}/" in links and f"/threads/{shared.thread_id}/" in links
+    links = {each["href"] for each in bob.all("a")}
+    assert f"/threads/{private.thread_id}/" not in links and f"/threads/{shared.thread_id}/" in links
+    failures = bob.all("ul", class_="hist")[-1].all("li")
+    assert [each.one("code").words for each in failures] == ["RATE_LIMITED", "TIMEOUT", "TIMEOUT"]
+    assert ["said by the tool" in each.words for each in failures] == [True, False, False]
+
+
+def test_reports_that_mention_a_tool_are_for_admins(browser_of, who):
+    thread = make.thread(who.alice, '[[call calculate {"expression": "1/0"}]]', visibility="org")
+    make.rating(who.alice, thread, 3, notes="It cannot divide.")
+    digesting.digest()
+    page = get(browser_of("admin"), path("heddle__calculate"))
+    near = page.one("ul", class_="near").one("li")
+    assert "It cannot divide." in near.words and "it failed there" in near.words
+    assert near.one("a")["href"].startswith("/feedback/?item=fb_")
+    assert "Reports on answers" not in get(browser_of("alice"), path("heddle__calculate")).words
+
+
+def test_a_tools_page_costs_the_same_however_much_there_is(browser_of, publish, who):
+    alice = browser_of("alice")
+    publish(tool(schema=OLDER))
+    called(who, "look_up", "error", 1, code="TIMEOUT")
+    few = queries(alice, path("bikes__look_up"))
+    publish(tool(), *(tool(f"other_{n}") for n in range(20)))
+    for n in range(30):
+        called(who, "look_up", "error", n, code="TIMEOUT")
+    assert queries(alice, path("bikes__look_up")) == few
+
+
+# Export
+
+
+def test_c46_every_dialect_is_offered_with_what_is_lost_there(browser_of, publish):
+    publish(tool(annotations={"destructiveHint": True}))
+    alice = browser_of("alice")
+    page = get(alice, path("bikes__look_up"))
+    links = [each for each in page.all("a", class_="btn") if "export/?dialect=" in each["href"]]
+    assert len(links) >= 6
+    for link in links:
+        shown = get(alice, link["href"])
+        assert shown.one("h1").words == f"look_up as {link.words.split()[0]}"
+        downloaded = alice.get(f"{link['href']}&download=1")
+        assert downloaded["Content-Disposition"].startswith('attachment; filename="bikes__look_up.')
+        assert json.loads(downloaded.content) == json.loads(shown.one("pre").text)
+    assert "destructive" in get(alice, path("bikes__look_up", "export/?dialect=openai")).one("table").words
+    get(alice, path("bikes__look_up", "export/?dialect=klingon"), 400)
+    get(alice, path("bikes__look_up", "export/"), 400)
+
+
+# Keeping
+
+
+def test_c51_what_is_not_versioned_is_changed_in_place(browser_of, publish):
+    publish(tool())
+    bob = browser_of("bob")
+    page = get(bob, path("bikes__look_up"))
+    form = page.one("form", action=path("bikes__look_up", "change/"))
+    sent = submit(bob, form, tags='riders, "a, b"', deprecated="true", deprecation_message="Use find.")
+    assert sent.status_code == 302
+    found = Tool.objects.get(name="look_up")
+    assert (found.tags, found.visible, found.deprecated, found.version) == (["riders", "a, b"], True, True, 1)
+    assert "Deprecated. Use find." in get(bob, path("bikes__look_up")).words
+    page = dom(bob.post(path("bikes__look_up", "change/"), {"tags": "x" * 121}), 400)
+    assert page.id("tags")["aria-invalid"] == "true" and page.id("tags")["value"] == "x" * 121
+
+
+def test_c51_only_its_maker_and_admins_delete_a_tool(browser_of, publish):
+    publish(tool())
+    here = path("bikes__look_up", "delete/")
+    assert get(browser_of("bob"), path("bikes__look_up")).none("form", action=here)
+    assert browser_of("bob").post(here).status_code == 403
+    alice = browser_of("alice")
+    assert submit(alice, get(alice, path("bikes__look_up")).one("form", action=here)).status_code == 302
+    get(alice, path("bikes__look_up"), 404)
+
+
+def test_what_belongs_to_everybody_is_read_only(browser_of, who):
+    for name in ("alice", "admin"):
+        page = get(browser_of(name), path("demo__echo"))
+        assert page.none("form", action=path("demo__echo", "change/"))
+        assert browser_of(name).post(path("demo__echo", "change/"), {}).status_code == 403
+
+
+# Hostile specs
+
+
+def test_hostile_specs_are_shown_and_harm_nothing(browser_of, publish):
+    """HTML, writing from the right, fields by the hundred and levels by the dozen."""
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(12):
+        deep = {"type": "object", "properties": {HOSTILE: deep}}
+    wide = {"type": "object", "properties": {f"f{n}{'x' * 80}": {"type": "string"} for n in range(500)}}
+    turning = {"type": "object", "properties": {"\u202eride": {"enum": [HOSTILE, "\u202eabc"], "title": HOSTILE}}}
+    publish(
+        tool("deep", HOSTILE, deep),
+        tool("wide", "\u202eturned", wide),
+        tool("turning", HOSTILE, turning, annotations={"title": HOSTILE}),
+        tool(
+            "odd", "x", {"properties": {"a": True, "b": {"$ref": "#/properties/b"}, "c": {"type": ["null", "string"]}}}
+        ),
+    )
+    alice = browser_of("alice")
+    for name in ("deep", "wide", "turning", "odd"):
+        page = get(alice, path(f"bikes__{name}"))
+        assert page.none("img") and len(page.all("script")) <= 3
+        assert len(page.all("tr")) < 320
+    get(alice, "/catalogue/?q=server:bikes")
+
+
+def test_a_call_of_another_tool_or_of_somebody_else_is_not_shown(browser_of, publish, who):
+    publish(tool())
+    thread = make.thread(who.alice)
+    hidden = called(who, "look_up", "success", 1, thread_id=thread.thread_id)
+    get(browser_of("bob"), path("bikes__look_up", f"?call={hidden.call_id}"), 404)
+    shown = get(browser_of("alice"), path("bikes__look_up", f"?call={hidden.call_id}"))
+    assert shown.id("run").one("h2").words.startswith("Called by alice@acme.test")
+    found = tools.tool_for(who.acme.pk, "demo__echo")
+    other = calling.call(who.alice.actor, who.acme.pk, found, CallIn(arguments={"message": "x"}))
+    get(browser_of("alice"), path("bikes__look_up", f"?call={other.call_id}"), 404)

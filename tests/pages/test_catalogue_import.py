@@ -1,0 +1,174 @@
+"""Pasting tools: looked at first, then imported (C1 to C15, C135), and recorded calls held against a new version."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from catalogue import replaying
+from catalogue.models import Tool, ToolVersion
+from tests import make
+from tests.conftest import data_of
+from tests.pages.dom import Node, dom, get, submit
+from tests.pages.test_catalogue import HOSTILE, OLDER, RIDE, called, publish, tool  # noqa: F401
+
+HERE = "/catalogue/import/"
+OPENAI = {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": OLDER}}
+ANTHROPIC = {"name": "look", "description": "Looks.", "input_schema": OLDER}
+MANIFEST = {
+    "sdk_version": "1",
+    "server": {"name": "shop", "version": "1.0.0", "description": "A shop."},
+    "tools": [{"name": "look", "description": "Looks.", "input_schema": OLDER, "idempotent": True}],
+}
+PYTHON = 'def look(ride: str, times: int = 1) -> dict:\n    """Looks."""\n'
+
+
+def pasted(client: Any, what: Any, server: str = "bikes", **more: str) -> Any:
+    """What pressing the first button answers; it never stores anything."""
+    before = Tool.objects.count(), ToolVersion.objects.count()
+    text = what if isinstance(what, str) else json.dumps(what)
+    answer = client.post(HERE, {"text": text, "server": server, "verb": "look", **more})
+    assert before == (Tool.objects.count(), ToolVersion.objects.count())
+    return answer
+
+
+def outcomes(page: Node) -> list[str]:
+    items = page.one("ul", class_="hist").children
+    return [each.all("span", class_="mark")[0].words for each in items if isinstance(each, Node)]
+
+
+@pytest.mark.parametrize(
+    ("what", "dialect"),
+    [
+        (OPENAI, "openai"),
+        ([OPENAI, {**OPENAI, "function": {**OPENAI["function"], "name": "other"}}], "openai"),
+        (ANTHROPIC, "anthropic"),
+        ({"jsonrpc": "2.0", "id": 1, "result": {"tools": [tool()]}}, "mcp"),
+        (MANIFEST, "convilyn"),
+        ({**ANTHROPIC, "name": "client_look"}, "roboto"),
+        ({**ANTHROPIC, "annotations": {"read_only": True}, "visible": True}, "data_harness"),
+        ({"name": "look", "description": "x", "parameters": OLDER, "returns": {"type": "object"}}, "rdk"),
+        (PYTHON, "python"),
+    ],
+)
+def test_the_dialect_is_found_out(browser_of, what, dialect):
+    page = dom(pasted(browser_of("alice"), what))
+    assert page.id("plan").one("span").words == f"read as {dialect}, nothing is stored yet"
+    assert set(outcomes(page)) == {"new"}
+
+
+def test_c1_c2_what_was_looked_at_is_imported_and_nothing_else(browser_of):
+    alice = browser_of("alice")
+    page = dom(pasted(alice, ANTHROPIC))
+    form = page.id("import")
+    assert json.loads(form.one("textarea").text) == ANTHROPIC
+    changed = json.dumps({**ANTHROPIC, "name": "other"})
+    again = dom(submit(alice, form, "import", text=changed))
+    assert "has changed since it was looked at" in again.words and not Tool.objects.filter(name="other")
+    sent = submit(alice, form, "import")
+    assert sent.status_code == 302 and sent["Location"] == "/catalogue/tools/bikes__look/"
+    assert "Imported: 1 created." in get(alice, sent["Location"]).words
+    assert outcomes(dom(pasted(alice, ANTHROPIC))) == ["unchanged"]
+
+
+def test_c7_to_c12_a_wrong_tool_is_named_with_its_place_and_the_good_ones_go_in(browser_of):
+    alice = browser_of("alice")
+    wrong = {"name": "bad", "description": "x", "input_schema": {"type": "object", "properties": {"a": {"type": "x"}}}}
+    page = dom(pasted(alice, [ANTHROPIC, wrong], dialect="anthropic"))
+    assert outcomes(page) == ["new", "cannot be imported"]
+    told = page.one("p", class_="wrong")
+    assert told.one("code").words.startswith("/input_schema/properties/a")
+    assert page.one("button", value="import").words == "Import the 1 that can be"
+    assert submit(alice, page.id("import"), "import", dialect="anthropic").status_code == 302
+    assert set(Tool.objects.exclude(org=None).values_list("name", flat=True)) == {"look"}
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "field", "words"),
+    [
+        ("", {}, "text", "It is needed."),
+        ('{"name":', {"dialect": "openai"}, "text", "JSON"),
+        ("[" * 3000, {}, "text", "deep"),
+        (json.dumps(ANTHROPIC), {"server": "Not A Name"}, "server", "small letters"),
+        (json.dumps(ANTHROPIC), {"dialect": "klingon"}, "dialect", "must be one of"),
+        ("a\x00b", {}, "text", "NUL"),
+    ],
+)
+def test_a_refusal_stands_beside_its_field_and_what_was_typed_stays(browser_of, text, more, field, words):
+    page = dom(pasted(browser_of("alice"), text, **more), 400)
+    assert page.id(field)["aria-invalid"] == "true" and words in page.id(f"{field}-wrong").words
+    if "\x00" not in text:
+        assert page.id("text").text.lstrip("\n") == text
+
+
+def test_nobody_imports_into_a_server_of_everybody(browser_of):
+    page = dom(pasted(browser_of("alice"), ANTHROPIC, server="demo"), 403)
+    assert "read-only" in page.one("div", role="alert").words
+
+
+def test_a_file_is_read_into_the_field(browser_of, settings):
+    alice = browser_of("alice")
+    page = dom(alice.post(HERE, {"file": SimpleUploadedFile("t.json", json.dumps(MANIFEST).encode()), "verb": "look"}))
+    assert json.loads(page.id("text").text) == MANIFEST and outcomes(page) == ["new"]
+    for raw in (b"\xff\xfe\x00", b" " * (settings.TOOL_IMPORT_BYTES + 1)):
+        refused = dom(alice.post(HERE, {"file": SimpleUploadedFile("t.json", raw), "verb": "look"}), 400)
+        assert "the file is" in refused.id("text-wrong").words.lower()
+
+
+def test_hostile_text_comes_back_as_text(browser_of):
+    breakout = f"</textarea>{HOSTILE}"
+    page = dom(pasted(browser_of("alice"), {"name": breakout, "description": breakout, "input_schema": {}}))
+    assert breakout in page.id("text").text and page.none("img")
+    large = {**ANTHROPIC, "input_schema": {"type": "object", "description": "x" * 65 * 1024}}
+    assert "larger than 64 KiB" in dom(pasted(browser_of("alice"), large)).one("p", class_="wrong").words
+
+
+def test_recorded_calls_are_held_against_a_new_version(browser_of, publish, who):  # noqa: F811
+    """The page and the dry run say how many the present version takes and the new one would refuse, three of them
+    shown; what an agent sent in another's thread is counted and not shown."""
+    publish(tool(schema=OLDER))
+    for n in range(8):
+        called(who, "look_up", "success", 1, arguments={"ride": f"R-{n}" if n < 4 else f"old {n}"})
+    called(who, "look_up", "success", 1, arguments=None)
+    thread = make.thread(who.bob)
+    called(who, "look_up", "success", 1, thread_id=thread.thread_id, by=who.bob, arguments={"ride": "secret"})
+    called(who, "look_up", "error", 1, code="TYPE_ERROR", arguments={"ride": 7})
+    page = dom(pasted(browser_of("alice"), tool()))
+    assert outcomes(page) == ["a new version"]
+    warned = page.one("ul", class_="hist").one("div", class_="fault")
+    assert "It would have refused 5 of the last 9 calls." in warned.words
+    shown = [each.words for each in warned.all("li")]
+    assert len(shown) == 3 and "secret" not in page.words
+    assert shown[0].startswith("a call that is not yours to see") and "old 7" in shown[1] and "ride" in shown[1]
+    assert "ride became required" in page.words
+    milder = tool(schema={**OLDER, "additionalProperties": True}, description="Looks.")
+    assert "It takes all of the last 9 calls." in dom(pasted(browser_of("alice"), milder)).words
+
+
+def test_the_dry_run_of_the_api_carries_the_same(api, publish, who):  # noqa: F811
+    publish(tool(schema=OLDER))
+    row = called(who, "look_up", "success", 1, arguments={"ride": "old"})
+    body = {"dialect": "mcp", "server": "bikes", "tools": [tool(), tool("new")]}
+    dry = data_of(api("alice").post("/v1/catalogue/tools/import", {**body, "dry_run": True}))
+    replay = dry["items"][0]["replay"]
+    assert (replay["checked"], replay["refused"], replay["whole"]) == (1, 1, True)
+    assert replay["examples"][0]["call_id"] == row.call_id
+    assert replay["examples"][0]["errors"][0]["field"] == "ride"
+    assert "replay" not in dry["items"][1]
+    assert all("replay" not in item for item in data_of(api("alice").post("/v1/catalogue/tools/import", body))["items"])
+
+
+def test_looking_at_recorded_calls_ends_in_time(publish, who, monkeypatch):  # noqa: F811
+    publish(tool(schema=OLDER))
+    for n in range(3):
+        called(who, "look_up", "success", 1, arguments={"ride": str(n)})
+    monkeypatch.setattr(replaying, "LATEST", 2)
+    monkeypatch.setattr(replaying, "_BATCH", 1)
+    found = replaying.replays(who.acme.pk, who.alice.user.pk, {"bikes__look_up": RIDE})["bikes__look_up"]
+    assert (found.checked, found.whole) == (2, True)
+    monkeypatch.setattr(replaying, "SECONDS", -1.0)
+    began = time.monotonic()
+    found = replaying.replays(who.acme.pk, who.alice.user.pk, {"bikes__look_up": RIDE})["bikes__look_up"]
+    assert (found.checked, found.whole) == (0, False) and time.monotonic() - began < 1

@@ -1,0 +1,168 @@
+"""Trying a tool from its page: a form made from its schema, a real call, its record (C53 to C60, C134)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from catalogue import fields
+from catalogue.models import Call, Tool, ToolVersion
+from tests.pages.dom import Node, dom, get, submit
+from tests.pages.test_catalogue import path, publish, tool  # noqa: F401
+
+EVERY = {
+    "type": "object",
+    "properties": {
+        "word": {"type": "string", "maxLength": 20, "description": "One word."},
+        "text": {"type": "string"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 5, "default": 2},
+        "share": {"type": "number"},
+        "is_sure": {"type": "boolean"},
+        "mood": {"enum": ["calm", "loud", 3, None]},
+        "rows": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+    },
+    "required": ["word"],
+}
+
+
+def form_of(page: Node) -> Node:
+    return page.id("try-form")
+
+
+def test_every_simple_type_has_its_field(browser_of, publish):  # noqa: F811
+    publish(tool("every", schema=EVERY))
+    form = form_of(get(browser_of("alice"), path("bikes__every")))
+    fields_by_name = {label.words.split()[0]: form.id(label["for"]) for label in form.all("label", for_=True)}
+    assert list(fields_by_name) == list(EVERY["properties"])
+    assert fields_by_name["word"].tag == "input" and fields_by_name["word"]["aria-required"] == "true"
+    assert fields_by_name["text"].tag == "textarea"
+    count = fields_by_name["count"]
+    assert (count["type"], count["min"], count["max"], count["placeholder"]) == ("number", "1", "5", "2")
+    assert fields_by_name["share"]["step"] == "any"
+    assert [each["value"] for each in fields_by_name["is_sure"].all("option")] == ["", "true", "false"]
+    assert [each["value"] for each in fields_by_name["mood"].all("option")] == ["", '"calm"', '"loud"', "3", "null"]
+    assert fields_by_name["rows"].tag == "textarea"
+
+
+def test_c58_c134_a_call_is_made_and_shown_as_it_was_recorded(browser_of, who):
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("demo__echo")))
+    sent = submit(alice, form, "call", f0="hello", f2='"loud"')
+    assert sent.status_code == 302, dom(sent, 400).one("aside").words
+    made = Call.objects.get()
+    assert made.arguments == {"message": "hello", "mood": "loud"} and made.created_by == who.alice.user
+    assert sent["Location"] == f"/catalogue/tools/demo__echo/?call={made.call_id}#run"
+    page = get(alice, sent["Location"].partition("#")[0])
+    run = page.id("run")
+    assert "success" in run.words and made.call_id in run.words
+    assert '"length": 5' in run.one("pre").text if len(run.all("pre")) == 1 else '"length": 5' in run.all("pre")[0].text
+    assert form_of(page).id("f0").text == "hello" or form_of(page).id("f0").get("value") == "hello"
+    assert form_of(page).one("option", selected=True)["value"] == '"loud"'
+
+
+def test_c53_to_c57_what_is_wrong_stands_beside_its_field_and_nothing_is_called(browser_of):
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("demo__echo")))
+    page = dom(submit(alice, form, "call", f1="9", f3="nobody"), 400)
+    wrong = {each["id"]: each.words for each in page.all("span", class_="wrong")}
+    assert set(wrong) == {"f0-wrong", "f1-wrong", "f3-wrong"}, wrong
+    assert wrong["f0-wrong"] == "It is missing." and page.id("f1")["value"] == "9"
+    assert page.id("f1")["aria-invalid"] == "true"
+    page = dom(submit(alice, form, "call", f0="x", f1="many"), 400)
+    assert page.id("f1-wrong").words == "It is no number."
+    assert not Call.objects.exists()
+
+
+def test_only_checking_calls_nothing(browser_of):
+    alice = browser_of("alice")
+    page = dom(submit(alice, form_of(get(alice, path("demo__counter"))), "check"))
+    assert "These arguments are valid. Nothing was called." in page.one("aside").words
+    assert not Call.objects.exists()
+
+
+def test_what_destroys_is_asked_about_first(browser_of, publish):  # noqa: F811
+    publish(tool("wipe", schema={"type": "object"}, annotations={"destructiveHint": True}))
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("bikes__wipe")))
+    page = dom(submit(alice, form, "call"), 400)
+    assert page.one("input", name="sure")["aria-invalid"] == "true" and not Call.objects.exists()
+    assert submit(alice, form, "call", sure="yes").status_code == 302
+    assert Call.objects.get().tool == "wipe"
+
+
+def test_what_nothing_runs_says_so(browser_of, publish):  # noqa: F811
+    publish(tool("look", schema={"type": "object"}))
+    alice = browser_of("alice")
+    page = get(alice, path("bikes__look"))
+    assert "Heddle has nothing that runs this tool" in page.one("aside").words
+    sent = submit(alice, form_of(page), "call")
+    assert "NOT_FOUND" in get(alice, sent["Location"].partition("#")[0]).id("run").words
+
+
+def test_all_arguments_can_be_typed_as_json(browser_of):
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("demo__echo", "?as=whole")))
+    page = dom(submit(alice, form, "call", whole='{"message": 7}'), 400)
+    assert "message" in form_of(page).one("div", role="alert").words or page.id("whole")
+    page = dom(submit(alice, form, "call", whole='{"message": '), 400)
+    assert "JSON" in form_of(page).one("div", role="alert").words and page.id("whole").text == '{"message": '
+    assert submit(alice, form, "call", whole='{"message": "x"}').status_code == 302
+
+
+def test_an_older_version_is_tried_as_it_was(browser_of, publish):  # noqa: F811
+    publish(tool("every", schema={"type": "object", "properties": {"only": {"type": "integer"}}}))
+    publish(tool("every", schema=EVERY))
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("bikes__every", "?version=1")))
+    sent = submit(alice, form, "call", f0="3")
+    assert sent["Location"].endswith("&version=1#run") and Call.objects.get().version == 1
+    assert alice.post(path("bikes__every", "try/"), {"version": "7"}).status_code == 404
+
+
+@pytest.mark.parametrize("schema", [{"type": "object"}, {"anyOf": [{"required": ["a"]}]}, {"properties": {}}])
+def test_a_schema_without_fields_is_typed_as_json(browser_of, publish, schema):  # noqa: F811
+    publish(tool("odd", schema=schema))
+    assert form_of(get(browser_of("alice"), path("bikes__odd"))).id("whole").text.strip() == "{}"
+
+
+VALUES = st.fixed_dictionaries(
+    {"word": st.text(min_size=1, max_size=20).filter(lambda text: text.strip() and "\r" not in text)},
+    optional={
+        "count": st.integers(-9, 9),
+        "share": st.floats(allow_nan=False, allow_infinity=False),
+        "is_sure": st.booleans(),
+        "mood": st.sampled_from(["calm", "loud", 3, None]),
+        "rows": st.lists(st.fixed_dictionaries({"n": st.integers(-5, 5)}), max_size=3),
+    },
+)
+
+
+@given(VALUES)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_what_a_form_shows_is_what_it_sends_back(arguments: dict[str, Any]):
+    """Filling a form with arguments and sending it unchanged gives the same arguments."""
+    form = fields.form_of(EVERY).filled(arguments)
+    sent = {field.name: field.typed for field in form.fields}
+    read, errors = fields.arguments_of(form, sent)
+    assert (read, errors) == (arguments, [])
+
+
+def test_names_of_a_schema_are_never_names_of_the_form(browser_of, publish):  # noqa: F811
+    hostile = {"type": "object", "properties": {'"><b>': {"type": "string"}, "csrfmiddlewaretoken": {"type": "string"},
+               "verb: x": {"type": "object"}, "version": {"type": "integer"}}}  # fmt: skip
+    publish(tool("odd", schema=hostile))
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("bikes__odd")))
+    assert {"f0", "f1", "f2", "f3"} < set(form.fields())
+    page = dom(submit(alice, form, "check", f2="{", f3="x"), 400)
+    assert "JSON" in page.id("f2-wrong").words and page.id("f3-wrong").words == "It is no number."
+    assert Tool.objects.filter(name="odd").exists() and ToolVersion.objects.filter(tool__name="odd").count() == 1
+
+
+def test_a_call_in_a_world_that_is_not_there_is_made_nowhere(browser_of):
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("demo__echo", "?world=wld_nothing")))
+    assert form.one("input", name="world")["value"] == "wld_nothing"
+    assert submit(alice, form, "call", f0="x").status_code == 404
+    assert not Call.objects.exists()
