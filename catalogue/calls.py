@@ -46,46 +46,38 @@ class Made:
         return shown if self.result.success else {name: shown[name] for name in shown if name != "details"}
 
 
-def specs() -> Mapping[str, ToolSpec]:
-    """The server tools that a thread's agent may call, by name."""
-    return builtin.TOOLS
-
-
 def tool_names() -> frozenset[str]:
-    """Their names: a client tool may bear none of them (B18)."""
+    """The names of Heddle's own: a client tool may bear none of them (B18)."""
     return frozenset(builtin.TOOLS)
 
 
-def refusal(name: str, arguments: object) -> str | None:
-    """Why a call cannot be made, or None: an unknown tool, or arguments that do not fit its schema."""
-    spec = specs().get(name)
-    if spec is None:
-        return f"There is no tool {name}."
+def refusal(spec: ToolSpec, arguments: object) -> str | None:
+    """Why a call cannot be made, or None: arguments that do not fit its schema."""
     return schemas.problem_of_value(arguments, spec.input_schema, "input")
 
 
-def begin(name: str, arguments: Mapping[str, Any], context: ToolContext) -> bool:
+def begin(name: str, spec: ToolSpec | None, arguments: Mapping[str, Any], context: ToolContext) -> str | None:
     """Record that a call is about to be made, in a transaction that its caller commits before making it.
 
-    False where it was begun before and may not be repeated: whoever began it did not live to tell what came of it.
+    Gives the call's id, the same one when it is made again. None where it was begun before and may not be repeated:
+    whoever began it did not live to tell what came of it.
     """
-    spec = specs().get(name)
     earlier = Call.objects.filter(tool_use_id=context.tool_use_id)
     attempts = earlier.update(outcome=Call.Outcome.UNKNOWN)
     if attempts and not (spec and spec.is_idempotent):
-        return False
-    Call.objects.create(
+        return None
+    row = Call.objects.create(
         tool_use_id=context.tool_use_id,
         attempt=attempts + 1,
         thread_id=context.thread_id,
         org_id=context.org_id,
         created_by_id=context.user_id,
         server=spec.server if spec else "",
-        tool=name,
+        tool=spec.name if spec else name,
         version=spec.version if spec else 0,
         arguments=arguments,
     )
-    return True
+    return earlier.earliest("pk").call_id if attempts else row.call_id
 
 
 def finish(use_id: str, made: Made) -> None:
@@ -97,9 +89,8 @@ def finish(use_id: str, made: Made) -> None:
     )
 
 
-def call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> Made:
+def call(name: str, spec: ToolSpec | None, arguments: Mapping[str, Any], context: ToolContext) -> Made:
     """Make a call. Whatever the tool does comes back as a result; nothing it does breaks the turn."""
-    spec = specs().get(name)
     if spec is None:  # it was there when the model called it, before a worker died and Heddle was upgraded
         return Made(Execution(results.fail("NOT_FOUND", f"There is no tool {name} any more.")))
     target = executing.target_of(spec)

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import Webhook
 
-from catalogue.models import Tool, ToolConnection
-from tests import hooks
+from catalogue.models import Call, Tool, ToolConnection
+from tests import hooks, make
 from tests.conftest import data_of, refusal_of
 from tests.receiver import Reply, receiving, silent_port
+from threads.models import Block, Thread
 
 V1 = "/v1/catalogue"
 CONNECTION = f"{V1}/servers/srv/connection"
@@ -342,3 +343,44 @@ class TestConnections:
         data_of(api("alice").put(CONNECTION, {"kind": "mcp", "url": "https://a.example/mcp"}))
         assert not Tool.objects.filter(server__name="srv", is_dispatchable=True).exists()
         assert refusal_of(api("alice").post(f"{CONNECTION}/rotate-secret", {}))[0] == 400
+
+
+class TestFromAThread:
+    """An org's connected tools are offered to its agents under their qualified names, and go the same way."""
+
+    ASKED = '[[call srv__look {"q": "x"}]]'
+
+    def test_the_thread_and_its_scope_are_told_and_the_call_is_on_record(self, connected, receiver, who):
+        """C134, B17: signed like any other, with one id for request and record."""
+        connected()
+        scope = {"analysis_scope": {"dataset_ids": ["ds_1"]}}
+        thread = make.thread(who.alice, self.ASKED, **scope)
+        [got] = receiver.got
+        sent = json.loads(got.body)
+        assert sent["context"]["thread_id"] == thread.thread_id
+        assert sent["context"]["analysis_scope"] == thread.analysis_scope
+        row = Call.objects.get(thread_id=thread.thread_id)
+        assert (row.server, row.tool, row.outcome, row.call_id) == ("srv", "look", "success", sent["call_id"])
+        [result] = _results(thread)
+        assert result.outcome == "success" and {"found": 1} in result.data.values()
+
+    def test_a_tool_that_is_hidden_only_a_schema_or_another_orgs_is_not_there(
+        self, api, tools, connected, receiver, who
+    ):
+        make.thread(who.alice, self.ASKED)
+        connected()
+        make.thread(who.eve, self.ASKED)
+        data_of(api("alice").request("PATCH", f"{V1}/tools/srv__look", {"visible": False}))
+        [result] = _results(make.thread(who.alice, self.ASKED))
+        assert result.outcome == "error" and "no tool srv__look" in json.dumps(result.data)
+        assert receiver.got == []
+
+    def test_arguments_that_do_not_fit_are_refused_at_once(self, connected, receiver, who):
+        """C59"""
+        connected()
+        [result] = _results(make.thread(who.alice, "[[call srv__look {}]]"))
+        assert result.outcome == "error" and receiver.got == []
+
+
+def _results(thread: Thread) -> list[Block]:
+    return list(Block.objects.filter(thread=thread, kind="tool_result").order_by("id"))

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils import timezone
 
 from accounts.authentication import actor_of_user
-from catalogue import calls, schemas, skills
+from catalogue import calls, offering, schemas, skills
 from catalogue.spec import ToolContext, ToolSpec
 from catalogue.worlds.in_threads import Stage
 from core.prepared import PreparedRow
@@ -49,10 +49,16 @@ class Toolbox:
         self._asker_id = turn.requested_by_id
         self._made: dict[str, calls.Made] = {}
         self._stage = None if thread.world_id is None else Stage(thread.world_id)
+        self._server = self._server_tools()
+
+    def _server_tools(self) -> Mapping[str, ToolSpec]:
+        """What answers here and not at the client: in a world nothing that does anything outside of it."""
+        found = offering.specs(self.thread.org_id) if self._stage is None else self._stage.specs
+        return {name: spec for name, spec in found.items() if name not in self.client}
 
     def offers(self) -> list[Offer]:
         """Everything the model may call: server tools, client tools, and a tool for each goal still pending."""
-        server = [Offer(spec.name, spec.description, spec.input_schema) for spec in self._server_tools().values()]
+        server = [Offer(name, spec.description, spec.input_schema) for name, spec in self._server.items()]
         client = [Offer(tool.name, tool.description, tool.input_schema) for tool in self.client.values()]
         if self.skills:
             server.append(_skill_offer(self.skills))
@@ -91,11 +97,12 @@ class Toolbox:
         if self._stage is not None and self._stage.has(name):
             return self._played(self._stage, use, fence)
         context = ToolContext(thread.thread_id, use_id, thread.analysis_scope, thread.org_id, self._asker_id)
+        spec = self._server.get(name)
         with transcript.holding(thread.pk, fence):
-            is_begun = calls.begin(name, arguments, context)
-        if not is_begun:
+            call_id = calls.begin(name, spec, arguments, context)
+        if call_id is None:
             return tool_result(name, use_id, "error", {"error": INTERRUPTED})
-        made = self._made[use_id] = calls.call(name, arguments, context)
+        made = self._made[use_id] = calls.call(name, spec, arguments, replace(context, call_id=call_id))
         return tool_result(name, use_id, made.status, made.payload, runtime_ms=made.runtime_ms, raw=made.raw)
 
     def record(self, writer: Transcript, use: BlockDict, result: BlockDict) -> None:
@@ -119,13 +126,9 @@ class Toolbox:
             return _client_refusal(self.client[call.name], call.arguments)
         if self._stage is not None and self._stage.has(call.name):
             return None  # it checks the arguments itself, after the failures that it draws
-        if call.name not in self._server_tools():
+        if call.name not in self._server:
             return f"There is no tool {call.name}."
-        return calls.refusal(call.name, call.arguments)
-
-    def _server_tools(self) -> Mapping[str, ToolSpec]:
-        """What answers here and not at the client: in a world nothing that does anything outside of it."""
-        return calls.specs() if self._stage is None else self._stage.specs
+        return calls.refusal(self._server[call.name], call.arguments)
 
     def _played(self, stage: Stage, use: BlockDict, fence: Fence) -> BlockDict:
         """The answer of the world. A second worker gets the first one's: the use is the key."""
