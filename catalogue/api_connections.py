@@ -5,7 +5,14 @@ from rest_framework.request import Request
 
 from catalogue.api_tools import CatalogueEndpoint
 from catalogue.elsewhere import connections, refreshing
-from catalogue.elsewhere.wire import ConnectionIn, ConnectionOut, ConnectionSecretOut, DriftOut, RefreshIn, RotateIn
+from catalogue.elsewhere.wire import (
+    ConnectionIn,
+    ConnectionOut,
+    ConnectionSecretOut,
+    DriftOut,
+    RefreshIn,
+    RotateConnectionIn,
+)
 from catalogue.models import ToolConnection
 from core.api import data, describe, record
 
@@ -35,10 +42,14 @@ class Connection(ConnectionEndpoint):
 
 
 class RotateSecret(ConnectionEndpoint):
-    @describe(takes=RotateIn, gives=ConnectionSecretOut, summary="Make a new secret; both sign while they overlap")
+    @describe(
+        takes=RotateConnectionIn, gives=ConnectionSecretOut, summary="Make a new secret; both sign while they overlap"
+    )
     def post(self, request: Request, server: str) -> HttpResponse:
         connection = self.connection()
-        return record(connections.rotate(self.actor, connection, overlap_hours=self.parse(RotateIn).overlap_hours))
+        return record(
+            connections.rotate(self.actor, connection, overlap_hours=self.parse(RotateConnectionIn).overlap_hours)
+        )
 
 
 class Refresh(ConnectionEndpoint):

@@ -12,12 +12,12 @@ from catalogue.models import Tool, ToolServer
 from catalogue.tools import Filters
 from catalogue.wire_tools import (
     ImportIn,
-    ImportOut,
     ManifestOut,
     OneToolOut,
     ServerOut,
     ServerPageOut,
     ServerPatch,
+    ToolImportOut,
     ToolListOut,
     ToolOut,
     ToolPatch,
@@ -79,7 +79,7 @@ class ToolEndpoint(CatalogueEndpoint):
 class Import(CatalogueEndpoint):
     body_limit = settings.TOOL_IMPORT_BYTES
 
-    @describe(takes=ImportIn, gives=ImportOut, summary="Import tools from any dialect (C1)")
+    @describe(takes=ImportIn, gives=ToolImportOut, summary="Import tools from any dialect (C1)")
     def post(self, request: Request) -> HttpResponse:
         org_id = self.org()
         return record(importing.import_tools(org_id, self.actor.user_id, self.parse(ImportIn)))

@@ -18,7 +18,7 @@ from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.models.tool import DISPATCHABLE
 from catalogue.record import Content, Imported, JsonObject, Loss, ToolProblem
 from catalogue.schema_rules import check_tool_schema
-from catalogue.wire_tools import OUTCOMES, ImportedOut, ImportIn, ImportOut, Outcome, ReplayOut, ToolFault
+from catalogue.wire_tools import OUTCOMES, ImportedOut, ImportIn, Outcome, ReplayOut, ToolFault, ToolImportOut
 from core.errors import Conflict, InvalidRequest, Unauthorized
 
 MAX_TOOLS = 500
@@ -73,7 +73,7 @@ class Batch:
         return [item for item in self.items if item.fault is None]
 
 
-def import_tools(org_id: int, user_id: int | None, body: ImportIn) -> ImportOut:
+def import_tools(org_id: int, user_id: int | None, body: ImportIn) -> ToolImportOut:
     """Import tools into an org for a person.
 
     Raises `InvalidRequest` with `details.reason` and every fault where a tool is not valid and the import is not
@@ -99,11 +99,11 @@ def carry_out(org_id: int, user_id: int | None, body: ImportIn) -> Batch:
     return batch
 
 
-def told(batch: Batch) -> ImportOut:
+def told(batch: Batch) -> ToolImportOut:
     """What the caller is told of an import."""
     items = [item.out() for item in batch.items]
     counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in OUTCOMES}
-    return ImportOut(items=items, counts=counts, losses=batch.losses)
+    return ToolImportOut(items=items, counts=counts, losses=batch.losses)
 
 
 def _replay(org_id: int, user_id: int | None, items: Sequence[Item]) -> None:

@@ -14,7 +14,7 @@ from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
 from catalogue import dialects, importing, planning
 from catalogue.detecting import body_of
-from catalogue.wire_tools import ImportOut
+from catalogue.wire_tools import ToolImportOut
 from core import forms
 from core.canonical import fingerprint
 from core.errors import Conflict, InvalidRequest, NoOrgProvided, Unauthorized
@@ -63,7 +63,7 @@ def _uploaded(request: HttpRequest) -> str:
         raise InvalidRequest("text: the file is no text in UTF-8") from None
 
 
-def _done(request: HttpRequest, done: ImportOut) -> HttpResponse:
+def _done(request: HttpRequest, done: ToolImportOut) -> HttpResponse:
     """To the tool that came of it; to its server where there are several."""
     counts = {word: done.counts[word] for word in ("created", "new_version", "updated", "unchanged", "failed")}
     told = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items() if count)

@@ -90,7 +90,7 @@ class ImportedOut(Wire):
         return written
 
 
-class ImportOut(Wire):
+class ToolImportOut(Wire):
     """An import: one item a tool, in the order they came. `losses` are the manifest's own."""
 
     items: list[ImportedOut]

@@ -14,7 +14,7 @@ from catalogue.elsewhere.wire import ChangedOut, DriftOut, RefreshIn, RefusedOut
 from catalogue.models import Tool, ToolConnection, ToolServer
 from catalogue.models.tool import no_handler
 from catalogue.record import Content
-from catalogue.wire_tools import ImportIn, ImportOut
+from catalogue.wire_tools import ImportIn, ToolImportOut
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest
 
@@ -63,7 +63,7 @@ def _hold(connection: ToolConnection) -> None:
 
 
 def _drift(
-    before: dict[str, tuple[Tool, Content]], done: ImportOut, listing: mcp_servers.Listing, *, is_dry: bool
+    before: dict[str, tuple[Tool, Content]], done: ToolImportOut, listing: mcp_servers.Listing, *, is_dry: bool
 ) -> DriftOut:
     """What differs. A tool that came into the catalogue another way and is listed now counts as changed or not."""
     new, changed, returned, same = [], [], [], 0

@@ -95,7 +95,7 @@ class ConnectionIn(Reach):
         return self
 
 
-class RotateIn(Body):
+class RotateConnectionIn(Body):
     """How long the old secret signs as well; 0 for one that has got about."""
 
     overlap_hours: Annotated[float, Field(strict=False, ge=0, le=168)] = 24

@@ -18,7 +18,7 @@ from feedback import digesting
 from feedback.insight import counting
 from feedback.insight.counting import Named, Verdicts
 from feedback.insight.period import Period, Span, term
-from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, RangeOut, SpanOut, ToolOut
+from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, RangeOut, SpanOut, ToolFiguresOut
 from feedback.querying import Query, grammar, matching, moments, parse
 from feedback.querying.grammar import All, Either, Field, Node, Not
 
@@ -156,9 +156,9 @@ def _named(asked: Asked, field: str, name: str, counted: Verdicts) -> NamedOut:
     return NamedOut(name=name, reports=both, **_sided(lambda side: asked(by, side), counted))
 
 
-def _tool(asked: Asked, name: str, counted: Verdicts) -> ToolOut:
+def _tool(asked: Asked, name: str, counted: Verdicts) -> ToolFiguresOut:
     failed = CountOut(count=counted.failed, query=asked(grammar.spelled(Field("failed", name))))
-    return ToolOut(**dict(_named(asked, "tool", name, counted)), failed=failed)
+    return ToolFiguresOut(**dict(_named(asked, "tool", name, counted)), failed=failed)
 
 
 def _ranges(asked: Asked, field: str, limits: Sequence[timedelta], counted: Sequence[int]) -> list[RangeOut]:

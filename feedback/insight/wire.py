@@ -38,7 +38,7 @@ class NamedOut(VerdictsOut):
     reports: CountOut
 
 
-class ToolOut(NamedOut):
+class ToolFiguresOut(NamedOut):
     """The same of a tool; `failed` are those where it gave an error."""
 
     failed: CountOut
@@ -80,7 +80,7 @@ class InsightOut(Wire):
     before: BeforeOut | None
     over_time: list[SpanOut]
     by_category: list[NamedOut]
-    by_tool: list[ToolOut]
+    by_tool: list[ToolFiguresOut]
     tools_left_out: int
     by_model: list[NamedOut]
     models_left_out: int

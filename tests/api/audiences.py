@@ -43,15 +43,27 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "catalogue.SkillSubscription": {"public": "id user skill", "own": "ai_version subscribed"},
     "catalogue.Call": {
-        "public": "id key org tool_use_id thread_id created_by",
+        "public": "id key org tool_use_id thread_id created_by world",
         "org": "server tool version outcome runtime_ms",
-        "own": "arguments answer",
+        "own": "arguments answer world_facts",
         "nobody": "attempt begun idempotency_key fingerprint",
     },
     "catalogue.DataRef": {
         "public": "id ref_id org",
         "own": "created_by summary data size_bytes created expires_at",
     },
+    "catalogue.World": {
+        "public": "id key org",
+        "org": "created_by mode seed seed_given failure_profile strict_fixtures ttl_seconds step_count history created "
+        "expires_at closed_at",
+    },
+    "catalogue.WorldTool": {
+        "public": "id world folded",
+        "org": "server name qualified_name version description input_schema output_schema param_order idempotent",
+    },
+    "catalogue.WorldFixture": {"public": "id world match", "org": "tool input output"},
+    "catalogue.WorldEntity": {"public": "id world", "org": "noun entity_id data is_dropped"},
+    "catalogue.WorldAnswer": {"public": "id world", "org": "key answer", "nobody": "fingerprint"},
     "catalogue.DemoCount": {"public": "id", "org": "org name count"},
     "catalogue.ToolServer": {
         "public": "id org folded",
@@ -78,7 +90,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "org": "name description request_template variables created created_by modified modified_by",
     },
     "threads.Thread": {
-        "public": "id key org revision title_revision goals_revision rewind_revision",
+        "public": "id key org revision title_revision goals_revision rewind_revision world",
         "org": "created_by created modified title status visibility activity model_profile system_prompt "
         "client_context analysis_scope available_skills forked_from forked_from_message_sequence_num "
         "created_from_agent_id created_from_trigger_id origin import_id metadata message_count weave has_error "

@@ -24,7 +24,7 @@ VIEWS = {
 """What is listed in the order of its index: the page is its first rows."""
 SIDES = {
     "resolved:<7d": "feedback_resolved_at (resolved_at>?",
-    "created:2026-05": "feedback_created (created>? AND created<?",
+    "created:2026-05": "feedback_insight (created>? AND created<?",
     "edited:<7d": "feedback_edited (modified>?",
     "tool:echo": "INTEGER PRIMARY KEY (rowid=?)",
     "has:fork": "(thread_id=?",

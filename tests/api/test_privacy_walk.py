@@ -106,6 +106,9 @@ def place(who, api):
     data_of(api("alice").put("/v1/catalogue/servers/srv/connection", elsewhere))
     call = data_of(api("alice").post("/v1/catalogue/tools/srv__look/call", {}))
     ref = data_of(api("alice").post("/v1/catalogue/data", {"data": {}}))
+    world = data_of(api("alice").post("/v1/catalogue/worlds", {"tools": ["srv__look"]}))["world_id"]
+    played = {"tool": "srv__look", "input": {}, "idempotency_key": "once"}
+    data_of(api("alice").post(f"/v1/catalogue/worlds/{world}/call", played))
     rated = UserFeedback.objects.get(notes=OWN)
     RatedAnswer.objects.update_or_create(feedback=rated)
     RatedTool.objects.update_or_create(feedback=rated, tool_name="look")
@@ -127,6 +130,7 @@ def place(who, api):
             "server": "srv",
             "call_id": call["call_id"],
             "ref_id": ref["ref_id"],
+            "world_id": world,
             **webhook,
             "skill_id": data_of(api("alice").post("/v1/skills/create", skill))["skill_id"],
             "version": "1",

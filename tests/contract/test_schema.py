@@ -9,6 +9,7 @@ import schemathesis
 from django.core.wsgi import get_wsgi_application
 from django.test import Client
 from hypothesis import HealthCheck, settings
+from pydantic import BaseModel
 
 from config import docs
 from tests import people
@@ -55,3 +56,18 @@ def token() -> str:
 def test_whatever_fits_the_schema_is_answered_as_the_schema_says(case: schemathesis.Case, token: str) -> None:
     """B167 to B169: refusals in the envelope, no accident whatever is sent."""
     case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, checks=CHECKS)
+
+
+def test_no_two_records_share_a_name():
+    """The schema knows records by their names: of two with the same, one would be described as the other."""
+    found: dict[str, set[str]] = {}
+    waiting = list(BaseModel.__subclasses__())
+    while waiting:
+        model = waiting.pop()
+        waiting += model.__subclasses__()
+        if (
+            model.__module__.partition(".")[0] in ("accounts", "catalogue", "threads", "feedback")
+            and "[" not in model.__name__
+        ):
+            found.setdefault(model.__name__, set()).add(model.__module__)
+    assert {name: places for name, places in found.items() if len(places) > 1 and name.endswith(("In", "Out"))} == {}

@@ -10,7 +10,7 @@ from accounts.models import Org
 from accounts.orgs import org_named
 from catalogue import importing
 from catalogue.dialects import DIALECTS
-from catalogue.wire_tools import ImportIn, ImportOut
+from catalogue.wire_tools import ImportIn, ToolImportOut
 from core import bodies
 from core.errors import DomainError
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         if done.counts["failed"]:
             sys.exit(1)
 
-    def _tell(self, done: ImportOut) -> None:
+    def _tell(self, done: ToolImportOut) -> None:
         for item in done.items:
             name = item.qualified_name or f"tool {item.index}"
             for loss in item.losses:
