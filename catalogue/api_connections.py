@@ -1,4 +1,4 @@
-"""The routes of connections: Heddle's own, described in docs/decisions/009-tools-elsewhere.md."""
+"""The routes of connections: Heddle's own, described in docs/decisions/013-tools-elsewhere.md."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
