@@ -20,7 +20,7 @@ test: $(VENV)/.dev $(VENV)/.referees  ## every test; what needs PostgreSQL, Redi
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 	$(BIN)/python -m tests.on_services $(ARGS)
 
-check: $(VENV)/.dev  ## format, lint, types, imports, templates, migrations
+check: $(VENV)/.dev $(VENV)/.referees  ## format, lint, types, imports, templates, migrations
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -16,9 +16,10 @@ from feedback.querying import Query, parse, remarks
 from threads import presenting
 from threads import screens as thread_screens
 from threads.models import Thread
+from threads.presenting import Turn
 
 PAGE = 50
-KEYS = ("q", "after", "item", "pane")
+KEYS = ("q", "after", "item", "pane", "whole")
 
 
 def state_of(given: Any) -> dict[str, str]:
@@ -81,7 +82,9 @@ def opened(actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = ()) 
     return {
         "item": item,
         "subject": thread_screens.head_of(actor, thread, token=screen.token, goals=screen.goals),
-        "stretches": presenting.around(screen.turns(), report.message_sequence_num),
+        "stretches": _stretches(screen.turns(), report.message_sequence_num, is_whole="whole" in query),
+        "other_reach": href({**query, "whole": "" if "whole" in query else "1"}),
+        "is_whole": "whole" in query,
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": presenting.weave(thread.weave),
         "snoozes": desk_forms.SNOOZES,
@@ -111,9 +114,14 @@ def refused(
     return context
 
 
+def _stretches(turns: list[Turn], index: int, *, is_whole: bool) -> list[presenting.Stretch]:
+    reach = {"before": len(turns), "after": len(turns)} if is_whole else {}
+    return presenting.around(turns, index, **reach)
+
+
 def _kept(query: Mapping[str, str]) -> dict[str, str]:
     """The address of the list alone."""
-    return {key: value for key, value in query.items() if key not in ("item", "pane")}
+    return {key: value for key, value in query.items() if key not in ("item", "pane", "whole")}
 
 
 def _bar(actor: Actor, parsed: Query, query: dict[str, str]) -> DeskBar:

@@ -302,3 +302,30 @@ def test_forking_at_the_rated_answer_and_writing_on(empty: Heddle, visit: Callab
     page.click("#send")
     expect(page.locator("#m3[data-voice=agent]")).to_contain_text("Try again.")
     assert empty.call("alice", "GET", f"threads/{thread_id}")["messages"] == before
+
+
+def test_the_whole_conversation_and_its_tool_calls_are_one_key_away(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """What is folded around the rated answer unfolds in place, a tool call loads, and links lead to the thread."""
+    heddle, rated = empty, complaints(empty, 5)
+    thread_id = heddle.start("alice", 'Sum. [[call calculate {"expression": "2 + 3"}]]', org=None)
+    last = len(heddle.call("alice", "GET", f"threads/{thread_id}")["messages"]) - 1
+    heddle.rate("alice", thread_id, last, notes="With a call")
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=thread:{rated}")
+    page.keyboard.press("j")
+    expect(page.locator("#desk-report .words")).to_have_text("Complaint 4")
+    expect(page.locator("#desk-talk .msg")).to_have_count(3)
+    page.keyboard.press("t")
+    expect(page.locator("#desk-talk .msg")).to_have_count(10)
+    expect(page.locator("#desk-report .words")).to_have_text("Complaint 4")
+    page.keyboard.press("t")
+    expect(page.locator("#desk-talk .msg")).to_have_count(3)
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    page.keyboard.press("j")
+    page.locator("#desk-talk .call summary").first.click()
+    expect(page.locator("#desk-talk .call-io").first).to_contain_text("2 + 3")
+    page.locator("#desk-talk h2 a").click()
+    page.wait_for_url(f"**/threads/{thread_id}/**")
