@@ -181,6 +181,11 @@ class ReportCard(_Spelled):
         return [(each.value, each.label, each == Outcome.NOTED) for each in Outcome if each != Outcome.DUPLICATE]
 
     @property
+    def open_together(self) -> int:
+        """How many open reports one press resolves: this one and those like it."""
+        return (not self.resolved) + sum(not near.resolved for near in self.near)
+
+    @property
     def outcome_word(self) -> str:
         """How it was resolved, for people."""
         return Outcome(self.outcome).label if self.outcome else ""

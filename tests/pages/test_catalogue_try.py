@@ -166,3 +166,14 @@ def test_a_call_in_a_world_that_is_not_there_is_made_nowhere(browser_of):
     assert form.one("input", name="world")["value"] == "wld_nothing"
     assert submit(alice, form, "call", f0="x").status_code == 404
     assert not Call.objects.exists()
+
+
+def test_a_tool_that_only_says_what_it_does_is_played_in_a_world_of_its_own(browser_of, publish):  # noqa: F811
+    """C102: pasted a moment ago and run by nobody, it answers by its output schema."""
+    counted = {"type": "object", "properties": {"left": {"type": "integer"}}, "required": ["left"]}
+    publish(tool("look", schema={"type": "object"}, outputSchema=counted))
+    alice = browser_of("alice")
+    sent = submit(alice, form_of(get(alice, path("bikes__look"))), "play")
+    page = get(alice, sent["Location"].partition("#")[0])
+    assert "left" in page.id("run").words and page.one("input", name="world")["value"].startswith("w")
+    assert Call.objects.get().world is not None

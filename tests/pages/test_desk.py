@@ -271,3 +271,19 @@ def test_ten_more_reports_views_labels_and_leases_are_no_more_queries(browser_of
     # thread with turns, people, ratings, pin, forks and context. A report alone has its lease instead of the list.
     # Besides, what completes the query line, and similar reports: each a number that stays. PostgreSQL asks for less.
     assert all(found <= most for found, most in zip(few, (25, 53, 35), strict=True)), few
+
+
+def test_what_is_alike_is_resolved_together_and_taken_back_as_one(browser_of: Browser, who: People) -> None:
+    """The open report and those like it, by the one button below them; what is resolved already stays as it is."""
+    made = reports(who.alice, 4, categories=["tool_failure"], notes="The reservoir was empty, said the meter")
+    do(who.admin, made[0], "resolve")
+    client = browser_of("admin")
+    page = get(client, f"{DESK}?q=is:open&item={made[3].feedback_id}")
+    [form] = [each for each in page.id("desk-report").all("form") if each["action"] == f"{DESK}bulk/"]
+    assert form.one("button").words == "Resolve all 3 together"
+    sent = {"here": DESK, "verb": "resolve", "feedback_ids": [each["value"] for each in form.all(name="feedback_ids")]}
+    assert client.post(f"{DESK}bulk/", sent).status_code == 302
+    assert not UserFeedback.objects.filter(resolved=False).exists()
+    undo = next(each for each in get(client, DESK).id("desk-status").all("form") if each["action"] == f"{DESK}undo/")
+    client.post(f"{DESK}undo/", {"here": DESK, "action_id": undo.one(name="action_id")["value"]})
+    assert set(UserFeedback.objects.filter(resolved=False)) == set(made[1:])
