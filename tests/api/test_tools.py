@@ -105,6 +105,7 @@ def test_c3_the_order_of_parameters_is_content_and_the_order_of_other_keys_is_no
 
 
 def test_c4_what_is_not_versioned_changes_in_place(api):
+    """C4."""
     alice, tool = api("alice"), MINIMAL["data_harness"]
     imported(alice, tool, dialect="data_harness")
     data = imported(alice, {**tool, "visible": False}, dialect="data_harness")
@@ -117,6 +118,7 @@ def test_c4_what_is_not_versioned_changes_in_place(api):
 
 
 def test_c4_a_dialect_that_is_silent_changes_nothing_in_place(api):
+    """C4."""
     alice = api("alice")
     imported(alice, function())
     data_of(alice.patch(f"{TOOLS}/srv__look", {"visible": False, "tags": ["mine"]}))
@@ -126,6 +128,7 @@ def test_c4_a_dialect_that_is_silent_changes_nothing_in_place(api):
 
 
 def test_c5_what_is_there_stays_or_is_a_conflict(api):
+    """C5."""
     alice, changed = api("alice"), function(description="Other.")
     imported(alice, function())
     data = imported(alice, changed, function("new"), on_conflict="skip")
@@ -138,6 +141,7 @@ def test_c5_what_is_there_stays_or_is_a_conflict(api):
 
 
 def test_c6_a_dry_run_tells_everything_and_stores_nothing(api):
+    """C6."""
     alice = api("alice")
     imported(alice, function())
     counts = Tool.objects.count(), ToolVersion.objects.count(), ToolServer.objects.count()
@@ -151,6 +155,7 @@ def test_c6_a_dry_run_tells_everything_and_stores_nothing(api):
 
 
 def test_c7_one_bad_tool_refuses_all_unless_the_import_is_partial(api):
+    """C7."""
     alice, bad = api("alice"), function(parameters={"type": "array"})
     details = refused(alice, function("a"), bad, function("b"), 7)
     assert details["reason"] == "invalid_schema"
@@ -228,10 +233,12 @@ def test_c10_what_only_looks_like_a_reference_is_data(api):
 
 
 def test_c11_a_reserved_name(api):
+    """C11."""
     assert refused(api("alice"), function("get_tool_data"))["reason"] == "reserved_name"
 
 
 def test_c12_the_same_name_twice(api):
+    """C12."""
     alice = api("alice")
     details = refused(alice, function(), function(description="Other."))
     assert details["reason"] == "duplicate_name" and details["errors"][0]["index"] == 1
@@ -241,6 +248,7 @@ def test_c12_the_same_name_twice(api):
 
 
 def test_c13_hyphen_and_underscore_are_one_namespace(api):
+    """C13."""
     alice = api("alice")
     imported(alice, function("a"), server="my-srv")
     data = imported(alice, function("a"), function("b"), server="my_srv")
@@ -254,6 +262,7 @@ def test_c13_hyphen_and_underscore_are_one_namespace(api):
 
 
 def test_c14_the_first_double_underscore_parts_the_name(api):
+    """C14."""
     alice = api("alice")
     imported(alice, function("x__y"), function("_z"))
     assert data_of(alice.get(f"{TOOLS}/srv__x__y"))["name"] == "x__y"
@@ -261,6 +270,7 @@ def test_c14_the_first_double_underscore_parts_the_name(api):
 
 
 def test_c15_one_name_on_two_servers(api):
+    """C15; with the tools of τ-bench in tests/catalogue."""
     alice = api("alice")
     imported(alice, function(description="One."), server="retail")
     imported(alice, function(description="Two."), server="airline")

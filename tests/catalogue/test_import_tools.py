@@ -1,7 +1,8 @@
-"""`manage.py import_tools`: the route's rules from the command line (C2, C6, C7, C18, C33)."""
+"""`manage.py import_tools`: the route's rules from the command line (C2, C6, C7, C15, C18, C33)."""
 
 import io
 import json
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -48,11 +49,13 @@ def test_a_list_a_tool_a_manifest_and_a_function(run):
 
 
 def test_c6_a_dry_run(run):
+    """C6."""
     assert run([MINIMAL["openai"]], "--server", "srv", "--dry-run")[0].startswith("1 created")
     assert own() == set()
 
 
 def test_c7_bad_tools_are_named_and_the_exit_code_is_one(run, capsys):
+    """C7."""
     good_and_bad = [MINIMAL["openai"], {"name": "x", "parameters": {"type": "array"}}]
     with pytest.raises(CommandError, match="1 of 2 tools is not valid"):
         run(good_and_bad, "--server", "srv")
@@ -87,8 +90,8 @@ def test_a_file_that_is_not_there_and_an_org_that_is_not_named(who, tmp_path):
         call_command("import_tools", str(tmp_path / "none"), "--dialect", "openai")
 
 
-@pytest.mark.parametrize("domain", ["retail", "airline"])
-def test_c33_real_tools(domain, who, api):
+def import_real_tools(domain: str) -> list[dict[str, Any]]:
+    """The tools of τ-bench, where they lie beside the checkout, imported without a word of trouble."""
     path = ROOT.parent / f"shared/data/tau-bench/tools-{domain}.json"
     if not path.exists():
         pytest.skip("no τ-bench data beside the checkout")
@@ -96,7 +99,26 @@ def test_c33_real_tools(domain, who, api):
     options = ["--dialect", "openai", "--server", domain, "--org", "acme", "--owner", "alice@acme.test"]
     call_command("import_tools", str(path), *options, stdout=io.StringIO(), stderr=troubles)
     assert troubles.getvalue() == ""
-    tools = json.loads(path.read_text())
+    return json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("domain", ["retail", "airline"])
+def test_c33_real_tools(domain, who, api):
+    """C33."""
+    tools = import_real_tools(domain)
     listed = api("alice").get(f"/v1/catalogue/tools?server={domain}&dialect=openai&naming=bare&limit=200").json()
     by_name = sorted(tools, key=lambda tool: tool["function"]["name"])
     assert listed["data"]["items"] == by_name
+
+
+def test_c15_one_real_name_on_two_servers(who, api):
+    """C15."""
+    domains = ("retail", "airline")
+    real = {domain: {each["function"]["name"]: each for each in import_real_tools(domain)} for domain in domains}
+    for name in ("think", "get_user_details"):
+        exported = []
+        for domain in domains:
+            answer = api("alice").get(f"/v1/catalogue/tools/{domain}__{name}?dialect=openai").json()
+            assert answer["data"]["tool"] == real[domain][name]
+            exported.append(answer["data"]["tool"])
+        assert exported[0] != exported[1]

@@ -137,7 +137,7 @@ def test_c100_heddles_own_style():
     ],
 )
 def test_c101_anything_but_one_plain_function_is_refused_and_nothing_runs(source, tmp_path, api):
-    """Through the route, as it would be tried."""
+    """C101: through the route, as it would be tried."""
     path = tmp_path / "made"
     sent = {"dialect": "python", "server": "srv", "source": source.format(path=path)}
     answer = api("alice").post("/v1/catalogue/tools/import", sent)

@@ -96,6 +96,7 @@ def properties(*parameters: dict[str, object]) -> dict[str, dict[str, object]]:
 
 
 def test_c39_a_definition_is_a_tool():
+    """C39."""
     found = read("ctp", definition(parameter("b", "text", required=True), parameter("a", "json"), version="1.2.3"))
     content = found.content
     assert (found.name, content.annotations.title, content.category) == ("look", "Look", "utilities")
@@ -106,6 +107,7 @@ def test_c39_a_definition_is_a_tool():
 
 
 def test_c39_twelve_types():
+    """C39."""
     options = [{"value": "a", "label": "A"}, {"value": "b", "label": "B"}]
     found = properties(*(parameter(f"p{place}", kind, options=options) for place, kind in enumerate(TYPES)))
     color = "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$"
@@ -134,6 +136,7 @@ def test_c39_twelve_types():
 
 
 def test_c40_flat_and_nested_constraints_are_one():
+    """C40."""
     nested = definition(
         parameter("t", "text", defaultValue="x", validation={"minLength": 1, "pattern": "^x"}),
         parameter("n", "number", validation={"min": 0, "max": 9, "step": 3}),
@@ -159,6 +162,7 @@ HARD = {
         "tags": {"type": "array", "items": {"type": "string"}},
         "who": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "node": {"$ref": "#/$defs/node"},
+        "place": {"type": "object", "properties": {"city": {"type": "string"}}},
         "any": {},
         "yes": {"type": "boolean", "const": True},
         "when": {"type": "string", "format": "date-time"},
@@ -182,16 +186,19 @@ HARD = {
     ],
 )  # fmt: skip
 def test_c41_whatever_is_exported_is_a_definition(tool):
+    """C41."""
     jsonschema.validate(write("ctp", tool).tool, DEFINITION)
     jsonschema.validate(write("ctp", tool, qualified=True).tool, DEFINITION)
 
 
 @pytest.mark.parametrize("source", sorted(set(MINIMAL) - {"ctp"}))
 def test_c41_from_every_dialect(source):
+    """C41."""
     jsonschema.validate(across(source, "ctp", MINIMAL[source]).tool, DEFINITION)
 
 
 def test_c42_names_become_slugs():
+    """C42."""
     exported = write("ctp", Stored("my_srv", "get_user_details", Content(input_schema=SCHEMA, source_dialect="mcp")))
     assert exported.tool["id"] == "get-user-details"
     assert lost(exported)["/name"] == "renamed"
@@ -202,10 +209,13 @@ def test_c42_names_become_slugs():
 
 
 def test_c43_what_is_not_flat_is_json_and_said_so():
+    """C43."""
     exported = write("ctp", Stored("srv", "x", Content(input_schema=HARD, source_dialect="openai")))
     kinds = {each["name"]: each["type"] for each in exported.tool["parameters"]}
-    assert [name for name, kind in kinds.items() if kind == "json"] == ["tags", "who", "node", "any", "yes", "both"]
-    assert all(lost(exported)[f"/input_schema/properties/{name}"] == "flattened" for name in ("tags", "who", "node"))
+    as_json = [name for name, kind in kinds.items() if kind == "json"]
+    assert as_json == ["tags", "who", "node", "place", "any", "yes", "both"]
+    for name in ("tags", "who", "node", "place"):
+        assert lost(exported)[f"/input_schema/properties/{name}"] == "flattened"
     assert (kinds["long"], kinds["hue"], kinds["when"], kinds["level"]) == ("textarea", "color", "datetime", "select")
     assert lost(exported)["/input_schema/properties/level/enum"] == "flattened"
     assert lost(exported)["/input_schema/properties/count/exclusiveMaximum"] == "no_slot"
@@ -213,6 +223,7 @@ def test_c43_what_is_not_flat_is_json_and_said_so():
 
 
 def test_c44_everything_comes_back_at_home():
+    """C44."""
     sent = definition(
         parameter("file", "file", validation={"accept": ".txt", "maxSize": 5}, placeholder="p", aiHint="h"),
         parameter("n", "number", required=True, defaultValue=3, validation={"min": 1}, group="g", order=2),
@@ -237,6 +248,7 @@ def test_c44_everything_comes_back_at_home():
     ],
 )
 def test_c45_method_and_mode_are_hints(mode, hints):
+    """C45."""
     found = read("ctp", definition(method="GET", **({"executionMode": mode} if mode else {}))).content
     assert (found.annotations.read_only, found.annotations.destructive, found.annotations.open_world) == hints
     assert found.idempotent is True

@@ -23,7 +23,7 @@ def tau_bench(request) -> list[dict[str, Any]]:
 
 
 def test_c33_real_tools_go_through_every_dialect(tau_bench: list[dict[str, Any]]) -> None:
-    """Without losses in, JSON-equal out; and from each dialect's form into that form again."""
+    """C33: without losses in, JSON-equal out; and from each dialect's form into that form again."""
     for tool in tau_bench:
         found = read("openai", tool)
         assert found.losses == [] and found.warnings == []
@@ -40,6 +40,7 @@ class TestConvilyn:
         self.author = pytest.importorskip("convilyn_author", reason="convilyn-author is not installed")
 
     def test_c16_a_real_tool_spec_comes_back_equal(self):
+        """C16."""
         spec = self.author.ToolSpec(
             name="x", description="d", input_schema=SCHEMA, idempotent=True, output_schema={"type": "object"}
         )
@@ -147,6 +148,7 @@ class TestDataHarness:
         assert rebuilt == expected
 
     def test_c24_anthropics_form_is_the_real_providers(self):
+        """C24."""
         spec = self.types.ToolSpec("look", "Look.", SCHEMA)
         assert across("data_harness", "anthropic", MINIMAL["data_harness"]).tool == spec.to_provider_dict()
 
@@ -160,6 +162,7 @@ class TestDataHarness:
 
 
 def test_c30_roboto_takes_what_is_exported():
+    """C30."""
     record = pytest.importorskip("roboto.ai.core.record", reason="roboto is not installed")
     exported = across("openai", "roboto", {"name": "get_user", "description": "d", "parameters": SCHEMA})
     assert lost(exported) == {"/name": "renamed"}
@@ -189,7 +192,7 @@ def test_mcp_round_trip_of_a_full_dump():
 
 
 def test_c129_the_real_mcp_adapter_takes_what_is_exported():
-    """Under the server's name; the adapter knows nothing of hints and hides what it brings (T35)."""
+    """C129: under the server's name; the adapter knows nothing of hints and hides what it brings (T35)."""
     adapter = pytest.importorskip("data_harness.data.mcp", reason="data-harness is not installed")
     listed = SimpleNamespace(**{**across("openai", "mcp", MINIMAL["openai"]).tool, "annotations": None})
     [spec] = adapter.mcp_tool_specs(SimpleNamespace(tools=[listed]), prefix="srv")
