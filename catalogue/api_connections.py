@@ -43,7 +43,9 @@ class Connection(ConnectionEndpoint):
 
 class RotateSecret(ConnectionEndpoint):
     @describe(
-        takes=RotateConnectionIn, gives=ConnectionSecretOut, summary="Make a new secret; both sign while they overlap"
+        takes=RotateConnectionIn,
+        gives=ConnectionSecretOut,
+        summary="Make a new secret for a connection; both sign while they overlap",
     )
     def post(self, request: Request, server: str) -> HttpResponse:
         connection = self.connection()

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.apps import AppConfig
 
-from catalogue import builtin
 from catalogue.spec import ToolContext, ToolSpec
 
 POST, STAMP = "chaos_post", "chaos_stamp"
@@ -40,6 +39,8 @@ class Effects(AppConfig):
     label = "chaos"
 
     def ready(self) -> None:
+        from catalogue import builtin  # which knows models, and this module is read before there are any
+
         schema = {"type": "object", "required": ["n", "before", "after"]}
         for name, may_repeat in ((POST, False), (STAMP, True)):
             spec = ToolSpec(name, "Leave a mark.", schema, leave_a_mark, is_idempotent=may_repeat)

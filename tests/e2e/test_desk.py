@@ -94,12 +94,12 @@ def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
     expect(page.locator("#desk-report summary.head")).to_contain_text("answered")
     expect(page.locator("#admin-note")).to_have_value("Typed beside it")
     page.select_option("[name=outcome]", "fixed")
-    page.click("#desk-report [value=resolve]")
+    page.click("#triage [value=resolve]")
     shows(page, "Complaint 1")
     page.click("#desk-status button:has-text('Undo')")
     shows(page, "Complaint 2")
     expect(page.locator("#said")).to_contain_text("Taken back.")
-    expect(page.locator("#desk-report [value=resolve]")).to_be_visible()
+    expect(page.locator("#triage [value=resolve]")).to_be_visible()
 
 
 def test_nine_alike_are_resolved_at_once_and_taken_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

@@ -161,7 +161,7 @@ def test_an_open_report_shows_the_conversation_around_the_answer(browser_of: Bro
     assert rated.one("article")["id"] == "m9" and rated["data-sentiment"] == "negative"
     assert "Rated negative" in rated.words and "unsafe" in rated.one("p", class_="rated-tab").words
     assert [article["data-index"] for article in talk.all("article")] == ["7", "8", "9", "10"]
-    assert [fold.words for fold in talk.all(class_="fold")] == ["7 messages folded", "9 messages folded"]
+    assert [fold.words for fold in talk.all(class_="fold")] == ["7 messages folded t", "9 messages folded t"]
     assert talk.one("h2").one("a")["href"] == f"/threads/{thread.thread_id}/#m9"
     report = page.id("desk-report")
     assert report.one(class_="words").text == "Line one\nline two"
