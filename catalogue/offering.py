@@ -13,7 +13,7 @@ from catalogue.elsewhere import handlers
 from catalogue.executing import TIMEOUT_MS
 from catalogue.models import Tool, ToolVersion
 from catalogue.spec import ToolSpec
-from core.prepared import PreparedRow
+from core.prepared import Prepared
 
 MOST = 100
 """Tools of an org that an agent is offered: providers take no more than some 128 in all."""
@@ -23,7 +23,7 @@ _LONGEST = 64
 
 def specs(org_id: int) -> Mapping[str, ToolSpec]:
     """The tools by the names under which they are offered. Without any of the org's own it is one short query."""
-    pks = [tool.pk for tool in _TOOLS.all(org_id)]
+    pks = [pk for (pk,) in _OFFERED.rows(org_id)]
     if not pks:
         return builtin.TOOLS
     found = dict(builtin.TOOLS)
@@ -50,8 +50,11 @@ def _spec(version: ToolVersion) -> ToolSpec:
     )
 
 
-_TOOLS = PreparedRow(
-    lambda org: Tool.objects.filter(org=org, visible=True, is_dispatchable=True).order_by("qualified_name")[:MOST],
-    Tool,
+_OFFERED = Prepared(
+    lambda org: (
+        Tool.objects.filter(org=org, visible=True, is_dispatchable=True)
+        .order_by("qualified_name")
+        .values_list("pk")[:MOST]
+    ),
     int,
 )

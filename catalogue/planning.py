@@ -62,11 +62,6 @@ class Plan:
     def failed(self) -> int:
         return len(self.tools) - self.good
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether everything is there already."""
-        return all(each.item.outcome in ("unchanged", "failed") for each in self.tools)
-
 
 def plan(org_id: int, user_id: int | None, body: ImportIn) -> Plan:
     """What this import would do; raises what `importing.import_tools` raises. `body` has to be a dry run."""

@@ -7,7 +7,7 @@ before and after, so every verb has the same inverse, `feedback.undoing`.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any
 
 from django.utils import timezone
 from pydantic import AwareDatetime, Field, StringConstraints, model_validator
@@ -203,9 +203,6 @@ def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:
     return {"public_status": body.public_status.value, "public_reply": words}
 
 
-Taken = TypeVar("Taken", bound=Patch)
-
-
 @dataclass(frozen=True, slots=True)
 class Verb:
     """One thing that an admin may do to a report."""
@@ -215,7 +212,6 @@ class Verb:
     decide: Callable[[Actor, Subject, Any], Decision]
 
 
-VerbName = Literal["label", "note", "own", "resolve", "reopen", "duplicate", "snooze", "wake", "reply"]
 UPDATE = Verb("update", TriageIn, update)
 VERBS: dict[str, Verb] = {
     verb.name: verb

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.wire import Page, Patch, Wire
+from core.wire import Patch, Wire
 from feedback.wire import FullFeedbackOut
 
 
@@ -144,7 +144,3 @@ class LabelOut(Wire):
     name: str
     description: str
     report_count: int
-
-
-class DeskPageOut(Page[DeskRecordOut]):
-    """A page of reports with all that admins keep beside them."""
