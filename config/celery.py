@@ -1,5 +1,6 @@
 """The queue. A task carries an id and is only a nudge: the row it names is the truth."""
 
+import gc
 import os
 
 from celery import Celery
@@ -58,6 +59,7 @@ def _warm_up(**_: object) -> None:
     from threads.runner import loop
 
     loop.warm_up()
+    gc.freeze()  # as config/wsgi.py has it
 
 
 app.autodiscover_tasks(["threads", "feedback"])

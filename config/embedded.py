@@ -1,5 +1,6 @@
 """The embedded way of running: a Celery worker and the sweep's clock as threads of the server process."""
 
+import gc
 import logging
 import threading
 
@@ -25,9 +26,14 @@ def start_if_wanted() -> None:
     threading.Thread(target=_sweep, name="sweep", daemon=True).start()
     threading.Thread(target=_digest, name="digest", daemon=True).start()
     # After the first page has been served: importing takes the interpreter for half a second.
-    warmth = threading.Timer(1.0, loop.warm_up)
+    warmth = threading.Timer(1.0, _warm_up)
     warmth.daemon = True
     warmth.start()
+
+
+def _warm_up() -> None:
+    loop.warm_up()
+    gc.freeze()  # as config/wsgi.py has it
 
 
 def _work() -> None:

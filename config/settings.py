@@ -34,12 +34,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "core.middleware.requests",
     "core.middleware.security",
-    "core.middleware.static_files",
-    "core.middleware.sessions",
-    "core.middleware.csrf",
-    "core.middleware.sign_in",
-    "core.middleware.messages",
-    "core.middleware.htmx",
+    "core.middleware.pages",
     "core.middleware.refusals",
 ]
 

@@ -193,8 +193,8 @@ def _run(connection: Any, statement: _Statement, values: list[Any]) -> Any:
     with connection.wrap_database_errors:
         if connection.vendor == "sqlite":
             return connection.connection.execute(statement.driver_sql, values)
-        # Django's own cursor puts the values into the text, so that PostgreSQL plans each statement anew: ten times what
-        # the answer costs where a query joins three tables.
+        # Django's own cursor puts the values into the text, so that PostgreSQL plans each statement anew: ten times
+        # what the answer costs where a query joins three tables.
         return connection.Database.Cursor(connection.connection).execute(statement.driver_sql, values, prepare=True)
 
 

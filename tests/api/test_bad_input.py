@@ -515,10 +515,11 @@ def test_no_answer_under_v1_sets_a_cookie_or_depends_on_one(who, api):
     assert "Cookie" not in response.headers.get("Vary", "")
 
 
-def test_every_answer_bears_a_request_id_and_its_type_is_not_guessed(api):
+def test_every_answer_bears_a_request_id_and_its_length_and_its_type_is_not_guessed(api):
     for response in (api("alice").get("threads"), api(None).get("threads"), api("alice").get("/v1/nothing")):
         assert response.headers["X-Request-Id"].startswith("req_")
         assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert int(response.headers["Content-Length"]) == len(response.content)
 
 
 def test_the_client_of_these_tests_sends_what_it_is_given(who):
