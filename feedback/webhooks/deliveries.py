@@ -1,5 +1,7 @@
 """The delivery log: reading it, sending a message again, sending one for a test."""
 
+from datetime import datetime, timedelta
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -37,7 +39,7 @@ def replay(endpoint: WebhookEndpoint, delivery: WebhookDelivery) -> WebhookDeliv
     """Send a message again, now: the same bytes under the same `webhook-id`, with all its retries before it."""
     _require_enabled(endpoint)
     delivery.state, delivery.tries = State.PENDING, 0
-    delivery.next_at, delivery.settled_at = timezone.now(), None
+    delivery.next_at, delivery.settled_at = _before_all_others(endpoint), None
     with transaction.atomic():
         delivery.save(update_fields=["state", "tries", "next_at", "settled_at"])
         jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
@@ -56,9 +58,17 @@ def test(endpoint: WebhookEndpoint) -> WebhookDelivery:
             name=TEST,
             audience=Audience.ORG,
             body=told.model_dump_json(),
+            next_at=_before_all_others(endpoint),
         )
         jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
     return delivery
+
+
+def _before_all_others(endpoint: WebhookEndpoint) -> datetime:
+    """When a message is due that somebody waits for. A round ends with its first failure, so it begins with this one."""
+    waiting = endpoint.deliveries.filter(state=State.PENDING).order_by("next_at")
+    first, now = waiting.values_list("next_at", flat=True).first(), timezone.now()
+    return min(first - timedelta(microseconds=1), now) if first else now
 
 
 def out(delivery: WebhookDelivery) -> DeliveryOut:

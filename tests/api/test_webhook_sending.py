@@ -245,6 +245,20 @@ def test_a_test_says_whom_it_is_for_and_nothing_else(alice, hook, receiver):
     assert (told["type"], told["data"]) == ("webhook.test", {"webhook_id": hook["webhook_id"]})
 
 
+def test_what_somebody_waits_for_is_sent_before_what_failed(alice, hook, receiver, rate):
+    receiver.answers(Reply(500), Reply(500), Reply(204))
+    rate()
+    rate()
+    hooks.work()  # the first one failed, and ended the round before the second
+    data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/test"))
+    hooks.work()
+    assert [item["attempts"] != [] for item in log(alice, hook)] == [True, False, True]
+    [failed] = [item for item in log(alice, hook)[1:] if item["attempts"]]
+    data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/deliveries/{failed['delivery_id']}/replay"))
+    hooks.work()
+    assert receiver.got[2].headers["webhook-id"] == failed["message_id"]
+
+
 def test_a_worker_that_died_while_sending_is_followed_by_one_that_sends_again(alice, hook, receiver, rate, monkeypatch):
     """At least once, and under the same id: the message had arrived, and nobody stored that it had."""
     rate()
