@@ -65,7 +65,7 @@ def test(endpoint: WebhookEndpoint) -> WebhookDelivery:
 
 
 def _before_all_others(endpoint: WebhookEndpoint) -> datetime:
-    """When a message is due that somebody waits for. A round ends with its first failure, so it begins with this one."""
+    """When a message is due that somebody waits for. A round ends with its first failure, so it begins here."""
     waiting = endpoint.deliveries.filter(state=State.PENDING).order_by("next_at")
     first, now = waiting.values_list("next_at", flat=True).first(), timezone.now()
     return min(first - timedelta(microseconds=1), now) if first else now
