@@ -379,24 +379,27 @@ def _source_key(thread: Thread) -> str | None:
 def _record(
     thread: Thread, messages: list[MessageOut], goals: list[GoalOut] | None, source_key: str | None, token: str
 ) -> ThreadOut:
-    return ThreadOut(
-        thread_id=thread.thread_id,
-        created=thread.created,
-        created_by=thread.created_by.email,
-        created_by_principal=f"user:{thread.created_by.email}",
-        org_id=thread.org.org_id,
-        messages=messages,
-        continuation_token=token,
-        status=thread.status,
-        activity=thread.activity,
-        title=thread.title,
-        model_profile=thread.model_profile,
-        forked_from_thread_id=ids.THREAD + source_key if source_key else None,
-        forked_from_message_sequence_num=thread.forked_from_message_sequence_num if source_key else None,
-        visibility=thread.visibility,
-        created_from_agent_id=thread.created_from_agent_id,
-        created_from_trigger_id=thread.created_from_trigger_id,
-        origin=thread.origin,
-        goals=goals,
-        tasks=None if goals is None else [],
+    return ThreadOut.trusted(
+        {
+            "thread_id": thread.thread_id,
+            "created": thread.created,
+            "created_by": thread.created_by.email,
+            "created_by_principal": f"user:{thread.created_by.email}",
+            "org_id": thread.org.org_id,
+            "messages": messages,
+            "continuation_token": token,
+            "status": thread.status,
+            "activity": thread.activity,
+            "title": thread.title,
+            "model_profile": thread.model_profile,
+            "forked_from_thread_id": ids.THREAD + source_key if source_key else None,
+            "forked_from_message_sequence_num": thread.forked_from_message_sequence_num if source_key else None,
+            "visibility": thread.visibility,
+            "created_from_agent_id": thread.created_from_agent_id,
+            "created_from_trigger_id": thread.created_from_trigger_id,
+            "origin": thread.origin,
+            "pinned_at": None,
+            "goals": goals,
+            "tasks": None if goals is None else [],
+        }
     )
