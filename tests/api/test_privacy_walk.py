@@ -67,7 +67,7 @@ def test_what_a_submitter_reads_is_made_of_own_and_public_columns():
 
     beside = {"thread": "threads.Thread", "org": "accounts.Org", "created_by": "accounts.User",
               "modified_by": "accounts.User", "reply": "feedback.Reply"}  # fmt: skip
-    for path in (*projecting.USER_COLUMNS, *projecting._TOLD):
+    for path in (*projecting.USER_COLUMNS, *projecting.TOLD_COLUMNS, *projecting._REPLY):
         place, _, column = path.rpartition("__")
         assert audience_of(beside[place] if place else "feedback.UserFeedback", column) in ("public", "org", "own")
 

@@ -78,6 +78,23 @@ def test_the_head_follows_the_thread(listen: Listen, who: People) -> None:
     assert not parsed(head.data).id("send").has("disabled")
 
 
+@pytest.mark.parametrize("words", ["And then?", "[[fail]]"])
+def test_a_turn_that_came_and_went_between_two_looks_is_told_in_the_head(
+    listen: Listen, browser_of: Browser, who: People, words: str
+) -> None:
+    """The status is what it was, and how the turn ended, how many messages there are and what the map shows is not."""
+    thread = make.thread(who.alice, "One")
+    line = listen("alice", thread)
+    line.news()
+    make.send(who.alice, thread, words)
+    told = line.news()
+    assert [each.name for each in told] == ["turns", "head"]
+    page = get(browser_of("alice"), path(thread))
+    for name in ("head", "map"):
+        live = next(node for node in parsed(told[-1].data).children if isinstance(node, Node) and node["id"] == name)
+        assert live.words == page.id(name).words
+
+
 def test_everybody_gets_the_doors_that_are_theirs(listen: Listen, who: People) -> None:
     thread = make.thread(who.alice, "One", visibility="org")
     owner, colleague = listen("alice", thread), listen("bob", thread)
