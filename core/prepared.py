@@ -146,7 +146,7 @@ class PreparedInsert(Generic[Stored]):
         for row in rows:
             self.insert(row)
 
-    def _sql(self, quoted: Callable[[str], str]) -> tuple[str, int]:
+    def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
         meta = self._model._meta
         columns = ", ".join(quoted(field.column) for field in self._fields)
         marks = ", ".join(["%s"] * len(self._fields))
@@ -173,7 +173,7 @@ class PreparedUpdate(Generic[Stored]):
         connection = connections[DEFAULT_DB_ALIAS]
         self._statement.run(connection, [*_stored(row, self._fields, connection), row.pk])
 
-    def _sql(self, quoted: Callable[[str], str]) -> tuple[str, int]:
+    def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
         meta = self._model._meta
         changes = ", ".join(f"{quoted(field.column)} = %s" for field in self._fields)
         sql = f"UPDATE {quoted(meta.db_table)} SET {changes} WHERE {quoted(meta.pk.column)} = %s"  # noqa: S608

@@ -12,7 +12,7 @@ from accounts.rights import Right
 from catalogue import skills
 from catalogue.models import Skill, SkillSubscription
 from config.demo import cataloguing, people, stories
-from config.demo.stories import Act, Fork, Live, Report, Shelved, Story, Template, Told
+from config.demo.stories import Fork, Live, Report, Shelved, Story, Template, Told
 from core import bodies, ids
 from core.actor import Actor
 from feedback import capture, triage
@@ -44,8 +44,7 @@ def load() -> bool:
         for template in stories.templates():
             stage.offer(template)
         stage.rate()
-        for act in stories.acts():
-            stage.act(act)
+        stage.work_at_the_desk()
     return True
 
 
@@ -154,17 +153,23 @@ class _Stage:
             for hours, body in rating.report.triage:
                 _triage(self.cast.actors["admin"], feedback_id, UPDATE, body, changed_at + timedelta(hours=hours))
 
-    def act(self, act: Act) -> None:
-        """Do at the desk what was done there."""
-        arguments, report = dict(act.arguments), _beginning(act.report)
-        if act.until_hours is not None:
-            arguments["until"] = self.now + timedelta(days=1)
-        if act.same_as is not None:
-            arguments["duplicate_of"] = _beginning(act.same_as).feedback_id
-        verb, at = verb_named(act.verb), report.created + timedelta(hours=act.hours)
-        until = None if act.until_hours is None else at + timedelta(hours=act.until_hours)
-        body = bodies.parse(verb.takes, arguments)
-        _triage(self.cast.actors["admin"], report.feedback_id, verb, body, at, until)
+    def work_at_the_desk(self) -> None:
+        """Do there what was done, to the reports that begin with certain words."""
+        reports = list(UserFeedback.objects.exclude(notes=None))
+
+        def beginning(words: str) -> UserFeedback:
+            [found] = [each for each in reports if each.notes and each.notes.startswith(words)]
+            return found
+
+        for act in stories.acts():
+            arguments, report = dict(act.arguments), beginning(act.report)
+            if act.until_hours is not None:
+                arguments["until"] = self.now + timedelta(days=1)
+            if act.same_as is not None:
+                arguments["duplicate_of"] = beginning(act.same_as).feedback_id
+            verb, at = verb_named(act.verb), report.created + timedelta(hours=act.hours)
+            until = None if act.until_hours is None else at + timedelta(hours=act.until_hours)
+            _triage(self.cast.actors["admin"], report.feedback_id, verb, bodies.parse(verb.takes, arguments), at, until)
 
     def _hold(self, thread: Thread, idx: int, said_at: datetime, report: Report) -> None:
         self.ratings.append(_Rating(thread.thread_id, idx, said_at + timedelta(hours=report.hours), report))
@@ -217,10 +222,6 @@ def _triage(
         Triage.objects.filter(feedback__in=report).update(snoozed_until=until)
     if "public_status" in last.after:
         Reply.objects.filter(feedback__in=report).update(replied_at=at)
-
-
-def _beginning(words: str) -> UserFeedback:
-    return UserFeedback.objects.get(notes__startswith=words)
 
 
 def _report(feedback_id: str) -> QuerySet[UserFeedback]:

@@ -157,7 +157,7 @@ def test_what_was_taken_back_is_dropped_from_an_article_that_stays(
     with transcript.writing(thread.pk) as writer:
         writer.rewind(3)
     told = line.news()
-    assert [each.name for each in told] == ["reset", "turns"] and told[0].data == "3"
+    assert [each.name for each in told] == ["reset", "turns", "head"] and told[0].data == "3"
     assert line.held[1].none(class_="prose") and line.held[1].one("details", class_="call")
     assert shape(line.held) == on_page(browser_of("alice"), thread)
 
@@ -195,7 +195,7 @@ def test_a_reader_who_loses_the_right_is_told_and_gets_nothing_more(listen: List
     sharing.set_visibility(who.alice.actor, thread, "private")
     make.send(who.alice, thread, "Only for me")
     assert gone(line)
-    assert [told.name for told in owner.news()] == ["turns"]
+    assert [told.name for told in owner.news()] == ["turns", "head"]
 
 
 def test_what_is_said_after_the_right_was_taken_away_reaches_nobody_who_was_just_looking_up(
