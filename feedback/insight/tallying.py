@@ -6,10 +6,10 @@ are never stale. The clock of a worker makes tallies; without any, insight is on
 
 import time
 from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -55,7 +55,7 @@ def tally(day: date) -> None:
             (place, each.positive, each.negative) for place, each in enumerate(found.over_time) if each.total
         ]
         kept.counts = {name: _spelled(getattr(found, name)) for name in ("categories", "tools", "models")}
-        kept.counts["minutes"] = list(chain.from_iterable(found.minutes.items()))
+        kept.counts["minutes"] = _by_count(found.minutes)
         kept.save()
 
 
@@ -74,9 +74,8 @@ class Tallied:
                 found.over_time[bisect_right(limits, begins + place * _QUARTER)].add(positive, negative)
             for name in ("categories", "tools", "models"):
                 _add(getattr(found, name), counts[name])
-            minutes = iter(counts["minutes"])
-            for taken, count in zip(minutes, minutes, strict=True):
-                found.minutes[taken] += count
+            for count, minutes in counts["minutes"].items():
+                found.minutes.update(minutes * int(count))
 
     def added_to(self, found: Verdicts) -> Verdicts:
         """What was counted by sentiment, and these days."""
@@ -115,6 +114,14 @@ def suits(limits: Sequence[datetime]) -> bool:
 
 def _spelled(named: Named) -> dict[str, tuple[int, int, int]]:
     return {name: (each.positive, each.negative, each.failed) for name, each in named.items()}
+
+
+def _by_count(minutes: Counter[int]) -> dict[int, list[int]]:
+    """The minutes that so many reports took, by how many they were: short to store, and quick to count again."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for taken, count in minutes.items():
+        found[count].append(taken)
+    return found
 
 
 def _add(named: Named, more: dict[str, tuple[int, int, int]]) -> None:
