@@ -10,6 +10,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
+from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from catalogue import skills
 from catalogue.models import Skill, SkillVersion
@@ -34,8 +35,10 @@ def skill_list(request: HttpRequest) -> HttpResponse:
     if org is not None:
         bodies.check_storable({"q": line})
         found = skills.listed(actor, org.pk, scope or None, limit=PAGE, page_token=after or None, words=line[:500])
+    items = found.items if found else []
     context = {
-        "items": found.items if found else [],
+        "items": items,
+        "names": names_of(item.skill.created_by for item in items),
         "next_url": paging.next_url(request.GET, found.next_token if found else None),
         "scopes": [(urlencode({"scope": key, "q": line}), word, key == scope) for key, word in SCOPES.items()],
         "scope": scope,
@@ -76,6 +79,7 @@ def detail(request: HttpRequest, skill_id: str) -> HttpResponse:
     version = skills.version_of(skill, _number(number)) if number else summary.latest_version
     context = {
         "skill": summary.skill,
+        "author": skill.created_by.display_name,
         "version": version,
         "latest": summary.latest_version.version,
         "html": markdown_html(version.body),

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.authentication import page_actor
+from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import require_maker
 from catalogue import browsing, calling, dialects, fields, hooks, tools, usage
@@ -98,6 +99,7 @@ def show(
         "asks_first": browsing.asks_first(version),
         "world": world,
         "runs": found.is_dispatchable or bool(world),
+        "names": names_of([run.created_by]) if run else {},
         "result_json": json_html(run.result) if run else "",
         "arguments_json": json_html(run.arguments) if run else "",
         **more,

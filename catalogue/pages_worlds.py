@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
+from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from catalogue.models import World, WorldFixture
 from catalogue.wire_worlds import RecordedIn, WorldCallIn, WorldIn, WorldToolsIn
@@ -36,8 +37,10 @@ def worlds(request: HttpRequest) -> HttpResponse:
     """The worlds of the org, newest first; the address is the state."""
     org, status, after = current_org(request), request.GET.get("status", ""), request.GET.get("after", "")
     found = keeping.listed(org.pk, status or None, limit=PAGE, page_token=after or None) if org else None
+    items = found.items if found else []
     context = {
-        "items": found.items if found else [],
+        "items": items,
+        "names": names_of(item.created_by for item in items),
         "next_url": paging.next_url(request.GET, found.next_token if found else None),
         "views": [(key, word, key == status) for key, word in STATUSES.items()],
         "first_run": not (status or after),
@@ -103,9 +106,10 @@ def _detail(
     problem: DomainError | None = None,
     called: Any = None,
 ) -> HttpResponse:
-    state = keeping.state(world)
+    state, shown, log = keeping.state(world), keeping.world_out(world), calling.latest(actor, world, LINES)
     context = {
-        "world": keeping.world_out(world),
+        "world": shown,
+        "names": names_of([shown.created_by, *(line.created_by for line in log)]),
         "tools": sorted(world.tools.all(), key=lambda tool: tool.qualified_name),
         "fixture_count": WorldFixture.objects.filter(world=world).count(),
         "entities": [
@@ -113,7 +117,7 @@ def _detail(
             for noun, held in state.entities.items()
         ],
         "history": state.history[::-1],
-        "log": calling.latest(actor, world, LINES),
+        "log": log,
         "typed": typed or {"tool": request.GET.get("tool", ""), "input": ""},
         "errors": forms.reasons(problem, ("tool", "input", "tools"), otherwise="form") if problem else {},
         "called": called,

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import connection
 
 from feedback import digesting, sweeping
+from feedback.insight import tallying
 from threads.runner import claims, loop
 
 logger = logging.getLogger("heddle.embedded")
@@ -71,12 +72,13 @@ def _sweep() -> None:
 
 
 def _digest() -> None:
-    """Look at what was rated, soon after it was. With nothing new this is one short query."""
+    """Look at what was rated, soon after it was, and count the days that are over. Without news: two short queries."""
     pause = threading.Event()
     while True:
         pause.wait(settings.HEDDLE.digest_seconds)
         try:
             digesting.catch_up()
+            tallying.catch_up()
         except Exception as problem:  # the database is away or busy: look again in a while
             logger.warning("digest.failed", extra={"kind": type(problem).__name__})
         finally:

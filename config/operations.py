@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from core.measures import Gauge
+from feedback import measuring
 from threads.models import Turn
 from threads.status import TurnState
 
@@ -27,14 +29,14 @@ def checks() -> dict[str, bool]:
 
 def metrics(request: HttpRequest) -> HttpResponse:
     """Figures in the Prometheus text format."""
-    counts = {
-        state: Turn.objects.filter(state=state).count()
-        for state in (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
-    }
-    lines = ["# HELP heddle_turns Open turns by state.", "# TYPE heddle_turns gauge"]
-    lines += [f'heddle_turns{{state="{state}"}} {count}' for state, count in counts.items()]
-    lines += ["# TYPE heddle_info gauge", f'heddle_info{{version="{settings.VERSION}"}} 1']
-    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4")
+    states = (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
+    turns = {f'state="{state}"': Turn.objects.filter(state=state).count() for state in states}
+    gauges = [
+        Gauge("heddle_turns", "Open turns by state.", turns),
+        *measuring.gauges(),
+        Gauge("heddle_info", "What runs here.", {f'version="{settings.VERSION}"': 1}),
+    ]
+    return HttpResponse("".join(each.text for each in gauges), content_type="text/plain; version=0.0.4")
 
 
 def _database() -> bool:

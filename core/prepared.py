@@ -102,6 +102,22 @@ class PreparedRow(Generic[Stored]):
         return [self._model.from_db(DEFAULT_DB_ALIAS, self._columns, row) for row in self._query.rows(*arguments)]
 
 
+class _Spelled:
+    """A statement whose SQL is spelled out at its first use with each kind of database, with its number of values."""
+
+    def __init__(self, spell: Callable[[Any], tuple[str, int]]) -> None:
+        self._spell = spell
+        self._statements: dict[str, _Statement] = {}
+
+    def run(self, connection: Any, values: list[Any]) -> Any:
+        """Run it; gives the driver's cursor."""
+        vendor = connection.vendor
+        statement = self._statements.get(vendor)
+        if statement is None:
+            statement = self._statements[vendor] = _Statement.of(*self._spell(connection.ops.quote_name), vendor)
+        return _run(connection, statement, values)
+
+
 class PreparedInsert(Generic[Stored]):
     """Rows of one model, each stored by one statement with all its columns.
 
@@ -113,13 +129,12 @@ class PreparedInsert(Generic[Stored]):
         self._model = model
         self._unique, self._update = unique, update
         self._fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
-        self._statements: dict[str, _Statement] = {}
+        self._statement = _Spelled(self._sql)
 
     def insert(self, row: Stored) -> Stored:
         """Store a row; it knows its row id then."""
         connection = connections[DEFAULT_DB_ALIAS]
-        statement = self._statements.get(connection.vendor) or self._compile(connection)
-        [[row.pk]] = _run(connection, statement, _stored(row, self._fields, connection)).fetchall()
+        [[row.pk]] = self._statement.run(connection, _stored(row, self._fields, connection)).fetchall()
         row._state.adding, row._state.db = False, connection.alias
         return row
 
@@ -131,8 +146,8 @@ class PreparedInsert(Generic[Stored]):
         for row in rows:
             self.insert(row)
 
-    def _compile(self, connection: Any) -> _Statement:
-        quoted, meta = connection.ops.quote_name, self._model._meta
+    def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
+        meta = self._model._meta
         columns = ", ".join(quoted(field.column) for field in self._fields)
         marks = ", ".join(["%s"] * len(self._fields))
         sql = f"INSERT INTO {quoted(meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608 - names of our own columns
@@ -142,9 +157,7 @@ class PreparedInsert(Generic[Stored]):
             )
             changes = ", ".join(f"{column} = EXCLUDED.{column}" for column in update)
             sql += f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changes}"
-        sql += f" RETURNING {quoted(meta.pk.column)}"
-        self._statements[connection.vendor] = statement = _Statement.of(sql, len(self._fields), connection.vendor)
-        return statement
+        return f"{sql} RETURNING {quoted(meta.pk.column)}", len(self._fields)
 
 
 class PreparedUpdate(Generic[Stored]):
@@ -153,20 +166,18 @@ class PreparedUpdate(Generic[Stored]):
     def __init__(self, model: type[Stored], *names: str) -> None:
         self._model = model
         self._fields = [_field(model, name) for name in names]
-        self._statements: dict[str, _Statement] = {}
+        self._statement = _Spelled(self._sql)
 
     def update(self, row: Stored) -> None:
         """Write these columns of a row as they stand in the object."""
         connection = connections[DEFAULT_DB_ALIAS]
-        statement = self._statements.get(connection.vendor) or self._compile(connection)
-        _run(connection, statement, [*_stored(row, self._fields, connection), row.pk])
+        self._statement.run(connection, [*_stored(row, self._fields, connection), row.pk])
 
-    def _compile(self, connection: Any) -> _Statement:
-        quoted, meta = connection.ops.quote_name, self._model._meta
+    def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
+        meta = self._model._meta
         changes = ", ".join(f"{quoted(field.column)} = %s" for field in self._fields)
         sql = f"UPDATE {quoted(meta.db_table)} SET {changes} WHERE {quoted(meta.pk.column)} = %s"  # noqa: S608
-        self._statements[connection.vendor] = statement = _Statement.of(sql, len(self._fields) + 1, connection.vendor)
-        return statement
+        return sql, len(self._fields) + 1
 
 
 def _field(model: type[Model], name: str) -> "Field[Any, Any]":

@@ -1,4 +1,4 @@
-"""What the database itself keeps beside each report: who owns it, that it is undigested, and changes of its words.
+"""What the database itself keeps beside each report: who owns it, what is to be worked out, and changes of its words.
 
 Triggers do it, so that no verb, command or repair by hand can leave one of them out. They are put in place after every
 migration, and taken away before one on SQLite, where a changed table is a new one that would lose them in silence.
@@ -13,6 +13,8 @@ from typing import Any
 
 from django.db import connection
 
+from feedback import recounting
+
 TABLE = "feedback_search"
 WEIGHTS = {"notes": "A", "note": "B", "answer": "C", "tools": "D"}
 """The columns of the index, and the weights that stand for them on PostgreSQL."""
@@ -24,6 +26,8 @@ NEWEST = {
     "ORDER BY feedback_id DESC LIMIT {limit}",
 }
 """The newest reports that the index finds, beside a word that tells of which search they are."""
+_TABLES = {TABLE, "feedback_untallied"}
+"""What the triggers write to, beside tables that were there before them."""
 _WORD = re.compile(r"[^\W_]+")
 
 _SQLITE = {
@@ -53,6 +57,7 @@ _SQLITE = {
         AFTER DELETE ON feedback_triage WHEN old.owner_id IS NOT NULL BEGIN
             UPDATE feedback_userfeedback SET owned_by_id = NULL WHERE id = old.feedback_id;
         END""",
+    **recounting.SQLITE,
 }
 _POSTGRES = {
     "feedback_report_added": (
@@ -76,7 +81,7 @@ _POSTGRES = {
     ),
     "feedback_reports_gone": (
         "AFTER TRUNCATE ON feedback_userfeedback FOR EACH STATEMENT",
-        "TRUNCATE feedback_search;",
+        "TRUNCATE feedback_search; DELETE FROM feedback_tally;",
     ),
     "feedback_owner_named": (
         "AFTER INSERT ON feedback_triage FOR EACH ROW WHEN (new.owner_id IS NOT NULL)",
@@ -90,6 +95,7 @@ _POSTGRES = {
         "AFTER DELETE ON feedback_triage FOR EACH ROW WHEN (old.owner_id IS NOT NULL)",
         "UPDATE feedback_userfeedback SET owned_by_id = NULL WHERE id = old.feedback_id;",
     ),
+    **recounting.POSTGRES,
 }
 
 
@@ -105,7 +111,7 @@ def in_notes(word: str) -> str:
 
 def install(**signal: Any) -> None:
     """Put the triggers in place, after a migration."""
-    if not signal.get("plan", True) or TABLE not in connection.introspection.table_names():
+    if not signal.get("plan", True) or not _TABLES.issubset(connection.introspection.table_names()):
         return
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":

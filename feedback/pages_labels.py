@@ -1,5 +1,7 @@
 """The labels page of the settings: which labels there are, what each is for, and how many reports carry it."""
 
+from collections.abc import Callable, Mapping
+
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,46 +24,52 @@ FIELDS = ("name", "description")
 @require_http_methods(["GET", "POST"])
 def labels(request: HttpRequest) -> HttpResponse:
     """All labels, and making one."""
+    if request.method == "POST":
+        return _changed(request, _make)
     actor = page_actor(request)
     require_admin(actor)
-    if request.method == "GET":
-        return _list(request, actor)
-    try:
-        bodies.check_storable(request.POST.dict())
-        made = labelling.make(actor, request.POST.get("name", ""), request.POST.get("description", ""))
-    except DomainError as problem:
-        return _list(request, actor, problem)
-    notes.success(request, f"{made.name} can be chosen at the desk.")
-    return redirect("feedback:labels")
+    return _list(request, actor)
 
 
 @signed_in
 @require_POST
 def describe(request: HttpRequest) -> HttpResponse:
     """Say what a label is for."""
-    actor = page_actor(request)
-    require_admin(actor)
-    try:
-        bodies.check_storable(request.POST.dict())
-        labelling.describe(actor, request.POST.get("label", ""), request.POST.get("description", ""))
-    except DomainError as problem:
-        return _list(request, actor, problem)
-    notes.success(request, "Saved.")
-    return redirect("feedback:labels")
+    return _changed(request, _describe)
 
 
 @signed_in
 @require_POST
 def drop(request: HttpRequest) -> HttpResponse:
     """Take a label out of the choice that no report carries."""
-    actor = page_actor(request)
+    return _changed(request, _drop)
+
+
+def _make(actor: Actor, form: Mapping[str, str]) -> str:
+    made = labelling.make(actor, form.get("name", ""), form.get("description", ""))
+    return f"{made.name} can be chosen at the desk."
+
+
+def _describe(actor: Actor, form: Mapping[str, str]) -> str:
+    labelling.describe(actor, form.get("label", ""), form.get("description", ""))
+    return "Saved."
+
+
+def _drop(actor: Actor, form: Mapping[str, str]) -> str:
+    labelling.drop(actor, form.get("label", ""))
+    return "The label is gone."
+
+
+def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], str]) -> HttpResponse:
+    """Do what a form says and show the page anew, with what came of it or why it was refused."""
+    actor, form = page_actor(request), request.POST.dict()
     require_admin(actor)
     try:
-        bodies.check_storable(request.POST.dict())
-        labelling.drop(actor, request.POST.get("label", ""))
+        bodies.check_storable(form)
+        said = change(actor, form)
     except DomainError as problem:
         return _list(request, actor, problem)
-    notes.success(request, "The label is gone.")
+    notes.success(request, said)
     return redirect("feedback:labels")
 
 

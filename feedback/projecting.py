@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from core import ids
 from core.prepared import Prepared
 from feedback.models import Reply, UserFeedback
-from feedback.wire import FullFeedbackOut, ReplyOut, UserFeedbackOut
+from feedback.wire import FullFeedbackOut, ReplyOut, ToldFeedbackOut, UserFeedbackOut
 
 _COLUMNS: dict[str, str] = {
     "feedback_id": "key",
@@ -27,6 +27,9 @@ _COLUMNS: dict[str, str] = {
     "resolved": "resolved",
     "resolved_by": "resolved_by__email",
     "resolved_at": "resolved_at",
+    "public_status": "reply__public_status",
+    "public_reply": "reply__public_reply",
+    "replied_at": "reply__replied_at",
 }
 _PREFIXES = {"feedback_id": ids.FEEDBACK, "thread_id": ids.THREAD, "org_id": ids.ORG}
 
@@ -40,7 +43,8 @@ def _one(model: type[UserFeedbackOut]) -> Prepared:
 
 
 USER_COLUMNS, FULL_COLUMNS = _columns(UserFeedbackOut), _columns(FullFeedbackOut)
-_USER, _FULL = _one(UserFeedbackOut), _one(FullFeedbackOut)
+TOLD_COLUMNS = _columns(ToldFeedbackOut)
+_USER, _FULL, _TOLD = _one(UserFeedbackOut), _one(FullFeedbackOut), _one(ToldFeedbackOut)
 
 
 def user_record(pk: int) -> UserFeedbackOut:
@@ -54,7 +58,7 @@ def user_records(rows: QuerySet[UserFeedback]) -> list[UserFeedbackOut]:
     return [UserFeedbackOut.trusted(_fields(UserFeedbackOut, values)) for values in rows.values_list(*USER_COLUMNS)]
 
 
-_TOLD = ("key", "message_sequence_num", "reply__public_status", "reply__public_reply", "reply__replied_at")
+_REPLY = ("key", "message_sequence_num", "reply__public_status", "reply__public_reply", "reply__replied_at")
 
 
 def reply_records(rows: QuerySet[UserFeedback]) -> list[ReplyOut]:
@@ -67,8 +71,14 @@ def reply_records(rows: QuerySet[UserFeedback]) -> list[ReplyOut]:
             public_reply=words,
             replied_at=at if is_told(status) else None,
         )
-        for key, index, status, words, at in rows.values_list(*_TOLD)
+        for key, index, status, words, at in rows.values_list(*_REPLY)
     ]
+
+
+def told_record(pk: int) -> ToldFeedbackOut:
+    """A report as its submitter sees it, with what they were told. There has to be something."""
+    [values] = _TOLD.rows(pk)
+    return ToldFeedbackOut.trusted(_fields(ToldFeedbackOut, values))
 
 
 def is_told(status: str | None) -> bool:

@@ -5,6 +5,7 @@ from django.db import DatabaseError, close_old_connections
 
 from core.db import replace_dead_connections
 from feedback import bulk, digesting, sweeping
+from feedback.insight import tallying
 from feedback.webhooks import outbox, sending
 
 
@@ -17,10 +18,11 @@ def advance_bulk(bulk_id: int) -> None:
 
 @shared_task(name="feedback.digest", ignore_result=True)
 def digest() -> None:
-    """Look at the answers that were rated."""
+    """Look at the answers that were rated, and count the days that are over."""
     close_old_connections()
     try:
         digesting.catch_up()
+        tallying.catch_up()
     except DatabaseError:
         replace_dead_connections()
         raise

@@ -169,6 +169,8 @@ def apply(
         labelling.follow(actor, report)
     if _of(after, REPORT_COLUMNS):
         webhooks.announce(_event(after), report.pk, actor_id=actor.user_id, by_triage=True)
+    if _of(after, REPLY_COLUMNS):
+        webhooks.announce(webhooks.REPLIED, report.pk, actor_id=actor.user_id, by_triage=True)
     return _CHANGES.insert(change)
 
 

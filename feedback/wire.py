@@ -66,6 +66,14 @@ class UserFeedbackOut(Wire):
     notes: str | None
 
 
+class ToldFeedbackOut(UserFeedbackOut):
+    """The same with what its submitter was told."""
+
+    public_status: str
+    public_reply: str | None
+    replied_at: datetime
+
+
 class ReplyOut(Wire):
     """What a submitter is told of a report, written for them on purpose. `replied_at` is null until there is any."""
 

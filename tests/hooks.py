@@ -11,7 +11,7 @@ from feedback.wire import TriageIn
 from tests.conftest import Api, data_of
 from tests.people import Person
 
-ALL = ["feedback.submitted", "feedback.updated", "feedback.resolved", "feedback.reopened"]
+ALL = ["feedback.submitted", "feedback.updated", "feedback.resolved", "feedback.reopened", "feedback.replied"]
 SAID = ALL[:2]
 
 

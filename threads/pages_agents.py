@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
+from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from core import bodies, forms, paging
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
@@ -28,8 +29,10 @@ def agent_list(request: HttpRequest) -> HttpResponse:
     if org is not None:
         bodies.check_storable({"q": line})
         found = agents.listed(actor, org.pk, limit=PAGE, page_token=after or None, words=line[:500])
+    items = found.items if found else []
     context = {
-        "items": found.items if found else [],
+        "items": items,
+        "names": names_of(item.modified_by for item in items),
         "next_url": paging.next_url(request.GET, found.next_token if found else None),
         "q": line,
         "first_run": not (line or after),
@@ -59,7 +62,12 @@ def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
     """One agent, to be read (G2)."""
     actor = page_actor(request)
     agent = agents.agent_for(actor, agent_id)
-    context = {"agent": agents.agent_out(agent), "template": describing.described(actor, agent)}
+    context = {
+        "agent": agents.agent_out(agent),
+        "author": agent.created_by.display_name,
+        "editor": agent.modified_by.display_name if agent.modified_by_id != agent.created_by_id else "",
+        "template": describing.described(actor, agent),
+    }
     return render(request, "threads/agent.html", context)
 
 

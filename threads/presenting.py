@@ -268,6 +268,14 @@ class GoalNote:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentLink:
+    """The agent that a thread was launched from; without a name there is nothing to open."""
+
+    agent_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadHead:
     """What stands above a transcript, and what its reader may do. `context` is pairs of name and words."""
 
@@ -280,6 +288,7 @@ class ThreadHead:
     created: datetime
     visibility: str
     org: str = ""
+    agent: AgentLink | None = None
     world: str = ""
     """The id of the world in which its tools are played, where there is one."""
     is_mine: bool = False

@@ -1,13 +1,12 @@
 """Reading threads: the record, what is new since a token, lists. Every read of several tables sees one state (B87)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, cast
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from accounts.models import User
 from core import ids, paging
 from core.actor import Actor
 from core.db import snapshot
@@ -327,12 +326,6 @@ def _before(column: str, at: str, last_id: Any) -> Q:
 
 def _listed(threads: QuerySet[Thread]) -> QuerySet[Thread]:
     return threads.select_related("org", "created_by").defer(*Thread.HEAVY)
-
-
-def author_names(messages: Sequence[MessageSnapshot]) -> dict[str, str]:
-    """Display names by address, for pages."""
-    addresses = {message.author for message in messages if message.author}
-    return {user.email: user.display_name for user in User.objects.filter(email__in=addresses)} if addresses else {}
 
 
 def refresh(thread: Thread) -> None:

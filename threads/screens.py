@@ -8,6 +8,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.naming import names_of
 from accounts.rights import Right
 from core import ids
 from core.actor import Actor
@@ -16,8 +17,8 @@ from core.prepared import Prepared
 from threads import answering, figures, hooks, presenting, reading
 from threads.access import may
 from threads.content import MessageSnapshot
-from threads.models import Goal, Message, Pin, Subject, Thread
-from threads.presenting import ForkLink, ForkSource, GoalNote, Mark, ThreadHead, ThreadRow, Turn
+from threads.models import Agent, Goal, Message, Pin, Subject, Thread
+from threads.presenting import AgentLink, ForkLink, ForkSource, GoalNote, Mark, ThreadHead, ThreadRow, Turn
 from threads.status import RUNNING, SENDABLE
 
 
@@ -87,7 +88,7 @@ def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | Non
     messages = reading.snapshots(thread.pk, between=between)
     found = figures.of_turns(thread.pk, between=between) if eyes.knows_figures else []
     told = {each.answer_idx: figures.words(each) for each in reversed(found)}  # of two, the one that wrote the answer
-    names = reading.author_names(messages)
+    names = names_of(message.author for message in messages)
     return Screen(thread, messages, dict(eyes.marks), goal_notes(thread), names, told, eyes.token, timezone.now())
 
 
@@ -124,6 +125,7 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         created=thread.created,
         visibility=thread.visibility,
         org=thread.org.slug,
+        agent=_agent(actor, thread),
         world=thread.world.world_id if thread.world is not None else "",
         is_mine=thread.created_by_id == actor.user_id,
         pinned=_PIN.first(actor.user_id, thread.pk) is not None,
@@ -141,6 +143,15 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         may_rescope=may(actor, thread, Right.RESCOPE),
         may_rename=may(actor, thread, Right.DESCRIBE),
     )
+
+
+def _agent(actor: Actor, thread: Thread) -> AgentLink | None:
+    """What it was launched from. One that is gone, or is not for this reader, is known by its id alone."""
+    if not thread.created_from_agent_id:
+        return None
+    key = ids.key_of(thread.created_from_agent_id, ids.AGENT) or ""
+    name = Agent.objects.visible_to(actor).filter(key=key).values_list("name", flat=True).first()
+    return AgentLink(thread.created_from_agent_id, name or "")
 
 
 def doors_of(actor: Actor, thread: Thread) -> dict[str, bool]:

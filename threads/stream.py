@@ -105,9 +105,10 @@ def _changes(
                 changed = max(0, min(reset - 1, reset if changed is None else changed))
             if changed is not None:
                 events.append(_turns(actor, thread, screens.stretch_start(thread, changed), changed))
-        is_asking = thread.status == ThreadStatus.CLIENT_TOOL_TURN and thread.revision > since
+        # A turn may have begun and ended since the last look: the status says nothing of it, the rest of the head does.
+        has_rested = thread.status != ThreadStatus.ROBOTO_TURN and thread.revision > since
         is_named_anew = thread.title_revision > since or thread.goals_revision > since
-        if thread.status != known_status or is_asking or is_named_anew:
+        if thread.status != known_status or has_rested or is_named_anew:
             events.append(_head(request, actor, thread))
         if events:
             events[-1] = sse.Event(events[-1].name, events[-1].data, reading.token_of(thread))

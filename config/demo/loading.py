@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from pydantic import BaseModel
 
 from accounts.rights import Right
 from catalogue import skills
@@ -15,8 +16,8 @@ from config.demo.stories import Fork, Live, Report, Shelved, Story, Template, To
 from core import bodies, ids
 from core.actor import Actor
 from feedback import capture, triage
-from feedback.models import TriageChange, UserFeedback
-from feedback.wire import TriageIn
+from feedback.deciding import UPDATE, Verb, spelled, verb_named
+from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from threads import agents, forks, importing, sharing, titles, turns
 from threads.access import thread_for
 from threads.content import JsonObject, TextBlock
@@ -43,6 +44,7 @@ def load() -> bool:
         for template in stories.templates():
             stage.offer(template)
         stage.rate()
+        stage.work_at_the_desk()
     return True
 
 
@@ -149,7 +151,25 @@ class _Stage:
             changed_at = rating.at + timedelta(hours=rating.report.changed_hours)
             _report(feedback_id).update(created=rating.at, modified=changed_at)
             for hours, body in rating.report.triage:
-                _triage(self.cast.actors["admin"], feedback_id, body, changed_at + timedelta(hours=hours))
+                _triage(self.cast.actors["admin"], feedback_id, UPDATE, body, changed_at + timedelta(hours=hours))
+
+    def work_at_the_desk(self) -> None:
+        """Do there what was done, to the reports that begin with certain words."""
+        reports = list(UserFeedback.objects.exclude(notes=None))
+
+        def beginning(words: str) -> UserFeedback:
+            [found] = [each for each in reports if each.notes and each.notes.startswith(words)]
+            return found
+
+        for act in stories.acts():
+            arguments, report = dict(act.arguments), beginning(act.report)
+            if act.until_hours is not None:
+                arguments["until"] = self.now + timedelta(days=1)
+            if act.same_as is not None:
+                arguments["duplicate_of"] = beginning(act.same_as).feedback_id
+            verb, at = verb_named(act.verb), report.created + timedelta(hours=act.hours)
+            until = None if act.until_hours is None else at + timedelta(hours=act.until_hours)
+            _triage(self.cast.actors["admin"], report.feedback_id, verb, bodies.parse(verb.takes, arguments), at, until)
 
     def _hold(self, thread: Thread, idx: int, said_at: datetime, report: Report) -> None:
         self.ratings.append(_Rating(thread.thread_id, idx, said_at + timedelta(hours=report.hours), report))
@@ -187,13 +207,21 @@ def _put_back(thread: Thread, began_at: datetime, *, since: int = 0) -> None:
     Turn.objects.filter(thread=thread).update(**{moment: F(moment) + shift for moment in moments})
 
 
-def _triage(admin: Actor, feedback_id: str, body: TriageIn, at: datetime) -> None:
-    triage.update(admin, feedback_id, body)
+def _triage(
+    admin: Actor, feedback_id: str, verb: Verb, body: BaseModel, at: datetime, until: datetime | None = None
+) -> None:
+    """Do it now, and put it back to when it was done; a snooze may only begin to last in the future."""
+    triage.act(admin, feedback_id, (verb, body))
     report = _report(feedback_id)
     last = TriageChange.objects.filter(feedback__in=report).latest("id")
-    TriageChange.objects.filter(pk=last.pk).update(at=at)
+    after = last.after | ({"snoozed_until": spelled("snoozed_until", until)} if until else {})
+    TriageChange.objects.filter(pk=last.pk).update(at=at, after=after)
     if last.after.get("resolved"):
         report.update(resolved_at=at)
+    if until:
+        Triage.objects.filter(feedback__in=report).update(snoozed_until=until)
+    if "public_status" in last.after:
+        Reply.objects.filter(feedback__in=report).update(replied_at=at)
 
 
 def _report(feedback_id: str) -> QuerySet[UserFeedback]:

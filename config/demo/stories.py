@@ -163,6 +163,19 @@ class Published(_Written):
     after: dict[str, ToolPatch] = {}
 
 
+class Act(_Written):
+    """What an admin did at the desk, some hours after the report that begins with these words."""
+
+    report: str
+    hours: float
+    verb: str
+    arguments: JsonObject = {}
+    until_hours: float | None = None
+    """Until how long after it a snooze lasts."""
+    same_as: str | None = None
+    """How the report begins that this one is a duplicate of."""
+
+
 class Told(NamedTuple):
     """A line in its place: the index of its message, of the last one that belongs to it, and when it was said."""
 
@@ -197,6 +210,11 @@ def templates() -> list[Template]:
 def tools() -> list[Published]:
     """Every import of tools, oldest first."""
     return [Published.model_validate(each) for each in json.loads((FOLDER / "tools.json").read_text("utf-8"))]
+
+
+def acts() -> list[Act]:
+    """What was done at the desk, in its order."""
+    return [Act.model_validate(each) for each in json.loads((FOLDER / "desk.json").read_text())]
 
 
 def told(story: Story) -> list[Told]:

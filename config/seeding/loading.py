@@ -111,6 +111,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
         words_of = part.rows.pop("index")
         for name, table in made.items():
             table.write(part.rows.get(name, []))
+        tables.write("feedback_untallied", ["day"], {(row[5][:10],) for row in part.rows["report"]})
         indexing.add(words_of)
 
 

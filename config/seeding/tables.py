@@ -15,7 +15,7 @@ from django.db.models import Field, Max, Model
 from feedback import indexing
 
 Row = tuple[Any, ...]
-_TRIGGERED = ("feedback_userfeedback", "feedback_triage")
+_TRIGGERED = ("feedback_userfeedback", "feedback_triage", "feedback_ratedanswer", "feedback_ratedtool")
 
 
 class Table:

@@ -1,5 +1,6 @@
 """The few words the templates need beyond Django's own: an icon, an instant, a segment of a path."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from urllib.parse import quote
@@ -46,6 +47,12 @@ def since(instant: datetime | None, now: datetime | None = None) -> SafeString:
 def segment(text: str) -> str:
     """A text as one segment of a path, whatever it holds."""
     return quote(text, safe="")
+
+
+@register.filter
+def named(address: str | None, names: Mapping[str, str]) -> str:
+    """What the person with this address is called, or the address up to its @ where they are gone."""
+    return names.get(address, address.partition("@")[0]) if address else ""
 
 
 @register.filter

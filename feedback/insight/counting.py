@@ -1,7 +1,7 @@
 """The figures, counted by the database: a handful of GROUP BYs, however many reports there are."""
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -12,7 +12,7 @@ from django.db.models import Case, Count, F, IntegerField, Max, Min, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.lookups import LessThan
 
-from feedback.insight.period import Period, Span, edges, spans
+from feedback.insight.period import Period, Span, spans
 from feedback.models import UserFeedback
 from feedback.querying.durations import Took
 from feedback.taxonomy import BIT
@@ -31,14 +31,33 @@ class Verdicts:
     negative: int = 0
     failed: int = 0
 
-    def add(self, sentiment: str, count: int) -> None:
-        """So many more with this sentiment."""
-        setattr(self, sentiment, getattr(self, sentiment) + count)
+    @property
+    def total(self) -> int:
+        """Both sentiments together."""
+        return self.positive + self.negative
+
+    def add(self, positive: int = 0, negative: int = 0, failed: int = 0) -> None:
+        """So many more."""
+        self.positive += positive
+        self.negative += negative
+        self.failed += failed
 
 
 Named = dict[str, Verdicts]
-Minutes = list[tuple[int, int]]
+Minutes = Sequence[tuple[int, int]]
 """Ascending minutes, each with how many reports took so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Reports by what can be added up: those of one day and those of another are those of both."""
+
+    over_time: list[Verdicts]
+    categories: Named
+    tools: Named
+    models: Named
+    minutes: Counter[int]
+    """Of those that are resolved, the whole minutes that it took."""
 
 
 def within(rows: Rows, period: Period) -> Rows:
@@ -51,7 +70,8 @@ def covered(rows: Rows, period: Period, now: datetime) -> list[Span]:
     """The spans of a plot over a period; where it is open, from the first report to the last, or to today."""
     first, last = period.first, period.last
     if first is None or last is None:
-        oldest, newest = rows.aggregate(first=Min("created"), last=Max("created")).values()
+        # Asked for both at once, SQLite walks through all of them; for one, to an end of the index.
+        oldest, newest = (rows.order_by().aggregate(at=each("created"))["at"] for each in (Min, Max))
         first = first or (oldest and _day(oldest, period))
         last = last or max(_day(now, period), _day(newest or now, period))
     return spans(first, last) if first else []
@@ -61,21 +81,27 @@ def verdicts(rows: Rows) -> Verdicts:
     """All of them by sentiment."""
     found = Verdicts()
     for sentiment, count in rows.values_list("sentiment").annotate(count=Count("*")).order_by():
-        found.add(sentiment, count)
+        found.add(**{sentiment: count})
     return found
 
 
-def over_time(rows: Rows, found: Sequence[Span], period: Period) -> tuple[list[Verdicts], Named]:
-    """By span and sentiment, and by category and sentiment, in one go."""
-    counted = [Verdicts() for _ in found]
+def counted(rows: Rows, limits: Sequence[datetime]) -> Counted:
+    """All of them; over time between the limits, which ascend."""
+    moments, categories = over_time(rows, limits)
+    return Counted(moments, categories, by_tool(rows), by_model(rows), minutes_to_resolve(rows))
+
+
+def over_time(rows: Rows, limits: Sequence[datetime]) -> tuple[list[Verdicts], Named]:
+    """Between the limits by sentiment, and by category and sentiment, in one go."""
+    counted = [Verdicts() for _ in range(len(limits) + 1)]
     named: Named = defaultdict(Verdicts)
-    place = bucket(F("created"), edges(found, period.tz))
+    place = bucket(F("created"), limits)
     grouped = rows.annotate(place=place).values_list("place", "sentiment", "category_bits").annotate(count=Count("*"))
     for at, sentiment, bits, count in grouped.order_by():
-        counted[at].add(sentiment, count)
+        counted[at].add(**{sentiment: count})
         for category, bit in BIT.items():
             if bits & bit:
-                named[category].add(sentiment, count)
+                named[category].add(**{sentiment: count})
     return counted, named
 
 
@@ -93,20 +119,26 @@ def by_tool(rows: Rows) -> Named:
         found += several.annotate(count=once, failed=failed).order_by()
     counted: Named = defaultdict(Verdicts)
     for name, sentiment, count, failed_count in found:
-        counted[name].add(sentiment, count)
-        counted[name].failed += failed_count
+        counted[name].add(**{sentiment: count}, failed=failed_count)
     return counted
 
 
 def by_model(rows: Rows) -> Named:
-    """By model profile and sentiment, spelled alike but for capitals being the same."""
-    named = rows.filter(answer__model_profile__gt="")
-    found = list(named.values_list("answer__model_profile", "sentiment").annotate(count=Count("*")).order_by())
-    twice = _namesakes(name for name, *_ in found)
+    """By model profile and sentiment."""
+    named = rows.filter(answer__model_profile__gt="").values_list("answer__model_profile", "sentiment")
     counted: Named = defaultdict(Verdicts)
-    for name, sentiment, count in found:
-        counted[twice.get(name, name)].add(sentiment, count)
+    for name, sentiment, count in named.annotate(count=Count("*")).order_by():
+        counted[name].add(**{sentiment: count})
     return counted
+
+
+def folded(named: Named) -> Named:
+    """With one name for those that differ in capitals alone."""
+    twice = _namesakes(named)
+    found: Named = defaultdict(Verdicts)
+    for name, each in named.items():
+        found[twice.get(name, name)].add(each.positive, each.negative, each.failed)
+    return found
 
 
 def backlog(rows: Rows, now: datetime) -> list[int]:
@@ -117,10 +149,10 @@ def backlog(rows: Rows, now: datetime) -> list[int]:
     return [counted.get(at, 0) for at in range(len(places), -1, -1)]
 
 
-def minutes_to_resolve(rows: Rows) -> Minutes:
+def minutes_to_resolve(rows: Rows) -> Counter[int]:
     """Resolved ones by the whole minutes that it took."""
     counted = rows.filter(resolved_at__isnull=False).annotate(minutes=Took() / Value(60))
-    return sorted(counted.values_list("minutes").annotate(count=Count("*")).order_by())
+    return Counter(dict(counted.values_list("minutes").annotate(count=Count("*")).order_by()))
 
 
 def time_to_resolve(minutes: Minutes) -> list[int]:

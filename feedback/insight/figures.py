@@ -15,13 +15,15 @@ from core.actor import Actor
 from core.db import snapshot
 from core.errors import InvalidRequest
 from feedback import digesting
-from feedback.insight import counting
+from feedback.insight import counting, tallying
 from feedback.insight.counting import Named, Verdicts
-from feedback.insight.period import Period, Span, term
+from feedback.insight.period import Period, Span, edges, term
+from feedback.insight.tallying import Tallied
 from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, RangeOut, SpanOut, ToolFiguresOut
 from feedback.querying import Query, grammar, matching, moments, parse
 from feedback.querying.grammar import All, Either, Field, Node, Not
 
+EVERYTHING = parse("")
 MOST_NAMES = 20
 """Tools and model profiles with their own figures; the rest is told as a number."""
 _SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
@@ -89,20 +91,28 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
     digesting.digest()  # a plot by tool leads to rows that the same query finds
     now = timezone.now()
     matched = matching(actor, query)
-    rows = counting.within(matched, period)
+    before, rows = period.before, counting.within(matched, period)
     with snapshot():
         found = counting.covered(rows, period, now)
+        limits = edges(found, period.tz)
         if found:
             # Bounds that leave nothing out lead the database along the index of their column, where it would otherwise
             # go from each tool and model to its report: half the time for a period without an end.
-            rows = counting.within(matched, Period(found[0].first, found[-1].last, period.tz))
-        verdicts, categories = counting.over_time(rows, found, period)
-        tools, models = counting.by_tool(rows), counting.by_model(rows)
-        ages, minutes = counting.backlog(rows, now), counting.minutes_to_resolve(rows)
-        before = period.before
-        earlier = counting.verdicts(counting.within(matched, before)) if before else None
+            closed = Period(found[0].first, found[-1].last, period.tz)
+            rows = counting.within(matched, closed)
+        is_all = found and query == EVERYTHING and tallying.suits(limits)
+        kept = tallying.tallied(closed, "counts") if is_all else Tallied(rows)
+        counted = counting.counted(kept.rest, limits)
+        ages = counting.backlog(rows, now)
+        last = None
+        if before:
+            earlier = tallying.tallied(before) if is_all else Tallied(counting.within(matched, before))
+            last = earlier.added_to(counting.verdicts(earlier.rest))
+    kept.add_to(counted, limits)
+    minutes = sorted(counted.minutes.items())
     lengths = counting.time_to_resolve(minutes)
-    positive, negative = (sum(getattr(each, name) for each in verdicts) for name in ("positive", "negative"))
+    tools, models = counting.folded(counted.tools), counting.folded(counted.models)
+    positive, negative = (sum(getattr(each, name) for each in counted.over_time) for name in ("positive", "negative"))
     return InsightOut(
         query=query.canonical,
         since=period.first,
@@ -114,9 +124,9 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
         negative=CountOut(count=negative, query=asked("sentiment:negative")),
         open=CountOut(count=sum(ages), query=asked("is:open")),
         resolved=CountOut(count=sum(lengths), query=asked("is:resolved")),
-        before=before and earlier and _before(before, earlier),
-        over_time=[_span(asked, *each) for each in zip(found, verdicts, strict=True)],
-        by_category=[_named(asked, "category", *each) for each in _most(categories)],
+        before=before and last and _before(before, last),
+        over_time=[_span(asked, *each) for each in zip(found, counted.over_time, strict=bool(found))],
+        by_category=[_named(asked, "category", *each) for each in _most(counted.categories)],
         by_tool=[_tool(asked, *each) for each in _most(tools)[:MOST_NAMES]],
         tools_left_out=max(0, len(tools) - MOST_NAMES),
         by_model=[_named(asked, "model", *each) for each in _most(models)[:MOST_NAMES]],

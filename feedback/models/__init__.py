@@ -2,6 +2,7 @@
 
 from feedback.models.answer import RatedAnswer, RatedTool, Undigested
 from feedback.models.report import Reply, Retraction, UserFeedback
+from feedback.models.tally import Tally, Untallied
 from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 
@@ -16,9 +17,11 @@ __all__ = [
     "Reply",
     "Retraction",
     "SavedView",
+    "Tally",
     "Triage",
     "TriageChange",
     "Undigested",
+    "Untallied",
     "UserFeedback",
     "WebhookAttempt",
     "WebhookDelivery",

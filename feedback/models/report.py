@@ -58,6 +58,8 @@ class UserFeedback(models.Model):
             models.Index(
                 fields=["created", "sentiment", "category_bits", "resolved", "resolved_at"], name="feedback_insight"
             ),
+            # The backlog by age.
+            models.Index(fields=["created"], condition=models.Q(resolved=False), name="feedback_waiting"),
             models.Index(
                 fields=["resolved_at"], condition=models.Q(resolved_at__isnull=False), name="feedback_resolved_at"
             ),

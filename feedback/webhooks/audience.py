@@ -6,7 +6,7 @@ from accounts.rights import Audience, Right, audience_of
 from core.actor import Actor
 from core.errors import Unauthorized
 from feedback.models.webhook import WebhookEndpoint, WebhookEvent
-from feedback.webhooks.events import EVENTS
+from feedback.webhooks.events import EVENTS, REPLIED
 from threads.access import may
 
 _WHOSE = "Webhooks of an org are for its admins, and for platform admins."
@@ -40,8 +40,8 @@ def audience_of_endpoint(endpoint: WebhookEndpoint) -> Audience | None:
 def audience_for(endpoint: WebhookEndpoint, event: WebhookEvent) -> Audience | None:
     """In which projection this event may be told to this endpoint; None is not at all.
 
-    An org's admin hears of what its submitters said, and only where they could read the thread themselves: a private
-    thread stays private (B28, B146), and triage stays the platform admins' (B133).
+    An org's admin hears of what its submitters said and were told, and only where they could read the thread
+    themselves: a private thread stays private (B28, B146), and triage stays the platform admins' (B133).
     """
     report = event.report
     if endpoint.org_id not in (None, report.org_id):
@@ -49,6 +49,7 @@ def audience_for(endpoint: WebhookEndpoint, event: WebhookEvent) -> Audience | N
     found = audience_of_endpoint(endpoint)
     if found is None or event.name not in EVENTS[found]:
         return None
-    if found is Audience.ORG and (event.is_triage or not may(actor_of_user(endpoint.owner), report.thread, Right.READ)):
-        return None
-    return found
+    if found is Audience.TRIAGE:
+        return found
+    is_theirs = event.name == REPLIED or not event.is_triage
+    return found if is_theirs and may(actor_of_user(endpoint.owner), report.thread, Right.READ) else None

@@ -15,10 +15,10 @@ from accounts.rights import Audience
 from core import jobs
 from core.prepared import Prepared, PreparedInsert
 from feedback import projecting
-from feedback.models import UserFeedback
+from feedback.models import Reply, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks.audience import audience_for
-from feedback.webhooks.events import OPENNESS, UPDATED, ToldOrg, ToldTriage
+from feedback.webhooks.events import OPENNESS, REPLIED, ToldOrg, ToldReply, ToldTriage
 
 logger = logging.getLogger("heddle.webhooks")
 SETTLE = "feedback.settle"
@@ -84,9 +84,14 @@ def _stands(event: WebhookEvent) -> bool:
         return _changed_openness(event)
     if event.is_triage:
         # The later one carries all of it, and is told when it can no longer be undone.
-        later = _of_report(event).filter(name=UPDATED, is_triage=True, pk__gt=event.pk, settled_at=None)
-        return not later.exists()
+        later = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=event.pk, settled_at=None)
+        return not later.exists() and (event.name != REPLIED or _was_told(event))
     return True
+
+
+def _was_told(event: WebhookEvent) -> bool:
+    """Whether the submitter is told anything now: an answer may have been taken back within the window."""
+    return projecting.is_told(Reply.objects.filter(pk=event.report_id).values_list("public_status", flat=True).first())
 
 
 def _changed_openness(event: WebhookEvent) -> bool:
@@ -131,6 +136,8 @@ def _hand_out(event: WebhookEvent) -> None:
 def _body(event: WebhookEvent, audience: Audience) -> str:
     """What is sent: the report as it is now, in the projection of the audience."""
     head = {"id": event.event_id, "type": event.name, "timestamp": event.at}
+    if event.name == REPLIED:
+        return ToldReply(**head, data=projecting.told_record(event.report_id)).model_dump_json()
     if audience is Audience.ORG:
         return ToldOrg(**head, data=projecting.user_record(event.report_id)).model_dump_json()
     told = ToldTriage(**head, actor=event.actor.email, data=projecting.full_record_of(event.report_id))

@@ -28,6 +28,7 @@ WORDS = {
     "feedback.updated": "a rating was changed",
     "feedback.resolved": "a report was resolved",
     "feedback.reopened": "a report was opened again",
+    "feedback.replied": "a submitter was answered",
 }
 """The events, for people."""
 

@@ -7,7 +7,9 @@ from pydantic import Field, StringConstraints
 
 from core.wire import Body, Page, Patch, Wire
 
-EventName = Literal["feedback.submitted", "feedback.updated", "feedback.resolved", "feedback.reopened"]
+EventName = Literal[
+    "feedback.submitted", "feedback.updated", "feedback.resolved", "feedback.reopened", "feedback.replied"
+]
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Events = Annotated[list[EventName], Field(min_length=1, max_length=20)]
 Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200, pattern=r"^[^\r\n]*$")]

@@ -6,6 +6,7 @@ every route of the URLconf; a mark in an answer, a page, a stream, a refusal, a 
 
 import io
 import logging
+from datetime import date
 from http.cookies import SimpleCookie
 from itertools import islice
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from core.logging import JsonFormatter
 from feedback.models import (
     RatedAnswer,
     RatedTool,
+    Tally,
     UserFeedback,
     WebhookAttempt,
     WebhookDelivery,
@@ -65,7 +67,7 @@ def test_what_a_submitter_reads_is_made_of_own_and_public_columns():
 
     beside = {"thread": "threads.Thread", "org": "accounts.Org", "created_by": "accounts.User",
               "modified_by": "accounts.User", "reply": "feedback.Reply"}  # fmt: skip
-    for path in (*projecting.USER_COLUMNS, *projecting._TOLD):
+    for path in (*projecting.USER_COLUMNS, *projecting.TOLD_COLUMNS, *projecting._REPLY):
         place, _, column = path.rpartition("__")
         assert audience_of(beside[place] if place else "feedback.UserFeedback", column) in ("public", "org", "own")
 
@@ -112,6 +114,7 @@ def place(who, api):
     rated = UserFeedback.objects.get(notes=OWN)
     RatedAnswer.objects.update_or_create(feedback=rated)
     RatedTool.objects.update_or_create(feedback=rated, tool_name="look")
+    Tally.objects.create(day=date(2001, 1, 1))  # a day that no figure is asked of: what it holds now is no tally
     _mark(who)
     skill = {"name": "ours", "description": "d", "body": "b", "accessibility": "org"}
     template = {"messages": [make.say("Hi")]}

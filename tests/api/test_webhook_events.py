@@ -93,14 +93,60 @@ def test_an_orgs_admin_never_receives_what_is_the_platform_admins(alice, api, wh
     report = make.rating(who.bob, thread)
     hooks.triaged(report.feedback_id, who.admin, admin_label=MARK, admin_note=MARK)
     hooks.triaged(report.feedback_id, who.admin, resolved=True)
+    replied(api("admin"), report.feedback_id, public_reply="Told on purpose.")
     make.rating(who.bob, thread, sentiment="positive")
     with later():
         hooks.work()
-    assert types(sent) == ["feedback.submitted", "feedback.updated"]
+    assert types(sent) == ["feedback.submitted", "feedback.replied", "feedback.updated"]
     for _, message in sent:
         assert not ADMIN_KEYS & set(message["data"])
         assert MARK not in json.dumps(message) and "admin@heddle.test" not in json.dumps(message)
     assert MARK not in str(list(WebhookDelivery.objects.values()))
+
+
+def replied(admin, feedback_id, **arguments):
+    done = {"verb": "reply", "arguments": arguments}
+    return data_of(admin.post(f"admin/feedback/{feedback_id}/actions", done))
+
+
+def test_what_a_submitter_is_told_is_told_to_both_audiences_alike(alice, api, who, thread, sent):
+    """After the undo window, once, with the submitter's record and nothing of who answered."""
+    report = make.rating(who.bob, thread)
+    hooks.endpoint(alice, URL, "feedback.replied")
+    hooks.endpoint(api("admin"), URL + "/all", "feedback.replied")
+    replied(api("admin"), report.feedback_id, public_status="looked_at")
+    replied(api("admin"), report.feedback_id, public_reply="It is mended.")
+    hooks.work()
+    assert sent == []
+    with later():
+        hooks.work()
+    [(_, one), (_, two)] = sent
+    [told] = data_of(api("bob").get(f"threads/{thread.thread_id}/feedback/replies"))
+    [record] = data_of(api("bob").get(f"threads/{thread.thread_id}/feedback"))
+    assert one == two
+    assert (one["type"], set(one)) == ("feedback.replied", {"id", "type", "timestamp", "data"})
+    assert one["data"] == record | told
+    assert told["public_reply"] == "It is mended."
+
+
+def test_an_answer_that_was_taken_back_is_not_told(alice, api, who, thread, sent):
+    report = make.rating(who.bob, thread)
+    hooks.endpoint(alice, URL, "feedback.replied")
+    done = replied(api("admin"), report.feedback_id, public_reply="Too early.")
+    data_of(api("admin").post("admin/feedback/undo", {"action_id": done["action_id"]}))
+    with later():
+        hooks.work()
+    assert sent == []
+
+
+def test_an_answer_in_a_private_thread_is_not_for_its_orgs_admin(alice, api, who, sent):
+    """B28."""
+    report = make.rating(who.bob, make.thread(who.bob, visibility="private"))
+    hooks.endpoint(alice, URL, "feedback.replied")
+    replied(api("admin"), report.feedback_id, public_reply="Only for you.")
+    with later():
+        hooks.work()
+    assert sent == []
 
 
 def test_a_private_thread_stays_private(alice, who, sent):

@@ -78,6 +78,23 @@ def test_the_head_follows_the_thread(listen: Listen, who: People) -> None:
     assert not parsed(head.data).id("send").has("disabled")
 
 
+@pytest.mark.parametrize("words", ["And then?", "[[fail]]"])
+def test_a_turn_that_came_and_went_between_two_looks_is_told_in_the_head(
+    listen: Listen, browser_of: Browser, who: People, words: str
+) -> None:
+    """The status is what it was, and how the turn ended, how many messages there are and what the map shows is not."""
+    thread = make.thread(who.alice, "One")
+    line = listen("alice", thread)
+    line.news()
+    make.send(who.alice, thread, words)
+    told = line.news()
+    assert [each.name for each in told] == ["turns", "head"]
+    page = get(browser_of("alice"), path(thread))
+    for name in ("head", "map"):
+        live = next(node for node in parsed(told[-1].data).children if isinstance(node, Node) and node["id"] == name)
+        assert live.words == page.id(name).words
+
+
 def test_everybody_gets_the_doors_that_are_theirs(listen: Listen, who: People) -> None:
     thread = make.thread(who.alice, "One", visibility="org")
     owner, colleague = listen("alice", thread), listen("bob", thread)
@@ -140,7 +157,7 @@ def test_what_was_taken_back_is_dropped_from_an_article_that_stays(
     with transcript.writing(thread.pk) as writer:
         writer.rewind(3)
     told = line.news()
-    assert [each.name for each in told] == ["reset", "turns"] and told[0].data == "3"
+    assert [each.name for each in told] == ["reset", "turns", "head"] and told[0].data == "3"
     assert line.held[1].none(class_="prose") and line.held[1].one("details", class_="call")
     assert shape(line.held) == on_page(browser_of("alice"), thread)
 
@@ -178,7 +195,7 @@ def test_a_reader_who_loses_the_right_is_told_and_gets_nothing_more(listen: List
     sharing.set_visibility(who.alice.actor, thread, "private")
     make.send(who.alice, thread, "Only for me")
     assert gone(line)
-    assert [told.name for told in owner.news()] == ["turns"]
+    assert [told.name for told in owner.news()] == ["turns", "head"]
 
 
 def test_what_is_said_after_the_right_was_taken_away_reaches_nobody_who_was_just_looking_up(

@@ -94,7 +94,7 @@ def test_who_sees_the_same_is_drawn_for_once(listen: Listen, browser_of: Browser
         titles.retitle(who.alice.actor, make.fresh(thread), "Another name")
         assert told() == [1, 0]
         make.send(who.alice, thread, "Two")
-        assert told() == [0, 2]
+        assert told() == [1, 2]
         lines.append(listen("admin", thread))
         told()
         titles.retitle(who.alice.actor, make.fresh(thread), "A third one")

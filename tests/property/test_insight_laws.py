@@ -18,7 +18,7 @@ from core import zones
 from core.errors import InvalidRequest, Unauthorized
 from core.wire import Wire
 from feedback import taxonomy
-from feedback.insight import plotting
+from feedback.insight import plotting, tallying
 from feedback.insight.figures import anchored, figures
 from feedback.insight.period import Period, beginning, period_of, spans, term
 from feedback.insight.wire import CountOut, InsightOut
@@ -137,11 +137,12 @@ def links(found: InsightOut) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.django_db
 @law
-@given(made=reports, days=periods, tz=places, q=queries)
+@given(made=reports, days=periods, tz=places, q=queries, kept=st.booleans())
 @time_machine.travel(NOW, tick=False)
-def test_every_query_finds_exactly_what_was_counted(who, talk, made, days, tz, q):
+def test_every_query_finds_exactly_what_was_counted(who, talk, made, days, tz, q, kept):
     """In whatever zone it is asked: a link with a zone in it means the same to everybody."""
     store(who, talk, made)
+    tallying.catch_up(60 if kept else 0)
     actor = who.admin.actor
     found = figures(actor, parse(q), period_of(*days, tz, NOW))
     for counted in counts(found):
@@ -181,11 +182,13 @@ def in_sql(moment: datetime) -> Any:
 
 @pytest.mark.django_db
 @law
-@given(made=reports, days=periods, tz=places)
+@given(made=reports, days=periods, tz=places, kept=st.booleans())
 @time_machine.travel(NOW, tick=False)
-def test_figures_equal_plain_sql_over_the_rows(who, talk, made, days, tz):
+def test_figures_equal_plain_sql_over_the_rows(who, talk, made, days, tz, kept):
     """Counted once more, a statement for each figure, with nothing of the product's between."""
     store(who, talk, made)
+    if kept:
+        tallying.catch_up(60)
     period = period_of(*days, tz, NOW)
     found = figures(who.admin.actor, parse(""), period)
     begins, ends = period.begins or datetime(1900, 1, 1, tzinfo=UTC), period.ends or datetime(3000, 1, 1, tzinfo=UTC)

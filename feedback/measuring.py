@@ -1,0 +1,59 @@
+"""What operators are told of webhooks and of the desk: a fixed number of queries, each answered by an index."""
+
+from datetime import timedelta
+
+from django.db.models import Count, Min, Q
+from django.utils import timezone
+
+from core.measures import Gauge
+from feedback.models import UserFeedback, WebhookDelivery, WebhookEndpoint, WebhookEvent
+
+State = WebhookDelivery.State
+_LATELY = timedelta(hours=1)
+_AGES = (0, 1, 7, 30)
+
+
+def gauges() -> list[Gauge]:
+    """The figures as of now."""
+    return [*_webhooks(), _desk()]
+
+
+def _webhooks() -> list[Gauge]:
+    now = timezone.now()
+    settled = WebhookDelivery.objects.filter(settled_at__gte=now - _LATELY).values_list("state")
+    outcomes = dict(settled.annotate(count=Count("*")).order_by())
+    pending = WebhookDelivery.objects.filter(state=State.PENDING, endpoint__is_enabled=True)
+    waiting = pending.aggregate(count=Count("pk"), oldest=Min("created"))
+    age = max(0.0, (now - waiting["oldest"]).total_seconds()) if waiting["oldest"] else 0
+    endpoints = WebhookEndpoint.objects.aggregate(
+        well=Count("pk", filter=Q(is_enabled=True, failing_since=None)),
+        failing=Count("pk", filter=Q(is_enabled=True, failing_since__isnull=False)),
+        disabled=Count("pk", filter=Q(is_enabled=False)),
+    )
+    due = WebhookEvent.objects.filter(settled_at=None, due_at__lte=now).count()
+    return [
+        Gauge(
+            "heddle_webhook_settled",
+            "Deliveries of the last hour by outcome.",
+            {f'outcome="{each}"': outcomes.get(each, 0) for each in (State.DELIVERED, State.FAILED, State.DROPPED)},
+        ),
+        Gauge("heddle_webhook_pending", "Deliveries that wait.", {"": waiting["count"]}),
+        Gauge("heddle_webhook_oldest_pending_seconds", "Since when the oldest of them waits.", {"": age}),
+        Gauge("heddle_webhook_events_due", "Events that are due and not settled.", {"": due}),
+        Gauge(
+            "heddle_webhook_endpoints",
+            "Endpoints by state.",
+            {f'state="{state}"': count for state, count in endpoints.items()},
+        ),
+    ]
+
+
+def _desk() -> Gauge:
+    now = timezone.now()
+    older = {f"d{days}": Count("pk", filter=Q(created__lte=now - timedelta(days=days))) for days in _AGES}
+    counts = UserFeedback.objects.filter(resolved=False).aggregate(**older)
+    return Gauge(
+        "heddle_reports_open",
+        "Open reports by age.",
+        {f'older_than="{days}d"': counts[f"d{days}"] for days in _AGES},
+    )
