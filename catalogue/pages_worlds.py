@@ -180,7 +180,7 @@ def close(request: HttpRequest, world_id: str) -> HttpResponse:
     """Let it answer nothing any more (C117)."""
     world = keeping.world_for(page_actor(request), world_id)
     keeping.close(world)
-    notes.success(request, "The world is closed. Its calls stay on record.")
+    notes.success(request, "The world is closed. Its calls can still be read.")
     return redirect("catalogue:world", world.world_id)
 
 

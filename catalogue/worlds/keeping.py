@@ -153,7 +153,7 @@ def reset(world: World, *, hard: bool) -> None:
 
 
 def close(world: World) -> None:
-    """Let it answer nothing any more; doing it twice does no more. Its calls stay on record (C117)."""
+    """Let it answer nothing any more; doing it twice does no more. Its calls can be read as long as it is kept (C117)."""
     World.objects.filter(pk=world.pk, closed_at=None).update(closed_at=timezone.now())
 
 
