@@ -17,10 +17,10 @@ _KNOWN: Final = (Call.Outcome.SUCCESS, Call.Outcome.ERROR)
 
 
 def sweep() -> None:
-    """Clear old calls, and worlds that have long been over (docs/operations.md). With nothing old it is two short queries.
+    """Clear old calls, and worlds that have long been over (docs/operations.md).
 
     What somebody may still come back for stays: a call under an idempotency key, one whose outcome nobody knows, and a
-    world that a thread is in.
+    world that a thread is in. With nothing old it is two short queries.
     """
     if limit := _before(settings.HEDDLE.call_days):
         _clear(Call.objects.filter(world=None, idempotency_key=None, begun__lt=limit, outcome__in=_KNOWN), "begun")

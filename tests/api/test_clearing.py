@@ -148,6 +148,8 @@ def test_much_goes_little_by_little(api, world, days_later, monkeypatch):
 def test_with_nothing_old_a_sweep_is_two_queries(api, world, kept):
     called(api)
     world()
-    with CaptureQueriesContext(connection, ) as asked:
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
         sweeping.sweep()
     assert len(asked) == 2
