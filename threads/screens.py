@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.rights import Right
+from catalogue.worlds import choosing
 from core import ids
 from core.actor import Actor
 from core.db import snapshot
@@ -113,6 +114,7 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
 def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNote]) -> ThreadHead:
     """What stands above a transcript, and what its reader may do there."""
     is_running = thread.status in RUNNING
+    doors = doors_of(actor, thread)
     may_add = may(actor, thread, Right.SEND) and not thread.is_read_only
     return ThreadHead(
         thread_id=thread.thread_id,
@@ -125,6 +127,7 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         visibility=thread.visibility,
         org=thread.org.slug,
         world=thread.world.world_id if thread.world is not None else "",
+        worlds=tuple(choosing.choices(thread.org_id)) if doors["may_fork"] else (),
         is_mine=thread.created_by_id == actor.user_id,
         pinned=_PIN.first(actor.user_id, thread.pk) is not None,
         fork_source=_source(actor, thread),
@@ -136,7 +139,7 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         token=token,
         may_send=may_add and thread.status in SENDABLE,
         may_answer=may_add,
-        **doors_of(actor, thread),
+        **doors,
         may_cancel=is_running and may(actor, thread, Right.CANCEL),
         may_rescope=may(actor, thread, Right.RESCOPE),
         may_rename=may(actor, thread, Right.DESCRIBE),
