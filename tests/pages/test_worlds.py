@@ -5,6 +5,7 @@ import json
 import pytest
 from django.test import Client
 
+from catalogue import pages_compliance
 from catalogue.models import World
 from tests import make
 from tests.conftest import data_of
@@ -163,14 +164,22 @@ def test_ten_more_calls_cost_the_page_no_more_queries(alice, world):
 def test_the_report_puts_failures_first(alice, who):
     """C121: a link calls nothing; a form does."""
     page = get(alice, "/catalogue/compliance/?server=demo")
-    assert page.id("server")["value"] == "demo" and page.none("table")
+    assert page.id("server").one("option", selected=True).words == "demo" and page.none("table")
     page = dom(alice.post("/catalogue/compliance/", {"server": "demo"}))
-    rows = page.one("tbody").all("tr")
-    words = [row.all("td")[0].words for row in rows]
-    assert words == sorted(words, key=["failed", "warning", "passed"].index)
-    assert "server_metadata" in page.one("tbody").words
+    groups = page.one("section", aria_labelledby="found").all("details")
+    words = [group.one("summary").words.partition(" ")[0] for group in groups]
+    assert words == [word for word in ("failed", "warning", "passed") if word in words] and "passed" in words
+    assert [group.has("open") for group in groups] == [word != "passed" for word in words], "nobody reads what passed"
+    assert "server_metadata" in groups[-1].one("tbody").words
     unknown = alice.post("/catalogue/compliance/", {"server": HOSTILE})
-    assert dom(unknown, 404).id("server")["value"] == HOSTILE
+    assert dom(unknown, 404).id("server").one("option", selected=True).words == HOSTILE
+
+
+def test_a_server_of_many_tools_has_a_report_that_a_browser_can_show(alice, who, monkeypatch):
+    monkeypatch.setattr(pages_compliance, "SHOWN", 3)
+    found = dom(alice.post("/catalogue/compliance/", {"server": "demo"})).one("section", aria_labelledby="found")
+    last = found.all("details")[-1]
+    assert len(last.all("tr")) == 4 and "The first 3." in last.words
 
 
 # Fixtures and tools by hand
