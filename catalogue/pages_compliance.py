@@ -50,7 +50,6 @@ class Group:
     """Checks that were found alike: the first of them, and how many there are."""
 
     word: str
-    icon: str
     tone: str
     checks: list[CheckOut]
     count: int
@@ -61,5 +60,5 @@ def _grouped(report: ReportOut) -> list[Group]:
     found: dict[str, list[CheckOut]] = {"failed": [], "warning": [], "passed": []}
     for each in report.results:
         found["failed" if not each.passed else "warning" if each.details.get("warning") else "passed"].append(each)
-    looks = {"failed": ("cross", "neg"), "warning": ("warn", "warn"), "passed": ("check", "pos")}
-    return [Group(word, *looks[word], checks[:SHOWN], len(checks)) for word, checks in found.items() if checks]
+    tones = {"failed": "neg", "warning": "warn", "passed": "pos"}
+    return [Group(word, tones[word], checks[:SHOWN], len(checks)) for word, checks in found.items() if checks]
