@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from catalogue import sweeping, tasks
+from catalogue import sweeping
 from catalogue.models import Call, World, WorldAnswer, WorldEntity, WorldFixture
 from tests import make
 from tests.api.test_worlds import Played
@@ -36,7 +36,7 @@ def days_later(kept):
 
     def swept(days: float) -> None:
         with time_machine.travel(timezone.now() + timedelta(days=days), tick=False):
-            tasks.sweep()
+            sweeping.sweep()
 
     return swept
 
