@@ -1,5 +1,6 @@
 """The catalogue as it is looked through: servers, the tools of a page by server, hints in words (C13, C49)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -11,6 +12,7 @@ from catalogue.tools import Filters
 
 MAX_SERVERS = 40
 MAX_NEIGHBOURS = 100
+MAX_NAMES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,14 @@ def server_lines(org_id: int) -> list[ServerLine]:
     """The servers that an org sees, by name; the first forty."""
     rows = ToolServer.objects.visible_in(org_id).annotate(count=Count("tools"), place=tools.Bytewise("folded"))
     return [ServerLine(*row) for row in rows.order_by("place").values_list("name", "count")[:MAX_SERVERS]]
+
+
+def names(org_id: int, servers: Sequence[str] | None = None) -> list[str]:
+    """Qualified names of the tools that an org sees, of these servers where some are named; the first five hundred."""
+    rows = Tool.objects.visible_in(org_id).order_by("qualified_name")
+    if servers is not None:
+        rows = rows.filter(server__name__in=servers)
+    return list(rows.values_list("qualified_name", flat=True)[:MAX_NAMES])
 
 
 def neighbours(tool: Tool) -> list[tuple[str, str, bool]]:

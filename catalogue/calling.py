@@ -53,7 +53,7 @@ def call(actor: Actor, org_id: int, tool: Tool, body: CallIn) -> CallOut:
         raise result_dialects.unsupported("result_dialect", body.result_dialect)
     target = target_for(tool, body.version)
     if body.world_id is not None:
-        row = _play(actor, org_id, keeping.open_world(actor, body.world_id), target, body)
+        row = _play(actor, org_id, keeping.open_world_in(org_id, body.world_id), target, body)
         return _answer(row, body)
     given = executing.checked(target, body.arguments, body.args)
     row, is_new = _begin(actor.user_id, org_id, target, body)
@@ -172,8 +172,6 @@ def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn)
 
     Each attempt of a retry policy is a step of its own. With a key there is one answer, which every attempt gets.
     """
-    if world.org_id != org_id:
-        raise NotFound(f"There is no world {world.world_id}.")
     placed = validating.placed(body.args, body.arguments, target.param_order)
     plays: list[Played] = []
 

@@ -106,6 +106,14 @@ def told(batch: Batch) -> ToolImportOut:
     return ToolImportOut(items=items, counts=counts, losses=batch.losses)
 
 
+def one_by_one(body: ImportIn) -> list[Any]:
+    """The tools of an import as they are written, unread. Raises `InvalidRequest` where there are none in it."""
+    try:
+        return _values(dialects.dialect_named(body.dialect), body)[1]
+    except ToolProblem as problem:
+        raise refused(problem) from None
+
+
 def _replay(org_id: int, user_id: int | None, items: Sequence[Item]) -> None:
     """Hold recorded calls against what would be the new versions."""
     new = {

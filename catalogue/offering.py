@@ -41,7 +41,7 @@ def _spec(version: ToolVersion) -> ToolSpec:
         name=tool.name,
         description=version.description,
         input_schema=version.input_schema,
-        run=handlers.run_of(tool, version.version),
+        run=handlers.run_of(tool, version),
         server=tool.server.name,
         version=version.version,
         is_idempotent=version.idempotent,

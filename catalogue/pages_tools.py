@@ -19,6 +19,7 @@ from catalogue.models import Tool, ToolVersion
 from catalogue.record import ToolProblem
 from catalogue.tabulating import table
 from catalogue.wire_tools import ToolPatch
+from catalogue.worlds import choosing
 from core import bodies, differences, forms, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound, Unauthorized
@@ -98,6 +99,7 @@ def show(
         "as_whole": not form.fields or request.GET.get("as") == fields.WHOLE or request.POST.get("as") == fields.WHOLE,
         "asks_first": browsing.asks_first(version),
         "world": world,
+        "worlds": choosing.choices(org_id, found, chosen=world),
         "runs": found.is_dispatchable or bool(world),
         "names": names_of([run.created_by]) if run else {},
         "result_json": json_html(run.result) if run else "",

@@ -10,9 +10,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
+from catalogue import browsing, dialects, importing, pages_fixtures
+from catalogue.detecting import body_of
 from catalogue.models import World, WorldFixture
 from catalogue.wire_worlds import RecordedIn, WorldCallIn, WorldIn, WorldToolsIn
-from catalogue.worlds import calling, failing, keeping
+from catalogue.worlds import calling, failing, keeping, opening
 from catalogue.worlds import fixtures as given
 from core import bodies, forms, paging
 from core.actor import Actor
@@ -27,8 +29,13 @@ MODES = (
     ("examples", "Examples", "fixtures first, else made of what they hold"),
     ("schema_only", "Schema only", "made from the schemas alone"),
 )
-FIELDS = ("mode", "seed", "tools", "rate", "codes", "ttl_seconds", "strict_fixtures")
-_NAMES = {"failure_profile.rate": "rate", "failure_profile.codes": "codes", "failure_profile": "codes"}
+FIELDS = ("mode", "seed", "tools", "own", "dialect", "rate", "codes", "ttl_seconds", "strict_fixtures")
+_NAMES = {
+    "failure_profile.rate": "rate",
+    "failure_profile.codes": "codes",
+    "failure_profile": "codes",
+    "text": "own",
+}
 
 
 @signed_in
@@ -51,15 +58,18 @@ def worlds(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """Make a world (C102, C116, C118)."""
+    """Make a world with its own tools and its fixtures (C102, C106, C107, C116, C118)."""
     said = request.POST if request.method == "POST" else request.GET
-    typed: dict[str, Any] = {name: said.get(name, "") for name in FIELDS} | {"codes": said.getlist("codes")}
+    typed: dict[str, Any] = {name: forms.lines(said.get(name, "")) for name in FIELDS}
+    typed |= {"codes": said.getlist("codes"), "servers": said.getlist("servers"), "rows": pages_fixtures.typed(said)}
     typed["mode"] = typed["mode"] or "stateful"
-    if request.method == "GET":
+    if request.method == "GET" or said.get("verb") == "more":
         return _new(request, typed)
     try:
-        body = bodies.parse(WorldIn, _asked(typed))
-        world = keeping.create(page_actor(request), required_org(request).pk, body)
+        org_id = required_org(request).pk
+        body = bodies.parse(WorldIn, _asked(org_id, typed))
+        own, given = _own(typed), pages_fixtures.read(typed["rows"])
+        world = opening.open_stocked(page_actor(request), org_id, body, own=own, given=given)
     except (InvalidRequest, NotFound, NoOrgProvided) as problem:
         return _new(request, typed, problem)
     notes.success(request, f"The world is there. Its seed is {world.seed}.")
@@ -67,18 +77,32 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | None = None) -> HttpResponse:
+    rows = pages_fixtures.marked(typed["rows"], problem)
     errors = {}
     if isinstance(problem, NotFound):
         errors = {"tools": problem.message}
-    elif problem:
-        errors = forms.reasons(problem, (*FIELDS, *_NAMES), otherwise="form", names=_NAMES)
-    context = {"typed": typed, "errors": errors, "modes": MODES, "codes": [*failing.CODES]}
+    elif problem and not any(row.wrong for row in rows):
+        errors = forms.reasons(problem, (*FIELDS, *_NAMES, "fixtures"), otherwise="form", names=_NAMES)
+    org = current_org(request)
+    context = {
+        "typed": typed,
+        "errors": errors,
+        "rows": [*rows, pages_fixtures.Row()],
+        "wrong": len(errors) + sum(len(row.wrong) for row in rows),
+        "modes": MODES,
+        "codes": [*failing.CODES],
+        "dialects": list(dialects.DIALECTS),
+        "servers": browsing.server_lines(org.pk) if org else [],
+        "names": browsing.names(org.pk) if org else [],
+    }
     return render(request, "catalogue/worlds_new.html", context, status=problem.status if problem else 200)
 
 
-def _asked(typed: dict[str, Any]) -> dict[str, Any]:
+def _asked(org_id: int, typed: dict[str, Any]) -> dict[str, Any]:
     """The body that a client would send."""
-    asked: dict[str, Any] = {"mode": typed["mode"], "tools": forms.listed(typed["tools"].replace("\n", ","))}
+    bodies.check_storable(typed["servers"])
+    names = [*forms.listed(typed["tools"].replace("\n", ",")), *browsing.names(org_id, typed["servers"])]
+    asked: dict[str, Any] = {"mode": typed["mode"], "tools": list(dict.fromkeys(names))}
     for name in ("seed", "ttl_seconds"):
         if typed[name].strip():
             asked[name] = forms.json_of(name, typed[name])
@@ -88,6 +112,17 @@ def _asked(typed: dict[str, Any]) -> dict[str, Any]:
     asked["strict_fixtures"] = typed["strict_fixtures"] == "true"
     bodies.check_storable(asked)
     return asked
+
+
+def _own(typed: dict[str, Any]) -> list[WorldToolsIn]:
+    """Tools that were pasted, in any dialect, for this world alone."""
+    if not typed["own"].strip():
+        return []
+    found = body_of(typed["own"], typed["dialect"], "")
+    tools = importing.one_by_one(found)
+    if not all(isinstance(tool, dict) for tool in tools):
+        raise InvalidRequest("own: holds something that is no tool")
+    return [bodies.parse(WorldToolsIn, {"dialect": found.dialect, "tool": tool}) for tool in tools]
 
 
 @signed_in
@@ -105,13 +140,21 @@ def _detail(
     typed: dict[str, str] | None = None,
     problem: DomainError | None = None,
     called: Any = None,
+    rows: list[pages_fixtures.Row] | None = None,
 ) -> HttpResponse:
     state, shown, log = keeping.state(world), keeping.world_out(world), calling.latest(actor, world, LINES)
+    stored, seen = pages_fixtures.stored(world)
+    rows = pages_fixtures.marked(stored if rows is None else rows, problem)
     context = {
         "world": shown,
         "names": names_of([shown.created_by, *(line.created_by for line in log)]),
         "tools": sorted(world.tools.all(), key=lambda tool: tool.qualified_name),
         "fixture_count": WorldFixture.objects.filter(world=world).count(),
+        "rows": [*rows, pages_fixtures.Row()],
+        "dialects": list(dialects.DIALECTS),
+        "is_wrong": any(row.wrong for row in rows),
+        "is_editing": rows != stored or request.POST.get("verb") == "more",
+        "seen": request.POST.get("seen") or seen,
         "entities": [
             (noun, [(entity_id, json_html(data)) for entity_id, data in held.items()])
             for noun, held in state.entities.items()
@@ -119,25 +162,32 @@ def _detail(
         "history": state.history[::-1],
         "log": log,
         "typed": typed or {"tool": request.GET.get("tool", ""), "input": ""},
-        "errors": forms.reasons(problem, ("tool", "input", "tools"), otherwise="form") if problem else {},
+        "errors": _errors(problem, rows),
         "called": called,
         "answer": json_html(called.output if called.result["success"] else called.result["error"]) if called else "",
     }
     return render(request, "catalogue/worlds_one.html", context, status=problem.status if problem else 200)
 
 
+def _errors(problem: DomainError | None, rows: list[pages_fixtures.Row]) -> dict[str, str]:
+    if problem is None or any(row.wrong for row in rows):
+        return {}
+    return forms.reasons(problem, ("tool", "input", "tools", "own", "text"), otherwise="form", names={"text": "own"})
+
+
 @signed_in
 @require_POST
 def tools(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Give the world tools of the catalogue."""
+    """Give the world tools of the catalogue, or pasted ones that live in it alone."""
     actor, world = _open(request, world_id)
     names = forms.listed(request.POST.get("tools", "").replace("\n", ","))
+    pasted = {name: forms.lines(request.POST.get(name, "")) for name in ("own", "dialect")}
     bodies.check_storable(names)
     try:
-        keeping.add_tools(world, bodies.parse(WorldToolsIn, {"tools": names}))
+        opening.stock(world, [bodies.parse(WorldToolsIn, {"tools": names}), *_own(pasted)])
     except (InvalidRequest, NotFound) as problem:
         shown = InvalidRequest(f"tools: {problem.message}") if isinstance(problem, NotFound) else problem
-        return _detail(request, actor, world, problem=shown)
+        return _detail(request, actor, world, {"tool": "", "input": "", "tools": ", ".join(names), **pasted}, shown)
     return redirect("catalogue:world", world.world_id)
 
 
@@ -160,11 +210,35 @@ def call(request: HttpRequest, world_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
+    """Put the typed fixtures in the place of all that were there (C106, C107).
+
+    `more` stores nothing: it gives a form without scripts another row. What somebody else stored meanwhile is not
+    written over unseen.
+    """
+    actor, world = _open(request, world_id)
+    rows, seen = pages_fixtures.typed(request.POST), request.POST.get("seen")
+    if request.POST.get("verb") == "more":
+        return _detail(request, actor, world, rows=rows)
+    try:
+        if seen and seen != pages_fixtures.stored(world)[1]:
+            raise Conflict("The fixtures were changed meanwhile. Open the page again to see them.")
+        _told(request, given.replace(world, pages_fixtures.read(rows)))
+    except (InvalidRequest, Conflict) as problem:
+        return _detail(request, actor, world, problem=problem, rows=rows)
+    return redirect("catalogue:world", world.world_id)
+
+
+@signed_in
+@require_POST
+def recorded(request: HttpRequest, world_id: str) -> HttpResponse:
     """Take fixtures from calls that were really made."""
     actor, world = _open(request, world_id)
-    count = given.take_recorded(actor, world, RecordedIn())
-    notes.success(request, f"The world has {count} fixture{'' if count == 1 else 's'} now.")
+    _told(request, given.take_recorded(actor, world, RecordedIn()))
     return redirect("catalogue:world", world.world_id)
+
+
+def _told(request: HttpRequest, count: int) -> None:
+    notes.success(request, f"The world has {count} fixture{'' if count == 1 else 's'} now.")
 
 
 @signed_in
@@ -175,7 +249,7 @@ def reset(request: HttpRequest, world_id: str) -> HttpResponse:
     is_hard = request.POST.get("hard") == "true"
     keeping.reset(world, hard=is_hard)
     notes.success(request, "Back at step 0, and nothing is remembered." if is_hard else "Back at step 0.")
-    return redirect("catalogue:world", world.world_id)
+    return _back(request, world)
 
 
 @signed_in
@@ -184,7 +258,14 @@ def close(request: HttpRequest, world_id: str) -> HttpResponse:
     """Let it answer nothing any more (C117)."""
     world = keeping.world_for(page_actor(request), world_id)
     keeping.close(world)
-    notes.success(request, "The world is closed. Its calls stay on record.")
+    notes.success(request, "The world is closed. Its calls can still be read.")
+    return _back(request, world)
+
+
+def _back(request: HttpRequest, world: World) -> HttpResponse:
+    """To where the button stood: the list, or the world."""
+    if request.POST.get("back") == "list":
+        return redirect("catalogue:worlds")
     return redirect("catalogue:world", world.world_id)
 
 

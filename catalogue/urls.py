@@ -32,6 +32,7 @@ urlpatterns = [
     path("catalogue/worlds/<str:world_id>/tools/", pages_worlds.tools, name="world_tools"),
     path("catalogue/worlds/<str:world_id>/call/", pages_worlds.call, name="world_call"),
     path("catalogue/worlds/<str:world_id>/fixtures/", pages_worlds.fixtures, name="world_fixtures"),
+    path("catalogue/worlds/<str:world_id>/fixtures/recorded/", pages_worlds.recorded, name="world_recorded"),
     path("catalogue/worlds/<str:world_id>/reset/", pages_worlds.reset, name="world_reset"),
     path("catalogue/worlds/<str:world_id>/close/", pages_worlds.close, name="world_close"),
 ]

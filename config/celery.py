@@ -41,6 +41,7 @@ app.conf.update(
     timezone="UTC",
     beat_schedule={
         "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
+        "catalogue": {"task": "catalogue.sweep", "schedule": env.sweep_seconds},
         "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
         # One that waited behind long turns has nothing to do any more: the next one does it.
         "digest": {
@@ -62,4 +63,4 @@ def _warm_up(**_: object) -> None:
     gc.freeze()  # as config/wsgi.py has it
 
 
-app.autodiscover_tasks(["threads", "feedback"])
+app.autodiscover_tasks(["catalogue", "threads", "feedback"])

@@ -7,6 +7,7 @@ import threading
 from django.conf import settings
 from django.db import connection
 
+from catalogue import sweeping as clearing
 from feedback import digesting, sweeping
 from feedback.insight import tallying
 from threads.runner import claims, loop
@@ -64,6 +65,7 @@ def _sweep() -> None:
             claims.sweep(orphans=orphans)
             sweeping.sweep(orphans=orphans)
             orphans = False
+            clearing.sweep()
         except Exception as problem:  # the database is away: look again in a while
             logger.warning("sweep.failed", extra={"kind": type(problem).__name__})
         finally:

@@ -59,6 +59,8 @@ class Env(BaseSettings):
     webhook_disable_days: float = Field(5, gt=0)
     webhook_log_days: float = Field(30, gt=0)
 
+    call_days: float = Field(90, ge=0, description="recorded calls are kept so long; 0: for ever")
+    world_days: float = Field(30, ge=0, description="worlds are kept so long after their end; 0: for ever")
     mcp_commands: Annotated[dict[str, tuple[str, ...]], NoDecode] = Field(
         {}, description="commands that start MCP servers on this machine, by the names that connections use"
     )

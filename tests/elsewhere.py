@@ -1,14 +1,19 @@
-"""Servers of tools on loopback: an MCP server of the real package, and one that behaves as a test tells it to."""
+"""Servers of tools: an MCP server of the real package, one that behaves as a test tells it to, and one as a command."""
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from tests.receiver import silent_port
+
+COMMAND = (sys.executable, str(Path(__file__).parent / "stdio_server.py"))
+"""An MCP server by hand, over stdin and stdout, that is there in a moment."""
 
 
 @contextmanager

@@ -7,5 +7,6 @@ class ThreadsConfig(AppConfig):
     def ready(self) -> None:
         from catalogue import hooks
         from threads import sharing
+        from threads.models import Thread
 
-        hooks.register_threads(sharing.titles)
+        hooks.register_threads(sharing.titles, Thread.objects.all)

@@ -45,7 +45,7 @@ def fork(
 def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | None:
     if world_id == SAME_WORLD:
         return source.world if source.world_id else None
-    return None if world_id is None else playing.world_for(actor, source.org_id, world_id)
+    return None if world_id is None else playing.world_for(source.org_id, world_id)
 
 
 def _require_bound(source: Thread, upto: int) -> None:

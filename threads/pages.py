@@ -18,6 +18,7 @@ from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import Right
 from catalogue import skills
 from catalogue.skills import SkillText
+from catalogue.worlds import choosing
 from core import bodies, forms, ids, paging
 from core.actor import Actor
 from core.errors import DomainError, Expired, InvalidRequest, NotFound
@@ -41,6 +42,9 @@ from threads.models import Thread
 from threads.wire import ForkIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
+
+NO_WORLD = "none"
+"""What a form says for a fork that leaves its world."""
 
 
 @signed_in
@@ -100,7 +104,9 @@ def start(request: HttpRequest) -> HttpResponse:
             field = "world_id" if isinstance(problem, Expired) else field
             form["errors"] = {field: _reason(problem)}
     invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
-    context = {"profiles": profiles.all_profiles(), "form": form, "invoked": invoked}
+    org = current_org(request)
+    worlds = choosing.choices(org.pk, chosen=form["world"]) if org else []
+    context = {"profiles": profiles.all_profiles(), "form": form, "worlds": worlds, "invoked": invoked}
     return render(request, "threads/start.html", context, status=400 if form["errors"] else 200)
 
 
@@ -191,7 +197,8 @@ def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     body = bodies.parse(ForkIn, {"message_sequence_num": _index(request.POST.get("message_sequence_num", ""))})
-    forked = forks.fork(actor, thread, body.message_sequence_num, world_id=request.POST.get("world", forks.SAME_WORLD))
+    world = request.POST.get("world", forks.SAME_WORLD)
+    forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
     notes.success(request, "This fork is yours and private. Write to go on from here.")
     return redirect("threads:detail", forked.thread_id)
 

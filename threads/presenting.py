@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString
 
+from catalogue.worlds.choosing import Choice
 from core.rendering import gist, json_html, json_size, json_text, markdown_html, one_line, size_text, took, vouched
 from threads.advice import ADVICE
 from threads.content import TERMINAL, BlockDict, MessageSnapshot
@@ -291,6 +292,8 @@ class ThreadHead:
     agent: AgentLink | None = None
     world: str = ""
     """The id of the world in which its tools are played, where there is one."""
+    worlds: tuple[Choice, ...] = ()
+    """Those that a fork may go into."""
     is_mine: bool = False
     pinned: bool = False
     fork_source: ForkSource | None = None

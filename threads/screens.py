@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from accounts.naming import names_of
 from accounts.rights import Right
+from catalogue.worlds import choosing
+from catalogue.worlds.choosing import Choice
 from core import ids
 from core.actor import Actor
 from core.db import snapshot
@@ -95,7 +97,7 @@ def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | Non
 def context(actor: Actor, thread: Thread) -> dict[str, Any]:
     """What the templates of a thread's page need, whole or in parts."""
     shown = screen(actor, thread)
-    return around(shown, head_of(actor, thread, token=shown.token, goals=shown.goals))
+    return around(shown, head_of(actor, thread, token=shown.token, goals=shown.goals, worlds=worlds_for(actor, thread)))
 
 
 def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
@@ -111,7 +113,14 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
     }
 
 
-def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNote]) -> ThreadHead:
+def worlds_for(actor: Actor, thread: Thread) -> tuple[Choice, ...]:
+    """The worlds that its reader may fork into."""
+    return tuple(choosing.choices(thread.org_id)) if doors_of(actor, thread)["may_fork"] else ()
+
+
+def head_of(
+    actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNote], worlds: tuple[Choice, ...] = ()
+) -> ThreadHead:
     """What stands above a transcript, and what its reader may do there."""
     is_running = thread.status in RUNNING
     may_add = may(actor, thread, Right.SEND) and not thread.is_read_only
@@ -127,6 +136,7 @@ def head_of(actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNot
         org=thread.org.slug,
         agent=_agent(actor, thread),
         world=thread.world.world_id if thread.world is not None else "",
+        worlds=worlds,
         is_mine=thread.created_by_id == actor.user_id,
         pinned=_PIN.first(actor.user_id, thread.pk) is not None,
         fork_source=_source(actor, thread),

@@ -155,7 +155,8 @@ def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
     Its forms get the token of their reader's session behind the drawing, which must not be shared.
     """
     eyes = screens.eyes_of(actor, thread)
-    head = screens.head_of(actor, thread, token=eyes.token, goals=screens.goal_notes(thread))
+    goals, worlds = screens.goal_notes(thread), screens.worlds_for(actor, thread)
+    head = screens.head_of(actor, thread, token=eyes.token, goals=goals, worlds=worlds)
 
     def draw() -> str:
         context = screens.around(screens.screen_through(eyes, thread), head)

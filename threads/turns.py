@@ -67,7 +67,7 @@ def start(
         client_context=body.client_context.model_dump(mode="json") if body.client_context else None,
         analysis_scope=scope,
         available_skills=None if body.available_skills is None else [skill.as_data() for skill in available],
-        world=None if body.world_id is None else playing.world_for(actor, org_id, body.world_id),
+        world=None if body.world_id is None else playing.world_for(org_id, body.world_id),
         **columns,
     )
     with transaction.atomic():

@@ -91,7 +91,6 @@ class Subject:
 
     def _played(self, checked: Checked, world: World) -> Invoked:
         name = naming.join(self.server.name, checked.name)
-        assert self.actor is not None
         answer = played.call(self.actor, world, WorldCallIn(tool=name, input={}))
         result = ToolResult.model_validate(answer.result)
         return Invoked(result, False, result.success and isinstance(result.data, dict))

@@ -7,7 +7,7 @@ from typing import Any
 from catalogue.elsewhere import connections, http_tools, mcp_servers
 from catalogue.elsewhere.wire import Handler
 from catalogue.executing import Run
-from catalogue.models import Tool, ToolConnection
+from catalogue.models import Tool, ToolConnection, ToolVersion
 from catalogue.record import JsonObject
 from catalogue.results import ToolResult
 from catalogue.spec import ToolContext
@@ -40,7 +40,7 @@ def shown(handler: JsonObject) -> JsonObject:
     return {**handler, "headers": dict.fromkeys(handler["headers"])} if "headers" in handler else handler
 
 
-def run_of(tool: Tool, version: int) -> Run | None:
+def run_of(tool: Tool, version: ToolVersion) -> Run | None:
     """What calls a tool that lives elsewhere; None where nothing does. All it needs is read now."""
     kind = tool.handler.get("kind")
     if tool.org_id is None or kind not in ("http", "mcp"):
@@ -48,7 +48,9 @@ def run_of(tool: Tool, version: int) -> Run | None:
     connection = _connection_of(tool, kind)
     if connection is None:
         return None
-    return _over_http(tool, version, connection) if kind == "http" else _over_mcp(tool, connection)
+    if kind == "http":
+        return _over_http(tool, version.version, connection)
+    return _over_mcp(tool, version.input_schema, connection)
 
 
 def _connection_of(tool: Tool, kind: str) -> ToolConnection | None:
@@ -73,7 +75,7 @@ def _over_http(tool: Tool, version: int, connection: ToolConnection) -> Run:
     return partial(http_tools.call, place)
 
 
-def _over_mcp(tool: Tool, connection: ToolConnection) -> Run:
+def _over_mcp(tool: Tool, schema: JsonObject, connection: ToolConnection) -> Run:
     name, own_ms = tool.name, connection.timeout_ms
     try:
         address = address_of(connection)
@@ -84,7 +86,7 @@ def _over_mcp(tool: Tool, connection: ToolConnection) -> Run:
     def run(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         milliseconds = http_tools.patience(own_ms, context)
         try:
-            return mcp_servers.call_tool(address, name, arguments, milliseconds / 1000)
+            return mcp_servers.call_tool(address, name, arguments, milliseconds / 1000, schema)
         except DomainError as problem:
             return http_tools.unreachable(problem, milliseconds)
 
@@ -94,5 +96,5 @@ def _over_mcp(tool: Tool, connection: ToolConnection) -> Run:
 def address_of(connection: ToolConnection) -> mcp_servers.Address:
     """Where an MCP server is reached. Raises `InvalidRequest` for a command that the operator has taken away."""
     if connection.command:
-        return mcp_servers.Address(command=connections.command_named(connection.command))
+        return mcp_servers.Address(command=connections.command_named(connection.command), owner=connection.key)
     return mcp_servers.Address(connection.url, connection.headers)

@@ -1,27 +1,28 @@
 """Asking an MCP server through the package `mcp`: what it lists, and one call (catalogue 1.10, 2.3, 3.1).
 
-Each question makes a connection of its own and ends it: a server that dies, hangs or floods costs its own question and
-nothing stays open behind it. A pool would save the handshake and would have to survive all of that.
+Over HTTP each question makes a connection of its own and ends it: a server that dies, hangs or floods costs its own
+question and nothing stays open behind it. A command is kept running for a while (`mcp_sessions`), because starting one
+takes longer than most tools do.
 
 The package is a dependency that not everybody has (`make mcp`), and heavy: it is imported when somebody asks.
 """
 
-import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from django.conf import settings
 from pydantic import ValidationError
 
 from catalogue import result_dialects, results
-from catalogue.elsewhere import http_tools
+from catalogue.elsewhere import http_tools, mcp_sessions
 from catalogue.results import MAX_RESULT_BYTES, ToolResult
 from core.errors import DomainError, InvalidRequest, NoAnswer, TooSlow
 
 if TYPE_CHECKING:
+    import httpx2
     from mcp import ClientSession
 
     from core.guarded import Watched
@@ -37,11 +38,12 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is reached: a URL, or a command that the operator has named."""
+    """Where a server is reached: a URL, or a command that the operator has named, which runs once for each `owner`."""
 
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,22 @@ def list_tools(address: Address, seconds: float) -> Listing:
 
     Never call it inside a transaction.
     """
-    found = _ask(address, seconds, settings.TOOL_IMPORT_BYTES, _list)
+    found = _ask(address, seconds, _Question(_list, settings.TOOL_IMPORT_BYTES, is_fresh=True))
     if isinstance(found, ToolResult):
         assert found.error is not None
         raise NoAnswer(found.error.message)
     return found
 
 
-def call_tool(address: Address, name: str, arguments: Mapping[str, Any], seconds: float) -> ToolResult:
-    """One `tools/call`. What the server refuses is a result; raises `NoAnswer`, `TooSlow` or `TargetRefused` else."""
-    said = _ask(address, seconds, MAX_RESULT_BYTES, partial(_call, name=name, arguments=dict(arguments)))
+def call_tool(
+    address: Address, name: str, arguments: Mapping[str, Any], seconds: float, schema: Mapping[str, Any]
+) -> ToolResult:
+    """One `tools/call`. What the server refuses is a result; raises `NoAnswer`, `TooSlow` or `TargetRefused` else.
+
+    `schema` says which arguments the server wants in headers too (`x-mcp-header`, over HTTP and the protocol of 2026).
+    """
+    question = partial(_call, name=name, arguments=dict(arguments))
+    said = _ask(address, seconds, _Question(question, MAX_RESULT_BYTES, partial(_mirrored, schema, arguments)))
     if isinstance(said, ToolResult):
         return said
     try:
@@ -107,7 +115,7 @@ async def _call(session: "ClientSession", *, name: str, arguments: dict[str, Any
     from mcp import types
 
     request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
-    # Not the session's own call_tool: it lists the tools again to check what Heddle checks itself.
+    # Not the session's own call_tool: it lists the tools again, to check and mirror what Heddle does itself.
     result = await session.send_request(request, types.CallToolResult)
     return result.model_dump(by_alias=True, mode="json", exclude_unset=True)
 
@@ -118,9 +126,27 @@ def _described(session: "ClientSession") -> dict[str, Any]:
     return {**named, "protocol_version": session.protocol_version}
 
 
-def _ask(
-    address: Address, seconds: float, limit: int, question: "Callable[[ClientSession], Awaitable[Found]]"
-) -> Found | ToolResult:
+def _mirrored(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The headers of a call that repeat what stands in its body. A schema that marks them wrongly has none."""
+    from mcp.shared import inbound
+
+    if inbound.find_invalid_x_mcp_header(schema) is not None:
+        return {}
+    return inbound.mcp_param_headers(inbound.x_mcp_header_map(dict(schema)), arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question(Generic[Found]):
+    """What is asked, how many bytes may come over HTTP, and what a call's headers say there beside its body."""
+
+    ask: "Callable[[ClientSession], Awaitable[Found]]"
+    limit: int
+    headers: Callable[[], dict[str, str]] = dict
+    is_fresh: bool = False
+    """Whether a command is started anew for it: what it lists is what the operator has installed now."""
+
+
+def _ask(address: Address, seconds: float, question: _Question[Found]) -> Found | ToolResult:
     """The answer to one question, or the failure that the server itself told of.
 
     Everything else is raised, by its cause and not by what followed from it in tasks and streams.
@@ -132,7 +158,9 @@ def _ask(
 
     seen: list[Watched] = []
     try:
-        return anyio.run(partial(_asked, address, seconds, limit, question, seen))
+        if address.command:
+            return mcp_sessions.ask(address.owner, address.command, seconds, question.ask, fresh=question.is_fresh)
+        return anyio.run(partial(_asked, address, seconds, question, seen))
     except TimeoutError:
         raise TooSlow(f"No answer within {seconds:g} seconds.") from None
     except Exception as problem:
@@ -171,12 +199,11 @@ def _refused(code: int, message: str, status: int) -> ToolResult:
 async def _asked(
     address: Address,
     seconds: float,
-    limit: int,
-    question: "Callable[[ClientSession], Awaitable[Found]]",
+    question: _Question[Found],
     seen: "list[Watched]",
 ) -> Found:
     import anyio
-    from mcp import Client, StdioServerParameters, stdio_client
+    from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
     from core.guarded import Watched, guarded_client
@@ -185,24 +212,31 @@ async def _asked(
     try:
         with anyio.fail_after(seconds):
             async with AsyncExitStack() as stack:
-                if address.command:
-                    command, *args = address.command
-                    # What it writes beside the protocol is its operator's to find, and nothing for our log.
-                    beside = stack.enter_context(open(os.devnull, "w"))  # noqa: SIM115
-                    transport: Any = stdio_client(StdioServerParameters(command=command, args=args), errlog=beside)
-                else:
-                    watched = Watched(limit)
-                    seen.append(watched)
-                    client = guarded_client(watched, address.headers, seconds=seconds)
-                    await stack.enter_async_context(client)
-                    transport = streamable_http_client(address.url, http_client=client, max_sse_event_size=limit)
+                watched = Watched(question.limit)
+                seen.append(watched)
+                client = guarded_client(watched, address.headers, seconds=seconds)
+                client.event_hooks = {"request": [_mirroring(question.headers())]}
+                await stack.enter_async_context(client)
+                transport: Any = streamable_http_client(
+                    address.url, http_client=client, max_sse_event_size=question.limit
+                )
                 talking = await stack.enter_async_context(Client(transport, read_timeout_seconds=seconds, cache=None))
-                answered.append(await question(talking.session))
+                answered.append(await question.ask(talking.session))
     except Exception:
         # A server that answered and then does not let go has answered.
         if not answered:
             raise
     return answered[0]
+
+
+def _mirroring(headers: Mapping[str, str]) -> "Callable[[httpx2.Request], Awaitable[None]]":
+    """What gives them to the one request that is a call, in the protocol that knows of them: it names methods so."""
+
+    async def mirror(request: "httpx2.Request") -> None:
+        if request.headers.get("mcp-method") == "tools/call":
+            request.headers.update(headers)
+
+    return mirror
 
 
 def _leaves(problem: BaseException) -> Iterator[BaseException]:

@@ -71,6 +71,10 @@ class Call(models.Model):
             models.Index(fields=["world", "id"], condition=Q(world__isnull=False), name="call_of_world"),
             # The latest calls of a tool in an org, and how many there were in a window.
             models.Index(fields=["org", "server", "tool", "-begun"], name="call_of_tool"),
+            # What the sweep clears, the oldest first.
+            models.Index(
+                fields=["begun"], condition=Q(world__isnull=True, idempotency_key__isnull=True), name="call_to_clear"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -3,15 +3,13 @@
 from datetime import datetime
 
 from django.db import models
-from django.utils import timezone
 
-from accounts.models import User
-from catalogue.models.tool import ToolServer
+from catalogue.models.tool import Kept, ToolServer
 from core import ids, signing
 from core.db import JsonText
 
 
-class ToolConnection(models.Model):
+class ToolConnection(Kept):
     """How a server's tools are reached. No signing secret is stored: it is derived, see `core.signing`.
 
     The values of `headers` are kept as they were given, since they have to be sent, and never shown again.
@@ -34,10 +32,6 @@ class ToolConnection(models.Model):
     server_info = JsonText(null=True, help_text="what an MCP server said of itself when it was asked last")
     drift = JsonText(null=True, help_text="what the last refresh found")
     refreshed = models.DateTimeField(null=True)
-    created = models.DateTimeField(default=timezone.now)
-    created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
-    modified = models.DateTimeField(default=timezone.now)
-    modified_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.server_id}"

@@ -26,7 +26,19 @@ class ScopedQuerySet(models.QuerySet[Any]):
         return self.filter(Q(org=org_id) | Q(org=None))
 
 
-class ToolServer(models.Model):
+class Kept(models.Model):
+    """Who made something and who changed it last, and when; nobody where Heddle itself did."""
+
+    created = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    modified = models.DateTimeField(default=timezone.now)
+    modified_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        abstract = True
+
+
+class ToolServer(Kept):
     """A namespace of tools, made by the first import into it. One without an org belongs to everybody, read-only."""
 
     org = models.ForeignKey(Org, models.PROTECT, null=True, related_name="tool_servers")
@@ -36,10 +48,6 @@ class ToolServer(models.Model):
     version = models.CharField(max_length=64, default="1.0.0")
     capabilities = JsonText(default=list)
     source_dialect = models.CharField(max_length=20)
-    created = models.DateTimeField(default=timezone.now)
-    created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
-    modified = models.DateTimeField(default=timezone.now)
-    modified_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
 
     objects: ClassVar = ScopedQuerySet.as_manager()
 
@@ -54,7 +62,7 @@ class ToolServer(models.Model):
         return self.name
 
 
-class Tool(models.Model):
+class Tool(Kept):
     """A tool: what may change in place. What it says stands in its versions.
 
     `source_dialect`, `search` and `is_dispatchable` are copies for the list's filters: the dialect of the present
@@ -74,10 +82,6 @@ class Tool(models.Model):
     is_dispatchable = models.BooleanField(default=False)
     source_dialect = models.CharField(max_length=20)
     search = models.TextField(default="")
-    created = models.DateTimeField(default=timezone.now)
-    created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
-    modified = models.DateTimeField(default=timezone.now)
-    modified_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
 
     objects: ClassVar = ScopedQuerySet.as_manager()
 

@@ -61,8 +61,12 @@ class World(models.Model):
     objects: ClassVar = WorldQuerySet.as_manager()
 
     class Meta:
-        # The list of an org, newest first.
-        indexes: ClassVar = [models.Index(fields=["org", "-id"], name="world_list")]
+        indexes: ClassVar = [
+            # The list of an org, newest first.
+            models.Index(fields=["org", "-id"], name="world_list"),
+            # What the sweep clears: those that have been over for long.
+            models.Index(fields=["expires_at"], name="world_over"),
+        ]
 
     def __str__(self) -> str:
         return self.world_id

@@ -17,13 +17,16 @@ from core.errors import InvalidRequest
 MAX_INPUT_BYTES = 1024 * 1024
 
 
-def call(actor: Actor, world: World, body: WorldCallIn) -> WorldCallOut:
-    """Call a tool of a world. A failure is data; raises `Expired`, `Conflict` and, over 1 MiB, `InvalidRequest`."""
+def call(actor: Actor | None, world: World, body: WorldCallIn) -> WorldCallOut:
+    """Call a tool of a world. A failure is data; raises `Expired`, `Conflict` and, over 1 MiB, `InvalidRequest`.
+
+    Without an actor, as on a command line, it is called in nobody's name.
+    """
     if size_of(body.input) > MAX_INPUT_BYTES:
         raise InvalidRequest("input: is larger than 1 MiB", details={"reason": "too_large"})
     with transaction.atomic():
         played = play(world.pk, body.tool, body.input, key=body.idempotency_key)
-        row = recorded(world, played, body.tool, body.input, created_by_id=actor.user_id)
+        row = recorded(world, played, body.tool, body.input, created_by_id=actor.user_id if actor else None)
     return WorldCallOut(
         call_id=row.call_id,
         output=played.result.data,

@@ -15,22 +15,18 @@ from catalogue.models import World, WorldTool
 from catalogue.spec import ToolSpec
 from catalogue.worlds import calling, keeping
 from catalogue.worlds.playing import play
-from core.actor import Actor
 from core.errors import Expired, InvalidRequest, NotFound
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALWAYS = ("get_tool_data",)
 
 
-def world_for(actor: Actor, org_id: int, world_id: str) -> World:
+def world_for(org_id: int, world_id: str) -> World:
     """An open world of the thread's org. Raises `InvalidRequest` for any other, `Expired` for one that is over."""
     try:
-        world = keeping.open_world(actor, world_id)
+        return keeping.open_world_in(org_id, world_id)
     except NotFound as problem:
         raise InvalidRequest(f"world_id: {problem.message}") from None
-    if world.org_id != org_id:
-        raise InvalidRequest(f"world_id: There is no world {world.world_id} in the thread's org.")
-    return world
 
 
 class Stage:

@@ -57,6 +57,15 @@ def open_world(actor: Actor, world_id: str) -> World:
     return world
 
 
+def open_world_in(org_id: int, world_id: str) -> World:
+    """A world of that org, for whoever may act there, which still answers. Raises `NotFound`, `Expired`."""
+    found = World.objects.filter(org=org_id, key=ids.key_of(world_id, ids.WORLD) or "").first()
+    if found is None:
+        raise NotFound(f"There is no world {world_id[:80]}.")
+    require_open(found)
+    return found
+
+
 def require_open(world: World) -> None:
     """Raise `Expired` for a closed or expired world."""
     if world.status != World.Status.ACTIVE:
@@ -153,7 +162,7 @@ def reset(world: World, *, hard: bool) -> None:
 
 
 def close(world: World) -> None:
-    """Let it answer nothing any more; doing it twice does no more. Its calls stay on record (C117)."""
+    """Let it answer nothing any more; doing it twice does no more. Its calls are kept as long as it is (C117)."""
     World.objects.filter(pk=world.pk, closed_at=None).update(closed_at=timezone.now())
 
 

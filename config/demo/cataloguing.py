@@ -3,13 +3,18 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from catalogue import importing, results, tools
+from catalogue import calling, importing, results, tools
 from catalogue.calls import answer_of
 from catalogue.executing import Execution
-from catalogue.models import Call, Tool, ToolServer, ToolVersion
+from catalogue.models import Call, Tool, ToolServer, ToolVersion, World
+from catalogue.wire_calls import CallIn
+from catalogue.worlds import calling as playing
+from catalogue.worlds import opening
 from config.demo.people import Cast
 from config.demo.stories import Call as ToldCall
-from config.demo.stories import Published, Told
+from config.demo.stories import Played, Published, Told, Tried
+from core import ids
+from core.actor import Actor
 from core.rendering import json_text, one_line
 from threads.models import Thread
 
@@ -42,6 +47,30 @@ def record(thread: Thread, told: list[Told]) -> None:
         for each in line.line.calls
         if each.tool in org_tools and each.status != "declined"
     )
+
+
+def try_out(cast: Cast, tried: Tried, now: datetime) -> None:
+    """Call a tool as somebody, and put the record back to its time."""
+    actor = cast.actors[tried.by]
+    org_id = next(iter(actor.orgs.values()))
+    made = calling.call(actor, org_id, tools.tool_for(org_id, tried.tool), CallIn(arguments=tried.arguments))
+    key = ids.key_of(made.call_id, ids.CALL)
+    Call.objects.filter(key=key).update(begun=now - timedelta(hours=tried.hours_ago))
+
+
+def make_world(actor: Actor, org_id: int, played: Played) -> World:
+    """Make a world with all it has, and call there what is to be called."""
+    world = opening.open_stocked(actor, org_id, played.world, own=played.own, given=played.fixtures)
+    for body in played.calls:
+        playing.call(actor, world, body)
+    return world
+
+
+def put_back(world: World, at: datetime) -> None:
+    """Move a world and its log to the time at which it was made, with some minutes from call to call."""
+    World.objects.filter(pk=world.pk).update(created=at)
+    for minutes, call in enumerate(Call.objects.filter(world=world).order_by("pk"), start=1):
+        Call.objects.filter(pk=call.pk).update(begun=at + timedelta(minutes=4 * minutes))
 
 
 def _call(thread: Thread, tool: Tool, said: ToldCall, at: datetime) -> Call:

@@ -12,7 +12,7 @@ from accounts.rights import Right
 from catalogue import skills
 from catalogue.models import Skill, SkillSubscription
 from config.demo import cataloguing, people, stories
-from config.demo.stories import Fork, Live, Report, Shelved, Story, Template, Told
+from config.demo.stories import Fork, Live, Played, Report, Shelved, Story, Template, Told
 from core import bodies, ids
 from core.actor import Actor
 from feedback import capture, triage
@@ -24,7 +24,7 @@ from threads.content import JsonObject, TextBlock
 from threads.models import Agent, Goal, Message, Thread, Turn
 from threads.runner import loop
 from threads.status import TurnState
-from threads.wire import AgentIn, LaunchIn, SendIn, SentMessageIn, SubjectIn
+from threads.wire import AgentIn, LaunchIn, SendIn, SentMessageIn, StartIn, SubjectIn
 
 
 def load() -> bool:
@@ -39,6 +39,10 @@ def load() -> bool:
             stage.tell(story)
         for live in stories.live():
             stage.play(live)
+        for tried in stories.tried():
+            cataloguing.try_out(stage.cast, tried, stage.now)
+        for played in stories.worlds():
+            stage.simulate(played)
         for skill in stories.skills():
             stage.shelve(skill)
         for template in stories.templates():
@@ -104,6 +108,20 @@ class _Stage:
         for report in live.reports:
             answer = answers[report.answer]
             self._hold(thread, answer.idx, answer.created, report)
+
+    def simulate(self, played: Played) -> None:
+        """Make a world, and let what it says be called there."""
+        actor = self.cast.actors[played.by]
+        org_id = next(iter(actor.orgs.values()))
+        at = self.now - timedelta(hours=played.hours_ago)
+        world = cataloguing.make_world(actor, org_id, played)
+        if played.thread is not None:
+            said = SentMessageIn(role="user", content=[TextBlock(text=played.thread)])
+            body = StartIn(messages=[said], world_id=world.world_id, visibility="org")
+            thread = thread_for(actor, turns.start(actor, org_id, body).thread_id)
+            _advance(thread)
+            _put_back(thread, at + timedelta(minutes=30))
+        cataloguing.put_back(world, at)
 
     def shelve(self, shelved: Shelved) -> None:
         """Write a skill with its versions, and pin it for those who use it."""

@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from catalogue.wire import SkillIn, VersionIn
 from catalogue.wire_tools import ImportIn, ToolPatch
+from catalogue.wire_worlds import FixtureIn, WorldCallIn, WorldIn, WorldToolsIn
 from feedback.wire import FeedbackIn, TriageIn
 from threads import content
 from threads.content import BlockDict, JsonObject, ResultStatus
@@ -176,6 +177,27 @@ class Act(_Written):
     """How the report begins that this one is a duplicate of."""
 
 
+class Played(_Written):
+    """A world that somebody made, what was called there by hand, and a thread that is played in it."""
+
+    by: str
+    hours_ago: float
+    world: WorldIn
+    own: list[WorldToolsIn] = []
+    fixtures: list[FixtureIn] = []
+    calls: list[WorldCallIn]
+    thread: str | None = None
+
+
+class Tried(_Written):
+    """A tool that somebody called by hand."""
+
+    by: str
+    hours_ago: float
+    tool: str
+    arguments: JsonObject
+
+
 class Told(NamedTuple):
     """A line in its place: the index of its message, of the last one that belongs to it, and when it was said."""
 
@@ -215,6 +237,16 @@ def tools() -> list[Published]:
 def acts() -> list[Act]:
     """What was done at the desk, in its order."""
     return [Act.model_validate(each) for each in json.loads((FOLDER / "desk.json").read_text())]
+
+
+def worlds() -> list[Played]:
+    """Every world, oldest first."""
+    return [Played.model_validate(each) for each in json.loads((FOLDER / "worlds.json").read_text("utf-8"))]
+
+
+def tried() -> list[Tried]:
+    """Every call by hand, oldest first."""
+    return [Tried.model_validate(each) for each in json.loads((FOLDER / "calls.json").read_text("utf-8"))]
 
 
 def told(story: Story) -> list[Told]:

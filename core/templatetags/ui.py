@@ -43,6 +43,13 @@ def since(instant: datetime | None, now: datetime | None = None) -> SafeString:
     return when(instant, words, now)
 
 
+@register.simple_tag
+def until(instant: datetime, now: datetime | None = None) -> SafeString:
+    """As `since`, for what is to come within days: `in 8 min`, `in 3 h`."""
+    now = now or timezone.now()
+    return when(instant, f"in {rendering.ago(now, instant)}".replace("in now", "in a moment"), now)
+
+
 @register.filter
 def segment(text: str) -> str:
     """A text as one segment of a path, whatever it holds."""

@@ -531,6 +531,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", f"{WORLD_PAGE}/tools/"): acting(shared=302, stranger=404, admin=302, tools="heddle__calculate"),
     ("POST", f"{WORLD_PAGE}/call/"): Page(200, 200, 404, 200, {"tool": "look"}),
     ("POST", f"{WORLD_PAGE}/fixtures/"): acting(shared=302, stranger=404, admin=302),
+    ("POST", f"{WORLD_PAGE}/fixtures/recorded/"): acting(shared=302, stranger=404, admin=302),
     ("POST", f"{WORLD_PAGE}/reset/"): acting(shared=302, stranger=404, admin=302),
     ("POST", f"{WORLD_PAGE}/close/"): acting(shared=302, stranger=404, admin=302),
     ("GET", "catalogue/"): Page(stranger=200, has_object=False),

@@ -1,4 +1,4 @@
-"""Threads that are played in a world: nothing outside of it is touched (catalogue 3.8, and decision 020)."""
+"""Threads that are played in a world: nothing outside of it is touched (catalogue 3.8, and decision 012)."""
 
 import pytest
 

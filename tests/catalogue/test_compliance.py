@@ -194,3 +194,21 @@ def test_the_command_leaves_as_a_pipeline_needs_it(server, api):
     assert code == 1 and json.loads(said) == data_of(api("alice").post(PATH, {"server": "srv"}))
     assert run_command("srv", "--org", "globex") == (2, "There is no server srv that you can see.")
     assert run_command("srv")[0] == 2
+
+
+def test_the_command_calls_in_a_world_and_nothing_real(api, db):
+    """Catalogue 3.9, C127: in a world every tool without needed arguments is called, in nobody's name."""
+    made = data_of(
+        api("alice").post("/v1/catalogue/worlds", {"mode": "stateful", "seed": 1, "tools": ["demo__counter"]})
+    )
+    code, said = run_command("demo", "--org", "acme", "--world", made["world_id"])
+    assert code in (0, 1) and "counter" in said
+    assert not DemoCount.objects.exists()
+    assert {call.world.world_id for call in Call.objects.all()} == {made["world_id"]}
+    log = data_of(api("alice").get(f"/v1/catalogue/worlds/{made['world_id']}/calls"))["items"]
+    assert "demo__counter" in {line["tool"] for line in log} and {line["created_by"] for line in log} == {None}
+    code, said = run_command("demo", "--org", "acme", "--world", "wld_0")
+    assert code == 2 and "no world wld_0" in said
+    assert run_command("demo", "--org", "globex", "--world", made["world_id"])[0] == 2, "another org's world"
+    data_of(api("alice").request("DELETE", f"/v1/catalogue/worlds/{made['world_id']}"))
+    assert run_command("demo", "--org", "acme", "--world", made["world_id"])[0] == 2, "it is closed"

@@ -2,17 +2,23 @@
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
-from catalogue.elsewhere import mcp_servers
+from catalogue.elsewhere import mcp_servers, mcp_sessions
 from catalogue.models import Tool, ToolServer
+from catalogue.results import ToolResult
 from core.errors import NoAnswer, TooSlow
 from tests import elsewhere
 from tests.conftest import data_of, refusal_of
@@ -77,6 +83,22 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "description": "d", "inputSchema": {"type": "object"}, **more}
 
 
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 8) -> None:
+    """Wait until it holds."""
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 def error_of(made: Any) -> Any:
     assert made["result"]["success"] is False
     return made["result"]["error"]
@@ -98,6 +120,9 @@ class TestRealServers:
         asked = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
         made = call("convert_time", asked)
         assert made["result"]["data"]["target"]["datetime"].endswith("T21:00:00+09:00")
+        started = time.monotonic()
+        assert call("convert_time", asked)["result"]["data"] == made["result"]["data"]
+        assert time.monotonic() - started < 0.5, "it was not started again"
         assert error_of(call("convert_time", {**asked, "time": "noon"}))["code"] == "EXECUTION_ERROR"
         assert error_of(call("convert_time", {"time": "12:00"}))["code"] == "MISSING_REQUIRED"
         again = data_of(api("admin").post(REFRESH, {}, **org))
@@ -126,6 +151,128 @@ class TestRealServers:
             assert failed["code"] == "EXECUTION_ERROR" and "fail" in failed["message"]
         gone = error_of(call("add", {"a": 2}))
         assert gone["details"]["reason"] == "no_answer" and "No connection" in gone["message"]
+
+    def test_arguments_that_a_server_wants_in_headers_too_are_there(self, connect, refresh, call):
+        """`x-mcp-header`: such a server refuses a call whose headers do not say what its body says."""
+
+        def add_tools(server: Any) -> None:
+            @server.tool()
+            def book(
+                region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})],
+                seats: Annotated[int, Field(json_schema_extra={"x-mcp-header": "Seats"})] = 1,
+                note: str = "",
+            ) -> dict[str, Any]:
+                return {"region": region, "seats": seats}
+
+        with elsewhere.real_mcp(add_tools) as url:
+            connect(url)
+            assert refresh()["new"] == ["book"]
+            for arguments in ({"region": "eu", "seats": 2}, {"region": "Österreich, West", "seats": 1, "note": "n"}):
+                data = call("book", arguments)["result"]["data"]
+                assert data == {name: arguments[name] for name in ("region", "seats")}
+
+
+class TestKeptCommands:
+    """A command is started once and asked often; nothing of it outlives its trouble, its org or its process."""
+
+    @pytest.fixture
+    def started(self, operator, api, who):
+        """Two servers of acme and one of globex, all by one command; `started("far", "who")` calls a tool of one."""
+        operator(own=elsewhere.COMMAND)
+        for name, org in (("far", who.acme), ("other", who.acme), ("far", who.globex)):
+            place, sent = f"{V1}/servers/{name}", {"X-Roboto-Org-Id": org.org_id}
+            data_of(api("admin").put(f"{place}/connection", {"kind": "mcp", "command": "own"}, **sent))
+            data_of(api("admin").post(f"{place}/refresh", {}, **sent))
+
+        def asked(server: str, tool: str, person: str = "alice", **body: Any) -> Any:
+            return data_of(api(person).post(f"{V1}/tools/{server}__{tool}/call", {"arguments": {}, **body}))["result"]
+
+        yield asked
+        mcp_sessions.end_all()
+
+    @pytest.fixture
+    def pid(self, started):
+        return lambda server="far", person="alice": started(server, "who", person)["data"]["pid"]
+
+    def test_the_same_process_answers_again(self, pid):
+        assert len({pid() for _ in range(5)}) == 1
+
+    def test_no_two_connections_share_a_process(self, pid):
+        """Not even those of one org, let alone another org's."""
+        assert len({pid(), pid("other"), pid("far", "eve")}) == 3
+
+    def test_one_that_died_meanwhile_is_replaced_before_it_is_asked(self, pid):
+        first = pid()
+        os.kill(first, signal.SIGKILL)
+        assert pid() != first
+
+    def test_one_that_dies_over_a_call_fails_it_once_and_is_replaced(self, started, pid):
+        first = pid()
+        assert started("far", "die")["error"]["details"]["reason"] == "no_answer"
+        assert pid() not in (first, None)
+
+    def test_one_that_hangs_is_ended_and_replaced(self, started, pid):
+        first = pid()
+        assert started("far", "hang", timeout_ms=300)["error"]["code"] == "TIMEOUT"
+        assert pid() != first
+        eventually(lambda: not is_running(first))
+
+    def test_a_refusal_ends_nothing(self, started, pid):
+        first = pid()
+        assert started("far", "refuse")["error"]["code"] == "INVALID_INPUT"
+        assert pid() == first
+
+    def test_one_that_nobody_asks_any_more_ends(self, pid, monkeypatch):
+        monkeypatch.setattr(mcp_sessions, "IDLE_SECONDS", 0.3)
+        first = pid()
+        eventually(lambda: not is_running(first))
+        assert pid() != first
+
+    def test_an_old_one_is_replaced_so_that_a_new_version_is_noticed(self, pid, monkeypatch):
+        first = pid()
+        monkeypatch.setattr(mcp_sessions, "MAX_AGE_SECONDS", 0)
+        assert pid() != first
+
+    def test_no_more_are_kept_than_may_be(self, pid, monkeypatch):
+        monkeypatch.setattr(mcp_sessions, "MAX_KEPT", 1)
+        mcp_sessions.end_all()
+        first = pid()
+        second = pid("other")
+        eventually(lambda: not is_running(first))
+        assert is_running(second) and pid("other") == second
+
+    def test_a_refresh_asks_what_is_installed_now(self, pid, api, who):
+        first = pid()
+        data_of(api("admin").post(REFRESH, {}, **{"X-Roboto-Org-Id": who.acme.org_id}))
+        assert pid() != first
+
+    def test_calls_at_once_share_it_and_do_not_wait_for_each_other(self):
+        address = mcp_servers.Address(command=elsewhere.COMMAND, owner="x")
+
+        def asked(tool: str) -> ToolResult:
+            return mcp_servers.call_tool(address, tool, {}, 10, {})
+
+        asked("who")
+        started = time.monotonic()
+        with ThreadPoolExecutor(8) as pool:
+            pids = {result.data["pid"] for result in pool.map(asked, ["doze"] * 8)}
+        assert len(pids) == 1 and time.monotonic() - started < 1.2, "eight naps of 0.2 seconds"
+        mcp_sessions.end_all()
+
+    @pytest.mark.parametrize("end", ["pass", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"])
+    def test_it_ends_with_the_process_that_asked(self, end, tmp_path):
+        """A worker that leaves, or is killed, leaves no command behind."""
+        asking = (
+            "import os; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'\n"
+            "import django; django.setup()\n"
+            "from catalogue.elsewhere import mcp_servers\n"
+            f"address = mcp_servers.Address(command={elsewhere.COMMAND!r}, owner='x')\n"
+            "print(mcp_servers.call_tool(address, 'who', {}, 20, {}).data['pid'], flush=True)\n" + end
+        )
+        env = {**os.environ, "HEDDLE_DATA_DIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True, env=env, timeout=60)
+        pid = int(done.stdout)
+        eventually(lambda: not is_running(pid))
 
 
 class TestDrift:
@@ -235,10 +382,7 @@ class TestBadServers:
         rude.answer = lambda http, asked: http.connection.close()
         assert error_of(call("act"))["details"]["reason"] == "no_answer"
         rude.over.set()
-        deadline = time.monotonic() + 5
-        while threading.active_count() > before and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert threading.active_count() <= before
+        eventually(lambda: threading.active_count() <= before)
 
     def test_one_that_floods(self, rude, refresh, call):
         """Notifications without end end with the time or with the limit of bytes, and so does an answer of 50 MB."""
@@ -297,8 +441,7 @@ class TestBadServers:
         silent = mcp_servers.Address(command=("sh", "-c", f"echo $$ > {kept}; exec sleep 60"))
         with pytest.raises(TooSlow):
             mcp_servers.list_tools(silent, 1)
-        with pytest.raises(ProcessLookupError):
-            os.kill(int(kept.read_text()), 0)
+        eventually(lambda: not is_running(int(kept.read_text())))
 
     def test_one_that_is_not_there_and_a_command_that_is_taken_away(self, connect, api, who, operator, call):
         connect(f"http://127.0.0.1:{silent_port()}/mcp")

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from accounts.models import ApiToken, Org, User
-from catalogue.models import Skill, SkillSubscription, SkillVersion
+from catalogue.models import Call, Skill, SkillSubscription, SkillVersion
 from config import demo
 from config.demo import loading, stories
 from feedback import querying, saved_views, taxonomy
@@ -142,6 +142,22 @@ def test_every_state_of_a_thread_can_be_looked_at(loaded):
     assert set(threads.filter(org__slug="globex").values_list("created_by__email", flat=True)) == {"eve@globex.test"}
     assert max(threads.values_list("message_count", flat=True)) >= 40
     assert not threads.filter(title=None).exists()
+
+
+def test_worlds_and_calls_by_hand_can_be_looked_at(loaded):
+    """C102 to C112, C134: a world that remembers, with a thread in it, one that fails, and tools that were used."""
+    api = Api(loaded["tokens"]["alice"])
+    failing, stateful = data_of(api.get("/v1/catalogue/worlds?status=active"))["items"]
+    assert (stateful["mode"], stateful["seed"], failing["failure_profile"]["rate"]) == ("stateful", 7, 0.4)
+    for world in (stateful, failing):
+        place = f"/v1/catalogue/worlds/{world['world_id']}"
+        log = data_of(api.get(f"{place}/calls"))["items"]
+        assert {"success", "error"} == {"error" if line["error"] else "success" for line in log}
+        assert [line["created"] for line in log] == sorted(line["created"] for line in log)
+    assert data_of(api.get(f"/v1/catalogue/worlds/{stateful['world_id']}/state"))["entities"]["reservation"]
+    assert Thread.objects.get(world__isnull=False).created_by.email == "alice@acme.test"
+    outcomes = Call.objects.filter(thread_id="", world=None).values_list("outcome", flat=True)
+    assert set(outcomes) == {"success", "error"}
 
 
 def test_reports_use_every_category_and_a_good_part_of_them_was_triaged(loaded):

@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.visiting import Visit
+from tests.e2e.visiting import Visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 GUIDE = Path(__file__).resolve().parents[2] / "docs/catalogue.md"
@@ -58,3 +59,50 @@ def test_from_pasting_to_the_version_that_would_break_a_call(visit: Callable[...
     expect(page.locator(".hist")).to_contain_text('{"number":"O-12"')
     page.click("text=Import it")
     expect(page.locator("article")).to_contain_text("version 2")
+
+
+def test_from_pasting_to_who_complains(visit: Callable[..., Visit]) -> None:
+    """C1, C102, C134, B111: with the mouse alone, but for what is pasted and said, in far less than two minutes."""
+    name = "find_order_played"
+    tool = {
+        "name": name,
+        "description": "Finds an order.",
+        "input_schema": _of("number"),
+        "output_schema": _of("state"),
+    }
+    page = visit("alice").page
+    page.goto("/threads/")
+    page.click("header >> text=Catalogue")
+    page.click("text=Import tools")
+    page.fill("#text", json.dumps(tool))
+    page.fill("#server", "stall")
+    page.click("text=See what would happen")
+    page.click("text=Import it")
+    page.fill("#f0", "O-12")
+    page.click("text=Play it in a new world")
+    expect(page.locator("#run")).to_contain_text("success")
+    page.click("text=Look into this world")
+    page.click("text=Write one")
+    page.select_option("#fixture-1-tool", f"stall__{name}")
+    page.fill("#fixture-1-output", '{"state": "lost in the post"}')
+    page.click("text=Save all fixtures")
+    expect(page.locator("main")).to_contain_text("1 fixture")
+    page.click("text=Thread in it")
+    page.fill("#text", f'Where is O-13? [[call stall__{name} {{"number": "O-13"}}]]')
+    page.click("button:has-text('Start')")
+    expect(page.locator("#status")).to_have_attribute("data-status", "user_turn")
+    expect(page.locator("#talk")).to_contain_text("lost in the post")
+    page.locator("[title='Rate message 3 as bad']").click()
+    page.fill("textarea[name=notes]", "It is not lost, it is late.")
+    page.click("text=Send rating")
+    expect(page.locator("#rate-3")).to_have_count(0)
+
+    admin = visit("admin").page
+    admin.goto(f"/catalogue/tools/stall__{name}/")
+    # What a rated answer was made of is worked out within seconds.
+    wait_until(lambda: "It is not lost, it is late." in ((admin.reload() and admin.inner_text("article")) or ""))
+
+
+def _of(name: str) -> dict[str, Any]:
+    """The schema of an object with one text in it."""
+    return {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}

@@ -86,11 +86,16 @@ class Node:
         """What a form would send, without any of its buttons."""
         sent: dict[str, list[str]] = {}
         for node in self.all():
-            if not node.get("name") or node.has("disabled") or node.tag not in ("input", "textarea"):
+            if not node.get("name") or node.has("disabled") or node.tag not in ("input", "textarea", "select"):
                 continue
             if node.get("type") in ("radio", "checkbox") and not node.has("checked"):
                 continue
-            value = node.text if node.tag == "textarea" else node.get("value") or ""
+            if node.tag == "select":
+                options = node.all("option")
+                chosen = next((each for each in options if each.has("selected")), options[0])
+                value = chosen.words if chosen.get("value") is None else chosen["value"]
+            else:
+                value = node.text if node.tag == "textarea" else node.get("value") or ""
             sent.setdefault(node["name"], []).append(value)
         return sent
 

@@ -163,7 +163,7 @@ def test_names_of_a_schema_are_never_names_of_the_form(browser_of, publish):  # 
 def test_a_call_in_a_world_that_is_not_there_is_made_nowhere(browser_of):
     alice = browser_of("alice")
     form = form_of(get(alice, path("demo__echo", "?world=wld_nothing")))
-    assert form.one("input", name="world")["value"] == "wld_nothing"
+    assert form.id("world").one("option", selected=True)["value"] == "wld_nothing"
     assert submit(alice, form, "call", f0="x").status_code == 404
     assert not Call.objects.exists()
 
@@ -175,5 +175,5 @@ def test_a_tool_that_only_says_what_it_does_is_played_in_a_world_of_its_own(brow
     alice = browser_of("alice")
     sent = submit(alice, form_of(get(alice, path("bikes__look"))), "play")
     page = get(alice, sent["Location"].partition("#")[0])
-    assert "left" in page.id("run").words and page.one("input", name="world")["value"].startswith("w")
+    assert "left" in page.id("run").words and page.id("world").one("option", selected=True)["value"].startswith("w")
     assert Call.objects.get().world is not None

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.test import Client
 
+from catalogue import pages_compliance
 from catalogue.models import World
 from tests import make
 from tests.conftest import data_of
@@ -102,7 +103,12 @@ def test_tools_are_added_fixtures_taken_and_steps_set_back(alice, world, api):
     alice.post(path(world, "tools/"), {"tools": "demo__value, demo__hidden"})
     assert world.tools.count() == 4
     api("alice").post("/v1/catalogue/tools/demo__echo/call", {"arguments": {"message": "hello"}})
-    assert "1 fixture." in dom(alice.post(path(world, "fixtures/"), follow=True)).one("aside").words
+    assert (
+        "1 fixture "
+        in dom(alice.post(path(world, "fixtures/recorded/"), follow=True))
+        .one("section", aria_labelledby="fixtures")
+        .words
+    )
     alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hello"}'})
     alice.post(path(world, "reset/"), {"hard": "true"})
     assert World.objects.get().step_count == 0
@@ -120,7 +126,7 @@ def test_a_thread_in_a_world_says_so(alice, who, world):
     page = get(alice, path(world))
     [link] = [each for each in page.all("a", class_="btn") if "Thread in it" in each.words]
     form = get(alice, link["href"])
-    assert form.one("input", name="world")["value"] == world.world_id
+    assert form.id("world").one("option", selected=True)["value"] == world.world_id
     alice.post("/threads/start/", {"text": '[[call calculate {"expression": "1+1"}]]', "world": world.world_id})
     make.run_turns()
     thread = make.Thread.objects.get()
@@ -158,11 +164,147 @@ def test_ten_more_calls_cost_the_page_no_more_queries(alice, world):
 def test_the_report_puts_failures_first(alice, who):
     """C121: a link calls nothing; a form does."""
     page = get(alice, "/catalogue/compliance/?server=demo")
-    assert page.id("server")["value"] == "demo" and page.none("table")
+    assert page.id("server").one("option", selected=True).words == "demo" and page.none("table")
     page = dom(alice.post("/catalogue/compliance/", {"server": "demo"}))
-    rows = page.one("tbody").all("tr")
-    words = [row.all("td")[0].words for row in rows]
-    assert words == sorted(words, key=["failed", "warning", "passed"].index)
-    assert "server_metadata" in page.one("tbody").words
+    groups = page.one("section", aria_labelledby="found").all("details")
+    words = [group.one("summary").words.partition(" ")[0] for group in groups]
+    assert words == [word for word in ("failed", "warning", "passed") if word in words] and "passed" in words
+    assert [group.has("open") for group in groups] == [word != "passed" for word in words], "nobody reads what passed"
+    assert "server_metadata" in groups[-1].one("tbody").words
     unknown = alice.post("/catalogue/compliance/", {"server": HOSTILE})
-    assert dom(unknown, 404).id("server")["value"] == HOSTILE
+    assert dom(unknown, 404).id("server").one("option", selected=True).words == HOSTILE
+
+
+def test_a_server_of_many_tools_has_a_report_that_a_browser_can_show(alice, who, monkeypatch):
+    monkeypatch.setattr(pages_compliance, "SHOWN", 3)
+    found = dom(alice.post("/catalogue/compliance/", {"server": "demo"})).one("section", aria_labelledby="found")
+    last = found.all("details")[-1]
+    assert len(last.all("tr")) == 4 and "The first 3." in last.words
+
+
+# Fixtures and tools by hand
+
+
+def typed_fixtures(*rows):
+    """What a form sends for rows of tool, input and output."""
+    columns = zip(*rows, strict=True)
+    return dict(zip(("fixture_tool", "fixture_input", "fixture_output"), map(list, columns), strict=True))
+
+
+PASTED = {
+    "name": "find_seat",
+    "description": "Finds a seat.",
+    "input_schema": {"type": "object", "properties": {"row": {"type": "integer"}}, "required": ["row"]},
+}
+
+
+def test_a_world_is_made_with_pasted_tools_and_fixtures_in_one_step(alice, who, api):
+    """C106, C107: what only a program could hand in before."""
+    sent = typed_fixtures(
+        ("find_seat", '{"row": 3}', '{"seat": "3A"}'), ("find_seat", "", '{"seat": null}'), ("", "", "")
+    )
+    alice.post("/catalogue/worlds/new/", {"mode": "examples", "own": json.dumps(PASTED), "servers": ["demo"], **sent})
+    made = World.objects.get()
+    assert "find_seat" in made.tools.values_list("qualified_name", flat=True) and made.tools.count() > 3
+    for row, seat in ((3, "3A"), (4, None)):
+        call = {"tool": "find_seat", "input": {"row": row}}
+        assert data_of(api("alice").post(f"/v1{path(made)}call", call))["output"] == {"seat": seat}
+    section = get(alice, path(made)).one("section", aria_labelledby="fixtures")
+    assert "2 fixtures" in section.words and section.id("fixture-1-output").text == '{\n  "seat": "3A"\n}'
+    assert section.id("fixture-2-input").text == "", "an empty input stands for any"
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "said"),
+    [
+        (("find_seat", "{", "1"), "input", "no JSON"),
+        (("find_seat", "{}", ""), "output", "needed"),
+        (("find_sofa", "{}", "1"), "tool", "no tool find_sofa"),
+    ],
+)
+def test_a_bad_fixture_is_named_at_its_field_and_nothing_is_made(alice, who, row, field, said):
+    sent = {"mode": "examples", "own": json.dumps(PASTED), **typed_fixtures(("find_seat", "", "1"), row)}
+    page = dom(alice.post("/catalogue/worlds/new/", sent), 400)
+    assert said in page.id(f"fixture-2-{field}-wrong").words and page.id(f"fixture-2-{field}")["aria-invalid"] == "true"
+    assert page.none(id="fixture-1-tool-wrong") and page.id("own").text == sent["own"], "what was typed stays"
+    assert not World.objects.exists()
+
+
+def test_a_bad_paste_is_named_at_its_field(alice, who):
+    for own in ("{", json.dumps({**PASTED, "name": "a b"}), json.dumps({**PASTED, "input_schema": {"type": "what"}})):
+        page = dom(alice.post("/catalogue/worlds/new/", {"mode": "examples", "own": own}), 400)
+        assert page.id("own-wrong").words and page.id("own").text == own
+    assert not World.objects.exists()
+
+
+def test_without_scripts_a_press_gives_another_row_and_makes_nothing(alice, who):
+    sent = {"mode": "examples", "verb": "more", **typed_fixtures(("demo__echo", "{}", "{"))}
+    page = dom(alice.post("/catalogue/worlds/new/", sent))
+    assert page.id("fixture-1-output").text == "{" and page.id("fixture-2-output").text == ""
+    assert not World.objects.exists()
+
+
+def test_fixtures_are_edited_on_the_worlds_page_and_nothing_is_written_over_unseen(alice, world, browser_of):
+    page = get(alice, path(world))
+    seen = page.one("input", name="seen")["value"]
+    sent = {"seen": seen, "verb": "save", **typed_fixtures(("demo__echo", "", '{"message": "always"}'))}
+    assert alice.post(path(world, "fixtures/"), sent).status_code == 302
+    assert get(alice, path(world)).id("fixture-1-tool").one("option", selected=True).words == "demo__echo"
+    late = dom(browser_of("bob").post(path(world, "fixtures/"), sent), 409)
+    assert "changed meanwhile" in late.one(role="alert").words
+    wrong = {"verb": "save", **typed_fixtures(("demo__echo", "", "{"))}
+    assert "no JSON" in dom(alice.post(path(world, "fixtures/"), wrong), 400).id("fixture-1-output-wrong").words
+    more = {"verb": "more", **typed_fixtures(("demo__echo", "", "{"))}
+    assert dom(alice.post(path(world, "fixtures/"), more)).id("fixture-2-tool")
+    assert world.fixtures.count() == 1
+    assert alice.post(path(world, "fixtures/"), {"verb": "save"}).status_code == 302
+    assert world.fixtures.count() == 0
+
+
+def test_a_pasted_tool_is_added_to_a_world_that_is_there(alice, world):
+    alice.post(path(world, "tools/"), {"own": json.dumps(PASTED)})
+    assert world.tools.filter(qualified_name="find_seat").exists()
+    page = dom(alice.post(path(world, "tools/"), {"own": "[1]"}), 400)
+    assert page.id("own-wrong").words and page.id("own").text == "[1]"
+
+
+# Choosing one
+
+
+def test_open_worlds_are_offered_where_something_is_played(alice, who, world, browser_of):
+    """In the try-it form those that have the tool, for a new thread and a fork all of the org, never another org's."""
+    other = World.objects.create(
+        org=world.org, mode="examples", seed=1, seed_given=True, ttl_seconds=60, expires_at=world.expires_at
+    )
+
+    def offered(client, place):
+        return {each["value"] for each in get(client, place).id("world").all("option")} - {""}
+
+    both = {world.world_id, other.world_id}
+    thread = make.thread(who.alice)
+    assert offered(alice, "/catalogue/tools/demo__echo/") == {world.world_id}
+    assert offered(alice, "/threads/start/") == both == offered(alice, f"/threads/{thread.thread_id}/")
+    eve = browser_of("eve")
+    for place in ("/catalogue/tools/demo__echo/", "/threads/start/"):
+        assert get(eve, place).none(id="world")
+    alice.post(path(world, "close/"))
+    assert offered(alice, "/threads/start/") == {other.world_id}
+
+
+def test_a_fork_leaves_its_world_where_it_is_told_to(alice, who, world):
+    thread = make.thread(who.alice, world_id=world.world_id)
+    for said, expected in (("", world), ("none", None)):
+        alice.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "1", "world": said})
+        assert make.Thread.objects.latest("pk").world == expected
+
+
+def test_a_world_is_reset_and_closed_from_the_list(alice, world):
+    alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'})
+    row = get(alice, "/catalogue/worlds/").one("tbody").one("tr")
+    assert "seed" in get(alice, "/catalogue/worlds/").one("thead").words.lower() and "in 59 min" in row.words
+    form = row.one("form")
+    assert alice.post(form["action"], {"back": "list"})["Location"] == "/catalogue/worlds/"
+    assert World.objects.get().step_count == 0
+    [_, closing] = form.all("button")
+    assert alice.post(closing["formaction"], {"back": "list"})["Location"] == "/catalogue/worlds/"
+    assert get(alice, "/catalogue/worlds/").one("tbody").none("form")

@@ -61,7 +61,7 @@ class Thread(models.Model):
     origin = models.CharField(max_length=20, null=True)  # noqa: DJ001
     import_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
     metadata = JsonText(null=True)
-    # Where its tools are played instead of run; a world is closed, never deleted.
+    # Where its tools are played instead of run; a world that a thread is in is never deleted.
     world = models.ForeignKey(World, models.PROTECT, null=True, related_name="threads")
 
     # The order of all changes, and where the parts that are sent whole changed last (spec 4.4).

@@ -13,17 +13,22 @@ from core.errors import DomainError
 
 
 class Command(BaseCommand):
-    help = "Check the tools of a server. Leaves with 1 where a check fails, so that a pipeline can stop there."
+    help = (
+        "Check the tools of a server. Leaves with 0 where all checks pass, with 1 where one fails, so that a pipeline "
+        "can stop there, and with 2 where nothing could be checked."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("server")
         parser.add_argument("--org", help="short name of the org, where there are several")
         parser.add_argument("--include", action="append", choices=PARTS, help="only these checks; may be repeated")
+        parser.add_argument("--world", metavar="ID", help="call the tools that need no arguments in this world")
         parser.add_argument("--json", action="store_true", help="the report as the REST route gives it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            asked = {"server": options["server"], "include": options["include"] or [*PARTS]}
+            asked = {"server": options["server"], "world_id": options["world"]}
+            asked["include"] = options["include"] or [*PARTS]
             report = running.run(None, _org(options["org"]).pk, bodies.parse(ComplianceIn, asked))
         except DomainError as problem:
             raise CommandError(problem.message, returncode=2) from None

@@ -1,0 +1,47 @@
+"""A world with all that it is to begin with: the catalogue's tools, tools of its own, and fixtures, in one step."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from catalogue.models import World
+from catalogue.record import JsonObject
+from catalogue.wire_worlds import FixtureIn, WorldIn, WorldToolsIn
+from catalogue.worlds import fixtures, keeping
+from core.actor import Actor
+from core.errors import InvalidRequest
+
+
+def open_stocked(
+    actor: Actor, org_id: int, body: WorldIn, *, own: Sequence[WorldToolsIn] = (), given: Sequence[FixtureIn] = ()
+) -> World:
+    """Make a world, or nothing at all. `own` are tools that live in it alone, `given` its fixtures.
+
+    Raises `NotFound` for a tool that the org cannot see, and `InvalidRequest` with a path that begins with `own` or
+    `fixtures`.
+    """
+    with transaction.atomic():
+        world = keeping.create(actor, org_id, body)
+        stock(world, own)
+        if given:
+            fixtures.replace(world, list(given))
+    return world
+
+
+def stock(world: World, given: Sequence[WorldToolsIn]) -> None:
+    """Give a world all of these tools or none. Raises `NotFound`, and `InvalidRequest`, under `own` for its own."""
+    with transaction.atomic():
+        for each in given:
+            try:
+                keeping.add_tools(world, each)
+            except InvalidRequest as problem:
+                if each.tool is None:
+                    raise
+                raise InvalidRequest(f"own: {_named(each.tool)}{problem.message}") from None
+
+
+def _named(tool: JsonObject) -> str:
+    """Which of several it is, where it says so where most dialects do."""
+    inner = tool.get("function")
+    name = tool.get("name") or (inner.get("name") if isinstance(inner, dict) else None)
+    return f"{name[:100]}: " if isinstance(name, str) else ""
