@@ -213,6 +213,44 @@ def test_the_report_asked_for_last_is_the_one_that_is_shown(empty: Heddle, visit
     shows(page, "Complaint 1")
 
 
+def test_a_press_never_gets_lost_nor_means_what_stood_there_before(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """While one is under way no button can be pressed, an older undo least of all; what comes is ready when it shows."""
+    thread_id = complaints(empty, 3)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep a").first.click()
+    shows(page, "Complaint 2")
+    page.click("#triage [value='own me']")
+    expect(page.locator("#desk-status")).to_contain_text("Took “Complaint 2”")
+    slow: list[Route] = []
+    page.route("**/feedback/fb_*/", lambda line: slow.append(line), times=1)
+    page.click("#triage [value=resolve]")
+    undo = page.locator("#desk-status button:has-text('Undo')")
+    expect(undo).to_be_disabled()
+    expect(page.locator("#triage button:enabled")).to_have_count(0)
+    slow[0].continue_()
+    undo.click()
+    expect(page.locator("#said")).to_contain_text("Taken back.")
+    shows(page, "Complaint 2")
+    expect(page.locator("#triage [value=own]")).to_be_visible()  # taken it was before, and stays so
+    assert not stored(empty, thread_id)[0]["resolved"]
+
+    # Quicker than any hand: pressed in the moment in which the report shows.
+    page.evaluate(
+        """new MutationObserver((_, watch) => {
+          if (!document.querySelector("#desk-report .words").textContent.includes("Complaint 1")) return;
+          watch.disconnect();
+          document.querySelector("#triage [value=resolve]").click();
+        }).observe(document.getElementById("desk"), { childList: true, subtree: true })"""
+    )
+    loads: list[Page] = []
+    page.on("load", lambda whole: loads.append(whole))
+    page.click("#triage [value=resolve]")
+    shows(page, "Complaint 0")
+    expect(page.locator("#said")).to_contain_text("Resolved “Complaint 1”")
+    assert loads == []
+
+
 def test_what_was_fetched_ahead_is_shown_without_asking(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 4)
     visitor = visit("admin")
