@@ -3,11 +3,9 @@ import "./keys.js";
 import "./copy.js";
 import "./drafts.js";
 import "./clock.js";
-import "./zone.js";
 
-const has = (selector) => document.querySelector(selector) !== null;
+const has = (selector) => document.querySelector(selector);
 
 if (has("[data-live]")) import("./live.js");
-if (has(".msg-form, .rate")) import("./rate.js");
 if (has(".map")) import("./map.js");
 if (has("#desk")) import("./desk.js");

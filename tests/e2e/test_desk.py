@@ -214,7 +214,7 @@ def test_the_report_asked_for_last_is_the_one_that_is_shown(empty: Heddle, visit
 
 
 def test_a_press_never_gets_lost_nor_means_what_stood_there_before(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    """While one is under way no button can be pressed, an older undo least of all; what comes is ready when it shows."""
+    """While one is under way no button can be pressed, an older undo least of all; what comes is ready at once."""
     thread_id = complaints(empty, 3)
     page = visit("admin").page
     page.goto("/feedback/?q=is:open")
