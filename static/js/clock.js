@@ -7,7 +7,6 @@ if (zone) document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax`
 const RELATIVE = /^((just )?now|\d+ (min|h|d)( ago)?)$/;
 
 setInterval(() => {
-  if (document.hidden) return;
   for (const time of document.querySelectorAll("time[datetime]")) {
     const shown = RELATIVE.exec(time.textContent);
     const passed = (Date.now() - Date.parse(time.dateTime)) / 1000;

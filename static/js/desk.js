@@ -24,7 +24,7 @@ function settle() {
   progress();
 }
 
-/** How far bulks are, as the later of page and line has it: an end may be told before the page that shows its beginning. */
+/** How far bulks are, as the later of page and line has it: an end may be told before its beginning is shown. */
 function progress() {
   const shown = part("bulks");
   const told = bulks?.querySelector("#bulks");
@@ -32,8 +32,8 @@ function progress() {
   const isOver = shown.childElementCount && !told.childElementCount;
   swap(told.outerHTML, "#bulks");
   if (!isOver) return;
-  const parts = { source: part("desk"), swap: "none", selectOOB: "#desk-views,#desk-rows,#desk-status,#desk-count" };
-  window.htmx.ajax("GET", location.href, parts).then(() => say(words("[data-said]").join(". ")));
+  const selectOOB = "#desk-views,#desk-rows,#desk-status,#desk-count";
+  window.htmx.ajax("GET", location.href, { source: part("desk"), swap: "none", selectOOB }).then(() => say(done()));
 }
 
 function mark(item) {
@@ -128,12 +128,12 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   settle();
   refocus(isDone && item && item !== held);
   const wrong = words("main [role=alert]:not([hidden]), .wrong");
-  const done = isPost ? words("[data-said]") : [];
-  say((wrong.length ? wrong : [...done, ...words(".rep[aria-current] a")]).join(". "));
+  say(wrong || [isPost && done(), words(".rep[aria-current] a")].filter(Boolean).join(". "));
 });
 document.addEventListener("htmx:sendError", () => (part("failed").hidden = false));
 
-const words = (selector) => [...document.querySelectorAll(selector)].map((each) => each.textContent.trim());
+const words = (selector) => [...document.querySelectorAll(selector)].map((each) => each.textContent.trim()).join(". ");
+const done = () => words("[data-said]");
 
 // Ticks survive paging: what is ticked on other pages goes along.
 

@@ -1,5 +1,5 @@
-// The keyboard. What has a data-key is pressed, entered or opened by it; off while typing, in dialogs and menus, with
-// modifiers and during a pending request.
+// The keyboard. What has a data-key is pressed, entered or opened by it; off while typing, in overlays and while a form
+// is under way.
 import { all, say, whenShown } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
@@ -69,11 +69,15 @@ function plain(key) {
   return use(key) || (key === "f" && press(reached()?.querySelector(":scope > .msg-by [form=fork]")));
 }
 
-/** What stands for a key, first among what is done to all that is ticked. What is shown waits for what was asked for. */
+/** What stands for a key, first among what is done to all that is ticked; at a report that is still to come, then. */
 function use(key) {
   const named = `[data-key="${CSS.escape(key)}"]`;
   const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
-  if (!found || found.closest("#desk[aria-busy=true]")) return Boolean(found);
+  if (one("#desk[aria-busy=true]") && !found?.closest("#bulk, footer, .bar, header")) {
+    document.addEventListener("htmx:afterSettle", () => setTimeout(use, 0, key), { once: true });
+    return true;
+  }
+  if (!found) return false;
   if (found.matches("summary")) {
     found.parentElement.open = true;
     found.parentElement.querySelector(":is(input, button):not([type=hidden])")?.focus();
@@ -187,9 +191,7 @@ function leap(kind) {
   return true;
 }
 
-function below(element) {
-  return element.getBoundingClientRect().top > edge() - 8;
-}
+const below = (element) => element.getBoundingClientRect().top > edge() - 8;
 
 function arrive(element) {
   const target = element.matches("details") ? element.querySelector("summary") : element;

@@ -90,7 +90,7 @@ function exchange(fresh) {
   if (held && isBusy(held)) return aside.set(fresh.id, () => exchange(fresh));
   aside.delete(fresh.id); // older than this, even where this changes nothing
   if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
-  if (fresh.id === "head") announce(held, fresh);
+  announce(held, fresh);
   replace(held, fresh);
 }
 

@@ -1,4 +1,4 @@
-// Everything here makes plain pages nicer; without it links and forms do the same work. A page loads what it has use for.
+// Everything here makes plain pages nicer; links and forms do the same work without. A page loads what it needs.
 import "./keys.js";
 import "./copy.js";
 import "./drafts.js";

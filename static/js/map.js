@@ -4,8 +4,8 @@ import { whenShown } from "./page.js";
 const watch = new IntersectionObserver(
   (seen) => {
     for (const { target, isIntersecting } of seen) {
-      const marks = document.querySelectorAll(`.map a[href="#${CSS.escape(target.id)}"]`);
-      for (const mark of marks) mark.toggleAttribute("data-seen", isIntersecting);
+      const mark = document.querySelector(`.map a[href="#${CSS.escape(target.id)}"]`);
+      mark?.toggleAttribute("data-seen", isIntersecting);
     }
   },
   { rootMargin: "-96px 0px -72px" },
