@@ -128,7 +128,7 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   settle();
   refocus(isDone && item && item !== held);
   const wrong = words("main [role=alert]:not([hidden]), .wrong");
-  say(wrong || [isPost && done(), words(".rep[aria-current] a")].filter(Boolean).join(". "));
+  say(wrong || [isPost && done(), words(".rep[aria-current] a")].filter(Boolean).join(". ").replace(".. ", ". "));
 });
 document.addEventListener("htmx:sendError", () => (part("failed").hidden = false));
 
