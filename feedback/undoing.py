@@ -21,6 +21,8 @@ _DONE_WORDS = {
     "label": "Labelled",
     "note": "Noted on",
     "own": "Handed over",
+    "take": "Took",
+    "let go": "Let go of",
     "resolve": "Resolved",
     "reopen": "Reopened",
     "duplicate": "Marked as duplicate:",
@@ -35,10 +37,10 @@ _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
 
 @dataclass(frozen=True, slots=True)
 class LastAction:
-    """What somebody did last and can still take back: the verb, to how many reports, the words of one, when."""
+    """What somebody did last and can still take back: what it was, to how many reports, the words of one, when."""
 
     action: str
-    verb: str
+    deed: str
     report_count: int
     subject: str
     at: datetime
@@ -56,7 +58,7 @@ class LastAction:
     @property
     def words(self) -> str:
         """What was done, for people: `Resolved “Called me Sophia”`, `Resolved 9 reports`."""
-        done = _DONE_WORDS.get(self.verb, "Changed")
+        done = _DONE_WORDS.get(self.deed, "Changed")
         if self.report_count > 1:
             return f"{done} {self.report_count} reports"
         said = self.subject if len(self.subject) <= 60 else f"{self.subject[:59].rstrip()}…"
@@ -82,7 +84,15 @@ def last_action(actor: Actor) -> LastAction | None:
     if found is None:
         return None
     count = TriageChange.objects.filter(action=found.action).values("feedback").distinct().count()
-    return LastAction(found.action, found.verb, count, found.feedback.notes or "", found.at)
+    return LastAction(found.action, _deed(found), count, found.feedback.notes or "", found.at)
+
+
+def _deed(change: TriageChange) -> str:
+    """The verb of a change, and for an owner who: oneself, nobody, or somebody else."""
+    if change.verb != "own":
+        return change.verb
+    owner = change.after.get("owner_id")
+    return "take" if owner == change.actor_id else "own" if owner else "let go"
 
 
 def only_report(action: str) -> str | None:

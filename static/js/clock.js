@@ -1,21 +1,20 @@
+// Where the viewer is, so that days on pages begin at their midnight.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone) document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax`;
+
 // Relative times stay true on a page that stays open. The words are those of core.rendering.ago.
 
-const RELATIVE = /^(now|just now|\d+ (?:min|h|d))( ago)?$/;
+const RELATIVE = /^((just )?now|\d+ (min|h|d)( ago)?)$/;
 
 setInterval(() => {
-  if (document.hidden) return;
-  for (const time of document.querySelectorAll("time[datetime]:not([data-until])")) {
-    const found = RELATIVE.exec(time.textContent);
-    if (found) show(time, Boolean(found[2]) || found[1] === "just now");
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    const shown = RELATIVE.exec(time.textContent);
+    const passed = (Date.now() - Date.parse(time.dateTime)) / 1000;
+    const words = shown && ago("until" in time.dataset ? -passed : passed);
+    const inSentence = shown?.[2] || shown?.[4];
+    if (words) time.textContent = !inSentence ? words : words === "now" ? "just now" : `${words} ago`;
   }
 }, 30000);
-
-function show(time, inSentence) {
-  const words = ago((Date.now() - Date.parse(time.dateTime)) / 1000);
-  if (!words) return;
-  const text = !inSentence ? words : words === "now" ? "just now" : `${words} ago`;
-  if (text !== time.textContent) time.textContent = text;
-}
 
 function ago(seconds) {
   if (seconds < 60) return "now";

@@ -1,12 +1,11 @@
 // The desk keeps its list while reports are opened beside it; the address says which one is open.
-import { adopt, say } from "./page.js";
+import { say } from "./page.js";
 
-const PARTS = ["desk-tabs", "desk-talk", "desk-report", "dock"];
-const FRESH = 20000;
 const ahead = new Map();
 const part = (id) => document.getElementById(id);
 const row = () => document.querySelector(".rep[aria-current]");
 const opened = () => new URLSearchParams(location.search).get("item");
+const swap = (html, ids) => window.htmx.swap(part("desk"), html, { swapStyle: "none" }, { selectOOB: ids });
 let leases;
 let bulks;
 let held = "";
@@ -14,8 +13,7 @@ let held = "";
 function settle() {
   const pane = new URLSearchParams(location.search).get("pane") ?? (opened() ? "talk" : "list");
   if (part("desk").dataset.pane !== pane) scrollTo(0, 0);
-  for (const panes of document.querySelectorAll(".bar[data-pane], .desk")) panes.dataset.pane = pane;
-  pane === "list" ? delete document.body.dataset.mode : (document.body.dataset.mode = "focus");
+  part("desk").dataset.pane = pane;
   for (const here of document.querySelectorAll("main [name=here]")) here.value = location.pathname + location.search;
   mark(opened());
   document.querySelector("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
@@ -26,17 +24,16 @@ function settle() {
   progress();
 }
 
-/** How far bulks are, as the later of page and line has it: an end may be told before the page that shows its beginning. */
-async function progress() {
+/** How far bulks are, as the later of page and line has it: an end may be told before its beginning is shown. */
+function progress() {
   const shown = part("bulks");
-  if (!bulks || Number(bulks.dataset.at) <= Number(shown.dataset.at)) return;
-  const isOver = shown.childElementCount && !bulks.childElementCount;
-  shown.replaceWith(bulks.cloneNode(true));
-  adopt(part("bulks"));
+  const told = bulks?.querySelector("#bulks");
+  if (!told || Number(told.dataset.at) <= Number(shown.dataset.at)) return;
+  const isOver = shown.childElementCount && !told.childElementCount;
+  swap(told.outerHTML, "#bulks");
   if (!isOver) return;
-  const page = await fetch(location.href).then((answer) => answer.text());
-  put(page, ["desk-views", "desk-rows", "desk-status", "desk-count"]);
-  say(document.querySelector("[data-said]")?.textContent ?? "");
+  const selectOOB = "#desk-views,#desk-rows,#desk-status,#desk-count";
+  window.htmx.ajax("GET", location.href, { source: part("desk"), swap: "none", selectOOB }).then(() => say(done()));
 }
 
 function mark(item) {
@@ -49,22 +46,22 @@ function mark(item) {
 /** Where the form of the report goes on to: the row below it, else the one above, else the list. */
 function lead() {
   const near = row() ? [row().nextElementSibling, row().previousElementSibling] : [document.querySelector(".rep")];
-  const [next, ...others] = near.map((each) => each?.querySelector("a")).filter(Boolean);
-  const end = new URL(next?.href ?? location.href);
-  if (!next) for (const key of ["item", "pane"]) end.searchParams.delete(key);
+  const hrefs = near.filter(Boolean).map((each) => each.querySelector("a").href);
+  const end = new URL(hrefs[0] ?? location.href);
+  if (!hrefs.length) for (const key of ["item", "pane"]) end.searchParams.delete(key);
   const field = document.querySelector("#triage [name=next]");
   if (field && row()) field.value = end.pathname + end.search;
-  for (const link of [next, ...others]) if (link) fetched(link.href);
+  for (const href of hrefs) fetched(href);
 }
 
 /** A report's part of the page, fetched once within 20 seconds; empty where it has to be asked for as a page. */
 function fetched(href) {
-  const known = ahead.get(href);
-  if (known && Date.now() - known.at < FRESH) return known.html;
+  if (ahead.has(href)) return ahead.get(href);
   const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
     .then((answer) => (answer.ok ? answer.text() : ""))
     .catch(() => "");
-  ahead.set(href, { at: Date.now(), html });
+  ahead.set(href, html);
+  setTimeout(() => ahead.get(href) === html && ahead.delete(href), 20000);
   return html;
 }
 
@@ -91,22 +88,13 @@ document.addEventListener(
     if (!html) return location.assign(href);
     history.replaceState({ htmx: true }, "");
     history.pushState({ htmx: true }, "", href);
-    put(html, PARTS);
+    swap(html, "#desk-tabs,#desk-talk,#desk-report,#dock");
+    settle();
+    refocus();
     say(row()?.querySelector("a").textContent ?? "");
   },
   true,
 );
-
-function put(html, ids) {
-  const page = new DOMParser().parseFromString(html, "text/html");
-  document.title = page.title;
-  for (const fresh of ids.map((id) => page.getElementById(id)).filter(Boolean)) {
-    part(fresh.id)?.replaceWith(fresh);
-    adopt(fresh);
-  }
-  settle();
-  refocus();
-}
 
 /** Focus that went with what was replaced comes back to the row, or to the pane where the list is not shown. */
 function refocus(goes) {
@@ -119,9 +107,8 @@ function refocus(goes) {
 
 // What htmx brings. A refusal is a page of the desk like any other, but no place to come back to.
 
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const { detail } = event;
-  if (!part("desk") || detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
   detail.shouldSwap = true;
   detail.isError = false;
 });
@@ -131,23 +118,24 @@ document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
   if (detail.history.path === here) detail.history.type = "replace";
 });
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
-  if (!part("desk")) return;
   const item = held;
+  const isPost = detail.requestConfig.verb === "post";
   const isDone = detail.successful && detail.xhr.status < 400;
   part("failed").hidden = detail.successful !== false || !detail.xhr.status;
-  if (detail.requestConfig.verb === "post") ahead.clear();
+  if (isPost) ahead.clear();
   if (isDone && detail.requestConfig.path.endsWith("/bulk/")) sessionStorage.removeItem("ticks");
   part("desk").ariaBusy = false;
   settle();
   refocus(isDone && item && item !== held);
-  const done = detail.requestConfig.verb === "post" ? words("[data-said]") : [];
   const wrong = words("main [role=alert]:not([hidden]), .wrong");
-  say((wrong.length ? wrong : [...done, ...words(".rep[aria-current] a")]).join(". "));
+  say(wrong || [isPost && done(), words(".rep[aria-current] a")].filter(Boolean).join(". ").replace(".. ", ". "));
 });
-const words = (selector) => [...document.querySelectorAll(selector)].map((each) => each.textContent.trim());
-document.addEventListener("htmx:sendError", () => part("failed")?.removeAttribute("hidden"));
+document.addEventListener("htmx:sendError", () => (part("failed").hidden = false));
 
-// Ticks survive paging; what is ticked on other pages goes along as hidden fields.
+const words = (selector) => [...document.querySelectorAll(selector)].map((each) => each.textContent.trim()).join(". ");
+const done = () => words("[data-said]");
+
+// Ticks survive paging: what is ticked on other pages goes along.
 
 const ticks = () => new Set(JSON.parse(sessionStorage.getItem("ticks") ?? "[]"));
 
@@ -158,34 +146,37 @@ document.addEventListener("change", ({ target }) => {
   sessionStorage.setItem("ticks", JSON.stringify([...all]));
   recall();
 });
-document.addEventListener("reset", (event) => {
-  if (event.target.id !== "bulk") return;
+document.addEventListener("reset", ({ target }) => {
+  if (target.id !== "bulk") return;
   sessionStorage.removeItem("ticks");
   setTimeout(recall);
 });
 
 function recall() {
-  const form = part("bulk");
-  const away = ticks();
-  const count = away.size;
-  for (const old of form.querySelectorAll("[data-away]")) old.remove();
-  for (const box of document.querySelectorAll(".rep input")) box.checked = away.delete(box.value);
-  for (const value of away) {
-    const field = Object.assign(document.createElement("input"), { type: "hidden", name: "feedback_ids", value });
-    field.dataset.away = "";
-    form.append(field);
-  }
-  form.toggleAttribute("data-on", count > 0);
-  form.querySelector("[data-ticked]").textContent = `${count} ticked`;
+  const all = ticks();
+  part("bulk").toggleAttribute("data-on", all.size > 0);
+  document.querySelector("[data-ticked]").textContent = `${all.size} ticked`;
+  for (const box of document.querySelectorAll(".rep input")) box.checked = all.has(box.value);
 }
+
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (target.id !== "bulk") return;
+  formData.delete("feedback_ids");
+  for (const id of ticks()) formData.append("feedback_ids", id);
+});
 
 // Who is where. An open report is held for two minutes, again while it is looked at, and given back when it is left.
 
 function hold() {
   const item = part("triage") && opened();
-  if (held && held !== item) lease(held, new URLSearchParams({ leave: 1 }));
-  if (item && item !== held) lease(item);
+  if (item === held) return;
+  leave();
+  if (item) lease(item);
   held = item;
+}
+
+function leave() {
+  if (held) lease(held, new URLSearchParams({ leave: 1 }));
 }
 
 function lease(item, body) {
@@ -197,17 +188,18 @@ function lease(item, body) {
 function tell() {
   if (!leases) return;
   for (const each of document.querySelectorAll(".rep")) {
-    const slot = each.querySelector("[data-lease]");
     const name = leases[each.id.slice(2)];
     each.toggleAttribute("data-held", Boolean(name));
-    slot.hidden = !name;
-    slot.lastElementChild.textContent = `${name} is here`;
+    show(each.querySelector("[data-lease]"), name && `${name} is here`);
   }
-  const note = part("held");
   const name = leases[opened()];
+  show(part("held"), name && `${name} has this report open too.`);
+}
+
+function show(note, text) {
   if (!note) return;
-  note.hidden = !name;
-  note.lastElementChild.textContent = `${name} has this report open too.`;
+  note.hidden = !text;
+  note.lastElementChild.textContent = text ?? "";
 }
 
 function listen() {
@@ -225,24 +217,16 @@ function listen() {
     say("Somebody else changed this report just now.");
   });
   hear("bulks", (data) => {
-    bulks = new DOMParser().parseFromString(data, "text/html").getElementById("bulks");
+    bulks = new DOMParser().parseFromString(data, "text/html");
     progress();
   });
   hear("gone", () => source.close());
   addEventListener("pagehide", () => {
     source.close();
-    if (held) lease(held, new URLSearchParams({ leave: 1 }));
+    leave();
   });
 }
 
-if (part("desk")) {
-  settle();
-  listen();
-  setInterval(() => held && !document.hidden && lease(held), 60000);
-  setInterval(() => {
-    for (const time of document.querySelectorAll("[data-until]")) {
-      const left = Math.max(0, Math.round((Date.parse(time.dateTime) - Date.now()) / 1000));
-      time.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
-    }
-  }, 1000);
-}
+settle();
+listen();
+setInterval(() => held && !document.hidden && lease(held), 60000);

@@ -1,17 +1,19 @@
-// The keyboard. Off while typing, in dialogs and menus, with modifiers and during a pending request.
+// The keyboard. What has a data-key is pressed, entered or opened by it; off while typing, in overlays and while a form
+// is under way.
 import { all, say, whenShown } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 const OVERLAYS = "dialog[open], [popover]:popover-open, details.menu[open]";
-let prefix = 0;
+const one = (selector) => document.querySelector(selector);
+let went = 0;
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.defaultPrevented) return;
-  if (inField(event) || inRoving(event) || inMenu(event)) return event.preventDefault();
-  if (event.key === "Escape") return closeMenus() || document.querySelector("#bulk[data-on]")?.reset();
+  if (inField(event) || inList(event)) return event.preventDefault();
+  if (event.key === "Escape") return closeMenus() || one("#bulk[data-on]")?.reset();
   if (event.ctrlKey || event.metaKey || event.altKey || event.getModifierState("AltGraph")) return;
-  if (event.target.closest(TYPING) || document.querySelector(OVERLAYS) || document.querySelector("form.htmx-request")) return;
-  if (plain(event.key)) event.preventDefault();
+  if (event.target.closest(TYPING) || one(OVERLAYS) || one("form.htmx-request")) return;
+  if (plain(event.key.toLowerCase())) event.preventDefault();
 });
 
 /** Keys that work where text is typed: send, and leave. */
@@ -20,10 +22,8 @@ function inField(event) {
   if (!field) return false;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && "submit" in field.dataset) {
     const verb = field.dataset.submit;
-    const button = field.form.querySelector(verb ? `button[value="${verb}"]` : ".btn[data-kind=primary]");
     // A click, not requestSubmit(button): htmx sends the name of the button that was clicked.
-    button ? button.click() : field.form.requestSubmit();
-    return true;
+    return press(field.form.querySelector(verb ? `button[value="${verb}"]` : ".btn[data-kind=primary]"));
   }
   if (event.key !== "Escape") return false;
   if (!cancel(field) && !closeMenus()) field.blur();
@@ -33,10 +33,10 @@ function inField(event) {
 /** A form that was opened under a message goes away again; what was typed stays a draft. */
 function cancel(inside) {
   const form = inside.closest(".rate");
-  const slot = form?.closest("[id^=form-]");
-  if (!slot) return false;
+  const opener = form?.closest(".msg, .call").querySelector(".msg-acts a");
+  if (!opener) return false;
   form.remove();
-  slot.closest(".msg, .call")?.querySelector(".msg-acts a")?.focus({ preventScroll: true });
+  opener.focus({ preventScroll: true });
   return true;
 }
 
@@ -50,108 +50,80 @@ document.addEventListener("click", (event) => {
 });
 
 function closeMenus() {
-  const menu = document.querySelector("details.menu[open]");
+  const menu = one("details.menu[open]");
   if (!menu) return false;
   menu.open = false;
   menu.querySelector("summary").focus();
   return true;
 }
 
-function inMenu(event) {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const menu = by && event.target.closest?.("details.menu[open]");
-  const stops = menu ? [...menu.querySelectorAll("summary, a, button")] : [];
-  stops.at((stops.indexOf(event.target) + by) % stops.length)?.focus();
-  return stops.length > 0;
-}
-
 function plain(key) {
-  if (prefix && Date.now() - prefix < 1200) {
-    prefix = 0;
-    return press(`[data-go="${CSS.escape(key)}"]`);
-  }
-  if (key === "g") return (prefix = Date.now()) > 0;
-  if (key === "?") return openSheet();
-  if (key === "/") return focus("#q");
-  return document.getElementById("talk") ? onThread(key) : onList(key);
-}
-
-function onThread(key) {
-  const jumps = { e: "error", r: "rating", t: "call" };
-  if (jumps[key.toLowerCase()]) return leap(jumps[key.toLowerCase()]);
-  if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
-  if (key === "o") return unfold();
-  return key === "f" && press(`#${reached()?.id} > .msg-by [form=fork]`);
-}
-
-function onList(key) {
-  const desk = document.querySelector("[data-desk]");
-  if (key === "j" || key === "k") return rove(document.querySelector("[data-roving]"), key === "j" ? 1 : -1, Boolean(desk));
+  const isSecond = Date.now() - went < 1200;
+  went = 0;
+  if (isSecond) return use(`g ${key}`);
+  if (key === "g") return (went = Date.now()) > 0;
+  if (key === "j" || key === "k") return move(key === "j" ? 1 : -1);
   if (key === "o") return open();
-  if (!document.getElementById("desk")) return false;
-  return onDesk(key);
+  if (key === "x") return tick();
+  if (key === "n") return free();
+  return use(key) || (key === "f" && press(reached()?.querySelector(":scope > .msg-by [form=fork]")));
 }
 
-/** Keys act on what is shown, so they wait until the report that was asked for is. */
-function onDesk(key) {
-  if (document.querySelector("#desk[aria-busy=true]")) return true;
-  const row = document.activeElement.closest(".rep") ?? document.querySelector(".rep[aria-current]") ?? document.querySelector(".rep");
-  if (key === "x") return press(row && `#${row.id} input`);
-  if (key === "n") return free(row);
-  if (document.querySelector("#bulk[data-on]")) {
-    if (key === "l") return unfoldMenu(document.querySelector("#bulk details"));
-    const verb = { e: "resolve", a: "own" }[key];
-    if (verb) return press(`#bulk [value=${verb}]`);
+/** What stands for a key, first among what is done to all that is ticked; at a report that is still to come, then. */
+function use(key) {
+  const named = `[data-key="${CSS.escape(key)}"]`;
+  const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
+  if (one("#desk[aria-busy=true]") && !found?.closest("#bulk, footer, .bar, header")) {
+    document.addEventListener("htmx:afterSettle", () => setTimeout(use, 0, key), { once: true });
+    return true;
   }
-  if (key === "l" || key === "m") return focus(key === "l" ? "#admin-label" : "#admin-note");
-  const found = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  return found?.matches("summary") ? unfoldMenu(found.parentElement) : press(`[data-key="${CSS.escape(key)}"]`);
-}
-
-/** The next report that nobody else has. */
-function free(row) {
-  const rows = [...document.querySelectorAll(".rep")];
-  const after = rows.slice(row?.matches("[aria-current]") ? rows.indexOf(row) + 1 : 0);
-  const link = after.find((each) => !each.matches("[data-held], [data-owned]"))?.querySelector("a");
-  link?.focus();
-  link ? link.click() : say("Others hold the rest of this page");
+  if (!found) return false;
+  if (found.matches("summary")) {
+    found.parentElement.open = true;
+    found.parentElement.querySelector(":is(input, button):not([type=hidden])")?.focus();
+  } else if (found.matches(TYPING)) {
+    found.focus();
+    found.setSelectionRange(found.value.length, found.value.length);
+  } else found.click();
   return true;
 }
 
-function unfoldMenu(menu) {
-  menu.open = true;
-  menu.querySelector(":is(input, button):not([type=hidden])")?.focus();
-  return true;
-}
-
-function openSheet() {
-  document.getElementById("keys")?.showPopover();
-  return true;
-}
-
-function press(selector) {
-  const found = selector && document.querySelector(selector);
+function press(found) {
   found?.click();
   return Boolean(found);
 }
 
-function focus(selector) {
-  const found = document.querySelector(selector);
-  found?.focus();
-  found?.setSelectionRange(found.value.length, found.value.length);
-  return Boolean(found);
-}
-
 function open() {
-  const link = document.activeElement.closest("[data-roving] a");
-  link?.click();
-  return Boolean(link);
+  const details = document.activeElement.closest("details") ?? reached()?.querySelector("details");
+  if (details) details.open = !details.open;
+  return Boolean(details) || press(document.activeElement.closest("[data-roving] a"));
 }
 
-// Lists are one stop of the tab key; inside them arrows, j and k move.
+function tick() {
+  const row = document.activeElement.closest(".rep") ?? one(".rep[aria-current]") ?? one(".rep");
+  return press(row?.querySelector("input"));
+}
+
+/** The next report that nobody else has. */
+function free() {
+  const below = one(".rep[aria-current]") ? ".rep[aria-current] ~ " : "";
+  const link = one(`${below}.rep:not([data-held], [data-owned]) a`);
+  link?.focus();
+  if (!press(link) && one("#desk")) say("Others hold the rest of this page");
+  return true;
+}
+
+// Lists are one stop of the tab key; inside them, and in menus, arrows move. So do j and k in the list of a page.
+
+const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
+
+function inList(event) {
+  const list = ARROWS[event.key] && event.target.closest?.("[data-roving], details.menu[open]");
+  return Boolean(list && event.target.closest("a, button, summary") && rove(list, ARROWS[event.key]));
+}
 
 function stops(list) {
-  return [...list.querySelectorAll(list.matches("table") ? ".title a" : "a")];
+  return [...list.querySelectorAll(list.matches("table") ? ".title a" : "a, button")];
 }
 
 function rove(list, by, opens = false) {
@@ -161,30 +133,21 @@ function rove(list, by, opens = false) {
   const open = links.findIndex((link) => link.closest("[aria-current]"));
   const from = at < 0 ? open : opens && open < 0 ? at - by : at;
   const next = links[Math.max(0, Math.min(links.length - 1, from + by))];
-  settle(list, next);
+  settle(links, next);
   next.focus();
   if (opens && links.indexOf(next) !== from) next.click();
   return true;
 }
 
-function settle(list, current) {
-  for (const link of stops(list)) link.setAttribute("tabindex", link === current ? "0" : "-1");
-}
-
-function inRoving(event) {
-  const list = event.target.closest?.("[data-roving]");
-  const by = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 }[event.key];
-  return Boolean(list && by && event.target.closest("a") && rove(list, by));
-}
-
-function prepare(list) {
-  const links = stops(list);
-  settle(list, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
+function settle(links, current) {
+  for (const link of links) link.setAttribute("tabindex", link === current ? "0" : "-1");
 }
 
 whenShown((root) => {
-  const list = root.closest?.("[data-roving]");
-  [...all("[data-roving]", root), ...(list && list !== root ? [list] : [])].forEach(prepare);
+  for (const list of new Set([...all("[data-roving]", root), root.closest("[data-roving]")])) {
+    const links = list ? stops(list) : [];
+    settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
+  }
 });
 
 // A transcript is walked by turns, and leapt through by what went wrong, what was rated and what was called.
@@ -194,10 +157,7 @@ const KINDS = {
   rating: ".msg-form:has(.margin[aria-label^=Rating])",
   call: ".call",
 };
-
-function turns() {
-  return [...document.querySelectorAll("#talk > .msg[data-index]")];
-}
+const turns = () => [...document.querySelectorAll("#talk > .msg[data-index]")];
 
 /** Where reading starts, below the bars. */
 function edge() {
@@ -209,9 +169,9 @@ function reached() {
   return focused ?? turns().find((turn) => turn.getBoundingClientRect().bottom > edge() + 8);
 }
 
-function step(by) {
+function move(by) {
   const list = turns();
-  if (!list.length) return false;
+  if (!list.length) return rove(one("[data-roving]"), by, Boolean(one("#desk")));
   const at = reached();
   const isAhead = by > 0 && at && !at.contains(document.activeElement) && below(at);
   const next = list[list.indexOf(at) + (isAhead ? 0 : by)];
@@ -225,27 +185,17 @@ function leap(kind) {
   const found = [...document.querySelectorAll(`#talk :is(${KINDS[kind]})`)];
   if (!found.length) return false;
   const at = found.indexOf(leapt?.isConnected ? leapt : document.activeElement.closest(KINDS[kind]));
-  const next = at >= 0 ? found[(at + 1) % found.length] : (found.find(below) ?? found[0]);
-  leapt = next;
-  arrive(next);
-  say(`${found.indexOf(next) + 1} of ${found.length}`);
+  leapt = at >= 0 ? found[(at + 1) % found.length] : (found.find(below) ?? found[0]);
+  arrive(leapt);
+  say(`${found.indexOf(leapt) + 1} of ${found.length}`);
   return true;
 }
 
-function below(element) {
-  return element.getBoundingClientRect().top > edge() - 8;
-}
+const below = (element) => element.getBoundingClientRect().top > edge() - 8;
 
 function arrive(element) {
   const target = element.matches("details") ? element.querySelector("summary") : element;
-  if (!target.matches("summary")) target.tabIndex = -1;
+  if (target === element) target.tabIndex = -1;
   target.focus({ preventScroll: true });
   element.scrollIntoView({ block: "start" });
-}
-
-function unfold() {
-  const details = document.activeElement.closest("details") ?? reached()?.querySelector("details");
-  if (!details) return false;
-  details.open = !details.open;
-  return true;
 }

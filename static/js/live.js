@@ -1,27 +1,20 @@
 // A transcript that is kept as the server has it. Every event carries the token behind it, so a broken line resumes there.
 import { adopt, all, say } from "./page.js";
 
+const SECRET = "[name=csrfmiddlewaretoken]";
 const talk = document.querySelector("[data-live]");
-const NEAR_END = 96;
 let source = null;
 let token = null;
 let wait = 1000;
-let isGone = false;
 
-if (talk) {
-  connect();
-  addEventListener("pagehide", () => source?.close());
-  addEventListener("pageshow", (event) => event.persisted && connect());
-  document.body.addEventListener("htmx:afterSettle", (event) => event.detail.elt?.matches("#write, #asked") && afresh());
-}
-
-/** What a sent form brought back may be older than what the line told meanwhile: a new line begins with the head. */
-function afresh() {
-  source?.close();
-  connect();
-}
+connect();
+addEventListener("pagehide", () => source.close());
+addEventListener("pageshow", (event) => event.persisted && connect());
+// What a sent form brought back may be older than what the line told meanwhile: a new line begins with the head.
+document.body.addEventListener("htmx:afterSettle", ({ target }) => target.matches("#write, #asked") && connect());
 
 function connect() {
+  source?.close();
   const url = new URL(talk.dataset.live, location.href);
   if (token) url.searchParams.set("token", token);
   source = new EventSource(url);
@@ -35,7 +28,6 @@ function connect() {
 
 /** The browser reconnects by itself; only a refused line is ours to try again, or to give up. */
 function again() {
-  if (isGone) return;
   setTimeout(async () => ((await isRefused()) ? gone() : connect()), wait);
   wait = Math.min(wait * 2, 30000);
 }
@@ -58,47 +50,47 @@ function listen(name, work) {
     const stays = atEnd();
     work(event.data);
     if (stays) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
-    document.dispatchEvent(new CustomEvent("heddle:changed"));
   });
 }
 
+/** What the line brought, with the form token of this page. */
 function parse(html) {
   const box = document.createElement("template");
   box.innerHTML = html;
+  for (const secret of all(SECRET, box.content)) secret.value = document.querySelector(SECRET).value;
   return [...box.content.children];
 }
 
 /** Who reads at the end is kept there, but not who is filling in a form somewhere above it. */
 function atEnd() {
-  if (document.activeElement.closest(".rate")) return false;
-  return innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END;
+  return !document.activeElement.closest(".rate") && innerHeight + scrollY > document.documentElement.scrollHeight - 96;
 }
 
 /** Put an article where its number says, or in the place of the one that it replaces. */
 function place(article) {
   const held = document.getElementById(article.id);
   document.getElementById("silence")?.remove();
-  if (held && isBusy(held)) return put(article, place);
+  if (held && isBusy(held)) return aside.set(article.id, () => place(article));
   if (held?.matches(".msg")) return replace(held, article);
-  const index = Number(article.dataset.index);
-  const later = [...talk.querySelectorAll(":scope > .msg[data-index]")].find((other) => Number(other.dataset.index) > index);
+  const later = turns().find((other) => number(other) > number(article));
   talk.insertBefore(article, later ?? document.getElementById("asked"));
   adopt(article);
 }
 
+const turns = () => [...talk.querySelectorAll(":scope > .msg[data-index]")];
+const number = (article) => Number(article.dataset.index);
+
 function drop(index) {
-  for (const article of talk.querySelectorAll(":scope > .msg[data-index]")) {
-    if (Number(article.dataset.index) >= index) article.remove();
-  }
+  for (const article of turns()) if (number(article) >= index) article.remove();
 }
 
-/** Exchange an element with an id for its newer self, unless nothing but the form token has changed. */
+/** Exchange an element with an id for its newer self, unless nothing has changed. */
 function exchange(fresh) {
   const held = fresh.id && document.getElementById(fresh.id);
-  if (held && isBusy(held)) return put(fresh, exchange);
+  if (held && isBusy(held)) return aside.set(fresh.id, () => exchange(fresh));
   aside.delete(fresh.id); // older than this, even where this changes nothing
   if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
-  if (fresh.id === "head") announce(held, fresh);
+  announce(held, fresh);
   replace(held, fresh);
 }
 
@@ -109,23 +101,16 @@ function isBusy(held) {
   return held.matches(".htmx-request") || held.querySelector(".htmx-request") !== null;
 }
 
-function put(fresh, work) {
-  aside.set(fresh.id, () => work(fresh));
-}
-
-document.addEventListener("htmx:afterRequest", () => setTimeout(takeUp, 50));
-
-function takeUp() {
+document.addEventListener("htmx:afterRequest", () => {
   const waiting = [...aside.values()];
   aside.clear();
-  waiting.forEach((work) => work());
-}
+  for (const work of waiting) work();
+});
 
-const SECRET = /(name="csrfmiddlewaretoken" value=")[^"]*/g;
 const seen = new WeakMap();
 
 function telling(element) {
-  if (!seen.has(element)) seen.set(element, element.outerHTML.replace(SECRET, "$1"));
+  if (!seen.has(element)) seen.set(element, element.outerHTML);
   return seen.get(element);
 }
 
@@ -136,10 +121,8 @@ function tells(held, fresh) {
 }
 
 function announce(held, fresh) {
-  const [before, after] = [held, fresh].map((head) => head.querySelector("#status"));
-  if (!after || before?.dataset.status === after.dataset.status) return;
-  const words = { roboto_turn: "The agent is answering", user_turn: "The answer is finished" };
-  say(words[after.dataset.status] ?? after.textContent.trim());
+  const [before, after] = [held, fresh].map((head) => head.querySelector("#status")?.dataset.said);
+  if (after !== before) say(after);
 }
 
 /** What the reader has opened, typed or focused stays as it is. */
@@ -147,7 +130,6 @@ function replace(held, fresh) {
   aside.delete(fresh.id);
   const focus = remember(held);
   telling(fresh);
-  keepSecrets(fresh);
   keepOpen(held, fresh);
   keepTyped(held, fresh);
   held.replaceWith(fresh);
@@ -155,14 +137,9 @@ function replace(held, fresh) {
   focus?.(fresh);
 }
 
-function keepSecrets(fresh) {
-  const secret = document.querySelector("input[name=csrfmiddlewaretoken]")?.value;
-  if (secret) for (const input of all("input[name=csrfmiddlewaretoken]", fresh)) input.value = secret;
-}
-
 function keepOpen(held, fresh) {
   for (const details of all("details[open][id]", held)) {
-    const twin = fresh.querySelector(`#${CSS.escape(details.id)}`);
+    const twin = namesake(details, fresh);
     if (!twin) continue;
     twin.open = true;
     const [loaded, empty] = [details, twin].map((call) => call.querySelector(".call-io"));
@@ -172,15 +149,21 @@ function keepOpen(held, fresh) {
 
 function keepTyped(held, fresh) {
   for (const form of all("[id^=form-]", held)) {
-    if (form.children.length) fresh.querySelector(`#${CSS.escape(form.id)}`)?.replaceWith(form);
+    if (form.children.length) namesake(form, fresh)?.replaceWith(form);
   }
   for (const field of all("textarea[id], input[id]", held)) {
-    const twin = fresh.querySelector(`#${CSS.escape(field.id)}`);
+    const twin = namesake(field, fresh);
     if (!twin || twin === field) continue;
     field.placeholder = twin.placeholder;
     twin.replaceWith(field);
   }
 }
+
+function namesake(element, root) {
+  return root.querySelector(`#${CSS.escape(element.id)}`);
+}
+
+const reachable = (root) => all("a[href], button, summary, input, textarea, [tabindex]", root);
 
 /** Moving a node takes its focus away, so it is given back: to itself, its namesake, or what stands in its place. */
 function remember(held) {
@@ -198,17 +181,10 @@ function remember(held) {
   };
 }
 
-function reachable(root) {
-  return all("a[href], button, summary, input, textarea, [tabindex]", root);
-}
-
 function gone() {
-  isGone = true;
   source.close();
   for (const form of all("#asked, #write")) form.remove();
-  say("This thread is gone, or no longer yours to read");
-  const note = document.createElement("p");
-  note.className = "fault";
-  note.textContent = "This thread is gone, or no longer yours to read. What you see is the last that was sent.";
-  talk.append(note);
+  const words = "This thread is gone, or no longer yours to read. What you see is the last that was sent.";
+  say(words);
+  talk.append(Object.assign(document.createElement("p"), { className: "fault", textContent: words }));
 }

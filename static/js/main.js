@@ -1,13 +1,11 @@
-// Everything here makes plain pages nicer; without it links and forms do the same work. A page loads what it has use for.
+// Everything here makes plain pages nicer; links and forms do the same work without. A page loads what it needs.
 import "./keys.js";
 import "./copy.js";
 import "./drafts.js";
 import "./clock.js";
-import "./zone.js";
 
-const has = (selector) => document.querySelector(selector) !== null;
+const has = (selector) => document.querySelector(selector);
 
 if (has("[data-live]")) import("./live.js");
-if (has(".msg-form, .rate")) import("./rate.js");
 if (has(".map")) import("./map.js");
 if (has("#desk")) import("./desk.js");

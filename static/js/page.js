@@ -20,6 +20,6 @@ export function all(selector, root = document) {
 
 /** Let htmx know markup that did not come through it. */
 export function adopt(element) {
-  window.htmx?.process(element);
+  window.htmx.process(element);
   element.dispatchEvent(new CustomEvent("htmx:load", { bubbles: true, detail: { elt: element } }));
 }

@@ -56,7 +56,17 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     if npm is None:
         live.missing("npm, for axe-core,")
     folder = tmp_path_factory.mktemp("axe")
-    command = [str(npm), "install", "--no-save", "--no-audit", "--no-fund", "--prefix", str(folder), "axe-core"]
+    command = [
+        str(npm),
+        "install",
+        "--no-save",
+        "--prefer-offline",
+        "--no-audit",
+        "--no-fund",
+        "--prefix",
+        str(folder),
+        "axe-core",
+    ]
     source = Path(folder, "node_modules/axe-core/axe.min.js")
     try:
         subprocess.run(command, check=True, capture_output=True, timeout=90)

@@ -102,39 +102,6 @@ def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
     expect(page.locator("#triage [value=resolve]")).to_be_visible()
 
 
-def test_nine_alike_are_resolved_at_once_and_taken_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    thread_id = complaints(empty, 9, "Alike")
-    complaints(empty, 2, "Other")
-    page = visit("admin").page
-    page.goto("/feedback/?q=is:open")
-    page.keyboard.press("/")
-    page.keyboard.type("Alike")
-    page.keyboard.press("Enter")
-    expect(page.locator(".rep")).to_have_count(9)
-    expect(page.locator("#q")).to_be_focused()
-    page.keyboard.press("Escape")
-    page.keyboard.press("j")
-    shows(page, "Alike 8")
-    page.keyboard.press("x")
-    expect(page.locator("#bulk")).to_contain_text("1 ticked")
-    page.keyboard.press("Escape")
-    expect(page.locator("#bulk")).to_be_hidden()
-    for number in range(8, -1, -1):
-        shows(page, f"Alike {number}")
-        page.keyboard.press("x")
-        if number:
-            page.keyboard.press("j")
-    expect(page.locator("#bulk")).to_contain_text("9 ticked")
-    page.keyboard.press("e")
-    expect(page.locator("#said")).to_contain_text("Resolved 9 reports")
-    expect(page.locator(".rep")).to_have_count(0)
-    expect(page.locator("#bulk")).to_be_hidden()
-    page.keyboard.press("z")
-    expect(page.locator("#said")).to_contain_text("Taken back: 9 changes.")
-    expect(page.locator(".rep")).to_have_count(9)
-    assert not any(each["resolved"] for each in stored(empty, thread_id))
-
-
 def test_ticks_survive_paging_and_refusals(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 55)
     visitor = visit("admin")
@@ -154,6 +121,11 @@ def test_ticks_survive_paging_and_refusals(empty: Heddle, visit: Callable[..., V
     page.click("#bulk [value=resolve]")
     expect(page.locator("#said")).to_contain_text("Resolved 2 reports")
     expect(page.locator(".rep")).to_have_count(4)
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("#bulk")).to_contain_text("1 ticked")
+    page.keyboard.press("Escape")
+    expect(page.locator("#bulk")).to_be_hidden()
 
 
 def test_back_forward_and_a_copied_address_show_the_same_screen(
@@ -211,6 +183,60 @@ def test_the_report_asked_for_last_is_the_one_that_is_shown(empty: Heddle, visit
     late[0].fallback()
     page.wait_for_timeout(300)
     shows(page, "Complaint 1")
+
+    # And keys that are typed ahead of it wait for it.
+    slow: list[Route] = []
+    is_slow = True
+    page.route(
+        "**/feedback/?*item=*",
+        lambda line: slow.append(line) if is_slow and line.request.resource_type == "fetch" else line.fallback(),
+    )
+    page.keyboard.press("e")
+    shows(page, "Complaint 0")
+    page.keyboard.press("k")
+    page.keyboard.press("e")
+    is_slow = False
+    for line in slow:
+        line.fallback()
+    expect(page.locator("#said")).to_contain_text("Resolved “Complaint 2”")
+
+
+def test_a_press_never_gets_lost_nor_means_what_stood_there_before(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """While one is under way no button can be pressed, an older undo least of all; what comes is ready at once."""
+    thread_id = complaints(empty, 3)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep a").first.click()
+    shows(page, "Complaint 2")
+    page.click("#triage [value='own me']")
+    expect(page.locator("#desk-status")).to_contain_text("Took “Complaint 2”")
+    slow: list[Route] = []
+    page.route("**/feedback/fb_*/", lambda line: slow.append(line), times=1)
+    page.click("#triage [value=resolve]")
+    undo = page.locator("#desk-status button:has-text('Undo')")
+    expect(undo).to_be_disabled()
+    expect(page.locator("#triage button:enabled")).to_have_count(0)
+    slow[0].continue_()
+    undo.click()
+    expect(page.locator("#said")).to_contain_text("Taken back.")
+    shows(page, "Complaint 2")
+    expect(page.locator("#triage [value=own]")).to_be_visible()  # taken it was before, and stays so
+    assert not stored(empty, thread_id)[0]["resolved"]
+
+    # Quicker than any hand: pressed in the moment in which the report shows.
+    page.evaluate(
+        """new MutationObserver((_, watch) => {
+          if (!document.querySelector("#desk-report .words").textContent.includes("Complaint 1")) return;
+          watch.disconnect();
+          document.querySelector("#triage [value=resolve]").click();
+        }).observe(document.getElementById("desk"), { childList: true, subtree: true })"""
+    )
+    loads: list[Page] = []
+    page.on("load", lambda whole: loads.append(whole))
+    page.click("#triage [value=resolve]")
+    shows(page, "Complaint 0")
+    expect(page.locator("#said")).to_contain_text("Resolved “Complaint 1”")
+    assert loads == []
 
 
 def test_what_was_fetched_ahead_is_shown_without_asking(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

@@ -1,10 +1,9 @@
-"""Two admins at one desk, what comes back by itself, and what is done behind the page."""
+"""Two admins at one desk, and what is done behind the page."""
 
-import time
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.desk import complaints, empty, shows, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit
@@ -20,10 +19,13 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
         page.goto("/feedback/?q=is:open")
         page.keyboard.press("j")
         shows(page, "Complaint 0")
+    button = mine.page.locator("#triage [value=resolve]")
+    where = button.bounding_box()
     theirs.page.fill("#admin-note", "Bea's words")
     theirs.page.click("#triage [value=note] >> visible=true")
     expect(theirs.page.locator("#said")).to_contain_text("Noted on")
-    expect(mine.page.locator("#changed")).to_be_visible()
+    expect(mine.page.locator("#changed")).to_be_in_viewport()
+    assert button.bounding_box() == where  # nothing moves under the pointer
     mine.page.keyboard.press("m")
     mine.page.keyboard.type("My words")
     mine.page.click("#triage [value=note] >> visible=true")
@@ -70,27 +72,6 @@ def test_who_is_where_is_seen_at_once_and_n_goes_around_them(empty: Heddle, visi
     shows(mine, "Complaint 1")
 
 
-def test_what_was_put_off_comes_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    thread_id = complaints(empty, 1)
-    page = visit("admin").page
-    page.goto("/feedback/")
-    feedback_id = stored(empty, thread_id)[0]["feedback_id"]
-    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
-    snooze = {"verb": "snooze", "arguments": {"until": until}}
-    empty.call("admin", "POST", f"admin/feedback/{feedback_id}/actions", snooze)
-    page.reload()
-    expect(page.locator(".desk-list")).to_contain_text("No report matches.")
-    page.wait_for_timeout(3200)
-    page.reload()
-    expect(page.locator(".rep")).to_contain_text("snoozed, due")
-    page.locator(".views a", has_text="Due").click()
-    expect(page.locator(".views [aria-current]")).to_have_text("Due 1")
-    page.locator(".rep a").click()
-    page.click("#triage [value=wake]")
-    expect(page.locator("#said")).to_contain_text("Woke")
-    expect(page.locator(".rep")).to_have_count(0)
-
-
 def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 2)
     visitor = visit("admin")
@@ -124,8 +105,9 @@ def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Calla
 
 
 def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    """With how far it is, and taken back as the one thing that it was."""
-    complaints(empty, 250, "Crowd")
+    """Taken back as the one thing that it was; what could not be done is told row by row; and it can be stopped."""
+    heddle = empty
+    complaints(heddle, 250, "Crowd")
     visitor = visit("admin")
     page = visitor.page
     page.goto("/feedback/?q=is:open")
@@ -140,6 +122,35 @@ def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Ca
     page.keyboard.press("z")
     expect(page.locator("#desk-count")).to_have_text("250 open")
     expect(page.locator(".rep")).to_have_count(50)
+
+    page.goto("/feedback/?q=Crowd")
+    page.locator(".rep input").first.check()
+    page.keyboard.press("e")
+    expect(page.locator("#desk-count")).to_have_text("249 open")
+    everything(page)
+    page.click("#bulk [value=reopen]")
+    page.click("#desk-status summary:has-text('249 of 250 stayed as they were')")
+    expect(page.locator("#desk-status li")).to_have_count(20)
+    expect(page.locator("#desk-status li").first).to_contain_text("This report is open.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#desk-count")).to_have_text("250 open")
+
+    busy = [heddle.start("alice", "[[sleep 60]]", wait=False) for _ in range(8)]  # as many as the worker can do at once
+    everything(page)
+    page.click("#bulk [value='own']")
+    expect(page.locator("#bulks")).to_contain_text("0 of 250")
+    page.click("#bulks button")
+    expect(page.locator("#desk-status")).to_contain_text("Stopped after 0 of 250.")
+    expect(page.locator("#bulks form")).to_have_count(0)
+    for each in busy:
+        heddle.call("alice", "POST", f"threads/{each}/cancel")
+
+
+def everything(page: Page) -> None:
+    """Tick all that match, and open the menu of what else can be done to it."""
+    page.locator(".rep input").first.check()
+    page.check("#bulk [name=all]")
+    page.click("#bulk summary[aria-label='More bulk actions']")
 
 
 def test_an_address_that_leads_nowhere_says_so_in_the_page(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

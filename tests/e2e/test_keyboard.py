@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.hands import press_until
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -13,15 +14,6 @@ CALLS = '[[call calculate {"expression": "6 * 7"}]] [[call calculate {"expressio
 
 def focused(page: Page, selector: str) -> bool:
     return bool(page.evaluate("selector => document.activeElement.matches(selector)", selector))
-
-
-def press_until(page: Page, key: str, selector: str, times: int = 40) -> None:
-    """Press a key until the focus is there."""
-    for _ in range(times):
-        if focused(page, selector):
-            return
-        page.keyboard.press(key)
-    raise AssertionError(f"{selector} is not reached with {key}")
 
 
 def test_sign_in_open_a_thread_find_what_went_wrong_and_rate_it(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -93,7 +93,7 @@ def test_c13_c49_tools_stand_by_server_and_are_found_by_every_word(browser_of, p
     publish(tool("park", "Finds a place."), server="parking")
     alice = browser_of("alice")
     page = get(alice, "/catalogue/")
-    assert page.one("a", data_go="c")["aria-current"] == "page"
+    assert page.one("a", data_key="g c")["aria-current"] == "page"
     bands = [band.words for band in page.all("th", scope="rowgroup")]
     assert bands == ["bikes", "demo everybody's, read-only", "heddle everybody's, read-only", "parking"]
     assert names(get(alice, "/catalogue/?q=WHEEL")) == ["fix"]

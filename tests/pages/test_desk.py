@@ -20,7 +20,7 @@ def test_the_desk_is_for_admins(browser_of: Browser, who: People, name: str) -> 
     client = browser_of(name)
     page = get(client, DESK, 403)
     assert "Only platform admins" in page.one("main").words and "report 0" not in page.text
-    assert page.none("a", data_go="f")
+    assert page.none("a", data_key="g f")
     before = UserFeedback.objects.values().get()
     for path in ("bulk/", "undo/", "views/", f"{report.feedback_id}/", f"{report.feedback_id}/lease/"):
         sent = {"verb": "resolve", "feedback_ids": [report.feedback_id], "name": "x", "q": "is:open"}

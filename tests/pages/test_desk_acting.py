@@ -135,6 +135,7 @@ def test_reopening(browser_of: Browser, who: People) -> None:
 def test_taking_letting_go_and_taking_over(browser_of: Browser, who: People) -> None:
     report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
     page = then(client, press(client, opened(client, report), "own me"))
+    assert told(page) == ["Took “report 0”"]
     assert "yours" in page.id("triage").words and page.id("triage").one("button", data_key="a").words == "Let go a"
     assert page.id("dock").one("button", value="own").words == "Let go"
     other = opened(client_of(bea), report)
@@ -142,6 +143,7 @@ def test_taking_letting_go_and_taking_over(browser_of: Browser, who: People) -> 
     then(client_of(bea), press(client_of(bea), other, "own me"))
     assert Triage.objects.get().owner == bea.user
     page = then(client_of(bea), press(client_of(bea), opened(client_of(bea), report), "own"))
+    assert told(page) == ["Let go of “report 0”"]
     assert "unclaimed" in page.id("triage").words and Triage.objects.get().owner is None
 
 

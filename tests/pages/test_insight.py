@@ -55,7 +55,7 @@ def plot(page: Node, title: str) -> Node:
 def test_it_is_for_admins(browser_of: Browser, name: str) -> None:
     """B133; and nobody else is told of the place."""
     page = get(browser_of(name), INSIGHT, 403)
-    assert page.none("a", data_go="i")
+    assert page.none("a", data_key="g i")
 
 
 @time_machine.travel(NOW, tick=False)
