@@ -19,6 +19,10 @@ TABLE = (
 
 @pytest.fixture
 def crowded(heddle: Heddle) -> str:
+    return crowd(heddle)
+
+
+def crowd(heddle: Heddle) -> str:
     """A thread with everything in it that is wider than a phone."""
     said = [
         {"role": "user", "content": LONG},
@@ -50,7 +54,11 @@ def test_no_screen_goes_sideways(heddle: Heddle, visit: Callable[..., Visit], cr
         "/catalogue/tools/demo__echo/",
         "/catalogue/tools/demo__flaky/export/?dialect=ctp",
     ]
-    paths += ["/feedback/", f"/threads/{crowded}/messages/3/rate/"]
+    alike = heddle.call("admin", "GET", f"admin/feedback?thread_id={crowd(heddle)}")["items"][0]["feedback_id"]
+    for number in range(4):  # among few reports no word that two share tells anything
+        heddle.rate("alice", heddle.start("alice", f"Number {number}"), 1, "positive")
+    panes = [f"/feedback/?q=is:open&item={alike}&pane={pane}" for pane in ("list", "talk", "report")]
+    paths += ["/feedback/", *panes, f"/threads/{crowded}/messages/3/rate/"]
     for path in paths:
         page.goto(path)
         assert sideways(page) == 0, path
