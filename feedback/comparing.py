@@ -97,7 +97,7 @@ def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
     if words:
         weight = sum(weights[word] for word in words)
         reasons.append(f"both say {_listed(words[:5])}")
-        score += min(weight, 8)
+        score += min(weight, 8 if len(words) > 1 else 1)  # one word alone is chance
         is_strong = is_strong or (len(words) > 1 and weight >= _STRONG_WORDS)
     if one.thread == other.thread:
         reasons.append("in the same thread")

@@ -74,6 +74,15 @@ def test_what_has_nothing_in_common_is_not_shown(rate, like):
     assert like(one) == []
 
 
+def test_one_word_alone_makes_no_two_reports_alike(rate, like):
+    one = rate("alice", notes="The canoe leaks", categories=["slow"])
+    rate("bob", notes="What a wonderful canoe", sentiment="positive")
+    other = rate("bob", notes="This canoe came late", categories=["slow"])
+    for number in range(30):  # so that it is a rare word
+        rate("bob", notes=f"Number {number}", sentiment="positive")
+    assert like(one) == [(other.feedback_id, ["both say canoe", "both negative: slow"])]
+
+
 def test_words_that_everybody_says_explain_nothing(rate, like):
     one = rate("alice", notes="customers unhappy")
     for _ in range(9):
