@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from accounts.rights import Right, require_admin
 from core import paging
 from core.api import Endpoint, data, describe, record, records
-from core.errors import NotFound
+from core.errors import InvalidRequest, NotFound
 from feedback import capture, finding, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
 from threads.access import standing_for, thread_for
@@ -57,9 +57,12 @@ class OneFeedback(Endpoint):
 
     @describe(takes=TriageIn, gives=FullFeedbackOut, summary="Triage a report (H8)")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
-        triage.report_for(self.actor, feedback_id)
-        expected = request.headers.get("If-Match")
-        return record(triage.update(self.actor, feedback_id, self.parse(TriageIn), expected=expected))
+        try:
+            body = self.parse(TriageIn)
+        except InvalidRequest:
+            triage.report_for(self.actor, feedback_id)  # who may not ask, and what is not there, come first
+            raise
+        return record(triage.update(self.actor, feedback_id, body, expected=request.headers.get("If-Match")))
 
 
 def _tagged(response: HttpResponse, version: str) -> HttpResponse:

@@ -139,6 +139,11 @@ def test_an_unknown_report_is_not_found(api, report, unknown):
         assert refusal_of(response)[:2] == (404, "RobotoNotFoundException")
 
 
+def test_who_may_not_ask_and_what_is_not_there_come_before_what_is_wrong(api, path):
+    assert refusal_of(api("alice").put(path, {"resolved": "perhaps"}))[0] == 403
+    assert refusal_of(api("admin").put("admin/feedback/fb_unknown", {"resolved": "perhaps"}))[0] == 404
+
+
 def test_every_change_is_recorded_with_before_and_after_and_a_repeat_is_none(api, who, path):
     for _ in range(2):
         data_of(api("admin").put(path, {"resolved": True, "admin_label": "bug"}))
