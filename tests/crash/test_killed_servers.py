@@ -104,6 +104,23 @@ def test_a_server_process_that_falls_over_is_started_again_with_its_worker(
     assert held(thread) == held(alice.thread(thread))
 
 
+def test_a_server_that_is_asked_to_stop_while_it_starts_ends(embedded: live.Served) -> None:
+    """SIGTERM before the process that answers is there to hear it: `docker stop` need not wait for its patience."""
+    embedded.kill("server")
+    embedded.start("server", "manage.py", "serve", "--port", str(embedded.port), "--no-prepare")
+    starting = embedded.processes.pop("server")
+    children = Path(f"/proc/{starting.pid}/task/{starting.pid}/children")
+    while not children.read_text():
+        time.sleep(0.05)
+    starting.terminate()
+    try:
+        starting.wait(timeout=20)
+    finally:
+        if starting.poll() is None:
+            os.killpg(starting.pid, signal.SIGKILL)
+            starting.wait()
+
+
 def test_a_second_server_on_the_same_port_does_not_start(embedded: live.Served) -> None:
     """The server's library shares its port: two of them would each answer some of the requests."""
     second = embedded.manage("serve", "--port", str(embedded.port), check=False)

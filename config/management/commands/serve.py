@@ -79,6 +79,7 @@ def _arguments(host: str, port: int) -> list[str]:
         f"--backpressure={threads}",
         "--no-ws",
         "--respawn-failed-workers",
+        "--workers-kill-timeout=8",  # a process that is asked to stop while it starts does not hear it
         "--log-level=error",
         "config.wsgi:application",
     ]
