@@ -5,9 +5,11 @@ import re
 import secrets
 import shlex
 import sys
+import tempfile
+from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NoReturn, Self
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -32,7 +34,7 @@ class Env(BaseSettings):
     debug: bool = False
     secret_key: SecretStr | None = None
     data_dir: Path = BASE_DIR / "var"
-    public_url: str = ""
+    public_url: str = Field("", pattern=r"^$|^https?://.")
     port: int | None = Field(None, ge=1, le=65535, validation_alias=AliasChoices("PORT", "HEDDLE_PORT"))
     hosts: Words = ()
     https: bool = False
@@ -90,7 +92,7 @@ class Env(BaseSettings):
             name, _, command = line.partition("=")
             words = shlex.split(command)
             if not words or not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", name.strip()):
-                raise ValueError("mcp_commands must have name=command on each line")
+                raise ValueError("must have name=command on each line")
             found[name.strip()] = tuple(words)
         return found
 
@@ -105,13 +107,17 @@ class Env(BaseSettings):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.heartbeat_seconds * 2 > self.lease_seconds:
-            raise ValueError("heartbeat_seconds must be at most half of lease_seconds, or a busy worker loses its turn")
+            raise ValueError(
+                "HEDDLE_HEARTBEAT_SECONDS must be at most half of HEDDLE_LEASE_SECONDS, or a busy worker loses its turn"
+            )
         profiles.parse(self.model_profiles, self.default_profile)
         if self.mode == "production":
             if self.secret_key is None or len(self.secret_key.get_secret_value()) < 32:
-                raise ValueError("secret_key must be set, with at least 32 characters, when mode is production")
+                raise ValueError("HEDDLE_SECRET_KEY must be set, with at least 32 characters, in production")
             if not self.hosts:
-                raise ValueError("hosts must name the host names that are served when mode is production")
+                raise ValueError("HEDDLE_HOSTS must name the host names that are served, in production")
+        if self.database_url and not self.database_url.startswith(("postgres", "sqlite:")):
+            raise ValueError("DATABASE_URL must begin with postgresql:// (or sqlite:///, without REDIS_URL)")
         if bool(self.redis_url) != bool(self.database_url.startswith("postgres")):
             raise ValueError("DATABASE_URL (postgresql://...) and REDIS_URL go together: set both, or neither")
         return self
@@ -162,16 +168,38 @@ class Env(BaseSettings):
 def load() -> Env:
     """Read the environment, or stop the start with one sentence a mistake."""
     try:
-        return Env(_secrets_dir=_secrets_dir())
+        env = Env(_secrets_dir=_secrets_dir())
+        if env.is_embedded:
+            _try_to_write(env.data_dir)
     except ValidationError as problem:
-        lines = [f"  {_variable(error['loc'])}: {error['msg']}" for error in problem.errors(include_input=False)]
-        sys.exit("Heddle cannot start: the environment is not right.\n" + "\n".join(lines))
+        _stop(_sentence(error["loc"], error["msg"]) for error in problem.errors(include_input=False))
+    except OSError as problem:
+        _stop([f"HEDDLE_DATA_DIR: {env.data_dir} cannot be written to ({problem.strerror})"])
+    return env
+
+
+def _try_to_write(folder: Path) -> None:
+    """Raises `OSError`. Tried, not looked up: a volume may be read-only or full whatever the rights say."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def _secrets_dir() -> str | None:
-    return os.environ.get("HEDDLE_SECRETS_DIR")
+    folder = os.environ.get("HEDDLE_SECRETS_DIR")
+    if folder and not Path(folder).is_dir():
+        _stop([f"HEDDLE_SECRETS_DIR: {folder} is no folder"])
+    return folder
 
 
-def _variable(loc: tuple[int | str, ...]) -> str:
-    name = str(loc[0]) if loc else "settings"
-    return name if name.isupper() else f"HEDDLE_{name.upper()}"
+def _stop(sentences: Iterable[str]) -> NoReturn:
+    sys.exit("Heddle cannot start: the environment is not right.\n" + "\n".join(f"  {each}" for each in sentences))
+
+
+def _sentence(loc: tuple[int | str, ...], message: str) -> str:
+    """What is wrong with several settings together has no place of its own, and names them itself."""
+    message = message.removeprefix("Value error, ")
+    if not loc:
+        return message
+    name = str(loc[0])
+    return f"{name if name.isupper() else f'HEDDLE_{name.upper()}'}: {message}"

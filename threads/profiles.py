@@ -90,11 +90,11 @@ def parse(lines: Sequence[str], default: str = "") -> tuple[Profile, ...]:
     for line in lines:
         name, model, options = _parsed(line)
         if name in found or name == SIMULATED:
-            raise ValueError(f"model_profiles: the name {name!r} is taken")
+            raise ValueError(f"HEDDLE_MODEL_PROFILES: the name {name!r} is taken")
         found[name] = model, options
     _check_fallbacks({name: options.fallback for name, (_, options) in found.items()})
     if default and default not in (*found, SIMULATED):
-        raise ValueError(f"default_profile: {default!r} is none of the model_profiles")
+        raise ValueError(f"HEDDLE_DEFAULT_PROFILE: {default!r} is none of HEDDLE_MODEL_PROFILES")
     default = default or next(iter(found), SIMULATED)
     found[SIMULATED] = SIMULATED, Options()
     return tuple(
@@ -120,22 +120,22 @@ def named(profile_id: str | None) -> Profile:
 def _parsed(line: str) -> tuple[str, str, Options]:
     match = _LINE.fullmatch(line.strip())
     if match is None:
-        raise ValueError(f"model_profiles: {line.partition('?')[0][:80]!r} {SHAPE}")
+        raise ValueError(f"HEDDLE_MODEL_PROFILES: {line.partition('?')[0][:80]!r} {SHAPE}")
     name, model = match["name"], match["model"]
     try:
         pairs = parse_qsl(match["options"] or "", keep_blank_values=True, strict_parsing=bool(match["options"]))
     except ValueError:
-        raise ValueError(f"model_profiles: {name!r} {SHAPE}") from None
+        raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} {SHAPE}") from None
     given = dict(pairs)
     if len(given) < len(pairs):
-        raise ValueError(f"model_profiles: {name!r} gives an option twice")
+        raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} gives an option twice")
     try:
         options = Options.model_validate(given)
     except ValidationError as problem:
-        raise ValueError(f"model_profiles: {name!r} {_sentence(problem)}") from None
+        raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} {_sentence(problem)}") from None
     if (options.base_url or options.key_env or options.key_file) and model.partition(":")[0] not in OWN_WIRES:
         raise ValueError(
-            f"model_profiles: {name!r} base_url, key_env and key_file are for {', '.join(OWN_WIRES)}; "
+            f"HEDDLE_MODEL_PROFILES: {name!r} base_url, key_env and key_file are for {', '.join(OWN_WIRES)}; "
             "other providers read their own variables"
         )
     return name, model, options
@@ -153,11 +153,12 @@ def _sentence(problem: ValidationError) -> str:
 def _check_fallbacks(fallbacks: Mapping[str, str]) -> None:
     for name, fallback in fallbacks.items():
         if fallback and fallback not in fallbacks:
-            raise ValueError(f"model_profiles: {name!r} falls back to {fallback!r}, which is no other line")
+            raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} falls back to {fallback!r}, which is no other line")
         seen = [name]
         while fallback:
             if fallback in seen:
-                raise ValueError(f"model_profiles: the fallbacks {' -> '.join([*seen, fallback])} go in a circle")
+                circle = " -> ".join([*seen, fallback])
+                raise ValueError(f"HEDDLE_MODEL_PROFILES: the fallbacks {circle} go in a circle")
             seen.append(fallback)
             fallback = fallbacks[fallback]
 

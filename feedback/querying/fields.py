@@ -32,7 +32,7 @@ class QueryField:
 def nearest(name: str) -> str:
     """What would be right in place of a name that is no field."""
     [*close] = difflib.get_close_matches(name, FIELDS, n=1, cutoff=0.6)
-    better = f"did you mean {close[0]}:?" if close else f"the fields are {', '.join(FIELDS)}"
+    better = f"did you mean {close[0]}:?" if close else f"the fields are {', '.join(FIELDS)}."
     return f"there is no field {name}; {better} Quote it to look for the words"
 
 

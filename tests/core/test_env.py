@@ -66,16 +66,22 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_MODEL_PROFILES", "a=openai:x, b", "name=provider:model"),
         ("HEDDLE_MODEL_PROFILES", "a=openai:x?temperature=warm", "'a' temperature: "),
         ("HEDDLE_MODEL_PROFILES", "a=openai:x?fallback=b", "'a' falls back to 'b', which is no other line"),
-        ("HEDDLE_DEFAULT_PROFILE", "quick", "none of the model_profiles"),
-        ("HEDDLE_HEARTBEAT_SECONDS", "20", "half of lease_seconds"),
+        ("HEDDLE_DEFAULT_PROFILE", "quick", "\n  HEDDLE_DEFAULT_PROFILE: 'quick' is none of HEDDLE_MODEL_PROFILES"),
+        ("HEDDLE_HEARTBEAT_SECONDS", "20", "half of HEDDLE_LEASE_SECONDS"),
         ("DATABASE_URL", "postgresql://h/db", "go together"),
         ("REDIS_URL", "redis://h/0", "go together"),
+        ("DATABASE_URL", "mysql://h/db", "\n  DATABASE_URL must begin with postgresql://"),
+        ("HEDDLE_PUBLIC_URL", "heddle.example.org", "HEDDLE_PUBLIC_URL"),
+        ("HEDDLE_SECRETS_DIR", "/nowhere/at/all", "HEDDLE_SECRETS_DIR: /nowhere/at/all is no folder"),
+        ("HEDDLE_DATA_DIR", "/proc/heddle", "HEDDLE_DATA_DIR: /proc/heddle cannot be written to"),
+        ("HEDDLE_DATA_DIR", __file__, "cannot be written to (File exists)"),
     ],
 )
 def test_a_bad_value_stops_the_start_with_a_sentence_that_names_it(refusal, variable, value, said):
     message = refusal(**{variable: value})
     assert message.startswith("Heddle cannot start")
     assert said in message
+    assert "HEDDLE_SETTINGS" not in message and "Value error" not in message
 
 
 def test_every_mistake_is_told_at_once(refusal):
@@ -84,9 +90,9 @@ def test_every_mistake_is_told_at_once(refusal):
 
 
 def test_production_needs_a_key_of_its_own_and_its_names(refusal, load):
-    assert "secret_key" in refusal(HEDDLE_MODE="production")
-    assert "secret_key" in refusal(HEDDLE_SECRET_KEY="k" * 31)
-    assert "hosts" in refusal(HEDDLE_SECRET_KEY=KEY)
+    assert "HEDDLE_SECRET_KEY" in refusal(HEDDLE_MODE="production")
+    assert "HEDDLE_SECRET_KEY" in refusal(HEDDLE_SECRET_KEY="k" * 31)
+    assert "HEDDLE_HOSTS" in refusal(HEDDLE_SECRET_KEY=KEY)
     assert load(HEDDLE_HOSTS="heddle.example.org").mode == "production"
 
 

@@ -1,7 +1,9 @@
 """Servers die and come back, all of them or one, rudely or politely: nothing accepted is lost or done twice."""
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -99,4 +101,47 @@ def test_a_server_process_that_falls_over_is_started_again_with_its_worker(
     assert embedded.processes["server"].poll() is None
     assert roles(thread) == ["user", "assistant"]
     assert len(text_of(thread.latest_message).split()) == 120
+    assert held(thread) == held(alice.thread(thread))
+
+
+def test_a_server_that_is_asked_to_stop_while_it_starts_ends(embedded: live.Served) -> None:
+    """SIGTERM before the process that answers is there to hear it: `docker stop` need not wait for its patience."""
+    embedded.kill("server")
+    embedded.start("server", "manage.py", "serve", "--port", str(embedded.port), "--no-prepare")
+    starting = embedded.processes.pop("server")
+    children = Path(f"/proc/{starting.pid}/task/{starting.pid}/children")
+    while not children.read_text():
+        time.sleep(0.05)
+    starting.terminate()
+    try:
+        starting.wait(timeout=20)
+    finally:
+        if starting.poll() is None:
+            os.killpg(starting.pid, signal.SIGKILL)
+            starting.wait()
+
+
+def test_a_second_server_on_the_same_port_does_not_start(embedded: live.Served) -> None:
+    """The server's library shares its port: two of them would each answer some of the requests."""
+    second = embedded.manage("serve", "--port", str(embedded.port), check=False)
+    assert second.returncode == 1
+    assert f"cannot listen on 127.0.0.1, port {embedded.port}: Address already in use" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_whoever_kills_the_server_alone_kills_its_process_that_answers_too(
+    embedded: live.Served, alice: Caller
+) -> None:
+    """Or what is left goes on answering on its port, and the next start finds the port taken."""
+    thread = alice.start(f"Slowly. {LONG}")
+    some_words(alice, thread)
+    parent = embedded.processes.pop("server")
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    with contextlib.suppress(OSError):
+        while True:
+            socket.create_connection(("127.0.0.1", embedded.port), timeout=1).close()
+            time.sleep(0.05)
+    embedded.start_server("--no-prepare")
+    run(thread)
     assert held(thread) == held(alice.thread(thread))

@@ -76,7 +76,7 @@ def test_fallbacks_may_form_a_chain():
     ],
 )
 def test_a_bad_line_is_refused_by_name(lines, said):
-    with pytest.raises(ValueError, match=r"^model_profiles: ") as refused:
+    with pytest.raises(ValueError, match=r"^HEDDLE_MODEL_PROFILES: ") as refused:
         profiles.parse(lines)
     assert said in str(refused.value)
 
@@ -87,6 +87,6 @@ def test_a_bad_line_is_refused_by_name(lines, said):
      "a=openai:x?key_file=sk-very-secret", "a=openai:x?base_url=sk-very-secret", "a=openai:x?sk-very-secret"],
 )  # fmt: skip
 def test_a_refusal_never_shows_what_may_be_a_key(line):
-    with pytest.raises(ValueError, match=r"^model_profiles: ") as refused:
+    with pytest.raises(ValueError, match=r"^HEDDLE_MODEL_PROFILES: ") as refused:
         profiles.parse([line])
     assert "secret" not in str(refused.value)
