@@ -73,7 +73,6 @@ NODE = {
 SCHEMAS = st.recursive(SCALARS, _grown, max_leaves=8).map(lambda schema: {**schema, "$defs": {"node": NODE}})
 
 
-@pytest.mark.pure
 @pure
 @given(schema=SCHEMAS, seed=st.integers(0, 2**53))
 def test_what_is_made_fits_its_schema_and_is_made_again_C102_C103(schema, seed):
@@ -82,7 +81,6 @@ def test_what_is_made_fits_its_schema_and_is_made_again_C102_C103(schema, seed):
     assert json.dumps(value) == json.dumps(making.made(schema, Source(seed)))
 
 
-@pytest.mark.pure
 @pure
 @given(
     pattern=st.from_regex(r"\A(\^?([a-c]|\\d|\[a-f\]|\(x\|yz\)|\.)([?*+]|\{1,3\})?){1,5}\$?\Z"), seed=st.integers(0, 99)
@@ -99,7 +97,6 @@ def test_a_text_is_one_that_its_pattern_finds(pattern, seed):
         matching.text_found_by("(" * 3, Source(seed))
 
 
-@pytest.mark.pure
 def test_no_order_of_hashes_and_no_clock_takes_part_C102():
     """The same in processes that hash texts in other ways."""
     told = (
