@@ -66,8 +66,12 @@ def _turn(item: pytest.Item) -> int:
 
 @pytest.fixture(scope="session", autouse=True)
 def static_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Collected static files of our own: a fresh checkout has none, and pages name them by their hashes."""
-    with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static")):
+    """Collected static files of our own: a fresh checkout has none, and pages name them by their hashes.
+
+    They are looked for when they are asked for: every client of a test is an application of its own, and the look at
+    all of them when it starts would be a fifth of the run.
+    """
+    with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static"), WHITENOISE_AUTOREFRESH=True):
         call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["ext"])
         yield
 
