@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HOLDING_STREAMS = ("pages/test_live.py", "pages/test_live_shared.py")
 """A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
 streams are proven against a live server, in tests/sdk/test_streams.py."""
-SERVERS = ("chaos", "full", "embedded", "e2e")
+SERVERS = ("chaos", "full", "embedded", "e2e/test_axe.py", "e2e")
 """What live tests share, in the order in which it is begun: what cannot be divided first, so that many short tests are
 left for whichever worker has nothing else to do. A chaos run takes both cores, and a browser beside it waits longer
 than any reader would: the one is over before the other begins."""
@@ -60,8 +60,9 @@ def _server_of(item: pytest.Item, place: Path) -> str:
 
 
 def _turn(item: pytest.Item) -> int:
+    """Where a test stands in that order; whatever needs no server comes last."""
     group = item.get_closest_marker("xdist_group")
-    return SERVERS.index(group.args[0].partition("/")[0]) if group else len(SERVERS)
+    return next(n for n, name in enumerate((*SERVERS, "")) if (group.args[0] if group else "").startswith(name))
 
 
 @pytest.fixture(scope="session", autouse=True)
