@@ -14,6 +14,7 @@ from django.http import HttpResponse
 from django.test import Client, override_settings
 
 from tests import live, people
+from tests.on_services import PURE
 
 pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
 # A password hash that is slow on purpose would be most of what the tests do; tests/accounts looks at the real one.
@@ -21,37 +22,57 @@ django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHash
 ROOT = Path(__file__).resolve().parent.parent
 
 
-PURE = ("threads", "feedback", "contract", "architecture", "providers")
-"""Folders whose tests say the same whatever the database is."""
 HOLDING_STREAMS = ("pages/test_live.py", "pages/test_live_shared.py")
 """A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
 streams are proven against a live server, in tests/sdk/test_streams.py."""
+SERVERS = ("chaos", "full", "embedded", "e2e/test_axe.py", "e2e")
+"""What live tests share, in the order in which it is begun: what cannot be divided first, so that many short tests are
+left for whichever worker has nothing else to do. A chaos run takes both cores, and a browser beside it waits longer
+than any reader would: the one is over before the other begins."""
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups as soon as it is its turn
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what need not run twice, and keep what shares a server together on one worker of xdist."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # xdist reads the groups as soon as it is its turn
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark what need not run twice, keep what shares a server together on one worker of xdist, and begin with that."""
     for item in items:
         place = item.path.relative_to(ROOT / "tests")
-        if place.parts[0] in PURE or place.as_posix() in HOLDING_STREAMS:
+        if place.parts[0] in PURE or place.as_posix() in HOLDING_STREAMS or not _may_ask_the_database(item):
             item.add_marker("pure")
         if item.get_closest_marker("live"):
             item.add_marker(pytest.mark.xdist_group(_server_of(item, place)))
+    yield
+    items.sort(key=_turn)
+
+
+def _may_ask_the_database(item: pytest.Item) -> bool:
+    """Whoever does not ask for the database is refused the first query."""
+    return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"} & set(item.fixturenames))
 
 
 def _server_of(item: pytest.Item, place: Path) -> str:
-    """Which server a live test shares with others. They stay on one worker, which starts that server once."""
-    if place.parts[0] in ("e2e", "chaos"):
-        return "alone"  # a chaos run takes both cores, and a browser beside it waits longer than any reader would
-    call = getattr(item, "callspec", None)
-    way = call.params.get("served") if call else None
-    return f"{place.parts[0]} {way}" if way else place.parts[0]
+    """Which server a live test shares with others. They stay on one worker, which starts that server once.
+
+    The journeys of browsers take longest: they are shared out by files, and each worker has a server for its share.
+    """
+    if place.parts[0] == "e2e":
+        return place.as_posix()
+    return "chaos" if place.parts[0] == "chaos" else str(item.callspec.params["served"])
+
+
+def _turn(item: pytest.Item) -> int:
+    """Where a test stands in that order; whatever needs no server comes last."""
+    group = item.get_closest_marker("xdist_group")
+    return next(n for n, name in enumerate((*SERVERS, "")) if (group.args[0] if group else "").startswith(name))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def static_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Collected static files of our own: a fresh checkout has none, and pages name them by their hashes."""
-    with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static")):
+    """Collected static files of our own: a fresh checkout has none, and pages name them by their hashes.
+
+    They are looked for when they are asked for: every client of a test is an application of its own, and the look at
+    all of them when it starts would be a fifth of the run.
+    """
+    with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static"), WHITENOISE_AUTOREFRESH=True):
         call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["ext"])
         yield
 

@@ -24,6 +24,7 @@ from tests import elsewhere
 from tests.conftest import data_of, refusal_of
 from tests.receiver import Reply, receiving, silent_port
 
+pytestmark = pytest.mark.pure  # wires and processes; how connections are stored is told in test_connect_tools.py
 V1 = "/v1/catalogue"
 CONNECTION = f"{V1}/servers/far/connection"
 REFRESH = f"{V1}/servers/far/refresh"

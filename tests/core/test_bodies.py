@@ -13,8 +13,6 @@ from core import bodies
 from core.errors import InvalidRequest
 from core.wire import Body, Patch
 
-pytestmark = pytest.mark.pure
-
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 texts = st.text(characters, max_size=8)
 values = st.recursive(

@@ -10,7 +10,6 @@ import pytest
 
 from config import env
 
-pytestmark = pytest.mark.pure
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "k" * 32
 

@@ -7,8 +7,6 @@ import time_machine
 
 from core import ids
 
-pytestmark = pytest.mark.pure
-
 
 def test_keys_sort_by_birth_and_never_repeat():
     keys = [ids.new_key() for _ in range(2000)]

@@ -10,7 +10,6 @@ from core import outbound
 from core.errors import NoAnswer, TargetRefused
 from tests.receiver import Reply, receiving, silent_port
 
-pytestmark = pytest.mark.pure
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 
 

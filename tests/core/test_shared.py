@@ -7,8 +7,6 @@ import pytest
 
 from core.shared import LONGEST, SharedTexts
 
-pytestmark = pytest.mark.pure
-
 
 def test_whoever_asks_meanwhile_waits_for_the_first_and_gets_the_same() -> None:
     texts, made, may_end = SharedTexts(4), [], threading.Event()

@@ -4,8 +4,6 @@ import pytest
 
 from core import sse
 
-pytestmark = pytest.mark.pure
-
 
 def parsed(raw):
     """Events as a browser reads them: (name, data, id)."""

@@ -4,11 +4,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from core.turnstile import Turnstile
-
-pytestmark = pytest.mark.pure
 
 
 def test_never_more_than_its_width_are_inside_and_an_accident_gives_the_place_back() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.visiting import Heddle, Visit, sideways
+from tests.e2e.visiting import Heddle, Visit, sideways, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
@@ -83,7 +83,7 @@ def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crow
     def only(shown: object) -> None:
         for pane in (listed, talk, report):
             expect(pane).to_be_visible() if pane is shown else expect(pane).to_be_hidden()
-        assert sideways(page) == 0
+        wait_until(lambda: sideways(page) == 0)
 
     only(listed)
     expect(page.locator("#dock")).to_be_hidden()

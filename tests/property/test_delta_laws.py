@@ -20,7 +20,7 @@ with warnings.catch_warnings():
     from roboto.ai.agent_thread.record import AgentThreadRecord
 
 law = settings(
-    max_examples=15,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -17,7 +17,7 @@ from feedback.wire import FeedbackIn, TriageIn
 from tests import make
 
 law = settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
