@@ -69,7 +69,7 @@ def log(actor: Actor, world: World, *, limit: int, page_token: str | None) -> Lo
     """A page of a world's calls in order (C120). What a thread called is shown to those who may see that call."""
     rows = Call.objects.visible_to(actor).filter(world=world).select_related("created_by")
     if page_token:
-        rows = rows.filter(pk__gt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(pk__gt=paging.decode(page_token, int)[0])
     found = list(rows.order_by("pk")[: limit + 1])
     next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
     return LogPageOut(items=[_line(row) for row in found[:limit]], next_token=next_token)

@@ -112,7 +112,7 @@ def listed(org_id: int, status: str | None, *, limit: int, page_token: str | Non
             raise InvalidRequest(f"status: must be one of {', '.join(World.Status.values)}")
         rows = rows.in_status(status, timezone.now())  # type: ignore[attr-defined]
     if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
     found = list(rows.order_by("-pk")[: limit + 1])
     next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
     return WorldPageOut(items=[world_out(world) for world in found[:limit]], next_token=next_token)

@@ -71,8 +71,8 @@ def _answer(world: World, tool: WorldTool | None, name: str, arguments: Any) -> 
     except remembering.Full:
         said = f"This world remembers {remembering.MAX_ENTITIES} things already. A hard reset clears them."
         return results.fail("EXECUTION_ERROR", said, {"reason": "world_full"}), None
-    if isinstance(answer, ToolResult):
-        return answer, None
+    if isinstance(answer, answering.Refusal):
+        return answer.result, answer.source
     if reason := results.problem_of(answer.value):
         return results.fail("EXECUTION_ERROR", f"The output would be {reason}."), None
     return results.ok(answer.value, warnings=answer.warnings), answer.source
