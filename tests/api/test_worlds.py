@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from catalogue.models import Call, World
 from catalogue.results import CODES
-from catalogue.worlds import fixtures, keeping, making
+from catalogue.worlds import fixtures, keeping, making, remembering
 from catalogue.worlds.drawing import Source
 from tests import make
 from tests.catalogue.speaking import MINIMAL
@@ -407,6 +407,27 @@ def test_the_state_tells_what_was_done(world):
     assert state["history"][-1] == {"step": 23, "action": "read", "noun": "user", "id": made["id"]}
 
 
+def test_a_world_remembers_so_much_and_no_more(world, monkeypatch):
+    """Decision 012: so many things, so much of each and of all together; what is there is still read and changed."""
+    played = world("stateful")
+    first = played.output("create_user", {"name": "Ann"})
+    monkeypatch.setattr(remembering, "MAX_ENTITIES", 1)
+    answer = played.call("create_user", {"name": "Bea"})
+    assert answer["result"]["error"]["details"] == {"reason": "world_full"}
+    assert played.output("update_user", {"user_id": first["id"], "name": "Bea"})["name"] == "Bea"
+    monkeypatch.setattr(remembering, "MAX_ENTITIES", 1000)
+    monkeypatch.setattr(remembering, "MAX_BYTES", 3000)
+    for _ in range(2):
+        answer = played.call("create_user", {"name": "x" * 2000})
+    assert answer["result"]["error"]["details"] == {"reason": "world_full"}
+    monkeypatch.setattr(remembering, "MAX_ENTITY_BYTES", 500)
+    answer = played.call("create_user", {"name": "x" * 500})
+    assert answer["result"]["metadata"]["warnings"] == ["the answer was too large to be remembered"]
+    assert len(played.get("state")["entities"]["user"]) == 2
+    played.post("reset", {"hard": True})
+    assert played.output("create_user", {"name": "Cid"})["name"] == "Cid"
+
+
 # Failures
 
 
@@ -630,6 +651,14 @@ def test_the_list_is_newest_first_and_pages(world, api):
     assert rest["next_token"] is None
     assert data_of(api("eve").get(WORLDS))["items"] == []
     assert refusal_of(api("alice").get(f"{WORLDS}?status=odd"))[0] == 400
+
+
+def test_the_list_reads_the_names_of_tools_and_not_their_schemas(world, api):
+    world()
+    with CaptureQueriesContext(connection) as captured:
+        [item] = data_of(api("alice").get(WORLDS))["items"]
+    assert item["tools"] == sorted(NAMES)
+    assert not [query for query in captured if "put_schema" in query["sql"]]
 
 
 def test_ten_more_worlds_and_calls_cost_no_more_queries(world, api):
