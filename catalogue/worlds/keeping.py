@@ -9,10 +9,9 @@ from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from catalogue import dialects, naming, tools
-from catalogue.importing import refused
+from catalogue.importing import check_tool, refused
 from catalogue.models import Tool, World, WorldAnswer, WorldEntity, WorldTool
 from catalogue.record import ToolProblem
-from catalogue.schema_rules import check_tool_schema
 from catalogue.wire_worlds import StateOut, WorldIn, WorldOut, WorldPageOut, WorldToolsIn
 from core import ids, paging
 from core.actor import Actor
@@ -206,12 +205,8 @@ def _inline(body: WorldToolsIn) -> WorldTool:
     """A foreign tool that no catalogue holds; its own name is what it is called by."""
     try:
         found = dialects.read(dialects.dialect_named(body.dialect or ""), body.tool)
+        check_tool(found)
         content = found.content
-        check_tool_schema(content.input_schema, "/input_schema", is_input=True)
-        if content.output_schema is not None:
-            check_tool_schema(content.output_schema, "/output_schema", is_input=False)
-        if not naming.is_tool(found.name):
-            raise ToolProblem("invalid_tool", "/name", "must be 1 to 128 letters, digits, _ . -")
         server = body.server or found.server or ""
         if server and not naming.is_server(server):
             raise ToolProblem("invalid_server", "/server", "is no name of a server")

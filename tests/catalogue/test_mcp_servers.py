@@ -368,6 +368,11 @@ class TestBadServers:
         assert refusal_of(response)[0] == 400 and response.json()["details"]["reason"] == "too_many_tools"
         assert not Tool.objects.filter(server__name="far").exists()
 
+    def test_a_tool_that_no_database_keeps_is_refused_and_the_others_are_taken(self, rude, refresh):
+        rude.tools = [tool("act"), tool("nul", description="a\x00b"), tool("far", _meta={"heddle/tags": ["\x00"]})]
+        drift = refresh(partial=True)
+        assert drift["new"] == ["act"] and {each["name"] for each in drift["refused"]} == {"nul", "far"}
+
     def test_a_list_that_does_not_end(self, rude, api):
         rude.on_list = {"tools": [], "nextCursor": "again"}
         assert "does not end" in refusal_of(api("alice").post(REFRESH, {}))[2]
