@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Length
 
 from catalogue import results, validating
 from catalogue.models import Call, World, WorldFixture, WorldTool
@@ -53,10 +54,12 @@ def take_recorded(actor: Actor, world: World, body: RecordedIn) -> int:
         known = {(row.tool, row.match) for row in present}
         room, bytes_left = min(body.limit, MAX_FIXTURES - len(present)), MAX_BYTES - sum(map(_size, present))
         calls = Call.objects.filter(Q(thread_id="") | Q(created_by=actor.user_id), org=world.org_id, world=None)
+        # What is too large is not even read.
+        calls = calls.alias(size=Length("answer")).filter(size__lte=4 * _MAX_TAKEN)
         calls = calls.filter(tool__in={name for _, name in own}).order_by("-pk")
         taken: list[WorldFixture] = []
         for outcome in (Call.Outcome.SUCCESS, Call.Outcome.ERROR):
-            for call in calls.filter(outcome=outcome)[: body.limit * 10].iterator():
+            for call in calls.filter(outcome=outcome)[: body.limit * 10].iterator(chunk_size=100):
                 tool = own.get((call.server, call.tool))
                 row = _from_call(world, tool, call) if tool and len(taken) < room else None
                 if row is None or (row.tool, row.match) in known or _size(row) > min(_MAX_TAKEN, bytes_left):

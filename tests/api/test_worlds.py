@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from catalogue.models import Call, World
 from catalogue.results import CODES
-from catalogue.worlds import fixtures, keeping, making, remembering
+from catalogue.worlds import calling, fixtures, keeping, making, remembering
 from catalogue.worlds.drawing import Source
 from tests import make
 from tests.catalogue.speaking import MINIMAL
@@ -577,6 +577,22 @@ def test_the_log_tells_every_call_in_order_C120(world):
     assert log[2]["output"] is None and log[2]["error"]["code"] == "MISSING_REQUIRED"
     page = played.get("calls?limit=2")
     assert played.get(f"calls?page_token={page['next_token']}")["items"] == log[2:]
+
+
+def test_a_page_of_the_log_is_shorter_where_its_lines_are_long_C120(world, monkeypatch):
+    played = world("examples")
+    played.post("fixtures", {"fixtures": [{"tool": "crm__ping", "output": "x" * 2000}]})
+    made = [played.call("ping")["call_id"] for _ in range(5)]
+    monkeypatch.setattr(calling, "MAX_PAGE_BYTES", 5000)
+    found, token, pages = [], "", 0
+    while token is not None:
+        page = played.get(f"calls?page_token={token}" if token else "calls")
+        found, token, pages = found + [line["call_id"] for line in page["items"]], page["next_token"], pages + 1
+    assert (found, pages) == (made, 3)
+    monkeypatch.setattr(calling, "MAX_PAGE_BYTES", 10)
+    assert len(played.get("calls")["items"]) == 1, "one line at least, or nobody would ever get on"
+    Call.objects.update(answer=None)
+    assert played.get("calls?limit=1")["items"][0]["output"] is None, "one that has only begun is told as well"
 
 
 def test_a_played_call_is_found_by_its_id_C134(world, api):

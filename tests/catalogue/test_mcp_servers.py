@@ -440,7 +440,6 @@ class TestBadServers:
         """A few kilobytes that come to a gigabyte stay a few kilobytes."""
         refresh()
 
-
         def packed(http: Any, asked: Any) -> None:
             said = {"jsonrpc": "2.0", "id": asked["id"], "result": {"content": []}}
             body = gzip.compress(json.dumps(said).encode() + b" " * 30_000_000)

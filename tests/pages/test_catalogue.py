@@ -198,7 +198,9 @@ def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, pub
 
 
 def test_only_a_stricter_rule_may_break_a_caller(browser_of, publish):
-    bare, ruled = ({"type": "object", "properties": {"ride": {"type": "string", **more}}} for more in ({}, {"maxLength": 5}))
+    bare, ruled = (
+        {"type": "object", "properties": {"ride": {"type": "string", **more}}} for more in ({}, {"maxLength": 5})
+    )
     for schema in (ruled, bare, ruled):
         publish(tool(schema=schema))
     for old, new, may_break in ((1, 2, False), (2, 3, True)):
