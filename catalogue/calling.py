@@ -174,8 +174,8 @@ def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) ->
 def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn) -> Call:
     """The same call where a world answers: it checks the arguments itself, after its failures (C114).
 
-    Each attempt of a retry policy is a step of its own. With a key there is one answer, which every attempt gets. Raises
-    `Conflict` where the world knows the key for another call, `Expired` where it ended meanwhile.
+    Each attempt of a retry policy is a step of its own. With a key there is one answer, which every attempt gets.
+    Raises `Conflict` where the world knows the key for another call, `Expired` where it ended meanwhile.
     """
     placed = validating.placed(body.args, body.arguments, target.param_order)
     plays: list[Played] = []

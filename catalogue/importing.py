@@ -183,7 +183,7 @@ def _check(server: str, found: Imported) -> None:
 
 
 def check_tool(found: Imported) -> None:
-    """Raise a `ToolProblem` for what cannot be a tool, on a server or in a world: by its name, its texts, its schemas."""
+    """Raise a `ToolProblem` for what cannot be a tool, on a server or in a world: its name, its texts, its schemas."""
     # A body of JSON is clean; a literal in Python, or what a server lists, may be nothing that can be stored.
     if reason := problem_of([found.content.model_dump(), found.unversioned]):
         raise ToolProblem("invalid_tool", "", f"holds {reason}")

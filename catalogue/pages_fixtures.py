@@ -20,7 +20,7 @@ _FIELDS = {"tool": "tool", "input": "input", "output": "output", "code": "error.
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fixture as it is typed. An empty input stands for any; with a code it fails; `wrong` are sentences by field."""
+    """One fixture as it is typed. An empty input stands for any, with a code it fails; `wrong`: sentences by field."""
 
     tool: str = ""
     input: str = ""

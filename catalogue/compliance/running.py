@@ -11,7 +11,6 @@ from catalogue.wire_compliance import ComplianceIn, ReportOut
 from catalogue.worlds import keeping
 from core.actor import Actor
 
-
 SECONDS: Final = 60.0
 """For a run that somebody waits for; what it does not come to is told in the report."""
 
@@ -19,7 +18,8 @@ SECONDS: Final = 60.0
 def run(actor: Actor | None, org_id: int, body: ComplianceIn, *, seconds: float = SECONDS) -> ReportOut:
     """Check a server of an org or of everybody.
 
-    No tool is called and nothing made up after so many seconds. Raises `NotFound` for a server or world that cannot be seen from there, `Expired` for a world that is over.
+    No tool is called and nothing made up after so many seconds. Raises `NotFound` for a server or world that cannot be
+    seen from there, `Expired` for a world that is over.
     """
     server = servers.server_for(org_id, body.server)
     rows = list(Tool.objects.filter(server=server).select_related("server").order_by("pk"))

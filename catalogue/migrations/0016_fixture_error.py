@@ -7,7 +7,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('catalogue', '0001_squashed_0015_clearing'),
+        ('catalogue', '0015_clearing'),
     ]
 
     operations = [

@@ -388,8 +388,15 @@ def test_a_strange_requester_or_version_is_never_an_error(who, api):
 def test_a_page_token_of_another_list_is_refused_B167(who, api, part):
     """Every token is signed by the same key, so the signature tells nothing of the list that it came from."""
     world = data_of(api("alice").post("/v1/catalogue/worlds", {}))["world_id"]
-    by_number = ["/v1/catalogue/tools/demo__echo/versions", "/v1/catalogue/worlds", f"/v1/catalogue/worlds/{world}/calls",
-                 "/v1/skills", "threads", "admin/feedback", "/v1/ai/agents"]  # fmt: skip
+    by_number = [
+        "/v1/catalogue/tools/demo__echo/versions",
+        "/v1/catalogue/worlds",
+        f"/v1/catalogue/worlds/{world}/calls",
+        "/v1/skills",
+        "threads",
+        "admin/feedback",
+        "/v1/ai/agents",
+    ]
     by_name = ["/v1/catalogue/tools", "/v1/catalogue/tools?dialect=openai", "/v1/catalogue/servers"]
     token = paging.encode(part) if part else paging.encode("rest", 1)
     for path in (by_number if part != 7 else []) + (by_name if part != "crm__ping" else []) + ["threads"]:

@@ -622,7 +622,7 @@ def test_a_call_of_the_catalogue_may_be_played(world, api):
 
 
 def test_what_a_world_refuses_is_no_failure_of_the_tool_C115_C117(world, api, monkeypatch):
-    """A known key for another call, and a world that ends between two looks: refused at both doors, and not recorded."""
+    """A known key for another call, and a world that ends between two looks: refused, and not recorded."""
     played, path = world("stateful"), "/v1/catalogue/tools/crm__create_user/call"
     body = {"world_id": played.record["world_id"], "idempotency_key": "k"}
     first = data_of(api("alice").post(path, {**body, "arguments": {"name": "Ann"}}))
