@@ -27,7 +27,7 @@ class Row:
     output: str = ""
     code: str = ""
     message: str = ""
-    wrong: Mapping[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
 
 def stored(world: World) -> tuple[list[Row], str]:

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
@@ -170,7 +171,7 @@ def _detail(
     return render(request, "catalogue/worlds_one.html", context, status=problem.status if problem else 200)
 
 
-def _remembered(entities: dict[str, dict[str, Any]]) -> list[tuple[str, int, list[tuple[str, str]]]]:
+def _remembered(entities: dict[str, dict[str, Any]]) -> list[tuple[str, int, list[tuple[str, SafeString]]]]:
     """By noun how many there are, and the first of all nouns together as HTML."""
     found, left = [], LINES
     for noun, held in entities.items():
