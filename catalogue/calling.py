@@ -19,7 +19,7 @@ from catalogue.worlds.playing import Played, play
 from core import ids
 from core.actor import Actor
 from core.canonical import fingerprint, size_of
-from core.errors import Conflict, InvalidRequest, NotFound, ToolFailed
+from core.errors import Conflict, DomainError, InvalidRequest, NotFound, ToolFailed
 from core.sse import give_connection_back
 
 
@@ -46,7 +46,8 @@ def call(actor: Actor, org_id: int, tool: Tool, body: CallIn) -> CallOut:
     """Call a tool and record it. A tool's failure is data; `on_error: "http"` makes it a `ToolFailed` (C60).
 
     The record is committed before the call. With an idempotency key the same request is made once: its answer is
-    given again, and a `Conflict` while there is none or for another request under the same key.
+    given again, and a `Conflict` while there is none or for another request under the same key. In a world the key is
+    the world's.
     """
     _require_small(body.arguments, body.args)
     if body.result_dialect not in result_dialects.WRITERS:
@@ -161,6 +162,9 @@ def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) ->
         execution = executing.execute(target, given, context, limits)
         result, ref = _put_aside(execution.result, target, row, body)
         execution = Execution(result, execution.attempts, execution.failure)
+    except DomainError:  # it was refused and not made: there is nothing to record
+        row.delete()
+        raise
     except Exception:
         _record(row, Execution(results.fail("INTERNAL_ERROR", "Something broke inside Heddle.")), None)
         raise
@@ -171,6 +175,7 @@ def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn)
     """The same call where a world answers: it checks the arguments itself, after its failures (C114).
 
     Each attempt of a retry policy is a step of its own. With a key there is one answer, which every attempt gets.
+    Raises `Conflict` where the world knows the key for another call, `Expired` where it ended meanwhile.
     """
     placed = validating.placed(body.args, body.arguments, target.param_order)
     plays: list[Played] = []

@@ -90,7 +90,9 @@ def _field(where: str, old: Row, new: Row, is_input: bool) -> Iterator[Change]:
         yield Change(where, f"from {old.kind} to {new.kind}", is_input)
     if old.rules != new.rules:
         before, after = (", ".join(row.rules) or "no rules" for row in (old, new))
-        yield Change(where, one_line(f"from {before} to {after}", 300), is_input)
+        # A rule less refuses nobody.
+        is_stricter = bool({*new.rules} - {*old.rules, "deprecated"})
+        yield Change(where, one_line(f"from {before} to {after}", 300), is_input and is_stricter)
     if old.default != new.default:
         yield Change(where, f"default from {old.default or 'none'} to {new.default or 'none'}")
     if old.meaning != new.meaning:

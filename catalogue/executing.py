@@ -18,6 +18,7 @@ from catalogue.results import ToolResult
 from catalogue.retrying import RetryPolicy, wait_ms
 from catalogue.spec import ToolContext, ToolSpec
 from catalogue.subschemas import hoisted
+from core.errors import DomainError
 
 logger = logging.getLogger("heddle.calls")
 TIMEOUT_MS: Final = 30_000
@@ -100,7 +101,8 @@ def checked(target: Target, arguments: Any, args: Sequence[Any] = ()) -> validat
 def execute(target: Target, given: validating.Checked, context: ToolContext, limits: Limits) -> Execution:
     """Make the call with checked arguments. Whatever the tool does comes back as a result.
 
-    Raises `DatabaseError` alone, where a tool of Heddle's own could not use the database.
+    Raises `DatabaseError`, where a tool of Heddle's own could not use the database, and the `DomainError` with which a
+    world refuses a call.
     """
     if given.errors:
         return _failed(given.failure(), given, target, limits)
@@ -160,8 +162,8 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
         else:
             result = _in_time(target, target.run, arguments, context, timeout_ms or target.timeout_ms)
     except Exception as problem:  # a tool may raise anything
-        if isinstance(problem, DatabaseError) and target.timeout_ms is None:
-            raise  # Heddle's own database, and no fault of the tool: whoever called tries again
+        if isinstance(problem, DatabaseError | DomainError) and target.timeout_ms is None:
+            raise  # Heddle's own database, or a world that refuses the call: no fault of the tool
         logger.warning("tool.raised", extra={"tool": target.name, "kind": type(problem).__name__})
         result = results.raised(problem)
     took = round((time.perf_counter() - started) * 1000, 3)

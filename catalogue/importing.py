@@ -17,6 +17,7 @@ from catalogue.dialects import Dialect, convilyn, python
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.models.tool import DISPATCHABLE
 from catalogue.record import Content, Imported, JsonObject, Loss, ToolProblem
+from catalogue.results import problem_of
 from catalogue.schema_rules import check_tool_schema
 from catalogue.wire_tools import OUTCOMES, ImportedOut, ImportIn, Outcome, ReplayOut, ToolFault, ToolImportOut
 from core.errors import Conflict, InvalidRequest, Unauthorized
@@ -178,6 +179,14 @@ def _check(server: str, found: Imported) -> None:
         raise ToolProblem("invalid_server", "/server", _SERVER_RULE if server else "is needed")
     if found.name == naming.RESERVED:
         raise ToolProblem("reserved_name", "/name", f"{found.name} is answered by the runtime itself")
+    check_tool(found)
+
+
+def check_tool(found: Imported) -> None:
+    """Raise a `ToolProblem` for what cannot be a tool, on a server or in a world: its name, its texts, its schemas."""
+    # A body of JSON is clean; a literal in Python, or what a server lists, may be nothing that can be stored.
+    if reason := problem_of([found.content.model_dump(), found.unversioned]):
+        raise ToolProblem("invalid_tool", "", f"holds {reason}")
     if not naming.is_tool(found.name):
         raise ToolProblem("invalid_tool", "/name", "must be 1 to 128 letters, digits, _ . -, not beginning with . or -")
     content = found.content

@@ -1,7 +1,8 @@
-"""Fixtures as rows of a form: a tool, the input that is answered, the answer (catalogue 3.8, C106, C107)."""
+"""Fixtures as rows of a form: a tool, the input, and the answer or the failure (catalogue 3.8, C106, C107)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from django.http import QueryDict
 
@@ -13,17 +14,20 @@ from core.errors import DomainError, InvalidRequest
 
 MAX_ROWS = 50
 """More than these are handed in by a program."""
-_FIELDS = ("tool", "input", "output")
+_FIELDS = {"tool": "tool", "input": "input", "output": "output", "code": "error.code", "message": "error.message"}
+"""What is typed, and where it stands in what a client would send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fixture as it is typed. An empty input stands for any; `wrong` are sentences by field."""
+    """One fixture as it is typed. An empty input stands for any, with a code it fails; `wrong`: sentences by field."""
 
     tool: str = ""
     input: str = ""
     output: str = ""
-    wrong: Mapping[str, str] = field(default_factory=dict)
+    code: str = ""
+    message: str = ""
+    wrong: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
 
 def stored(world: World) -> tuple[list[Row], str]:
@@ -33,16 +37,13 @@ def stored(world: World) -> tuple[list[Row], str]:
     mark = fingerprint([each.pk for each in found])
     if len(found) > MAX_ROWS:
         return [], mark
-    return [
-        Row(names.get(each.tool, each.tool), _text(each.input) if each.match else "", _text(each.output))
-        for each in found
-    ], mark
+    return [_row(names.get(each.tool, each.tool), each) for each in found], mark
 
 
 def typed(post: QueryDict) -> list[Row]:
     """The rows that something was typed into."""
     columns = [[forms.lines(text) for text in post.getlist(f"fixture_{name}")] for name in _FIELDS]
-    return [Row(*cells) for cells in zip(*columns, strict=False) if any(cell.strip() for cell in cells)]
+    return [Row(*cells) for cells in zip_longest(*columns, fillvalue="") if any(cell.strip() for cell in cells)]
 
 
 def read(rows: list[Row]) -> list[FixtureIn]:
@@ -50,15 +51,19 @@ def read(rows: list[Row]) -> list[FixtureIn]:
     asked, faults = [], []
     for place, row in enumerate(rows):
         said: dict[str, object] = {"tool": row.tool.strip()}
+        is_failure = bool(row.code or row.message.strip())
+        needed = ("tool", "code", "message") if is_failure else ("tool", "output")
         faults += [
-            InvalidRequest(f"fixtures.{place}.{name}: is needed")
-            for name, text in (("tool", row.tool), ("output", row.output))
-            if not text.strip()
+            InvalidRequest(f"{_path(place, name)}: is needed") for name in needed if not getattr(row, name).strip()
         ]
+        if is_failure:
+            said["error"] = {"code": row.code, "message": row.message.strip()}
+            if row.output.strip():
+                faults.append(InvalidRequest(f"{_path(place, 'output')}: must be empty where the call fails"))
         for name, text in (("input", row.input), ("output", row.output)):
             try:
                 if text.strip():
-                    said[name] = forms.json_of(f"fixtures.{place}.{name}", text)
+                    said[name] = forms.json_of(_path(place, name), text)
             except InvalidRequest as problem:
                 faults.append(problem)
         asked.append(said)
@@ -72,12 +77,20 @@ def marked(rows: list[Row], problem: DomainError | None) -> list[Row]:
     """The rows with what is wrong beside the field it is about."""
     if problem is None:
         return rows
-    paths = [f"fixtures.{place}.{name}" for place in range(len(rows)) for name in _FIELDS]
-    said = forms.reasons(problem, paths)
+    said = forms.reasons(problem, [_path(place, name) for place in range(len(rows)) for name in _FIELDS])
     return [
-        replace(row, wrong={name: said[path] for name in _FIELDS if (path := f"fixtures.{place}.{name}") in said})
+        replace(row, wrong={name: said[path] for name in _FIELDS if (path := _path(place, name)) in said})
         for place, row in enumerate(rows)
     ]
+
+
+def _row(tool: str, stored: WorldFixture) -> Row:
+    given = _text(stored.input) if stored.match else ""
+    return Row(tool, given, **stored.error) if stored.error else Row(tool, given, _text(stored.output))
+
+
+def _path(place: int, name: str) -> str:
+    return f"fixtures.{place}.{_FIELDS[name]}"
 
 
 def _text(value: object) -> str:

@@ -1,16 +1,18 @@
 """The pages of worlds: thin doors to the same verbs as the REST routes (catalogue 3.8)."""
 
+from itertools import islice
 from typing import Any
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
-from catalogue import browsing, dialects, importing, pages_fixtures
+from catalogue import browsing, dialects, importing, pages_fixtures, results
 from catalogue.detecting import body_of
 from catalogue.models import World, WorldFixture
 from catalogue.wire_worlds import RecordedIn, WorldCallIn, WorldIn, WorldToolsIn
@@ -23,6 +25,7 @@ from core.rendering import json_html
 
 PAGE = 50
 LINES = 20
+"""Calls, and things remembered, that a world's page shows."""
 STATUSES = {"": "All", **dict(World.Status.choices)}
 MODES = (
     ("stateful", "Stateful", "what was created is found again, changed and deleted"),
@@ -91,6 +94,7 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
         "wrong": len(errors) + sum(len(row.wrong) for row in rows),
         "modes": MODES,
         "codes": [*failing.CODES],
+        "error_codes": [*results.CODES],
         "dialects": list(dialects.DIALECTS),
         "servers": browsing.server_lines(org.pk) if org else [],
         "names": browsing.names(org.pk) if org else [],
@@ -151,14 +155,12 @@ def _detail(
         "tools": sorted(world.tools.all(), key=lambda tool: tool.qualified_name),
         "fixture_count": WorldFixture.objects.filter(world=world).count(),
         "rows": [*rows, pages_fixtures.Row()],
+        "error_codes": [*results.CODES],
         "dialects": list(dialects.DIALECTS),
         "is_wrong": any(row.wrong for row in rows),
         "is_editing": rows != stored or request.POST.get("verb") == "more",
         "seen": request.POST.get("seen") or seen,
-        "entities": [
-            (noun, [(entity_id, json_html(data)) for entity_id, data in held.items()])
-            for noun, held in state.entities.items()
-        ],
+        "entities": _remembered(state.entities),
         "history": state.history[::-1],
         "log": log,
         "typed": typed or {"tool": request.GET.get("tool", ""), "input": ""},
@@ -167,6 +169,16 @@ def _detail(
         "answer": json_html(called.output if called.result["success"] else called.result["error"]) if called else "",
     }
     return render(request, "catalogue/worlds_one.html", context, status=problem.status if problem else 200)
+
+
+def _remembered(entities: dict[str, dict[str, Any]]) -> list[tuple[str, int, list[tuple[str, SafeString]]]]:
+    """By noun how many there are, and the first of all nouns together as HTML."""
+    found, left = [], LINES
+    for noun, held in entities.items():
+        shown = [(entity_id, json_html(data)) for entity_id, data in islice(held.items(), left)]
+        left -= len(shown)
+        found.append((noun, len(held), shown))
+    return found
 
 
 def _errors(problem: DomainError | None, rows: list[pages_fixtures.Row]) -> dict[str, str]:

@@ -44,7 +44,7 @@ def listed(org_id: int, *, limit: int, page_token: str | None) -> ServerPageOut:
     """A page of servers by name, each with how many tools it has."""
     rows = _counted(org_id).annotate(place=tools.Bytewise("folded"))
     if page_token:
-        rows = rows.filter(place__gt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(place__gt=paging.decode(page_token, str)[0])
     found = list(rows.order_by("place")[: limit + 1])
     next_token = paging.encode(found[limit - 1].folded) if len(found) > limit else None
     return ServerPageOut(items=[server_out(server) for server in found[:limit]], next_token=next_token)

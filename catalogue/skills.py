@@ -216,7 +216,7 @@ def listed(
     for word in words.split():
         skills = skills.filter(_says(word))
     if page_token:
-        skills = skills.filter(pk__lt=paging.decode(page_token, 1)[0])
+        skills = skills.filter(pk__lt=paging.decode(page_token, int)[0])
     rows = list(skills.select_related("org", "created_by").order_by("-id")[: limit + 1])
     next_token = paging.encode(rows[limit - 1].pk) if len(rows) > limit else None
     return SummaryPageOut(items=summaries(actor, rows[:limit]), next_token=next_token)

@@ -165,7 +165,7 @@ def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPa
     """A page of a tool's versions, newest first (C3)."""
     rows = ToolVersion.objects.filter(tool=tool).select_related("created_by").order_by("-version")
     if page_token:
-        rows = rows.filter(version__lt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(version__lt=paging.decode(page_token, int)[0])
     found = list(rows.defer("input_schema", "output_schema", "extras")[: limit + 1])
     next_token = paging.encode(found[limit - 1].version) if len(found) > limit else None
     items = [
@@ -251,7 +251,7 @@ def keys(org_id: int, filters: Filters, limit: int, page_token: str | None) -> t
     order = Bytewise("qualified_name")
     names = _narrowed(Tool.objects.visible_in(org_id), filters).annotate(place=order)
     if page_token:
-        names = names.filter(place__gt=paging.decode(page_token, 1)[0])
+        names = names.filter(place__gt=paging.decode(page_token, str)[0])
     found = list(names.order_by("place").values_list("pk", "qualified_name")[: limit + 1])
     return [pk for pk, _ in found[:limit]], paging.encode(found[limit - 1][1]) if len(found) > limit else None
 

@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from catalogue.record import JsonObject
+from catalogue.results import CODES
 from catalogue.wire_calls import Key
 from core.wire import Body, Page, Wire
 
@@ -13,6 +14,7 @@ Mode = Literal["schema_only", "examples", "stateful"]
 FailureCode = Literal["timeout", "internal_error", "rate_limit", "not_found", "bad_request"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Names = Annotated[list[Name], Field(max_length=500)]
+MAX_MESSAGE = 2000
 
 
 class FailureProfile(Body):
@@ -108,12 +110,37 @@ class WorldCallOut(Wire):
     seed: int
 
 
+def _listed(code: str) -> str:
+    if code not in CODES:
+        raise ValueError(f"must be one of {', '.join(CODES)}")
+    return code
+
+
+class FixtureError(Body):
+    """How a call fails: one of the ten codes of catalogue 2.2, and what is said of it."""
+
+    code: Annotated[str, AfterValidator(_listed), Field(json_schema_extra={"enum": [*CODES]})]
+    message: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE)]
+
+
 class FixtureIn(Body):
-    """An answer for one input; without `input` the tool's default (C106, C107). An input of null is an input."""
+    """An answer for one input, or a failure; without `input` the tool's default (C106, C107).
+
+    An input of null is an input, and an output of null an answer where no error stands beside it.
+    """
 
     tool: Name
     input: Any = None
-    output: Any
+    output: Any = None
+    error: FixtureError | None = None
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> "FixtureIn":
+        if self.error is None and "output" not in self.model_fields_set:
+            raise ValueError("either output or error has to be given")
+        if self.error is not None and self.output is not None:
+            raise ValueError("output and error cannot both be given")
+        return self
 
     @property
     def has_input(self) -> bool:

@@ -89,7 +89,7 @@ def _public(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
 
 
 def _is_tag(loc: tuple[int | str, ...], place: int) -> bool:
-    return loc[place] in _TAGS and isinstance(loc[place - 1], int)
+    return loc[place] in _TAGS and loc[place - 2 : place - 1] == ("content",)
 
 
 _TAGS = frozenset({"text", "tool_use", "tool_result", "error", "client_context"})

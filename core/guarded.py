@@ -31,6 +31,10 @@ class Watched(httpx2.AsyncBaseTransport):
         try:
             outbound.check_url(str(request.url))
             response = await self._sent(request, await outbound.resolve(request.url))
+            if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+                # Its bytes would be counted as they come, and blown up behind the count.
+                await response.aclose()
+                raise NoAnswer("It sent something compressed, which it was not asked for.")
         except DomainError as problem:
             self.problem = self.problem or problem
             raise

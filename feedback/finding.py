@@ -30,7 +30,7 @@ def listed(
         return _queried(actor, filters, q, limit=limit, page_token=page_token)
     wanted = _wanted(filters)
     if page_token:
-        wanted["pk__lt"] = paging.decode(page_token, 1)[0]
+        wanted["pk__lt"] = paging.decode(page_token, int)[0]
     # Truth values are part of the shape: there are two of them, and databases spell them differently.
     shape = tuple((lookup, value if isinstance(value, bool) else None) for lookup, value in wanted.items())
     found = _page(shape, limit).rows(*(value for value in wanted.values() if not isinstance(value, bool)))
@@ -94,6 +94,6 @@ def _one_of(name: str, value: str, allowed: list[str]) -> str:
 
 def _keyset(rows: QuerySet[UserFeedback], limit: int, page_token: str | None) -> tuple[list[int], str | None]:
     if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
     found = list(rows.order_by("-pk").values_list("pk", flat=True)[: limit + 1])
     return found[:limit], paging.encode(found[limit - 1]) if len(found) > limit else None

@@ -104,7 +104,7 @@ def listed(
     for word in words.split():
         rows = rows.filter(Q(name__icontains=word) | Q(description__icontains=word))
     if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
     found = list(rows.order_by("-id")[: limit + 1])
     next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
     shown = [agent for agent in found[:limit] if not for_sdk or _suits_sdk(agent.request_template)]

@@ -294,7 +294,7 @@ def keyset(
 ) -> tuple[list[Thread], str | None]:
     """Rows of one page, each with `pinned_at`, and the token of the next page."""
     pins = Pin.objects.filter(user=actor.user_id)
-    block, at, last_id = paging.decode(page_token, 3) if page_token else ("pinned", None, None)
+    block, at, last_id = paging.decode(page_token, str, str, int) if page_token else ("pinned", None, None)
     rows: list[Thread] = []
     if block == "pinned":
         pinned = threads.filter(pins__in=pins).annotate(pinned_at=F("pins__pinned_at"))

@@ -1,5 +1,8 @@
 """A compliance run: the same for REST, the page and the command (catalogue 3.9, C121 to C127)."""
 
+import time
+from typing import Final
+
 from catalogue import servers, tools
 from catalogue.compliance import own, upstream
 from catalogue.compliance.subject import Checked, Report, Subject
@@ -8,17 +11,21 @@ from catalogue.wire_compliance import ComplianceIn, ReportOut
 from catalogue.worlds import keeping
 from core.actor import Actor
 
+SECONDS: Final = 60.0
+"""For a run that somebody waits for; what it does not come to is told in the report."""
 
-def run(actor: Actor | None, org_id: int, body: ComplianceIn) -> ReportOut:
+
+def run(actor: Actor | None, org_id: int, body: ComplianceIn, *, seconds: float = SECONDS) -> ReportOut:
     """Check a server of an org or of everybody.
 
-    Raises `NotFound` for a server or world that cannot be seen from there, `Expired` for a world that is over.
+    No tool is called and nothing made up after so many seconds. Raises `NotFound` for a server or world that cannot be
+    seen from there, `Expired` for a world that is over.
     """
     server = servers.server_for(org_id, body.server)
     rows = list(Tool.objects.filter(server=server).select_related("server").order_by("pk"))
     checked = [Checked(tool, version, tools.stored(tool, version)) for tool, version in tools.with_versions(rows)]
     world = None if body.world_id is None else keeping.open_world_in(org_id, body.world_id)
-    subject, report = Subject(server, checked, org_id, actor, world), Report()
+    subject, report = Subject(server, checked, org_id, actor, world, time.monotonic() + seconds), Report()
     if "upstream" in body.include:
         upstream.check(subject, report)
     if "heddle" in body.include:

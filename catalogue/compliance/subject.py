@@ -1,7 +1,9 @@
 """What is checked: a server with its tools, and a way to call them that does no harm (catalogue 3.9, C127)."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 from catalogue import calling, naming, targets
@@ -52,6 +54,13 @@ class Subject:
     org_id: int
     actor: Actor | None
     world: World | None
+    ends_at: float = inf
+    """When to stop, on the monotonic clock."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether no time is left: nobody waits for tools that take half a minute each."""
+        return time.monotonic() > self.ends_at
 
     def why_not_called(self, checked: Checked) -> str | None:
         """Why a tool is not called with nothing at all, or None where it may be.
@@ -60,6 +69,8 @@ class Subject:
         """
         if checked.required:
             return "has required params"
+        if self.is_late:
+            return "there was no time left"
         if self.world is not None:
             return None
         if not (checked.version.idempotent or checked.version.annotations.get("read_only") is True):

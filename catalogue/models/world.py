@@ -107,13 +107,17 @@ class WorldTool(models.Model):
 
 
 class WorldFixture(models.Model):
-    """An answer given verbatim. `match` is the fingerprint of its input, empty where it is the tool's default."""
+    """An answer given verbatim, or a failure in its place.
+
+    `match` is the fingerprint of its input, empty where it is the tool's default.
+    """
 
     world = models.ForeignKey(World, models.CASCADE, related_name="fixtures")
     tool = models.CharField(max_length=194, help_text="the folded name of the tool")
     match = models.CharField(max_length=71, default="")
     input = JsonText(null=True)
     output = JsonText(null=True)
+    error = JsonText(null=True, help_text="code and message where the call fails")
 
     class Meta:
         # The fixtures of a tool, and the one that fits an input.

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from catalogue.record import Loss, LossReason
-from catalogue.results import Failure, ToolResult
+from catalogue.results import Failure, ToolResult, problem_of
 from core.errors import InvalidRequest
 from core.wire import Body
 
@@ -53,14 +53,14 @@ def failure_text(error: Failure) -> str:
 
 
 def value_of_text(text: str) -> Any:
-    """What a text stands for: an object or a list where it is the JSON of one, itself otherwise."""
+    """What a text stands for: an object or a list where it is the JSON of one that can be kept, itself otherwise."""
     if text[:1] not in ("{", "["):
         return text
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, dict | list) else text
+    return value if isinstance(value, dict | list) and problem_of(value) is None else text
 
 
 def text_of_content(content: Any) -> str:

@@ -30,8 +30,16 @@ class Answer:
     warnings: tuple[str, ...] = ()
 
 
-def answered(world: World, tool: WorldTool, arguments: JsonObject) -> Answer | ToolResult:
-    """The answer to checked arguments; a result where there is none. Raises `Unmakeable` and `Full`."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A failure in the place of an answer, and the fixture that it comes from, if from one."""
+
+    result: ToolResult
+    source: Literal["fixture", "default"] | None = None
+
+
+def answered(world: World, tool: WorldTool, arguments: JsonObject) -> Answer | Refusal:
+    """The answer to checked arguments, or why there is none. Raises `Unmakeable` and `Full`."""
     call = _Call(world, tool, arguments)
     if world.mode == World.Mode.STATEFUL and call.reading.action is not None:
         return _Remembered(call).answer()
@@ -47,32 +55,37 @@ class _Call:
         self._fixtures: list[WorldFixture] = []
         if world.mode != World.Mode.SCHEMA_ONLY:
             self._fixtures = list(WorldFixture.objects.filter(world=world, tool=tool.folded).order_by("pk"))
+        # A failure is no example of anything: what is made up is the same with it and without.
+        self._examples = [each for each in self._fixtures if each.error is None]
 
     def source(self, *state: Any) -> Source:
         """The draws of this call, with the state and the fixtures that it depends on."""
         world, tool = self.world, self.tool
-        seen = [[each.match, each.output] for each in self._fixtures]
+        seen = [[each.match, each.output] for each in self._examples]
         return Source(world.seed, tool.folded, tool.version, world.mode, self.arguments, [*state], seen)
 
-    def exact(self) -> Answer | None:
+    def exact(self) -> Answer | Refusal | None:
         """The fixture for this very input (C106)."""
-        match = fingerprint(self.arguments) if self._fixtures else ""
-        found = next((each for each in self._fixtures if match and each.match == match), None)
-        return Answer(found.output, "fixture") if found else None
+        return self._fixture(fingerprint(self.arguments), "fixture") if self._fixtures else None
 
-    def default(self) -> Answer | None:
+    def default(self) -> Answer | Refusal | None:
         """The fixture for any input (C107)."""
-        found = next((each for each in self._fixtures if not each.match), None)
-        return Answer(found.output, "default") if found else None
+        return self._fixture("", "default")
 
-    def from_fixtures(self) -> Answer | None:
+    def from_fixtures(self) -> Answer | Refusal | None:
         return self.exact() or self.default()
 
-    def generated(self, source: Source, known: Mapping[str, Any] | None = None) -> Answer | ToolResult:
+    def _fixture(self, match: str, source: Literal["fixture", "default"]) -> Answer | Refusal | None:
+        found = next((each for each in self._fixtures if each.match == match), None)
+        if found is None:
+            return None
+        return Refusal(results.fail(**found.error), source) if found.error else Answer(found.output, source)
+
+    def generated(self, source: Source, known: Mapping[str, Any] | None = None) -> Answer | Refusal:
         """Something that fits, made of what is known; a strict world makes nothing up."""
         if self.world.strict_fixtures and known is None:
             said = f"No fixture of {self.tool.qualified_name} fits this input, and this world makes nothing up."
-            return results.fail("NOT_FOUND", said, {"reason": "no_fixture"})
+            return Refusal(results.fail("NOT_FOUND", said, {"reason": "no_fixture"}))
         return Answer(self.made(source, known or {}), "generated" if known is None else "state")
 
     def made(self, source: Source, known: Mapping[str, Any]) -> Any:
@@ -90,7 +103,7 @@ class _Call:
     def hints(self, echo: Mapping[str, Any]) -> Hints:
         if self.world.mode == World.Mode.SCHEMA_ONLY:
             return Hints(echo)
-        return Hints(echo, _seen([each.output for each in self._fixtures]), schema_examples=True)
+        return Hints(echo, _seen([each.output for each in self._examples]), schema_examples=True)
 
 
 class _Remembered:
@@ -102,7 +115,7 @@ class _Remembered:
         self.memory = Memory(call.world, call.reading.noun)
         self.source = call.source(self.memory.count())
 
-    def answer(self) -> Answer | ToolResult:
+    def answer(self) -> Answer | Refusal:
         if self.reading.action == "create":
             return self._create()
         if self.reading.action == "list":
@@ -113,22 +126,17 @@ class _Remembered:
         if row is not None and row.is_dropped:
             self._note(given)
             said = f"There is no {self.reading.noun} {row.entity_id[:100]} any more."
-            return results.fail("NOT_FOUND", said, {"reason": "unknown_entity"})
+            return Refusal(results.fail("NOT_FOUND", said, {"reason": "unknown_entity"}))
         if given is None:
             # Which one is meant nobody said: the same question is about the same one.
             given = row.entity_id if row else fingerprint(self.arguments)
             row = row or self.memory.find(given)
         return self._known(given, row.data) if row else self._unknown(given)
 
-    def _create(self) -> Answer | ToolResult:
-        answer = self.call.from_fixtures()
-        if answer is None:
-            # What was sent belongs to what is made, where the schema does not say what comes back.
-            is_free = self._is_open() and not self.world.strict_fixtures
-            found = self.call.generated(self.source, self.arguments if is_free else None)
-            if isinstance(found, ToolResult):
-                return found
-            answer = Answer(found.value, "generated")
+    def _create(self) -> Answer | Refusal:
+        answer = self.call.from_fixtures() or self._made_anew()
+        if isinstance(answer, Refusal):
+            return answer
         given = verbs.id_of(answer.value, self.reading.noun)
         if given is None:
             given = self.reading.given_id(self.arguments) if self.reading.id_name in self.arguments else None
@@ -136,16 +144,20 @@ class _Remembered:
             given = f"{self.reading.noun}_{self.memory.count() + 1}"
         return self._keep(given, {**self.arguments, **_plain(answer.value, self.reading.noun)}, answer)
 
-    def _list(self) -> Answer | ToolResult:
-        exact = self.call.exact()
-        self._note(None)
-        held = [row.data for row in self.memory.held()]
-        if exact or not held:
-            answer = exact or self.call.default()
-            return answer or self._listed([])
-        return self._listed(held)
+    def _made_anew(self) -> Answer | Refusal:
+        # What was sent belongs to what is made, where the schema does not say what comes back.
+        is_free = self._is_open() and not self.world.strict_fixtures
+        found = self.call.generated(self.source, self.arguments if is_free else None)
+        return found if isinstance(found, Refusal) else Answer(found.value, "generated")
 
-    def _listed(self, held: list[Any]) -> Answer | ToolResult:
+    def _list(self) -> Answer | Refusal:
+        held = [row.data for row in self.memory.held()]
+        answer = self.call.exact() or (None if held else self.call.default()) or self._listed(held)
+        if not isinstance(answer, Refusal):
+            self._note(None)
+        return answer
+
+    def _listed(self, held: list[Any]) -> Answer | Refusal:
         """The entities in the first list of the output that takes them; made up where there is none."""
         schema = self.call.tool.output_schema
         if self._is_open():
@@ -171,12 +183,14 @@ class _Remembered:
         hints = [self.call.hints({**data, "id": self._id_in(data)}) for data in held]
         return [making.made(whole, self.source.child(place), each) for place, each in enumerate(hints)]
 
-    def _known(self, given: Any, data: JsonObject) -> Answer | ToolResult:
+    def _known(self, given: Any, data: JsonObject) -> Answer | Refusal:
         exact = self.call.exact()
+        if isinstance(exact, Refusal):
+            return exact
         match self.reading.action:
             case "delete":
                 answer = exact or self.call.generated(self.source, data)
-                if not isinstance(answer, ToolResult):
+                if not isinstance(answer, Refusal):
                     self.memory.drop(given)
                     self._note(given)
                 return answer
@@ -187,10 +201,10 @@ class _Remembered:
         self._note(given)
         return exact or self._shown(given, data)
 
-    def _unknown(self, given: Any) -> Answer | ToolResult:
+    def _unknown(self, given: Any) -> Answer | Refusal:
         """Nobody made it here, so it has been there all along: it is made up now, and stays."""
         answer = self.call.from_fixtures() or self.call.generated(self.source)
-        if isinstance(answer, ToolResult):
+        if isinstance(answer, Refusal):
             return answer
         if self.reading.action == "delete":
             self.memory.drop(given)

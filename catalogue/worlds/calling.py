@@ -3,6 +3,8 @@
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Coalesce, Length
 
 from catalogue import calls
 from catalogue.executing import Execution
@@ -15,6 +17,8 @@ from core.canonical import size_of
 from core.errors import InvalidRequest
 
 MAX_INPUT_BYTES = 1024 * 1024
+MAX_PAGE_BYTES = 16 * 1024 * 1024
+"""Of inputs and outputs on a page of the log: two hundred large ones would be more than a process has."""
 
 
 def call(actor: Actor | None, world: World, body: WorldCallIn) -> WorldCallOut:
@@ -67,18 +71,31 @@ def attempts_of(use_id: str) -> int:
 
 def log(actor: Actor, world: World, *, limit: int, page_token: str | None) -> LogPageOut:
     """A page of a world's calls in order (C120). What a thread called is shown to those who may see that call."""
-    rows = Call.objects.visible_to(actor).filter(world=world).select_related("created_by")
+    rows = Call.objects.visible_to(actor).filter(world=world).order_by("pk")
     if page_token:
-        rows = rows.filter(pk__gt=paging.decode(page_token, 1)[0])
-    found = list(rows.order_by("pk")[: limit + 1])
-    next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
-    return LogPageOut(items=[_line(row) for row in found[:limit]], next_token=next_token)
+        rows = rows.filter(pk__gt=paging.decode(page_token, int)[0])
+    items, last = _lines(rows, limit)
+    return LogPageOut(items=items, next_token=None if last is None else paging.encode(last))
 
 
 def latest(actor: Actor, world: World, count: int) -> list[LoggedOut]:
     """The last lines of the log, newest first."""
-    rows = Call.objects.visible_to(actor).filter(world=world).select_related("created_by")
-    return [_line(row) for row in rows.order_by("-pk")[:count]]
+    return _lines(Call.objects.visible_to(actor).filter(world=world).order_by("-pk"), count)[0]
+
+
+def _lines(rows: QuerySet[Call], limit: int) -> tuple[list[LoggedOut], int | None]:
+    """The first lines, as many as may be and come to `MAX_PAGE_BYTES`, but one; and the last row if there are more."""
+    size = Coalesce(Length("answer"), 0) + Coalesce(Length("arguments"), 0)
+    sizes = list(rows.values_list("pk", size)[: limit + 1])
+    keys: list[int] = []
+    left = MAX_PAGE_BYTES
+    for pk, size in sizes[:limit]:
+        left -= size
+        if keys and left < 0:
+            break
+        keys.append(pk)
+    found = rows.filter(pk__in=keys).select_related("created_by")
+    return [_line(row) for row in found], keys[-1] if len(sizes) > len(keys) else None
 
 
 def _line(row: Call) -> LoggedOut:

@@ -1,12 +1,16 @@
-"""Answers that a world gives verbatim: handed in, or taken from calls that really were made (C106, C107)."""
+"""Answers and failures that a world gives verbatim: handed in, or taken from calls that were made (C106, C107)."""
+
+from functools import cache, partial
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Length
 
-from catalogue import validating
+from catalogue import results, validating
 from catalogue.models import Call, World, WorldFixture, WorldTool
 from catalogue.subschemas import hoisted
-from catalogue.wire_worlds import FixtureIn, RecordedIn
+from catalogue.wire_worlds import MAX_MESSAGE, FixtureIn, RecordedIn
 from catalogue.worlds import keeping
 from core.actor import Actor
 from core.canonical import fingerprint, size_of
@@ -14,7 +18,8 @@ from core.errors import InvalidRequest
 
 MAX_FIXTURES = 1000
 MAX_BYTES = 8 * 1024 * 1024
-"""Of all outputs of a world together: an answer is drawn with them in view."""
+"""Of all outputs and failures of a world together: an answer is drawn with them in view."""
+_MAX_TAKEN = MAX_BYTES // MAX_FIXTURES
 
 
 def replace(world: World, given: list[FixtureIn]) -> int:
@@ -25,8 +30,10 @@ def replace(world: World, given: list[FixtureIn]) -> int:
     """
     with transaction.atomic():
         keeping.held(world.pk)
-        rows = [_row(world, place, each) for place, each in enumerate(given)]
-        if sum(size_of(row.output) for row in rows) > MAX_BYTES:
+        # Many fixtures are of few tools.
+        named = cache(partial(keeping.tool_named, world))
+        rows = [_row(world, place, each, named(each.tool)) for place, each in enumerate(given)]
+        if sum(_size(row) for row in rows) > MAX_BYTES:
             raise InvalidRequest(f"fixtures: are larger than {MAX_BYTES // 1024 // 1024} MiB together")
         WorldFixture.objects.filter(world=world).delete()
         WorldFixture.objects.bulk_create(rows, batch_size=200)
@@ -34,29 +41,34 @@ def replace(world: World, given: list[FixtureIn]) -> int:
 
 
 def take_recorded(actor: Actor, world: World, body: RecordedIn) -> int:
-    """Add the answers of real calls of the world's tools, one an input; how many fixtures there are now.
+    """Add what real calls of the world's tools came to, one an input; how many fixtures there are now.
 
-    Calls of a thread are somebody's own: only those that the caller asked for are taken, an admin's wider view is not.
+    An answer goes before a failure of the same input, and of either the latest is taken. Calls of a thread are
+    somebody's own: only those that the caller asked for are taken, an admin's wider view is not. What does not fit the
+    limits, or in a strict world the tool's schema, is left out.
     """
     with transaction.atomic():
         keeping.held(world.pk)
         own = {(tool.server, tool.name): tool for tool in _wanted(world, body.tools)}
-        present = WorldFixture.objects.filter(world=world)
-        known = set(present.values_list("tool", "match"))
-        room, taken = MAX_FIXTURES - len(known), 0
+        present = list(WorldFixture.objects.filter(world=world))
+        known = {(row.tool, row.match) for row in present}
+        room, bytes_left = min(body.limit, MAX_FIXTURES - len(present)), MAX_BYTES - sum(map(_size, present))
         calls = Call.objects.filter(Q(thread_id="") | Q(created_by=actor.user_id), org=world.org_id, world=None)
-        calls = calls.filter(outcome=Call.Outcome.SUCCESS, tool__in={name for _, name in own}).order_by("-pk")
-        for call in calls[: body.limit * 10].iterator():
-            tool = own.get((call.server, call.tool))
-            if tool is None or not call.answer or call.answer["data_ref"] or taken >= min(body.limit, room):
-                continue
-            key = (tool.folded, fingerprint(call.arguments))
-            output = call.answer["result"]["data"]
-            if key not in known and size_of(output) <= MAX_BYTES // MAX_FIXTURES:
-                known.add(key)
-                WorldFixture.objects.create(world=world, tool=key[0], match=key[1], input=call.arguments, output=output)
-                taken += 1
-        return present.count()
+        # What is too large is not even read.
+        calls = calls.alias(size=Length("answer")).filter(size__lte=4 * _MAX_TAKEN)
+        calls = calls.filter(tool__in={name for _, name in own}).order_by("-pk")
+        taken: list[WorldFixture] = []
+        for outcome in (Call.Outcome.SUCCESS, Call.Outcome.ERROR):
+            for call in calls.filter(outcome=outcome)[: body.limit * 10].iterator(chunk_size=100):
+                tool = own.get((call.server, call.tool))
+                row = _from_call(world, tool, call) if tool and len(taken) < room else None
+                if row is None or (row.tool, row.match) in known or _size(row) > min(_MAX_TAKEN, bytes_left):
+                    continue
+                known.add((row.tool, row.match))
+                bytes_left -= _size(row)
+                taken.append(row)
+        WorldFixture.objects.bulk_create(taken, batch_size=200)
+    return len(present) + len(taken)
 
 
 def _wanted(world: World, names: list[str] | None) -> list[WorldTool]:
@@ -68,16 +80,51 @@ def _wanted(world: World, names: list[str] | None) -> list[WorldTool]:
 def _tool(world: World, field: str, name: str) -> WorldTool:
     tool = keeping.tool_named(world, name)
     if tool is None:
-        raise InvalidRequest(f"{field}: this world has no tool {name[:200]}", details={"reason": "unknown_tool"})
+        raise _no_tool(field, name)
     return tool
 
 
-def _row(world: World, place: int, given: FixtureIn) -> WorldFixture:
-    tool = _tool(world, f"fixtures.{place}.tool", given.tool)
-    if world.strict_fixtures and tool.output_schema is not None:
-        errors = validating.problems(given.output, hoisted(tool.output_schema))
-        if errors:
-            said = f"fixtures.{place}.output: does not fit the output_schema of {tool.qualified_name}"
-            raise InvalidRequest(said, details={"reason": "output_mismatch", "errors": errors})
+def _no_tool(field: str, name: str) -> InvalidRequest:
+    return InvalidRequest(f"{field}: this world has no tool {name[:200]}", details={"reason": "unknown_tool"})
+
+
+def _row(world: World, place: int, given: FixtureIn, tool: WorldTool | None) -> WorldFixture:
+    if tool is None:
+        raise _no_tool(f"fixtures.{place}.tool", given.tool)
     match = fingerprint(given.input) if given.has_input else ""
+    if given.error is not None:
+        error = given.error.model_dump()
+        return WorldFixture(world=world, tool=tool.folded, match=match, input=given.input, error=error)
+    if errors := _mismatch(world, tool, given.output):
+        said = f"fixtures.{place}.output: does not fit the output_schema of {tool.qualified_name}"
+        raise InvalidRequest(said, details={"reason": "output_mismatch", "errors": errors})
     return WorldFixture(world=world, tool=tool.folded, match=match, input=given.input, output=given.output)
+
+
+def _from_call(world: World, tool: WorldTool, call: Call) -> WorldFixture | None:
+    """A call as a fixture; None for one that Heddle refused before it reached the tool, and for one that does not fit.
+
+    A failure under a code of the tool's own has no place among the ten.
+    """
+    answer = call.answer
+    if not answer or answer["data_ref"] or not answer["attempts"]:
+        return None
+    row = WorldFixture(world=world, tool=tool.folded, match=fingerprint(call.arguments), input=call.arguments)
+    error, row.output = answer["result"]["error"], answer["result"]["data"]
+    if error is None:
+        return None if _mismatch(world, tool, row.output) else row
+    if error["code"] not in results.CODES or not 0 < len(error["message"]) <= MAX_MESSAGE:
+        return None
+    row.output, row.error = None, {name: error[name] for name in ("code", "message")}
+    return row
+
+
+def _mismatch(world: World, tool: WorldTool, output: Any) -> list[validating.Error]:
+    """What a strict world has against an output."""
+    if not world.strict_fixtures or tool.output_schema is None:
+        return []
+    return validating.problems(output, hoisted(tool.output_schema))
+
+
+def _size(row: WorldFixture) -> int:
+    return size_of(row.output) + (size_of(row.error) if row.error else 0)

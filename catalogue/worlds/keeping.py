@@ -5,14 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from catalogue import dialects, naming, tools
-from catalogue.importing import refused
+from catalogue.importing import check_tool, refused
 from catalogue.models import Tool, World, WorldAnswer, WorldEntity, WorldTool
 from catalogue.record import ToolProblem
-from catalogue.schema_rules import check_tool_schema
 from catalogue.wire_worlds import StateOut, WorldIn, WorldOut, WorldPageOut, WorldToolsIn
 from core import ids, paging
 from core.actor import Actor
@@ -112,7 +111,7 @@ def listed(org_id: int, status: str | None, *, limit: int, page_token: str | Non
             raise InvalidRequest(f"status: must be one of {', '.join(World.Status.values)}")
         rows = rows.in_status(status, timezone.now())  # type: ignore[attr-defined]
     if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
     found = list(rows.order_by("-pk")[: limit + 1])
     next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
     return WorldPageOut(items=[world_out(world) for world in found[:limit]], next_token=next_token)
@@ -167,7 +166,9 @@ def close(world: World) -> None:
 
 
 def _shown(rows: QuerySet[World]) -> QuerySet[World]:
-    return rows.select_related("created_by", "org").prefetch_related("tools")
+    # The names alone: five hundred tools of two hundred worlds have schemas without end.
+    named = WorldTool.objects.only("world_id", "server", "qualified_name", "version")
+    return rows.select_related("created_by", "org").prefetch_related(Prefetch("tools", named))
 
 
 def _take(world: World, names: list[str]) -> None:
@@ -204,12 +205,8 @@ def _inline(body: WorldToolsIn) -> WorldTool:
     """A foreign tool that no catalogue holds; its own name is what it is called by."""
     try:
         found = dialects.read(dialects.dialect_named(body.dialect or ""), body.tool)
+        check_tool(found)
         content = found.content
-        check_tool_schema(content.input_schema, "/input_schema", is_input=True)
-        if content.output_schema is not None:
-            check_tool_schema(content.output_schema, "/output_schema", is_input=False)
-        if not naming.is_tool(found.name):
-            raise ToolProblem("invalid_tool", "/name", "must be 1 to 128 letters, digits, _ . -")
         server = body.server or found.server or ""
         if server and not naming.is_server(server):
             raise ToolProblem("invalid_server", "/server", "is no name of a server")

@@ -69,10 +69,10 @@ def _answer(world: World, tool: WorldTool | None, name: str, arguments: Any) -> 
         said = f"No output was found that fits the output_schema of {tool.qualified_name}: {problem}."
         return results.fail("EXECUTION_ERROR", said, {"reason": "not_makeable"}), None
     except remembering.Full:
-        said = f"This world remembers {remembering.MAX_ENTITIES} things already. A hard reset clears them."
+        said = "This world remembers as much as it may already. A hard reset clears it."
         return results.fail("EXECUTION_ERROR", said, {"reason": "world_full"}), None
-    if isinstance(answer, ToolResult):
-        return answer, None
+    if isinstance(answer, answering.Refusal):
+        return answer.result, answer.source
     if reason := results.problem_of(answer.value):
         return results.fail("EXECUTION_ERROR", f"The output would be {reason}."), None
     return results.ok(answer.value, warnings=answer.warnings), answer.source

@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.db.models import Count, Sum
+from django.db.models.functions import Coalesce, Length
+
 from catalogue.models import World, WorldEntity
 from catalogue.worlds import verbs
 from core.canonical import size_of
 
 MAX_ENTITIES: Final = 1000
 MAX_ENTITY_BYTES: Final = 64 * 1024
+MAX_BYTES: Final = 8 * 1024 * 1024
+"""Of all entities together: lists, and the state itself, tell everything at once."""
 MAX_HISTORY: Final = 20
 
 
@@ -45,14 +50,16 @@ class Memory:
 
     def keep(self, given: Any, data: Any) -> bool:
         """Remember it under that id, over what was there; False where it is too large. Raises `Full`."""
-        if size_of(data) > MAX_ENTITY_BYTES:
+        size = size_of(data)
+        if size > MAX_ENTITY_BYTES:
             return False
         entity_id = verbs.text_of(given)
         row = self._rows.filter(entity_id=entity_id).first()
-        if row is None:
-            if WorldEntity.objects.filter(world=self._world).count() >= MAX_ENTITIES:
-                raise Full
-            row = WorldEntity(world=self._world, noun=self._noun, entity_id=entity_id)
+        row = row or WorldEntity(world=self._world, noun=self._noun, entity_id=entity_id)
+        others = WorldEntity.objects.filter(world=self._world).exclude(pk=row.pk)
+        held = others.aggregate(count=Count("pk"), size=Coalesce(Sum(Length("data")), 0))
+        if held["count"] >= MAX_ENTITIES or held["size"] + size > MAX_BYTES:
+            raise Full
         row.data, row.is_dropped = data, False
         row.save()
         return True

@@ -20,7 +20,7 @@ def listed(endpoint: WebhookEndpoint, *, limit: int, page_token: str | None) -> 
     """One page of an endpoint's log, newest first."""
     rows = WebhookDelivery.objects.filter(endpoint=endpoint).defer("body").prefetch_related("attempts").order_by("-pk")
     if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
     found = list(rows[: limit + 1])
     token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
     return DeliveryPageOut(items=[out(each) for each in found[:limit]], next_token=token)

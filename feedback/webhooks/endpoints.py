@@ -40,7 +40,7 @@ def listed(actor: Actor, *, limit: int, page_token: str | None) -> WebhookPageOu
     """One page, newest first."""
     rows = visible_to(actor).order_by("-pk")
     if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, 1)[0])
+        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
     found = list(rows[: limit + 1])
     token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
     return WebhookPageOut(items=[out(each) for each in found[:limit]], next_token=token)

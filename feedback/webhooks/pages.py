@@ -64,7 +64,7 @@ def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | No
     found = endpoints.visible_to(actor).order_by("-pk")
     after = request.GET.get("after")
     if after:
-        found = found.filter(pk__lt=paging.decode(after, 1)[0])
+        found = found.filter(pk__lt=paging.decode(after, int)[0])
     rows = list(found[: PAGE + 1])
     token = paging.encode(rows[PAGE - 1].pk) if len(rows) > PAGE else None
     audience = audience_in(actor, orgs[0].pk if orgs else None)

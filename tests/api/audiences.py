@@ -61,7 +61,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id world folded",
         "org": "server name qualified_name version description input_schema output_schema param_order idempotent",
     },
-    "catalogue.WorldFixture": {"public": "id world match", "org": "tool input output"},
+    "catalogue.WorldFixture": {"public": "id world match", "org": "tool input output error"},
     "catalogue.WorldEntity": {"public": "id world", "org": "noun entity_id data is_dropped"},
     "catalogue.WorldAnswer": {"public": "id world", "org": "key answer", "nobody": "fingerprint"},
     "catalogue.DemoCount": {"public": "id", "org": "org name count"},

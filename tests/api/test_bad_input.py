@@ -8,6 +8,7 @@ from django.apps import apps
 from django.db import OperationalError
 from django.test import Client
 
+from core import paging
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
 
@@ -381,6 +382,26 @@ def test_a_strange_requester_or_version_is_never_an_error(who, api):
         {"X-Roboto-Api-Version": "2026-10-06"},
     ):
         assert "thread_id" in data_of(api("alice", **headers).post("threads", {"messages": [SENT]}))
+
+
+@pytest.mark.parametrize("part", ["crm__ping", 7, None])
+def test_a_page_token_of_another_list_is_refused_B167(who, api, part):
+    """Every token is signed by the same key, so the signature tells nothing of the list that it came from."""
+    world = data_of(api("alice").post("/v1/catalogue/worlds", {}))["world_id"]
+    by_number = [
+        "/v1/catalogue/tools/demo__echo/versions",
+        "/v1/catalogue/worlds",
+        f"/v1/catalogue/worlds/{world}/calls",
+        "/v1/skills",
+        "threads",
+        "admin/feedback",
+        "/v1/ai/agents",
+    ]
+    by_name = ["/v1/catalogue/tools", "/v1/catalogue/tools?dialect=openai", "/v1/catalogue/servers"]
+    token = paging.encode(part) if part else paging.encode("rest", 1)
+    for path in (by_number if part != 7 else []) + (by_name if part != "crm__ping" else []) + ["threads"]:
+        who_asks = "admin" if path.startswith("admin") else "alice"
+        assert refused(api(who_asks).get(f"{path}{'&' if '?' in path else '?'}page_token={token}")), path
 
 
 @pytest.mark.parametrize("header", ["nonsense", "og_", "og_" + "0" * 26, "og_../..", "ags_1", "og_" + "x" * 5000])

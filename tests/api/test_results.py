@@ -73,6 +73,23 @@ def test_any_value_is_lifted_C61(post):
     assert lifted["success"] and lifted["data"] == {"value": [1]}
 
 
+@pytest.mark.parametrize("source", ["data_harness", "mcp", "openai", "anthropic"])
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": "\\ud800"}', '{"\\udfff": 1}', '{"a": "\\u0000"}', '{"a": 1e999}', '{"a": ' + "9" * 4200 + "}",
+     "[" * 900 + "]" * 900],
+    ids=["surrogate", "key", "nul", "infinite", "digits", "deep"],
+)  # fmt: skip
+def test_a_text_of_json_that_nobody_can_keep_stays_a_text_C69(api, source, text):
+    """Written into a text, it gets past what is asked of a body."""
+    block = {"content": text, "is_error": False, "tool_use_id": "t", "tool_call_id": "t", "role": "tool"}
+    told = block if source != "mcp" else {"content": [{"type": "text", "text": text}]}
+    for target in ("canonical", "ctp", "mcp", "roboto", "convilyn", "data_harness"):
+        sent = {"from": source, "to": target, "result": told}
+        converted = data_of(api("alice").post("/v1/catalogue/results/convert", sent))["result"]
+        assert target != "canonical" or converted["data"] == text
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

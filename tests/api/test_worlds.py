@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from catalogue.models import Call, World
 from catalogue.results import CODES
-from catalogue.worlds import making
+from catalogue.worlds import calling, fixtures, keeping, making, remembering
 from catalogue.worlds.drawing import Source
 from tests import make
 from tests.catalogue.speaking import MINIMAL
@@ -58,6 +58,7 @@ TOOLS = [
     {"name": "ping", "parameters": FREE, "returns": USER},
 ]
 NAMES = [f"crm__{tool['name']}" for tool in TOOLS]
+FAILED = {"code": "TIMEOUT", "message": "It took too long."}
 
 
 class Played:
@@ -204,6 +205,131 @@ def test_a_fixture_of_a_tool_that_is_not_there_changes_nothing(world, api):
     assert played.output("ping") == {"kept": True}
 
 
+def test_a_fixture_may_fail_C106_C107(world):
+    """Decision 012: with one of the ten codes, for an input or for any, as a tool itself would have."""
+    played = world("examples")
+    gone = {"code": "NOT_FOUND", "message": "u1 has left"}
+    busy = {"code": "RATE_LIMITED", "message": "Too many."}
+    given = [
+        {"tool": "crm__get_user", "input": {"user_id": "u1"}, "error": gone},
+        {"tool": "crm__ping", "error": busy, "output": None},
+        {"tool": "crm__ping", "input": {"n": 1}, "output": None},
+    ]
+    assert played.post("fixtures", {"fixtures": given}) == {"fixture_count": 3}
+    answer = played.call("get_user", {"user_id": "u1"})
+    assert (answer["output"], answer["source"], answer["validation"]) == (None, "fixture", None)
+    assert answer["result"]["error"] == {**gone, "details": None, "suggestion": None}
+    assert played.call("ping")["source"] == "default" and played.code("ping") == "RATE_LIMITED"
+    assert played.output("ping", {"n": 1}) is None, "null is an answer"
+    assert [line["error"] and line["error"]["code"] for line in played.get("calls")["items"]] == [
+        "NOT_FOUND", "RATE_LIMITED", "RATE_LIMITED", None,
+    ]  # fmt: skip
+    path = "/v1/catalogue/tools/crm__ping/call"
+    made = data_of(played.api.post(path, {"world_id": played.record["world_id"], "retry_policy": {"tool_error": 1}}))
+    assert made["http_status"] == 429 and made["model_view"]["error"]["message"] == "Too many."
+
+
+def test_a_failure_is_no_example_and_fits_a_strict_world(world):
+    """What is made up is the same beside it; a strict world has no schema that a failure could break."""
+    plain, failing = (world("examples", seed=4) for _ in range(2))
+    failing.post("fixtures", {"fixtures": [{"tool": "crm__ping", "input": {"n": 1}, "error": FAILED}]})
+    assert failing.output("ping") == plain.output("ping")
+    strict = world("examples", strict_fixtures=True)
+    strict.post("fixtures", {"fixtures": [{"tool": "crm__ping", "error": FAILED}]})
+    assert strict.code("ping") == "TIMEOUT"
+
+
+def test_a_failing_fixture_changes_nothing_that_is_remembered_C108_C109(world):
+    played = world("stateful")
+    ann = played.output("create_user", {"name": "Ann"})
+    one = {"user_id": ann["id"]}
+    given = [{"tool": f"crm__{verb}_user", "input": one, "error": FAILED} for verb in ("get", "update", "delete")]
+    defaults = [{"tool": f"crm__{name}", "error": FAILED} for name in ("create_user", "get_user", "list_users")]
+    played.post("fixtures", {"fixtures": [*given, *defaults]})
+    before = played.get("state")
+    for tool in ("get_user", "update_user", "delete_user"):
+        assert played.code(tool, one) == "TIMEOUT"
+    assert played.code("create_user", {"name": "Bea"}) == played.code("get_user", {"user_id": "u9"}) == "TIMEOUT"
+    after = played.get("state")
+    assert (after["entities"], after["history"]) == (before["entities"], before["history"])
+    assert played.output("list_users")["users"] == [ann], "a default stands in only where nothing is known"
+    played.post("fixtures", {"fixtures": []})
+    assert played.output("get_user", one) == ann
+
+
+@pytest.mark.parametrize(
+    ("fixture", "field"),
+    [
+        ({}, "fixtures.0"),
+        ({"output": 1, "error": {"code": "TIMEOUT", "message": "m"}}, "fixtures.0"),
+        ({"error": None}, "fixtures.0"),
+        ({"error": {"code": "OUT_OF_MILK", "message": "m"}}, "fixtures.0.error.code"),
+        ({"error": {"code": "TIMEOUT", "message": ""}}, "fixtures.0.error.message"),
+        ({"error": {"code": "TIMEOUT"}}, "fixtures.0.error.message"),
+        ({"error": "TIMEOUT"}, "fixtures.0.error"),
+    ],
+)
+def test_a_fixture_is_an_answer_or_a_failure_and_never_both(world, api, fixture, field):
+    played = world("examples")
+    body = {"fixtures": [{"tool": "crm__ping", **fixture}]}
+    status, _, said = refusal_of(api("alice").post(f"{played.path}/fixtures", body))
+    assert status == 400 and said.startswith(f"{field}: "), said
+
+
+def test_failures_of_real_calls_become_fixtures_too(api, who):
+    """Where the tool itself failed, with one of the ten codes, and where nothing was answered to the same input."""
+    tools = ["demo__fail", "demo__flaky", "demo__schema_only"]
+    played = Played(api("alice"), {"mode": "examples", "tools": tools})
+
+    def call(tool: str, arguments: dict[str, Any]) -> None:
+        data_of(api("alice").post(f"/v1/catalogue/tools/demo__{tool}/call", {"arguments": arguments}))
+
+    timeout = {"code": "TIMEOUT", "message": "too slow", "details": {"after": 3}}
+    call("fail", timeout)
+    call("fail", {"code": "OUT_OF_MILK", "message": "a code of its own"})
+    call("fail", {"code": "TIMEOUT"})  # refused by Heddle, which a world does itself
+    call("schema_only", {"q": "nobody runs it"})
+    for _ in range(2):
+        call("flaky", {"key": "k", "fail_times": 1})
+    call("flaky", {"key": "l", "fail_times": 9})
+    assert played.post("fixtures/recorded", {}) == {"fixture_count": 3}
+    error = played.call("demo__fail", timeout)["result"]["error"]
+    assert (error["code"], error["message"], error["details"]) == ("TIMEOUT", "too slow", None)
+    assert played.output("demo__flaky", {"key": "k", "fail_times": 1}) == {"key": "k", "calls": 2}
+    assert played.code("demo__flaky", {"key": "l", "fail_times": 9}) == "EXECUTION_ERROR"
+    assert played.call("demo__schema_only", {"q": "nobody runs it"})["source"] == "generated"
+    assert played.post("fixtures/recorded", {}) == {"fixture_count": 3}, "known inputs are not taken twice"
+
+
+def test_recorded_fixtures_keep_to_the_rules_of_written_ones(api, who, monkeypatch):
+    """Decision 012: no more of them than a world may have, and none that a strict world would refuse."""
+    tool = {"name": "echo", "description": "", "input_schema": {}, "output_schema": {"required": ["nothing"]}}
+    strict = Played(api("alice"), {"mode": "examples", "strict_fixtures": True, "tools": ["demo__value"]})
+    strict.post("tools", {"dialect": "convilyn", "tool": tool, "server": "demo"})
+    twice = [{"tool": "demo__value", "input": {"kind": "x"}, "error": FAILED}] * 2
+    strict.post("fixtures", {"fixtures": twice})
+    api("alice").post("/v1/catalogue/tools/demo__echo/call", {"arguments": {"message": "hello"}})
+    for kind in ("dict", "list", "str"):
+        api("alice").post("/v1/catalogue/tools/demo__value/call", {"arguments": {"kind": kind}})
+    monkeypatch.setattr(fixtures, "MAX_FIXTURES", 4)
+    assert strict.post("fixtures/recorded", {"tools": ["demo__echo"]}) == {"fixture_count": 2}
+    assert strict.post("fixtures/recorded", {}) == {"fixture_count": 4}
+    monkeypatch.setattr(fixtures, "MAX_FIXTURES", 1000)
+    monkeypatch.setattr(fixtures, "MAX_BYTES", 10)
+    assert strict.post("fixtures/recorded", {}) == {"fixture_count": 4}
+
+
+def test_a_thousand_fixtures_of_a_tool_are_stored_in_few_queries(world):
+    played = world("examples")
+    counts = []
+    for many in (10, 500):
+        given = [{"tool": "crm:ping", "input": {"n": n}, "output": n} for n in range(many)]
+        with CaptureQueriesContext(connection) as captured:
+            assert played.post("fixtures", {"fixtures": given}) == {"fixture_count": many}
+        counts.append(len(captured))
+    assert counts[1] < counts[0] + 10, "the rows themselves go in batches"
+
+
 def test_real_calls_become_fixtures(world, api, who):
     """Of calls that were made, in threads and from outside; colleagues' threads stay their own."""
     played = Played(api("bob"), {"mode": "examples", "tools": ["demo__echo", "heddle__calculate"]})
@@ -279,6 +405,27 @@ def test_the_state_tells_what_was_done(world):
     state = played.get("state")
     assert len(state["history"]) == 20 and state["step_count"] == 23
     assert state["history"][-1] == {"step": 23, "action": "read", "noun": "user", "id": made["id"]}
+
+
+def test_a_world_remembers_so_much_and_no_more(world, monkeypatch):
+    """Decision 012: so many things, so much of each and of all together; what is there is still read and changed."""
+    played = world("stateful")
+    first = played.output("create_user", {"name": "Ann"})
+    monkeypatch.setattr(remembering, "MAX_ENTITIES", 1)
+    answer = played.call("create_user", {"name": "Bea"})
+    assert answer["result"]["error"]["details"] == {"reason": "world_full"}
+    assert played.output("update_user", {"user_id": first["id"], "name": "Bea"})["name"] == "Bea"
+    monkeypatch.setattr(remembering, "MAX_ENTITIES", 1000)
+    monkeypatch.setattr(remembering, "MAX_BYTES", 3000)
+    for _ in range(2):
+        answer = played.call("create_user", {"name": "x" * 2000})
+    assert answer["result"]["error"]["details"] == {"reason": "world_full"}
+    monkeypatch.setattr(remembering, "MAX_ENTITY_BYTES", 500)
+    answer = played.call("create_user", {"name": "x" * 500})
+    assert answer["result"]["metadata"]["warnings"] == ["the answer was too large to be remembered"]
+    assert len(played.get("state")["entities"]["user"]) == 2
+    played.post("reset", {"hard": True})
+    assert played.output("create_user", {"name": "Cid"})["name"] == "Cid"
 
 
 # Failures
@@ -432,6 +579,22 @@ def test_the_log_tells_every_call_in_order_C120(world):
     assert played.get(f"calls?page_token={page['next_token']}")["items"] == log[2:]
 
 
+def test_a_page_of_the_log_is_shorter_where_its_lines_are_long_C120(world, monkeypatch):
+    played = world("examples")
+    played.post("fixtures", {"fixtures": [{"tool": "crm__ping", "output": "x" * 2000}]})
+    made = [played.call("ping")["call_id"] for _ in range(5)]
+    monkeypatch.setattr(calling, "MAX_PAGE_BYTES", 5000)
+    found, token, pages = [], "", 0
+    while token is not None:
+        page = played.get(f"calls?page_token={token}" if token else "calls")
+        found, token, pages = found + [line["call_id"] for line in page["items"]], page["next_token"], pages + 1
+    assert (found, pages) == (made, 3)
+    monkeypatch.setattr(calling, "MAX_PAGE_BYTES", 10)
+    assert len(played.get("calls")["items"]) == 1, "one line at least, or nobody would ever get on"
+    Call.objects.update(answer=None)
+    assert played.get("calls?limit=1")["items"][0]["output"] is None, "one that has only begun is told as well"
+
+
 def test_a_played_call_is_found_by_its_id_C134(world, api):
     played = world(seed=2)
     answer = played.call("get_user", {"user_id": "u"})
@@ -458,6 +621,28 @@ def test_a_call_of_the_catalogue_may_be_played(world, api):
     assert refusal_of(api("alice").post(path, body))[0] == 410
 
 
+def test_what_a_world_refuses_is_no_failure_of_the_tool_C115_C117(world, api, monkeypatch):
+    """A known key for another call, and a world that ends between two looks: refused, and not recorded."""
+    played, path = world("stateful"), "/v1/catalogue/tools/crm__create_user/call"
+    body = {"world_id": played.record["world_id"], "idempotency_key": "k"}
+    first = data_of(api("alice").post(path, {**body, "arguments": {"name": "Ann"}}))
+    again = data_of(api("alice").post(path, {**body, "arguments": {"name": "Ann"}}))
+    assert again["result"]["data"] == first["result"]["data"] and again["world"]["cache_hit"]
+    other = api("alice").post(path, {**body, "arguments": {"name": "Bea"}})
+    assert refusal_of(other)[:2] == (409, "RobotoConflictException")
+    assert json.loads(other.content)["details"] == {"reason": "key_reused"}
+
+    def found_and_closed(org_id: int, world_id: str) -> World:
+        found = open_world_in(org_id, world_id)
+        keeping.close(found)
+        return found
+
+    open_world_in = keeping.open_world_in
+    monkeypatch.setattr(keeping, "open_world_in", found_and_closed)
+    assert refusal_of(api("alice").post(path, {**body, "arguments": {"name": "Ann"}}))[0] == 410
+    assert Call.objects.count() == 2
+
+
 def test_a_retry_in_a_world_is_a_step(api, who):
     """C79, C112: what may be repeated is, until it succeeds or the policy has enough."""
     played = Played(
@@ -482,6 +667,14 @@ def test_the_list_is_newest_first_and_pages(world, api):
     assert rest["next_token"] is None
     assert data_of(api("eve").get(WORLDS))["items"] == []
     assert refusal_of(api("alice").get(f"{WORLDS}?status=odd"))[0] == 400
+
+
+def test_the_list_reads_the_names_of_tools_and_not_their_schemas(world, api):
+    world()
+    with CaptureQueriesContext(connection) as captured:
+        [item] = data_of(api("alice").get(WORLDS))["items"]
+    assert item["tools"] == sorted(NAMES)
+    assert not [query for query in captured if "put_schema" in query["sql"]]
 
 
 def test_ten_more_worlds_and_calls_cost_no_more_queries(world, api):

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from catalogue import builtin, publishing, results
+from catalogue.compliance import running
 from catalogue.models import Call, DemoCount, ToolVersion
 from catalogue.spec import ToolSpec
 from tests.conftest import data_of, refusal_of
@@ -164,6 +165,20 @@ def test_own_checks_find_what_they_are_for(report, server):
     found = report("srv", include=["heddle"])
     assert not found["heddle:input_schema:look.around"]["passed"]
     assert not found["heddle:result:look.around"]["passed"]
+
+
+def test_a_run_that_somebody_waits_for_comes_to_an_end(report, api, server, monkeypatch):
+    """Decision 012: the report is whole, and says what there was no time for; a pipeline has the time it takes."""
+    monkeypatch.setattr(running.run, "__kwdefaults__", {"seconds": -1})
+    found = report("demo")
+    assert found["tool_invocation:hidden"]["details"] == {"skipped": True} and not Call.objects.exists()
+    assert "no time" in found["tool_invocation:hidden"]["message"]
+    assert found["heddle:result:hidden"] == {
+        **found["heddle:result:hidden"], "passed": True, "details": {"warning": True},
+    }  # fmt: skip
+    assert found["tool_invocation:echo"]["details"] == {"required": ["message"]}
+    server(GOOD)
+    assert "no time" not in run_command("srv", "--org", "acme")[1]
 
 
 def test_what_cannot_be_seen_is_not_checked(api, server):

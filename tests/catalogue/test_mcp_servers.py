@@ -1,5 +1,6 @@
 """Tools of MCP servers: servers nobody here wrote, and servers that behave badly (catalogue 1.10, 2.3, 3.1)."""
 
+import gzip
 import json
 import os
 import signal
@@ -260,6 +261,25 @@ class TestKeptCommands:
         assert len(pids) == 1 and time.monotonic() - started < 1.2, "eight naps of 0.2 seconds"
         mcp_sessions.end_all()
 
+    def test_a_forked_process_has_commands_of_its_own(self, tmp_path):
+        """Whoever forks keeps what it has; the child starts another, and what ends with the child is the child's."""
+        asking = (
+            "import os; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'\n"
+            "import django; django.setup()\n"
+            "from catalogue.elsewhere import mcp_servers\n"
+            f"address = mcp_servers.Address(command={elsewhere.COMMAND!r}, owner='x')\n"
+            "def told(): print(mcp_servers.call_tool(address, 'who', {}, 20, {}).data['pid'], flush=True)\n"
+            "told()\n"
+            "if os.fork() == 0:\n"
+            "    told(); os._exit(0)\n"
+            "os.wait(); told()"
+        )
+        env = {**os.environ, "HEDDLE_DATA_DIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True, env=env, timeout=60)
+        parents, childs, still = map(int, done.stdout.split())
+        assert parents == still != childs
+        eventually(lambda: not is_running(parents) and not is_running(childs))
+
     @pytest.mark.parametrize("end", ["pass", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"])
     def test_it_ends_with_the_process_that_asked(self, end, tmp_path):
         """A worker that leaves, or is killed, leaves no command behind."""
@@ -349,6 +369,11 @@ class TestBadServers:
         assert refusal_of(response)[0] == 400 and response.json()["details"]["reason"] == "too_many_tools"
         assert not Tool.objects.filter(server__name="far").exists()
 
+    def test_a_tool_that_no_database_keeps_is_refused_and_the_others_are_taken(self, rude, refresh):
+        rude.tools = [tool("act"), tool("nul", description="a\x00b"), tool("far", _meta={"heddle/tags": ["\x00"]})]
+        drift = refresh(partial=True)
+        assert drift["new"] == ["act"] and {each["name"] for each in drift["refused"]} == {"nul", "far"}
+
     def test_a_list_that_does_not_end(self, rude, api):
         rude.on_list = {"tools": [], "nextCursor": "again"}
         assert "does not end" in refusal_of(api("alice").post(REFRESH, {}))[2]
@@ -411,6 +436,18 @@ class TestBadServers:
         for answer in (flooding(500_000), {"content": [{"type": "text", "text": "x" * 50_000_000}]}):
             rude.answer = answer
             assert "more than 10 MiB" in error_of(call("act"))["message"]
+
+    def test_one_that_compresses_what_was_not_to_be_compressed(self, rude, refresh, call):
+        """A few kilobytes that come to a gigabyte stay a few kilobytes."""
+        refresh()
+
+        def packed(http: Any, asked: Any) -> None:
+            said = {"jsonrpc": "2.0", "id": asked["id"], "result": {"content": []}}
+            body = gzip.compress(json.dumps(said).encode() + b" " * 30_000_000)
+            http.reply(200, body, **{"Content-Encoding": "gzip"})
+
+        rude.answer = packed
+        assert "compressed" in error_of(call("act"))["message"]
 
     def test_redirects_and_names_that_lead_into_private_networks(self, connect, api, settings):
         with receiving() as inside, receiving() as outside:

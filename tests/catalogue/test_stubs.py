@@ -146,6 +146,31 @@ def test_c101_anything_but_one_plain_function_is_refused_and_nothing_runs(source
     assert "\0" in source or answer.json()["details"]["reason"] == "invalid_tool"
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        r"def f(x='\ud800'): ...",
+        r"def f(x='\x00'): ...",
+        r"def f(x={'\ud800': 1}): ...",
+        'def f(x):\n    """Half of a pair: \\ud800."""',
+        'def f(x):\n    """Does.\n\n    Args:\n        x: nothing \\x00.\n    """',
+        r"def f(x: Annotated[str, '\ud800']): ...",
+        r"def f(x: Literal['\x00']): ...",
+        "def f(x=0x" + "f" * 6000 + "): ...",
+    ],
+)
+def test_c101_what_a_literal_holds_can_be_stored_or_is_refused(source, api):
+    """By both doors that take a function: no escape of Python's brings in what JSON's could not."""
+    alice = api("alice")
+    world = alice.post("/v1/catalogue/worlds", {}).json()["data"]["world_id"]
+    for path, body in (
+        ("/v1/catalogue/tools/import", {"server": "srv", "source": source}),
+        (f"/v1/catalogue/worlds/{world}/tools", {"tool": {"source": source}}),
+    ):
+        answer = alice.post(path, {"dialect": "python", **body})
+        assert (answer.status_code, answer.json()["details"]["reason"]) == (400, "invalid_tool"), path
+
+
 def test_a_stub_is_a_tool_like_any_other(api):
     """C97 to C100 by the route; a dialect that cannot be written is no dialect to export to (C8)."""
     alice = api("alice")

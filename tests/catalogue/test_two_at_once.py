@@ -1,4 +1,4 @@
-"""Imports, and changes in place, that meet at the same moment (C2, C3, C51)."""
+"""Imports, changes in place, calls and worlds that meet at the same moment (C2, C3, C51, C106, C113, C115, C134)."""
 
 from collections.abc import Callable
 from threading import Barrier, Thread
@@ -6,9 +6,9 @@ from threading import Barrier, Thread
 import pytest
 from django.db import connection
 
-from catalogue.models import Tool, ToolVersion
+from catalogue.models import Call, Tool, ToolVersion, WorldFixture
 from tests import people
-from tests.conftest import Api
+from tests.conftest import Api, data_of
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -49,6 +49,49 @@ def test_imports_of_one_server_follow_each_other():
     for tool in Tool.objects.filter(server__name="srv"):
         numbers = sorted(ToolVersion.objects.filter(tool=tool).values_list("version", flat=True))
         assert numbers == list(range(1, tool.version + 1)) and 2 <= tool.version <= 4
+
+
+def test_one_key_from_two_clients_is_one_call_C134():
+    """Catalogue 3.1: whoever is second gets the answer, or hears that there is none yet; nothing is done twice."""
+    token = people.gather().alice.token
+    path = "/v1/catalogue/tools/demo__counter/call"
+    for number in range(4):
+        sent = {"idempotency_key": f"k{number}"}
+        statuses = together(*[lambda sent=sent: Api(token).post(path, sent).status_code] * 3)
+        assert set(statuses) <= {200, 409} and 200 in statuses
+        assert data_of(Api(token).post(path, sent))["result"]["data"] == {"count": number + 1}
+    assert Call.objects.count() == 4
+
+
+def test_a_world_that_two_play_takes_a_step_for_each_C113_C115():
+    """Every step is somebody's, every entity is kept, and one key is one answer."""
+    token = people.gather().alice.token
+    tool = {"name": "create_note", "description": "", "parameters": {}, "returns": {"type": "object"}}
+    world = data_of(Api(token).post("/v1/catalogue/worlds", {"mode": "stateful", "seed": 1}))
+    path = f"/v1/catalogue/worlds/{world['world_id']}"
+    data_of(Api(token).post(f"{path}/tools", {"dialect": "rdk", "tool": tool}))
+
+    def playing(**more: object) -> Callable[[], object]:
+        return lambda: data_of(Api(token).post(f"{path}/call", {"tool": "create_note", **more}))
+
+    answers = together(*[playing()] * 3, *[playing(idempotency_key="k")] * 3)
+    assert sorted(each["step_count"] for each in answers if not each["cache_hit"]) == [1, 2, 3, 4]
+    assert len({each["output"]["id"] for each in answers}) == 4
+    assert sum(each["cache_hit"] for each in answers) == 2
+    assert len(data_of(Api(token).get(f"{path}/state"))["entities"]["note"]) == 4
+
+
+def test_fixtures_that_two_replace_are_those_of_one_C106():
+    token = people.gather().alice.token
+    body = {"mode": "examples", "tools": ["demo__echo"]}
+    path = f"/v1/catalogue/worlds/{data_of(Api(token).post('/v1/catalogue/worlds', body))['world_id']}"
+
+    def replacing(mark: str) -> Callable[[], object]:
+        given = [{"tool": "demo__echo", "input": {"n": n}, "output": mark} for n in range(20)]
+        return lambda: Api(token).post(f"{path}/fixtures", {"fixtures": given}).status_code
+
+    assert together(*(replacing(mark) for mark in "abc")) == [200] * 3
+    assert WorldFixture.objects.count() == 20 and len(set(WorldFixture.objects.values_list("output", flat=True))) == 1
 
 
 def test_an_import_does_not_undo_what_a_person_sets_meanwhile():

@@ -154,6 +154,8 @@ def test_worlds_and_calls_by_hand_can_be_looked_at(loaded):
         log = data_of(api.get(f"{place}/calls"))["items"]
         assert {"success", "error"} == {"error" if line["error"] else "success" for line in log}
         assert [line["created"] for line in log] == sorted(line["created"] for line in log)
+    given = [line["error"]["message"] for line in log if line["error"] and line["source"] == "fixture"]
+    assert given == ["Bike B-0932 does not answer."]
     assert data_of(api.get(f"/v1/catalogue/worlds/{stateful['world_id']}/state"))["entities"]["reservation"]
     assert Thread.objects.get(world__isnull=False).created_by.email == "alice@acme.test"
     outcomes = Call.objects.filter(thread_id="", world=None).values_list("outcome", flat=True)

@@ -197,6 +197,18 @@ def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, pub
     get(alice, path("bikes__look_up", "compare/?from=x&to=1"), 404)
 
 
+def test_only_a_stricter_rule_may_break_a_caller(browser_of, publish):
+    bare, ruled = (
+        {"type": "object", "properties": {"ride": {"type": "string", **more}}} for more in ({}, {"maxLength": 5})
+    )
+    for schema in (ruled, bare, ruled):
+        publish(tool(schema=schema))
+    for old, new, may_break in ((1, 2, False), (2, 3, True)):
+        compared = get(browser_of("alice"), path("bikes__look_up", f"compare/?from={old}&to={new}"))
+        [change] = compared.one("ul", class_="plain").all("li")
+        assert ("may break callers" in change.words) is may_break, change.words
+
+
 def test_usage_comes_from_real_calls_of_the_last_month(browser_of, publish, who):
     publish(tool())
     for ms in range(1, 101):

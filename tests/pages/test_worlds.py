@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from catalogue import pages_compliance
+from catalogue import pages_compliance, pages_worlds
 from catalogue.models import World
 from tests import make
 from tests.conftest import data_of
@@ -186,9 +186,10 @@ def test_a_server_of_many_tools_has_a_report_that_a_browser_can_show(alice, who,
 
 
 def typed_fixtures(*rows):
-    """What a form sends for rows of tool, input and output."""
-    columns = zip(*rows, strict=True)
-    return dict(zip(("fixture_tool", "fixture_input", "fixture_output"), map(list, columns), strict=True))
+    """What a form sends for rows of tool, input and output, or an empty output, code and message."""
+    names = ("tool", "input", "output", "code", "message")
+    columns = zip(*((*row, "", "")[:5] for row in rows), strict=True)
+    return dict(zip((f"fixture_{name}" for name in names), map(list, columns), strict=True))
 
 
 PASTED = {
@@ -228,6 +229,52 @@ def test_a_bad_fixture_is_named_at_its_field_and_nothing_is_made(alice, who, row
     assert said in page.id(f"fixture-2-{field}-wrong").words and page.id(f"fixture-2-{field}")["aria-invalid"] == "true"
     assert page.none(id="fixture-1-tool-wrong") and page.id("own").text == sent["own"], "what was typed stays"
     assert not World.objects.exists()
+
+
+def test_a_fixture_that_fails_is_written_and_read_again_by_the_form(alice, who, api):
+    """C106, C107, decision 012."""
+    own = {"mode": "examples", "own": json.dumps(PASTED)}
+    failing = ("find_seat", '{"row": 13}', "", "NOT_FOUND", f"There is no row 13. {HOSTILE}")
+    alice.post("/catalogue/worlds/new/", {**own, **typed_fixtures(failing, ("find_seat", "", '{"seat": "1A"}'))})
+    made = World.objects.get()
+    page = get(alice, path(made))
+    assert page.id("fixture-1-code").one("option", selected=True).words == "NOT_FOUND"
+    assert page.id("fixture-1-message")["value"] == failing[4] and page.id("fixture-1-output").text == ""
+    assert page.id("fixture-2-code").none("option", selected=True)
+    answer = dom(alice.post(path(made, "call/"), {"tool": "find_seat", "input": '{"row": 13}'})).id("answer")
+    assert answer.one("h2").words == "It failed" and "a fixture" in answer.words and HOSTILE in answer.words
+    call = {"tool": "find_seat", "input": {"row": 13}}
+    error = data_of(api("alice").post(f"/v1{path(made)}call", call))["result"]["error"]
+    assert (error["code"], error["message"]) == ("NOT_FOUND", failing[4])
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        (("find_seat", "", "1", "TIMEOUT", "late"), "output"),
+        (("find_seat", "", "", "", "late"), "code"),
+        (("find_seat", "", "", "TIMEOUT", " "), "message"),
+        (("find_seat", "", "", "OUT_OF_SEATS", "m"), "code"),
+    ],
+)
+def test_a_bad_failure_is_named_at_its_field(alice, who, row, field):
+    sent = {"mode": "examples", "own": json.dumps(PASTED), **typed_fixtures(("find_seat", "", "1"), row)}
+    page = dom(alice.post("/catalogue/worlds/new/", sent), 400)
+    assert page.id(f"fixture-2-{field}-wrong").words and page.id(f"fixture-2-{field}")["aria-invalid"] == "true"
+    assert not World.objects.exists()
+
+
+def test_of_many_things_remembered_the_page_shows_some_and_says_so(alice, world, api, monkeypatch):
+    monkeypatch.setattr(pages_worlds, "LINES", 3)
+    for noun in ("note", "song"):
+        tool = {"name": f"create_{noun}", "description": "", "parameters": {}, "returns": {"type": "object"}}
+        data_of(api("alice").post(f"/v1{path(world)[:-1]}/tools", {"dialect": "rdk", "tool": tool}))
+        for number in range(2):
+            call = {"tool": f"create_{noun}", "input": {"id": f"{noun}{number}"}}
+            data_of(api("alice").post(f"/v1{path(world)}call", call))
+    notes, songs = get(alice, path(world)).one("section", aria_labelledby="remembered").all("details")
+    assert len(notes.all("h3")) == 2 and "Not all" not in notes.words
+    assert len(songs.all("h3")) == 1 and songs.one("summary").words == "song 2" and "Not all" in songs.words
 
 
 def test_a_bad_paste_is_named_at_its_field(alice, who):

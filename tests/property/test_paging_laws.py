@@ -19,8 +19,7 @@ law = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-positions = st.lists(st.none() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False, allow_infinity=False),
-                     min_size=1, max_size=4)  # fmt: skip
+positions = st.lists(st.integers() | st.text(max_size=8), min_size=1, max_size=4)
 
 
 def clear():
@@ -117,7 +116,7 @@ def test_reports_are_listed_once_each_while_others_come_in_and_are_triaged_H6(wh
 def test_a_cursor_carries_its_position_through_a_url(position):
     token = paging.encode(*position)
     assert all(character.isascii() and (character.isalnum() or character in "-_") for character in token)
-    assert paging.decode(token, len(position)) == position
+    assert paging.decode(token, *map(type, position)) == position
 
 
 @given(position=positions, place=st.integers(0, 500), change=st.integers(1, 63))
@@ -127,17 +126,17 @@ def test_a_cursor_that_was_changed_is_refused(position, place, change):
     place %= len(token) - 1  # the last letter may hold bits that mean nothing
     letter = letters[(letters.index(token[place]) + change) % 64]
     with pytest.raises(InvalidRequest):
-        paging.decode(token[:place] + letter + token[place + 1 :], len(position))
+        paging.decode(token[:place] + letter + token[place + 1 :], *map(type, position))
 
 
-@given(position=positions, length=st.integers(0, 5))
-def test_a_cursor_of_another_list_is_refused(position, length):
-    if length != len(position):
+@given(position=positions, kinds=st.lists(st.sampled_from([int, str]), max_size=4))
+def test_a_cursor_of_another_list_is_refused(position, kinds):
+    if kinds != [*map(type, position)]:
         with pytest.raises(InvalidRequest):
-            paging.decode(paging.encode(*position), length)
+            paging.decode(paging.encode(*position), *kinds)
 
 
 @given(token=st.text(max_size=60))
 def test_no_text_at_all_breaks_the_decoder(token):
     with pytest.raises(InvalidRequest):
-        paging.decode(token, 1)
+        paging.decode(token, int)
