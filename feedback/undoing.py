@@ -102,24 +102,23 @@ def only_report(action: str) -> str | None:
     return ids.FEEDBACK + found[0] if len(found) == 1 else None
 
 
-def require_undoable(actor: Actor, action: str) -> TriageChange:
-    """The first change of an action that may still be taken back.
+def require_undoable(actor: Actor, action: str) -> None:
+    """Refuse to take an action back that cannot be. Its last change counts, as it does where the desk offers it.
 
     Raises `NotFound` for an unknown action, `Conflict` when it is too old, was taken back, or takes one back itself.
     """
     require_admin(actor)
-    first = TriageChange.objects.filter(action=action).select_related("actor").first() if action else None
-    if first is None:
+    last = TriageChange.objects.filter(action=action).order_by("-id").first() if action else None
+    if last is None:
         raise NotFound("There is no such action.")
-    if first.at < timezone.now() - WINDOW:
+    if last.at < timezone.now() - WINDOW:
         raise Conflict("That is more than 30 minutes ago and can no longer be taken back.")
-    if first.verb in (AGAIN, RETRACT):
+    if last.verb in (AGAIN, RETRACT):
         raise Conflict("What a submitter took back stays taken back.")
-    if first.undoes is not None:
+    if last.undoes is not None:
         raise Conflict("That took something back itself. Do it again instead.")
     if TriageChange.objects.filter(undoes=action).exists():
         raise Conflict("That was taken back already.")
-    return first
 
 
 def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:

@@ -6,7 +6,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from feedback.models import Label, Labelled, TriageChange, UserFeedback
+from accounts.authentication import actor_of_user
+from accounts.models import User
+from feedback import bulk, tasks
+from feedback.models import Bulk, Label, Labelled, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -70,6 +73,14 @@ def test_labels_are_put_on_and_taken_off_and_the_wire_has_them_in_one_text(act, 
 def test_a_label_is_one_short_line_without_a_comma(refused, reports, name):
     status, code, sentence = refused(reports[0], "label", add=[name])
     assert (status, code) == (400, "RobotoInvalidRequestException") and "add" in sentence
+
+
+def test_blanks_do_not_tell_two_labels_apart(act, reports):
+    act(reports[0], "label", add=["station data"])
+    assert act(reports[0], "label", add=["Station  data", "late\t night"])["report"]["admin_label"] == (
+        "station data, late night"
+    )
+    assert act(reports[0], "label", remove=["station  data"])["report"]["admin_label"] == "late night"
 
 
 def test_labels_of_a_report_fit_the_wires_one_text(act, refused, reports):
@@ -289,6 +300,46 @@ def test_a_small_bulk_is_done_when_it_answers_and_names_what_stayed(act, admin, 
     assert (back["total"], back["done_count"], back["failed_count"]) == (2, 2, 0)
     states = [data_of(admin.get(f"admin/feedback/{each}"))["resolved"] for each in reports]
     assert states == [False, True, False]
+
+
+def test_a_bulk_of_as_many_as_are_done_at_once_is_done_when_it_answers(admin, reports, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 3)
+    outcome = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    assert (outcome["state"], outcome["done_count"]) == ("done", 3)
+    back = undone(admin, outcome["action_id"])
+    assert (back["state"], back["done_count"]) == ("done", 3)
+
+
+@pytest.mark.parametrize("lost", [{"is_staff": False}, {"is_active": False}])
+def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, monkeypatch, lost):
+    """B133: the right is looked up when it is used, for ticked reports as for a query, and for an undo."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    User.objects.filter(pk=who.admin.user.pk).update(**lost)
+    tasks.advance_bulk(Bulk.objects.get().pk)
+    assert queued["state"] == "queued"
+    assert Bulk.objects.get().state == "cancelled" and Bulk.objects.get().finished_at
+    assert not TriageChange.objects.exists()
+
+
+def test_a_bulk_that_is_taken_back_while_it_runs_says_when_it_ended(admin, reports, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "_CHUNK", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    bulk._claim(Bulk.objects.get().pk)
+    bulk._advance_once(actor_of_user(Bulk.objects.get().created_by), Bulk.objects.get().pk, 2)
+    back = undone(admin, queued["action_id"])
+    assert (back["state"], back["total"], back["done_count"]) == ("done", 2, 2)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert ended["state"] == "cancelled" and ended["finished_at"] is not None
+
+
+def test_a_long_bulk_can_be_taken_back_for_half_an_hour_after_its_last_report(admin, reports):
+    """As the desk says beside its undo."""
+    done = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    first = TriageChange.objects.order_by("id").first()
+    TriageChange.objects.filter(pk=first.pk).update(at=first.at - timedelta(minutes=31))
+    assert undone(admin, done["action_id"])["total"] == 3
 
 
 @pytest.mark.parametrize(
