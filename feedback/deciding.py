@@ -123,7 +123,7 @@ def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
 
 
 def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
-    """Put labels on and take labels off. Case and blanks do not tell two apart; what is there stays as it is spelled."""
+    """Put labels on and take labels off. Case and blanks tell no two apart; what is there stays as it is spelled."""
     gone = {_plain(name).casefold() for name in body.remove}
     kept = [name for name in labels_of(subject.report.admin_label) if name.casefold() not in gone]
     held = {name.casefold() for name in kept}
