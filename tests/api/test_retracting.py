@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.errors import Conflict, DomainError
-from feedback import bulk, deciding, leasing, triage
+from feedback import bulk, capture, deciding, leasing, triage
 from feedback.models import Bulk, Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from tests import make
 from tests.api import shapes
@@ -376,3 +376,21 @@ def test_two_reports_never_become_duplicates_of_each_other(who):
     outcomes = [came[0] for _, came in begun]
     assert sorted(isinstance(each, OperationalError | DomainError) for each in outcomes) == [False, True]
     assert UserFeedback.objects.filter(resolved=True).count() == 1
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_what_was_made_a_duplicate_of_it_just_then_is_open_again(who):
+    """The verb holds both reports, and who takes one of them back waits for it."""
+    thread = make.conversation(who.alice, 4)
+    first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
+    with transaction.atomic():
+        body = deciding.DuplicateIn(duplicate_of=first)
+        triage.act(who.admin.actor, second, (deciding.verb_named("duplicate"), body))
+        taking_back, came = aside(lambda: capture.retract(who.alice.actor, thread, 1))
+        taking_back.join(0.5)
+        assert taking_back.is_alive()
+    taking_back.join()
+    assert came == [None]
+    left = UserFeedback.objects.get()
+    assert (left.feedback_id, left.resolved) == (second, False)
