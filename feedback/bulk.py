@@ -125,7 +125,7 @@ def sweep(*, orphans: bool = False) -> None:
 
 
 def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
-    with transaction.atomic():
+    with triage.named_reports_stay(), transaction.atomic():
         bulk.failed_count = len(unknown)
         bulk.state = Bulk.State.QUEUED if bulk.total > AT_ONCE else Bulk.State.RUNNING
         bulk.save()

@@ -104,7 +104,7 @@ def _own_pk(actor: Actor, thread: Thread | Standing, index: int) -> int:
 
 
 def _locked(pk: int) -> list[UserFeedback]:
-    """A report and its duplicates, locked by row id as a bulk does it: two that meet here do not wait for each other."""
+    """A report and its duplicates, locked by row id as a bulk does it: two that meet there do not deadlock."""
     pks = [pk, *Triage.objects.filter(duplicate_of=pk).values_list("pk", flat=True)]
     return list(UserFeedback.objects.select_for_update().filter(pk__in=pks).order_by("pk"))
 

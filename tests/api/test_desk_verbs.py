@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from accounts.models import User
-from feedback import bulk, tasks
+from feedback import bulk, labelling, projecting, tasks
 from feedback.models import Bulk, Label, Labelled, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
@@ -99,6 +99,17 @@ def test_a_label_is_made_described_and_dropped_when_nobody_carries_it(admin, act
     assert told["description"] == "Luggage"
     assert data_of(admin.request("DELETE", "admin/feedback/labels/bags")) is None
     assert refusal_of(admin.request("DELETE", "admin/feedback/labels/bags"))[0] == 404
+
+
+def test_of_two_who_make_a_label_at_once_the_second_is_told(admin, who, monkeypatch):
+    described = labelling._description
+
+    def meanwhile(text):
+        Label.objects.create(name="Money", folded="money", created_by=who.admin.user)
+        return described(text)
+
+    monkeypatch.setattr(labelling, "_description", meanwhile)
+    assert refusal_of(admin.post("admin/feedback/labels", {"name": "money"}))[0] == 409
 
 
 def test_taking_giving_and_letting_go(act, refused, who, reports):
@@ -252,6 +263,24 @@ def test_a_save_against_another_version_is_refused_and_changes_nothing(act, admi
     assert data_of(admin.put(path, {"resolved": True}, **{"If-Match": fresh}))["resolved"] is True
     assert data_of(admin.put(path, {"resolved": True}, **{"If-Match": "*"}))["resolved"] is True
     assert refusal_of(admin.put(path, {"resolved": True}, **{"If-Match": "nonsense"}))[0] == 400
+
+
+@pytest.mark.parametrize("route", ["", "/triage"])
+def test_what_is_changed_while_a_report_is_read_is_not_what_its_version_means(act, admin, reports, monkeypatch, route):
+    """H7: a save by that version is refused; it would overwrite what nobody has shown."""
+    read, path = projecting.full_record_of, f"admin/feedback/{reports[0]}"
+
+    def meanwhile(pk):
+        record = read(pk)
+        monkeypatch.setattr(projecting, "full_record_of", read)
+        act(reports[0], "note", admin_note="Unseen")
+        return record
+
+    monkeypatch.setattr(projecting, "full_record_of", meanwhile)
+    answer = admin.get(path + route)
+    assert data_of(answer)["admin_note"] is None
+    saved = admin.put(path, {"admin_note": "Mine"}, **{"If-Match": answer["ETag"]})
+    assert refusal_of(saved)[0] == 412
 
 
 def test_the_submitters_edit_is_a_new_version_too(admin, who, thread, reports):

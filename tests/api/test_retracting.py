@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.errors import Conflict, DomainError
-from feedback import bulk, capture, deciding, leasing, triage
+from feedback import bulk, capture, deciding, leasing, triage, undoing
 from feedback.models import Bulk, Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from tests import make
 from tests.api import shapes
@@ -307,6 +307,19 @@ def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     quick = deciding.Verb("duplicate", deciding.NothingIn, lambda *_: decision)
     with pytest.raises(Conflict, match="took this report back just now"):
         triage.act(who.admin.actor, report, (quick, deciding.NothingIn()))
+    assert not UserFeedback.objects.get().resolved
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_undo_that_names_a_report_that_goes_just_then_is_a_conflict(who, monkeypatch):
+    admin, thread = who.admin.actor, make.conversation(who.alice, 4)
+    first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
+    triage.act(admin, second, (deciding.verb_named("duplicate"), deciding.DuplicateIn(duplicate_of=first)))
+    _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), deciding.NothingIn()))
+    capture.retract(who.alice.actor, thread, 1)
+    monkeypatch.setattr(undoing, "_is_of_nothing", lambda _: False)  # it was there when that was asked
+    with pytest.raises(Conflict, match="took this report back just now"):
+        bulk.undo(admin, reopening)
     assert not UserFeedback.objects.get().resolved
 
 

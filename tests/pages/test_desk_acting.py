@@ -1,12 +1,14 @@
 """What is done to one report on the desk's page: every button, what was typed, refusals, conflicts, undo."""
 
 from datetime import timedelta
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from feedback import screens
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from tests import make
 from tests.pages.desk import (
@@ -270,6 +272,23 @@ def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browse
     assert theirs.id("admin-note").text == "Bea's"
     assert press(client, page, "note").status_code == 302
     assert stored(report).admin_note == "Mine"
+
+
+def test_what_is_changed_while_the_page_is_made_does_not_count_as_seen(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report, client, bea, card_of = reports(who.alice, 1)[0], browser_of("admin"), second_admin(), screens.card_of
+
+    def meanwhile(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.setattr(screens, "card_of", card_of)
+        do(bea, report, "note", admin_note="Bea's")
+        return card_of(*args, **kwargs)
+
+    monkeypatch.setattr(screens, "card_of", meanwhile)
+    page = opened(client, report)
+    assert page.id("admin-note").text == ""
+    answer = press(client, page, "note", admin_note="Mine")
+    assert answer.status_code == 412 and stored(report).admin_note == "Bea's"
 
 
 def test_two_at_one_report_who_change_different_things_do_not_collide(browser_of: Browser, who: People) -> None:
