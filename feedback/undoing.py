@@ -12,7 +12,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from feedback import triage
-from feedback.deciding import AGAIN, RETRACT, Decision, Subject, read_back, spelled
+from feedback.deciding import AGAIN, REPLY_COLUMNS, RETRACT, Decision, Subject, read_back, spelled
 from feedback.models import TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
@@ -32,6 +32,8 @@ _DONE_WORDS = {
     "update": "Changed",
     "undo": "Taken back:",
 }
+_WHOLE = frozenset({"resolved", *REPLY_COLUMNS})
+"""What stays of these is one with all else that its verb wrote."""
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
 
 
@@ -131,7 +133,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
         raise NotFound("The submitter took this report back.")
     subject = triage.subject_of(report)
     stay = [column for column in change.after if not _as_left(subject, change, column)]
-    if "resolved" in stay:  # the resolution is somebody else's now, and all that it says
+    if _WHOLE.intersection(stay):  # the resolution or the answer is somebody else's now, and all that it says
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
     if _is_of_nothing(decision):

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from feedback import screens
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
-from tests import make
+from tests import hooks, make
 from tests.pages.desk import (
     ALL,
     DESK,
@@ -299,6 +299,25 @@ def test_two_at_one_report_who_change_different_things_do_not_collide(browser_of
     assert (stored(report).admin_label, stored(report).admin_note) == ("money", "Mine")
 
 
+def test_an_undo_of_a_part_says_that_something_stayed(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    hooks.triaged(report.feedback_id, who.admin, admin_label="money", admin_note="Mine")
+    do(bea, report, "note", admin_note="Bea's")
+    page = then(client, submit(client, opened(client, report).id("desk-status").one("form")))
+    assert told(page) == ["Taken back, but not all of it."]
+    assert (stored(report).admin_label, stored(report).admin_note) == (None, "Bea's")
+
+
+def test_an_answer_that_somebody_wrote_anew_is_not_half_taken_back(browser_of: Browser, who: People) -> None:
+    """Its words are Bea's by now, and so is that it was answered."""
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = then(client, press(client, opened(client, report), "reply answered", public_reply="Mine"))
+    do(bea, report, "reply", public_reply="Bea's")
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Nothing was taken back."]
+    assert (Reply.objects.get().public_status, Reply.objects.get().public_reply) == ("answered", "Bea's")
+
+
 def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 2), browser_of("admin")
     page = then(client, press(client, opened(client, made[1], "?q=is:open"), "resolve", admin_note="x"))
@@ -316,7 +335,7 @@ def test_undo_says_what_it_could_not_take_back(browser_of: Browser, who: People)
     page = then(client, press(client, opened(client, report), "note", admin_note="Mine"))
     do(bea, report, "note", admin_note="Bea's")
     page = then(client, submit(client, page.id("desk-status").one("form")))
-    assert told(page) == ["Taken back, but not all of it."]
+    assert told(page) == ["Nothing was taken back."]
     assert "note: changed since, and left as it is" in page.id("desk-status").one("details").words
     assert stored(report).admin_note == "Bea's"
 
