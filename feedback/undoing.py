@@ -11,7 +11,7 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
-from feedback import triage
+from feedback import projecting, triage
 from feedback.deciding import AGAIN, REPLY_COLUMNS, RETRACT, Decision, Subject, read_back, spelled
 from feedback.models import TriageChange, UserFeedback
 
@@ -130,7 +130,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     """
     report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
     if report is None:
-        raise NotFound("The submitter took this report back.")
+        raise NotFound(projecting.GONE)
     subject = triage.subject_of(report)
     stay = [column for column in change.after if not _as_left(subject, change, column)]
     if _WHOLE.intersection(stay):  # the resolution or the answer is somebody else's now, and all that it says

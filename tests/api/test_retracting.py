@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.errors import Conflict, DomainError
-from feedback import bulk, capture, deciding, leasing, triage, undoing
+from feedback import bulk, capture, deciding, digesting, leasing, triage, undoing, versions
 from feedback.models import Bulk, Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from tests import make
 from tests.api import shapes
@@ -298,6 +298,21 @@ def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
 
 
 # Two at the same moment
+
+
+@pytest.mark.parametrize(
+    ("route", "asked"), [("", (versions, "of")), ("/triage", (versions, "of")), ("/similar", (digesting, "digest"))]
+)
+def test_a_report_that_goes_while_it_is_read_is_not_found(who, thread, api, monkeypatch, route, asked):
+    report, found = make.rating(who.alice, thread, 1).feedback_id, getattr(*asked)
+
+    def meanwhile(*args):
+        answer = found(*args)
+        capture.retract(who.alice.actor, thread, 1)
+        return answer
+
+    monkeypatch.setattr(*asked, meanwhile)
+    assert refusal_of(api("admin").get(f"admin/feedback/{report}{route}"))[::2] == (404, GONE)
 
 
 @pytest.mark.django_db(transaction=True)
