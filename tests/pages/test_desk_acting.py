@@ -352,7 +352,8 @@ def test_an_undo_of_nothing_says_so(browser_of: Browser, who: People, action: st
 
 
 @pytest.mark.parametrize(
-    "target", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", "", "\\\\x"]
+    "target",
+    ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", "", "\\\\x", "0", "feedback:insight"],
 )
 def test_acting_never_leads_to_another_host(browser_of: Browser, who: People, target: str) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")

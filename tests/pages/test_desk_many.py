@@ -88,6 +88,13 @@ def test_a_refused_bulk_keeps_the_ticks_and_what_was_typed(browser_of: Browser, 
     assert not UserFeedback.objects.filter(admin_label__isnull=False).exists()
 
 
+def test_an_id_that_cannot_be_stored_is_refused_wherever_it_stands(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 1), browser_of("admin")
+    ticked = ["fb_\x00", made[0].feedback_id]
+    page = dom(client.post(f"{DESK}bulk/", {"verb": "resolve", "feedback_ids": ticked}), 400)
+    assert "holds a NUL character" in page.id("bulk").words and not stored(made[0]).resolved
+
+
 def test_enter_in_the_labels_field_labels_and_resolves_nothing(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 1), browser_of("admin")
     form = get(client, DESK + ALL).id("bulk")
