@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from accounts.models import User
-from feedback import bulk, labelling, projecting, tasks
+from feedback import bulk, labelling, projecting
 from feedback.models import Bulk, Label, Labelled, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
@@ -345,7 +345,7 @@ def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, m
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     User.objects.filter(pk=who.admin.user.pk).update(**lost)
-    tasks.advance_bulk(Bulk.objects.get().pk)
+    bulk.advance(Bulk.objects.get().pk)
     assert queued["state"] == "queued"
     assert Bulk.objects.get().state == "cancelled" and Bulk.objects.get().finished_at
     assert not TriageChange.objects.exists()
