@@ -66,10 +66,14 @@ def actor_of_token(secret: str) -> Actor:
 
 
 def actor_of_user(user: User) -> Actor:
-    """The actor behind a signed-in browser."""
+    """The actor behind a signed-in browser, or of work that was left to a worker. Who is switched off is no admin."""
     rows = Membership.objects.filter(user=user).values_list("org_id", "org__key", "is_default")
     return Actor(
-        user_id=user.pk, email=user.email, name=user.display_name, is_admin=user.is_staff, orgs=_orgs(list(rows))
+        user_id=user.pk,
+        email=user.email,
+        name=user.display_name,
+        is_admin=user.is_staff and user.is_active,
+        orgs=_orgs(list(rows)),
     )
 
 

@@ -76,9 +76,13 @@ def _refused(request: HttpRequest, target: str, email: str, problem: str, hint: 
 
 
 def _safe_next(request: HttpRequest) -> str:
-    target = request.POST.get("next") or request.GET.get("next") or ""
-    ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
-    return target if target and ours else reverse("threads:list")
+    return local(request, request.POST.get("next") or request.GET.get("next") or "", otherwise="threads:list")
+
+
+def local(request: HttpRequest, target: str, *, otherwise: str) -> str:
+    """A path on this server as somebody gave it; the page of that name for another host, and for what is no path."""
+    is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
+    return target if target.startswith("/") and is_ours else reverse(otherwise)
 
 
 @require_POST

@@ -53,7 +53,8 @@ class OneFeedback(Endpoint):
     @describe(gives=FullFeedbackOut, summary="A report (H7)")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         report = triage.report_for(self.actor, feedback_id)
-        return _tagged(record(triage.read(report)), str(versions.of(report)))
+        version = versions.of(report)
+        return _tagged(record(triage.read(report)), str(version))
 
     @describe(takes=TriageIn, gives=FullFeedbackOut, summary="Triage a report (H8)")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:

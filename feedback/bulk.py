@@ -63,23 +63,17 @@ def act_on_all(
 def undo(actor: Actor, action: str) -> Bulk:
     """Take an action back (within 30 minutes), report by report; what somebody changed since stays, and is named."""
     undoing.require_undoable(actor, action)
+    # Stopped before it is counted: the chunk that a worker is at is waited for, and taken back with the others.
+    _stop(Bulk.objects.filter(key=action))
     total = undoing.changes_of(action).count()
-    bulk = Bulk(verb="undo", undoes=action, created_by_id=actor.user_id, total=total)
-    running = Bulk.objects.filter(key=action, state__in=_OPEN).update(state=Bulk.State.CANCELLED)
-    if running:
-        notices.publish(triage.NOTICE)
-    return _begin(actor, bulk)
+    return _begin(actor, Bulk(verb="undo", undoes=action, created_by_id=actor.user_id, total=total))
 
 
 def cancel(actor: Actor, bulk_id: str) -> Bulk:
     """Stop a bulk that is still running; what it did stays, and can be undone."""
     bulk = bulk_for(actor, bulk_id)
-    stopped = Bulk.objects.filter(pk=bulk.pk, state__in=_OPEN).update(
-        state=Bulk.State.CANCELLED, finished_at=timezone.now()
-    )
-    if not stopped:
+    if not _stop(Bulk.objects.filter(pk=bulk.pk)):
         raise Conflict("It is over already.")
-    notices.publish(triage.NOTICE)
     bulk.refresh_from_db()
     return bulk
 
@@ -111,12 +105,11 @@ def advance(bulk_pk: int) -> None:
     """
     if not _claim(bulk_pk):
         return
-    actor = actor_of_user(Bulk.objects.select_related("created_by").get(pk=bulk_pk).created_by)
     try:
-        while _advance_once(actor, bulk_pk, _CHUNK):
+        while _advance_once(_author(bulk_pk), bulk_pk, _CHUNK):
             notices.publish(triage.NOTICE)
     except DomainError:  # its author is no admin any more
-        Bulk.objects.filter(pk=bulk_pk).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
+        _stop(Bulk.objects.filter(pk=bulk_pk))
     notices.publish(triage.NOTICE)
 
 
@@ -132,7 +125,7 @@ def sweep(*, orphans: bool = False) -> None:
 
 
 def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
-    with transaction.atomic():
+    with triage.named_reports_stay(), transaction.atomic():
         bulk.failed_count = len(unknown)
         bulk.state = Bulk.State.QUEUED if bulk.total > AT_ONCE else Bulk.State.RUNNING
         bulk.save()
@@ -141,7 +134,8 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
         if bulk.state == Bulk.State.QUEUED:
             jobs.enqueue_on_commit(TASK, bulk.pk)
             return bulk
-        _advance_once(actor, bulk.pk, AT_ONCE)
+        while _advance_once(actor, bulk.pk, AT_ONCE):
+            pass  # as many as are done at once, and a look whether there are more
         bulk.refresh_from_db()
         transaction.on_commit(lambda: notices.publish(triage.NOTICE))
     return bulk
@@ -153,6 +147,21 @@ def _claim(bulk_pk: int) -> bool:
         state=Bulk.State.RUNNING, lease_until=timezone.now() + _LEASE
     )
     return bool(claimed)
+
+
+def _author(bulk_pk: int) -> Actor:
+    """Whoever asked for it, with the right that they have now: raises `Unauthorized` where they have lost it."""
+    actor = actor_of_user(Bulk.objects.select_related("created_by").get(pk=bulk_pk).created_by)
+    require_admin(actor)
+    return actor
+
+
+def _stop(rows: QuerySet[Bulk]) -> bool:
+    """End those that are not over; whether there was one."""
+    ended = rows.filter(state__in=_OPEN).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
+    if ended:
+        notices.publish(triage.NOTICE)
+    return bool(ended)
 
 
 def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:

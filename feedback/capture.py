@@ -65,9 +65,8 @@ def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
     """
     with transaction.atomic():
         found = _own_pk(actor, thread, index)
-        # By row id, as a bulk takes its locks: two that meet at these reports do not wait for each other.
-        pks = [found, *Triage.objects.filter(duplicate_of=found).values_list("pk", flat=True)]
-        locked = list(UserFeedback.objects.select_for_update().filter(pk__in=pks).order_by("pk"))
+        _locked(found)  # waits for whoever makes another one its duplicate just now, which is seen afterwards only
+        locked = _locked(found)
         report = next((each for each in locked if each.pk == found), None)
         if report is None:  # the same request, sent twice: the other one was quicker
             raise NotFound(_NOT_RATED.format(index=index))
@@ -102,6 +101,12 @@ def _own_pk(actor: Actor, thread: Thread | Standing, index: int) -> int:
     if pk is None:
         raise NotFound(_NOT_RATED.format(index=index))
     return pk
+
+
+def _locked(pk: int) -> list[UserFeedback]:
+    """A report and its duplicates, locked by row id as a bulk does it: two that meet there do not deadlock."""
+    pks = [pk, *Triage.objects.filter(duplicate_of=pk).values_list("pk", flat=True)]
+    return list(UserFeedback.objects.select_for_update().filter(pk__in=pks).order_by("pk"))
 
 
 _NOT_RATED = "You have not rated message {index}."

@@ -82,6 +82,7 @@ def wakes(report_pk: int) -> list[int]:
 
 
 def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
+    """What two reports have in common; `weights` are those of the words of the first, as `telling` gives them."""
     reasons, score, is_strong = [], 0.0, False
     failed = sorted(name for name in one.tools if one.tools[name] and other.tools.get(name))
     if failed:

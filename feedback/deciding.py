@@ -123,11 +123,11 @@ def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
 
 
 def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
-    """Put labels on and take labels off. Case does not tell two apart; what is there already stays as it is spelled."""
-    gone = {name.strip().casefold() for name in body.remove}
+    """Put labels on and take labels off. Case and blanks tell no two apart; what is there stays as it is spelled."""
+    gone = {_plain(name).casefold() for name in body.remove}
     kept = [name for name in labels_of(subject.report.admin_label) if name.casefold() not in gone]
     held = {name.casefold() for name in kept}
-    for name in (each.strip() for each in body.add):
+    for name in map(_plain, body.add):
         if name.casefold() not in held:
             held.add(name.casefold())
             kept.append(name)
@@ -240,10 +240,14 @@ def labels_of(admin_label: str | None) -> list[str]:
     """The labels in the wire's one text: parted by commas, each once, in the order they stand."""
     found: dict[str, str] = {}
     for part in (admin_label or "").split(","):
-        name = " ".join(part.split())[:LABEL_LENGTH].strip()
+        name = _plain(part)[:LABEL_LENGTH].strip()
         if name:
             found.setdefault(name.casefold(), name)
     return list(found.values())
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split())
 
 
 def spelled(column: str, value: Any) -> Any:

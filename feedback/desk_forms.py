@@ -13,6 +13,7 @@ from django.utils import timezone
 from core import bodies
 from core.errors import InvalidRequest
 from core.wire import Patch
+from feedback import undoing
 from feedback.deciding import Verb, verb_named
 from feedback.models import Bulk
 
@@ -82,6 +83,8 @@ def told_of_undo(done: Bulk) -> str:
     if not done.is_over:
         return f"Taking back {done.total} changes."
     if done.failed_count:
+        if not undoing.changes_of(done.key).exists():
+            return "Nothing was taken back."
         stayed = "not all of it" if done.total == 1 else told_of_failures(done)
         return f"Taken back, but {stayed}."
     return "Taken back." if done.total == 1 else f"Taken back: {done.total} changes."

@@ -14,7 +14,8 @@ from core.errors import DomainError
 from feedback import bulk, leasing, triage
 from feedback.models import Retraction, TriageChange, UserFeedback
 
-_SHOWN = 50
+_SHOWN = 1_000
+"""More than bulks change between two looks: whoever has one of them open has to find it among these."""
 
 
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:

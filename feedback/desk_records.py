@@ -19,6 +19,7 @@ FAILURES_SHOWN = 200
 
 def desk_record(report: UserFeedback) -> DeskRecordOut:
     """A report with all that admins keep beside it. A constant number of queries."""
+    version = versions.of(report)
     full = projecting.full_record_of(report.pk)
     beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first()
     reply = Reply.objects.filter(pk=report.pk).first()
@@ -35,13 +36,19 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
         public_reply=reply.public_reply if reply else None,
         replied_at=reply.replied_at if reply else None,
         lease=lease.holder.email if lease else None,
-        version=str(versions.of(report)),
+        version=str(version),
     )
+
+
+def changes_of(feedback_id: str) -> list[TriageChange]:
+    """What was done to the report with that id, oldest first, with who did it. One query."""
+    key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
+    return list(TriageChange.objects.filter(feedback__key=key).select_related("actor"))
 
 
 def history(report: UserFeedback) -> list[ChangeOut]:
     """What admins did to a report, oldest first. Three queries."""
-    changes = list(TriageChange.objects.filter(feedback=report).select_related("actor"))
+    changes = changes_of(report.feedback_id)
     people, reports = named(changes)
     return [
         ChangeOut(

@@ -9,7 +9,19 @@ from django.urls import reverse
 from core import ids
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, NotFound, Stale
-from feedback import bulk, desk_forms, finding, labelling, leasing, saved_views, screens, similar, triage, undoing
+from feedback import (
+    bulk,
+    desk_forms,
+    desk_records,
+    finding,
+    labelling,
+    leasing,
+    saved_views,
+    screens,
+    similar,
+    triage,
+    undoing,
+)
 from feedback.models import Bulk, UserFeedback
 from feedback.presenting import Choice, Conflict, DeskBar, Near, ReportRow, Token, href, pane_of, panes, sentence
 from feedback.querying import Query, parse, remarks
@@ -64,6 +76,7 @@ def opened(actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = ()) 
 
     Where the list is not drawn, the page that has it knows the way on, and says so with the form.
     """
+    changes = desk_records.changes_of(query["item"])
     report = triage.report_for(actor, query["item"])
     place = next((place for place, row in enumerate(rows) if row.is_current), -1)
     near = rows[place + 1 : place + 2] or rows[max(0, place - 1) : place]
@@ -74,6 +87,7 @@ def opened(actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = ()) 
     item = screens.card_of(
         actor,
         report,
+        changes,
         here=desk_url + href(query),
         next_href=desk_url + (near[0].href if near else href(_kept(query))),
         held_by=rows[place].held_by if place >= 0 else leasing.holders(actor, [report.pk]).get(report.pk, ""),

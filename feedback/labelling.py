@@ -51,11 +51,10 @@ def make(actor: Actor, name: str, description: str = "") -> Label:
     wanted = labels_of(name)
     if len(wanted) != 1 or wanted[0] != " ".join(name.split()):
         raise InvalidRequest("name: must be 1 to 60 characters without a comma")
-    if Label.objects.filter(folded=wanted[0].casefold()).exists():
-        raise Conflict(f"There is a label {wanted[0]} already.")
-    return Label.objects.create(
-        name=wanted[0], folded=wanted[0].casefold(), description=_description(description), created_by_id=actor.user_id
-    )
+    try:
+        return _made(actor, wanted[0], _description(description))
+    except IntegrityError:
+        raise Conflict(f"There is a label {wanted[0]} already.") from None
 
 
 def drop(actor: Actor, name: str) -> None:
@@ -87,7 +86,13 @@ def _label(actor: Actor, name: str) -> Label:
     if found is not None:
         return found
     try:
-        with transaction.atomic():
-            return Label.objects.create(name=name, folded=name.casefold(), created_by_id=actor.user_id)
+        return _made(actor, name)
     except IntegrityError:
         return Label.objects.get(folded=name.casefold())
+
+
+def _made(actor: Actor, name: str, description: str = "") -> Label:
+    with transaction.atomic():
+        return Label.objects.create(
+            name=name, folded=name.casefold(), description=description, created_by_id=actor.user_id
+        )

@@ -8,11 +8,10 @@ from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.authentication import page_actor
-from accounts.pages import signed_in
+from accounts.pages import local, signed_in
 from accounts.rights import require_admin
 from core import bodies, ids, sse
 from core.actor import Actor
@@ -58,7 +57,7 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
     actor = page_actor(request)
     require_admin(actor)
     try:
-        bodies.check_storable(request.POST.dict())
+        bodies.check_storable(dict(request.POST.lists()))
         verb, body = desk_forms.step_for_all(request.POST)
         if request.POST.get("all"):
             done = bulk.act_on_all(actor, verb, body, query=request.POST.get("q", ""))
@@ -175,6 +174,4 @@ def _desk_at(query: dict[str, str]) -> str:
 
 def _local(request: HttpRequest, field: str) -> str:
     """The place on this server that a field of the form names, the desk for anything else."""
-    target = request.POST.get(field, "")
-    is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
-    return target if target and is_ours else reverse("feedback:desk")
+    return local(request, request.POST.get(field, ""), otherwise="feedback:desk")

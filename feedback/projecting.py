@@ -6,10 +6,13 @@ from typing import Any
 from django.db.models import QuerySet
 
 from core import ids
+from core.errors import NotFound
 from core.prepared import Prepared
 from feedback.models import Reply, UserFeedback
 from feedback.wire import FullFeedbackOut, ReplyOut, ToldFeedbackOut, UserFeedbackOut
 
+GONE = "The submitter took this report back."
+"""What is said of a report that was there a moment ago."""
 _COLUMNS: dict[str, str] = {
     "feedback_id": "key",
     "thread_id": "thread__key",
@@ -87,8 +90,10 @@ def is_told(status: str | None) -> bool:
 
 
 def full_record_of(pk: int) -> FullFeedbackOut:
-    """A report as admins see it."""
-    [values] = _FULL.rows(pk)
+    """A report as admins see it; raises `NotFound` where it was taken back since it was found."""
+    values = _FULL.first(pk)
+    if values is None:
+        raise NotFound(GONE)
     return full_record(values)
 
 

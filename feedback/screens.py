@@ -75,13 +75,22 @@ def _row(
 
 
 def card_of(
-    actor: Actor, report: UserFeedback, *, here: str, next_href: str, held_by: str = "", near: Sequence[Near] = ()
+    actor: Actor,
+    report: UserFeedback,
+    changes: Sequence[TriageChange],
+    *,
+    here: str,
+    next_href: str,
+    held_by: str = "",
+    near: Sequence[Near] = (),
 ) -> ReportCard:
-    """The open report with all that stands beside it, and its history."""
+    """The open report with all that stands beside it, and its history.
+
+    `changes` were read before the report: what is changed in between must not count as seen.
+    """
     thread = report.thread
     beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first() or Triage()
     reply = Reply.objects.filter(pk=report.pk).first()
-    changes = list(TriageChange.objects.filter(feedback=report).select_related("actor"))
     return ReportCard(
         feedback_id=report.feedback_id,
         sentiment=report.sentiment,

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from accounts.rights import require_admin
 from core.actor import Actor
+from core.errors import NotFound
 from feedback import digesting, projecting
 from feedback.comparing import EACH, Facts, Shared, facts_of, reasons_shared, shared, telling, wakes
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
@@ -22,11 +23,13 @@ _WORTH_SHOWING = 2.0
 def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[SimilarReportOut]:
     """The reports most like one: its own org's first, open ones first, then by score. For platform admins.
 
-    A number of queries that the number of reports does not change.
+    A number of queries that the number of reports does not change. Raises `NotFound` where it was taken back just now.
     """
     require_admin(actor)
     digesting.digest()
-    [one] = facts_of([report.pk]).values()
+    one = facts_of([report.pk]).get(report.pk)
+    if one is None:
+        raise NotFound(projecting.GONE)
     weights, hits = telling(one)
     others = facts_of(_candidates(one) | hits - {one.pk})
     found = [(other, shared(one, other, weights)) for other in others.values()]

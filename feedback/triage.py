@@ -55,7 +55,7 @@ def report_for(actor: Actor, feedback_id: str, *, lock: bool = False) -> UserFee
     report = (_LOCKED if lock else _FOUND).first(key)
     if report is None:
         if Retraction.objects.filter(key=key).exists():
-            raise NotFound("The submitter took this report back.")
+            raise NotFound(projecting.GONE)
         raise NotFound(f"There is no report {feedback_id[:80]}.")
     return report
 

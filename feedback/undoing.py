@@ -11,8 +11,8 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
-from feedback import triage
-from feedback.deciding import AGAIN, RETRACT, Decision, Subject, read_back, spelled
+from feedback import projecting, triage
+from feedback.deciding import AGAIN, REPLY_COLUMNS, RETRACT, Decision, Subject, read_back, spelled
 from feedback.models import TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
@@ -32,6 +32,8 @@ _DONE_WORDS = {
     "update": "Changed",
     "undo": "Taken back:",
 }
+_WHOLE = frozenset({"resolved", *REPLY_COLUMNS})
+"""What stays of these is one with all else that its verb wrote."""
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
 
 
@@ -102,24 +104,23 @@ def only_report(action: str) -> str | None:
     return ids.FEEDBACK + found[0] if len(found) == 1 else None
 
 
-def require_undoable(actor: Actor, action: str) -> TriageChange:
-    """The first change of an action that may still be taken back.
+def require_undoable(actor: Actor, action: str) -> None:
+    """Refuse to take an action back that cannot be. Its last change counts, as it does where the desk offers it.
 
     Raises `NotFound` for an unknown action, `Conflict` when it is too old, was taken back, or takes one back itself.
     """
     require_admin(actor)
-    first = TriageChange.objects.filter(action=action).select_related("actor").first() if action else None
-    if first is None:
+    last = TriageChange.objects.filter(action=action).order_by("-id").first() if action else None
+    if last is None:
         raise NotFound("There is no such action.")
-    if first.at < timezone.now() - WINDOW:
+    if last.at < timezone.now() - WINDOW:
         raise Conflict("That is more than 30 minutes ago and can no longer be taken back.")
-    if first.verb in (AGAIN, RETRACT):
+    if last.verb in (AGAIN, RETRACT):
         raise Conflict("What a submitter took back stays taken back.")
-    if first.undoes is not None:
+    if last.undoes is not None:
         raise Conflict("That took something back itself. Do it again instead.")
     if TriageChange.objects.filter(undoes=action).exists():
         raise Conflict("That was taken back already.")
-    return first
 
 
 def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
@@ -129,10 +130,10 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     """
     report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
     if report is None:
-        raise NotFound("The submitter took this report back.")
+        raise NotFound(projecting.GONE)
     subject = triage.subject_of(report)
     stay = [column for column in change.after if not _as_left(subject, change, column)]
-    if "resolved" in stay:  # the resolution is somebody else's now, and all that it says
+    if _WHOLE.intersection(stay):  # the resolution or the answer is somebody else's now, and all that it says
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
     if _is_of_nothing(decision):

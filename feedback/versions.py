@@ -29,7 +29,10 @@ class Version:
 
 
 def of(report: UserFeedback) -> Version:
-    """The version of a report as it stands in the database. One query."""
+    """The version of a report as it stands in the database. One query.
+
+    Ask for it before what it is to stand for is read: what is changed in between must not count as seen.
+    """
     last = TriageChange.objects.filter(feedback=report).order_by("-id").values_list("pk", flat=True).first()
     return Version(last or 0, moment(report))
 

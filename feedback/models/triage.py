@@ -134,7 +134,8 @@ class SavedView(models.Model):
 class Bulk(models.Model):
     """One action on many reports. A small one is done when its row is there; a worker walks through a large one.
 
-    `after` is the row id of the last report that was dealt with, so a worker that takes over goes on behind it.
+    `after` is the row id of the last report that was dealt with, of an undo that of the last change, so a worker that
+    takes over goes on behind it.
     """
 
     class State(models.TextChoices):

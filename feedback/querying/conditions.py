@@ -141,6 +141,7 @@ def tool(value: str, asking: Asking) -> Q:
 
 
 def failed(value: str, asking: Asking) -> Q:
+    """`failed:`, capitals aside."""
     found = spellings(RatedTool, "tool_name", value)
     if not found:
         return asking.nobody(f"No rated answer used a tool {value}.")

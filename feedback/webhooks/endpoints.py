@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -75,18 +76,19 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch) -> WebhookEndpoint:
     if changes.get("enabled") and audience is None:
         raise InvalidRequest("enabled: its owner may no longer be told of this org's reports")
     _check(audience, changes.get("events"), changes.get("url"))
-    for name in ("url", "description"):
-        setattr(endpoint, name, changes.get(name, getattr(endpoint, name)))
-    endpoint.events = sorted(set(changes.get("events", endpoint.events)))
-    endpoint.modified = timezone.now()
-    columns = ["url", "description", "events", "modified"]
+    now = timezone.now()
+    written: dict[str, Any] = {name: changes[name] for name in ("url", "description") if name in changes}
+    if "events" in changes:
+        written["events"] = sorted(set(changes["events"]))
     if (enabled := changes.get("enabled", endpoint.is_enabled)) != endpoint.is_enabled:
-        endpoint.is_enabled = enabled
-        endpoint.disabled_at, endpoint.disabled_reason = (None, "") if enabled else (endpoint.modified, "")
-        endpoint.failing_since = None
-        columns += ["is_enabled", "disabled_at", "disabled_reason", "failing_since"]
+        written |= {"is_enabled": enabled, "disabled_at": None if enabled else now}
+        written |= {"disabled_reason": "", "failing_since": None}
+    written["modified"] = now
+    for name, value in written.items():
+        setattr(endpoint, name, value)
     with transaction.atomic():
-        endpoint.save(update_fields=columns)
+        # Nothing else, so that whoever changes something else just now has their way as well.
+        endpoint.save(update_fields=written)
         jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
     return endpoint
 

@@ -83,8 +83,9 @@ def _stands(event: WebhookEvent) -> bool:
     if event.name in OPENNESS:
         return _changed_openness(event)
     if event.is_triage:
-        # The later one carries all of it, and is told when it can no longer be undone.
-        later = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=event.pk, settled_at=None)
+        # The later one carries all of it, and is told when it can no longer be undone. It may have been already: of two
+        # that are due, a worker may come to the later one first.
+        later = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=event.pk)
         return not later.exists() and (event.name != REPLIED or _was_told(event))
     return True
 

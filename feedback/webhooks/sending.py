@@ -127,8 +127,10 @@ def _sent(delivery: WebhookDelivery) -> bool:
         return True
     outcome = _attempt(delivery)
     with transaction.atomic():
-        if not WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk).exists():
+        held = WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk).only("tries").first()
+        if held is None:
             return False  # deleted meanwhile, and its endpoint with it
+        delivery.tries = held.tries  # asked for again meanwhile, it has all its retries before it
         _stored(delivery, outcome)
     logger.info(
         "webhook.attempted",

@@ -6,7 +6,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from feedback.models import Label, Labelled, TriageChange, UserFeedback
+from accounts.authentication import actor_of_user
+from accounts.models import User
+from feedback import bulk, labelling, projecting
+from feedback.models import Bulk, Label, Labelled, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -72,6 +75,14 @@ def test_a_label_is_one_short_line_without_a_comma(refused, reports, name):
     assert (status, code) == (400, "RobotoInvalidRequestException") and "add" in sentence
 
 
+def test_blanks_do_not_tell_two_labels_apart(act, reports):
+    act(reports[0], "label", add=["station data"])
+    assert act(reports[0], "label", add=["Station  data", "late\t night"])["report"]["admin_label"] == (
+        "station data, late night"
+    )
+    assert act(reports[0], "label", remove=["station  data"])["report"]["admin_label"] == "late night"
+
+
 def test_labels_of_a_report_fit_the_wires_one_text(act, refused, reports):
     act(reports[0], "label", add=["a" * 60, "b" * 60, "c" * 60])
     assert refused(reports[0], "label", add=["d" * 60])[0] == 400
@@ -88,6 +99,17 @@ def test_a_label_is_made_described_and_dropped_when_nobody_carries_it(admin, act
     assert told["description"] == "Luggage"
     assert data_of(admin.request("DELETE", "admin/feedback/labels/bags")) is None
     assert refusal_of(admin.request("DELETE", "admin/feedback/labels/bags"))[0] == 404
+
+
+def test_of_two_who_make_a_label_at_once_the_second_is_told(admin, who, monkeypatch):
+    described = labelling._description
+
+    def meanwhile(text):
+        Label.objects.create(name="Money", folded="money", created_by=who.admin.user)
+        return described(text)
+
+    monkeypatch.setattr(labelling, "_description", meanwhile)
+    assert refusal_of(admin.post("admin/feedback/labels", {"name": "money"}))[0] == 409
 
 
 def test_taking_giving_and_letting_go(act, refused, who, reports):
@@ -243,6 +265,24 @@ def test_a_save_against_another_version_is_refused_and_changes_nothing(act, admi
     assert refusal_of(admin.put(path, {"resolved": True}, **{"If-Match": "nonsense"}))[0] == 400
 
 
+@pytest.mark.parametrize("route", ["", "/triage"])
+def test_what_is_changed_while_a_report_is_read_is_not_what_its_version_means(act, admin, reports, monkeypatch, route):
+    """H7: a save by that version is refused; it would overwrite what nobody has shown."""
+    read, path = projecting.full_record_of, f"admin/feedback/{reports[0]}"
+
+    def meanwhile(pk):
+        record = read(pk)
+        monkeypatch.setattr(projecting, "full_record_of", read)
+        act(reports[0], "note", admin_note="Unseen")
+        return record
+
+    monkeypatch.setattr(projecting, "full_record_of", meanwhile)
+    answer = admin.get(path + route)
+    assert data_of(answer)["admin_note"] is None
+    saved = admin.put(path, {"admin_note": "Mine"}, **{"If-Match": answer["ETag"]})
+    assert refusal_of(saved)[0] == 412
+
+
 def test_the_submitters_edit_is_a_new_version_too(admin, who, thread, reports):
     path = f"admin/feedback/{reports[0]}"
     tag = admin.get(path)["ETag"]
@@ -289,6 +329,46 @@ def test_a_small_bulk_is_done_when_it_answers_and_names_what_stayed(act, admin, 
     assert (back["total"], back["done_count"], back["failed_count"]) == (2, 2, 0)
     states = [data_of(admin.get(f"admin/feedback/{each}"))["resolved"] for each in reports]
     assert states == [False, True, False]
+
+
+def test_a_bulk_of_as_many_as_are_done_at_once_is_done_when_it_answers(admin, reports, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 3)
+    outcome = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    assert (outcome["state"], outcome["done_count"]) == ("done", 3)
+    back = undone(admin, outcome["action_id"])
+    assert (back["state"], back["done_count"]) == ("done", 3)
+
+
+@pytest.mark.parametrize("lost", [{"is_staff": False}, {"is_active": False}])
+def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, monkeypatch, lost):
+    """B133: the right is looked up when it is used, for ticked reports as for a query, and for an undo."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    User.objects.filter(pk=who.admin.user.pk).update(**lost)
+    bulk.advance(Bulk.objects.get().pk)
+    assert queued["state"] == "queued"
+    assert Bulk.objects.get().state == "cancelled" and Bulk.objects.get().finished_at
+    assert not TriageChange.objects.exists()
+
+
+def test_a_bulk_that_is_taken_back_while_it_runs_says_when_it_ended(admin, reports, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "_CHUNK", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    bulk._claim(Bulk.objects.get().pk)
+    bulk._advance_once(actor_of_user(Bulk.objects.get().created_by), Bulk.objects.get().pk, 2)
+    back = undone(admin, queued["action_id"])
+    assert (back["state"], back["total"], back["done_count"]) == ("done", 2, 2)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert ended["state"] == "cancelled" and ended["finished_at"] is not None
+
+
+def test_a_long_bulk_can_be_taken_back_for_half_an_hour_after_its_last_report(admin, reports):
+    """As the desk says beside its undo."""
+    done = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    first = TriageChange.objects.order_by("id").first()
+    TriageChange.objects.filter(pk=first.pk).update(at=first.at - timedelta(minutes=31))
+    assert undone(admin, done["action_id"])["total"] == 3
 
 
 @pytest.mark.parametrize(

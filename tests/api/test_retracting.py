@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.errors import Conflict, DomainError
-from feedback import bulk, deciding, leasing, triage
+from feedback import bulk, capture, deciding, digesting, leasing, triage, undoing, versions
 from feedback.models import Bulk, Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from tests import make
 from tests.api import shapes
@@ -300,6 +300,21 @@ def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
 # Two at the same moment
 
 
+@pytest.mark.parametrize(
+    ("route", "asked"), [("", (versions, "of")), ("/triage", (versions, "of")), ("/similar", (digesting, "digest"))]
+)
+def test_a_report_that_goes_while_it_is_read_is_not_found(who, thread, api, monkeypatch, route, asked):
+    report, found = make.rating(who.alice, thread, 1).feedback_id, getattr(*asked)
+
+    def meanwhile(*args):
+        answer = found(*args)
+        capture.retract(who.alice.actor, thread, 1)
+        return answer
+
+    monkeypatch.setattr(*asked, meanwhile)
+    assert refusal_of(api("admin").get(f"admin/feedback/{report}{route}"))[::2] == (404, GONE)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
@@ -307,6 +322,19 @@ def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     quick = deciding.Verb("duplicate", deciding.NothingIn, lambda *_: decision)
     with pytest.raises(Conflict, match="took this report back just now"):
         triage.act(who.admin.actor, report, (quick, deciding.NothingIn()))
+    assert not UserFeedback.objects.get().resolved
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_undo_that_names_a_report_that_goes_just_then_is_a_conflict(who, monkeypatch):
+    admin, thread = who.admin.actor, make.conversation(who.alice, 4)
+    first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
+    triage.act(admin, second, (deciding.verb_named("duplicate"), deciding.DuplicateIn(duplicate_of=first)))
+    _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), deciding.NothingIn()))
+    capture.retract(who.alice.actor, thread, 1)
+    monkeypatch.setattr(undoing, "_is_of_nothing", lambda _: False)  # it was there when that was asked
+    with pytest.raises(Conflict, match="took this report back just now"):
+        bulk.undo(admin, reopening)
     assert not UserFeedback.objects.get().resolved
 
 
@@ -376,3 +404,21 @@ def test_two_reports_never_become_duplicates_of_each_other(who):
     outcomes = [came[0] for _, came in begun]
     assert sorted(isinstance(each, OperationalError | DomainError) for each in outcomes) == [False, True]
     assert UserFeedback.objects.filter(resolved=True).count() == 1
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_what_was_made_a_duplicate_of_it_just_then_is_open_again(who):
+    """The verb holds both reports, and who takes one of them back waits for it."""
+    thread = make.conversation(who.alice, 4)
+    first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
+    with transaction.atomic():
+        body = deciding.DuplicateIn(duplicate_of=first)
+        triage.act(who.admin.actor, second, (deciding.verb_named("duplicate"), body))
+        taking_back, came = aside(lambda: capture.retract(who.alice.actor, thread, 1))
+        taking_back.join(0.5)
+        assert taking_back.is_alive()
+    taking_back.join()
+    assert came == [None]
+    left = UserFeedback.objects.get()
+    assert (left.feedback_id, left.resolved) == (second, False)

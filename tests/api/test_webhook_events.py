@@ -287,6 +287,20 @@ def test_several_changes_of_triage_within_the_window_are_told_as_one(api, who, t
     assert [message["data"]["admin_label"] for _, message in sent] == ["third"]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_they_are_told_as_one_in_whatever_order_workers_come_to_them(api, who, thread, sent, order):
+    hooks.endpoint(api("admin"), URL, "feedback.updated", "feedback.replied")
+    report = make.rating(who.bob, thread)
+    for words in ("first", "second"):
+        hooks.triaged(report.feedback_id, who.admin, admin_label=words)
+        replied(api("admin"), report.feedback_id, public_reply=words)
+    with later():
+        for event_id in outbox.due()[::order]:
+            outbox.settle(event_id)
+        hooks.work()
+    assert sorted(types(sent)) == ["feedback.replied", "feedback.updated"]
+
+
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=8))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_who_follows_the_events_knows_whether_a_report_is_open(api, who, sent, steps):

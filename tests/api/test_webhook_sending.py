@@ -321,6 +321,24 @@ def test_what_is_deleted_while_it_is_sent_leaves_nothing(alice, hook, receiver, 
     assert not WebhookAttempt.objects.exists()
 
 
+def test_what_is_sent_again_while_an_attempt_fails_has_all_its_retries(alice, hook, receiver, rate, monkeypatch):
+    """The attempt that is under way is the last of the old ones, and fails after somebody asked."""
+    receiver.answers(Reply(500), Reply(204))
+    rate()
+    for event_id in sending.outbox.due():
+        sending.outbox.settle(event_id)
+    WebhookDelivery.objects.update(tries=7)
+    attempt, [item] = sending._attempt, log(alice, hook)
+
+    def asked_again(delivery):
+        data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/deliveries/{item['delivery_id']}/replay"))
+        return attempt(delivery)
+
+    monkeypatch.setattr(sending, "_attempt", asked_again)
+    hooks.work()
+    assert log(alice, hook)[0]["state"] == "pending"
+
+
 def test_old_entries_leave_the_log(alice, hook, receiver, rate):
     rate()
     data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/test"))

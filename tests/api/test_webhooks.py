@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Membership
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
+from feedback.webhooks import endpoints
 from tests import hooks
 from tests.api.test_queries import TOKEN, same_with_more_rows
 from tests.conftest import data_of, refusal_of
@@ -116,6 +117,21 @@ def test_a_change_changes_what_it_names(alice):
     assert data_of(alice.patch(path(made), {"enabled": False}))["enabled"] is False
     assert data_of(alice.patch(path(made), {"description": ""}))["description"] == ""
     assert data_of(alice.patch(path(made), {}))["enabled"] is False
+
+
+def test_two_who_change_different_things_at_once_both_have_their_way(alice, monkeypatch):
+    made = hooks.endpoint(alice, URL)
+    check = endpoints._check
+
+    def meanwhile(*args):
+        monkeypatch.setattr(endpoints, "_check", check)
+        data_of(alice.patch(path(made), {"url": URL + "/moved"}))
+        return check(*args)
+
+    monkeypatch.setattr(endpoints, "_check", meanwhile)
+    data_of(alice.patch(path(made), {"description": "Ours."}))
+    found = data_of(alice.get(path(made)))
+    assert (found["url"], found["description"]) == (URL + "/moved", "Ours.")
 
 
 def test_enabling_forgets_why_it_was_disabled(alice):

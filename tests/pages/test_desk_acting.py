@@ -1,14 +1,16 @@
 """What is done to one report on the desk's page: every button, what was typed, refusals, conflicts, undo."""
 
 from datetime import timedelta
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from feedback import screens
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
-from tests import make
+from tests import hooks, make
 from tests.pages.desk import (
     ALL,
     DESK,
@@ -272,12 +274,48 @@ def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browse
     assert stored(report).admin_note == "Mine"
 
 
+def test_what_is_changed_while_the_page_is_made_does_not_count_as_seen(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report, client, bea, card_of = reports(who.alice, 1)[0], browser_of("admin"), second_admin(), screens.card_of
+
+    def meanwhile(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.setattr(screens, "card_of", card_of)
+        do(bea, report, "note", admin_note="Bea's")
+        return card_of(*args, **kwargs)
+
+    monkeypatch.setattr(screens, "card_of", meanwhile)
+    page = opened(client, report)
+    assert page.id("admin-note").text == ""
+    answer = press(client, page, "note", admin_note="Mine")
+    assert answer.status_code == 412 and stored(report).admin_note == "Bea's"
+
+
 def test_two_at_one_report_who_change_different_things_do_not_collide(browser_of: Browser, who: People) -> None:
     report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
     page = opened(client, report)
     do(bea, report, "label", add=["money"])
     assert press(client, page, "note", admin_note="Mine").status_code == 302
     assert (stored(report).admin_label, stored(report).admin_note) == ("money", "Mine")
+
+
+def test_an_undo_of_a_part_says_that_something_stayed(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    hooks.triaged(report.feedback_id, who.admin, admin_label="money", admin_note="Mine")
+    do(bea, report, "note", admin_note="Bea's")
+    page = then(client, submit(client, opened(client, report).id("desk-status").one("form")))
+    assert told(page) == ["Taken back, but not all of it."]
+    assert (stored(report).admin_label, stored(report).admin_note) == (None, "Bea's")
+
+
+def test_an_answer_that_somebody_wrote_anew_is_not_half_taken_back(browser_of: Browser, who: People) -> None:
+    """Its words are Bea's by now, and so is that it was answered."""
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = then(client, press(client, opened(client, report), "reply answered", public_reply="Mine"))
+    do(bea, report, "reply", public_reply="Bea's")
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Nothing was taken back."]
+    assert (Reply.objects.get().public_status, Reply.objects.get().public_reply) == ("answered", "Bea's")
 
 
 def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: People) -> None:
@@ -297,7 +335,7 @@ def test_undo_says_what_it_could_not_take_back(browser_of: Browser, who: People)
     page = then(client, press(client, opened(client, report), "note", admin_note="Mine"))
     do(bea, report, "note", admin_note="Bea's")
     page = then(client, submit(client, page.id("desk-status").one("form")))
-    assert told(page) == ["Taken back, but not all of it."]
+    assert told(page) == ["Nothing was taken back."]
     assert "note: changed since, and left as it is" in page.id("desk-status").one("details").words
     assert stored(report).admin_note == "Bea's"
 
@@ -314,7 +352,8 @@ def test_an_undo_of_nothing_says_so(browser_of: Browser, who: People, action: st
 
 
 @pytest.mark.parametrize(
-    "target", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", "", "\\\\x"]
+    "target",
+    ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", "", "\\\\x", "0", "feedback:insight"],
 )
 def test_acting_never_leads_to_another_host(browser_of: Browser, who: People, target: str) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from core import sse
 from feedback import bulk, saved_views
 from feedback.models import Bulk, Label, Labelled, Retraction, SavedView, UserFeedback
 from tests.pages.desk import (
@@ -87,6 +88,13 @@ def test_a_refused_bulk_keeps_the_ticks_and_what_was_typed(browser_of: Browser, 
     assert not UserFeedback.objects.filter(admin_label__isnull=False).exists()
 
 
+def test_an_id_that_cannot_be_stored_is_refused_wherever_it_stands(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 1), browser_of("admin")
+    ticked = ["fb_\x00", made[0].feedback_id]
+    page = dom(client.post(f"{DESK}bulk/", {"verb": "resolve", "feedback_ids": ticked}), 400)
+    assert "holds a NUL character" in page.id("bulk").words and not stored(made[0]).resolved
+
+
 def test_enter_in_the_labels_field_labels_and_resolves_nothing(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 1), browser_of("admin")
     form = get(client, DESK + ALL).id("bulk")
@@ -148,6 +156,18 @@ def test_a_large_bulk_runs_behind_shows_how_far_it_is_and_can_be_stopped(
     assert len(words(page)) == 5
     over = client.post(f"{DESK}bulk/{Bulk.objects.first().bulk_id}/stop/", {"here": DESK})
     assert "It is over already." in told(then(client, over))
+
+
+def test_who_has_one_of_many_open_is_told_that_it_was_changed(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    made, client = reports(who.alice, 60), browser_of("admin")
+    news = iter(client.get(DESK + "live/").streaming_content)
+    assert b"leases" in next(piece for piece in news if b"event" in piece)
+    send(client_of(second_admin()), get(client, DESK + ALL), "resolve", made)
+    told_of = next(piece for piece in news if b"event: changed" in piece)
+    assert all(each.feedback_id.encode() in told_of for each in made)
 
 
 def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: People) -> None:

@@ -95,7 +95,7 @@ def test_the_sixth_wrong_password_meets_a_pause_and_so_does_the_right_one(browse
     "target",
     [
         *("https://elsewhere.example/", "//elsewhere.example/", "/\\elsewhere.example", "http:elsewhere.example"),
-        *("javascript:alert(1)", "\thttps://elsewhere.example/", "https:///elsewhere.example"),
+        *("javascript:alert(1)", "\thttps://elsewhere.example/", "https:///elsewhere.example", "0"),
     ],
 )
 def test_nobody_is_sent_to_another_host_afterwards(browser_of: Browser, who: People, target: str) -> None:
