@@ -225,11 +225,14 @@ def test_memory_does_not_grow_with_the_reports(who, thread, monkeypatch):
     monkeypatch.setattr(exporting, "_CHUNK", 100)
 
     def peak():
-        tracemalloc.start()
-        size = sum(len(piece) for piece in exporting.export(who.admin.actor, "", "csv"))
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found, size
+        """The least of three, for whatever else the process does meanwhile counts as well; and the size."""
+        found = []
+        for _ in range(3):
+            tracemalloc.start()
+            size = sum(len(piece) for piece in exporting.export(who.admin.actor, "", "csv"))
+            found.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        return min(found), size
 
     many(who, thread, 200)
     peak()  # what is compiled once
