@@ -70,15 +70,24 @@ def reasons_shared(one_pk: int, other_pk: int) -> Shared:
     return shared(one, facts[other_pk], telling(one)[0])
 
 
-def wakes(report_pk: int) -> list[int]:
-    """Row ids of reports that sleep until it happens again, which this newer one says it did."""
-    sleeping = Triage.objects.filter(snoozed_until_again=True, pk__lt=report_pk).order_by("-pk")
-    facts = facts_of([report_pk, *sleeping.values_list("pk", flat=True)[:_SNOOZED]])
-    one = facts.pop(report_pk, None)
-    if one is None or not facts:
-        return []
-    weights = telling(one)[0]
-    return sorted(pk for pk, other in facts.items() if shared(one, other, weights).is_strong)
+def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
+    """Row ids of reports that sleep until it happens again, each under the first of these newer ones that says it did.
+
+    A number of queries that the number of reports does not change, but for those that share words with a sleeping one.
+    """
+    newer = sorted(report_pks)
+    sleeping = Triage.objects.filter(snoozed_until_again=True, pk__lt=max(newer, default=0)).order_by("-pk")
+    asleep = set(sleeping.values_list("pk", flat=True)[:_SNOOZED])
+    facts = facts_of({*newer, *asleep}) if asleep else {}
+    found: dict[int, list[int]] = {}
+    for one in (facts[pk] for pk in newer if pk in facts):
+        others = [facts[pk] for pk in asleep & facts.keys() if pk < one.pk]
+        has_words = any(len(one.words & other.words) > 1 for other in others)
+        weights = telling(one)[0] if has_words else {}
+        if woken := sorted(other.pk for other in others if shared(one, other, weights).is_strong):
+            found[one.pk] = woken
+            asleep.difference_update(woken)
+    return found
 
 
 def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:

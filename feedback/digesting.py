@@ -14,7 +14,8 @@ from django.db import connection, transaction
 from feedback import comparing, indexing
 from feedback.models import RatedAnswer, RatedTool, Triage, Undigested
 
-BATCH = 500
+BATCH = 100
+"""So many at once: SQLite has one writer, and whoever rates an answer meanwhile waits for it."""
 _ANSWER_LENGTH = 20_000
 """So much of an answer is indexed."""
 
@@ -42,7 +43,7 @@ def digest(limit: int = BATCH) -> int:
     return len(pks)
 
 
-def catch_up(batches: int = 20) -> int:
+def catch_up(batches: int = 100) -> int:
     """Digest what has gathered, a bounded part of it at a time; gives how many there were."""
     done = 0
     for _ in range(batches):
@@ -54,10 +55,9 @@ def catch_up(batches: int = 20) -> int:
 
 
 def _wake(pks: Iterable[int]) -> None:
-    for pk in sorted(pks):
-        if woken := comparing.wakes(pk):
-            for wake in _wakers:
-                wake(woken, pk)
+    for pk, woken in comparing.woken_by(pks).items():
+        for wake in _wakers:
+            wake(woken, pk)
 
 
 def _store(pks: list[int]) -> None:

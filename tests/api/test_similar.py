@@ -133,8 +133,23 @@ def test_a_new_report_wakes_those_that_sleep_until_it_happens_again(who, rate, w
     again = rate("bob", FAILING)
     digesting.catch_up()
     assert woken == [([sleeping.pk], again.pk)]
-    assert similar.wakes(again.pk) == [sleeping.pk]
+    assert similar.woken_by([again.pk]) == {again.pk: [sleeping.pk]}
     assert similar.reasons_shared(sleeping.pk, again.pk).reasons == ("calculate failed in both",)
+
+
+def test_many_new_ones_are_held_against_those_that_sleep_at_one_price(rate, woken):
+    sleeping = rate("alice", FAILING)
+    digesting.catch_up()
+    Triage.objects.create(feedback=sleeping, snoozed_until_again=True)
+    firsts, prices = [], []
+    for count in (2, 9):
+        first, *_ = [rate("bob", FAILING, f"Number {number}") for number in range(count)]
+        firsts.append(first.pk)
+        with CaptureQueriesContext(connection) as asked:
+            digesting.catch_up()
+        prices.append(len(asked))
+    assert woken == [([sleeping.pk], first) for first in firsts]  # whom one has woken, the next ones let be
+    assert prices[0] == prices[1]
 
 
 def test_what_came_before_it_wakes_nothing(rate, woken):
@@ -142,10 +157,10 @@ def test_what_came_before_it_wakes_nothing(rate, woken):
     Triage.objects.create(feedback=sleeping, snoozed_until_again=True)
     digesting.catch_up()
     assert woken == []
-    assert similar.wakes(before.pk) == []
+    assert similar.woken_by([before.pk]) == {}
 
 
 def test_a_report_that_is_gone_shares_nothing_and_wakes_nobody(rate):
     report = rate("alice")
     assert similar.reasons_shared(report.pk, report.pk + 1) == similar.Shared()
-    assert similar.wakes(report.pk + 1) == []
+    assert similar.woken_by([report.pk + 1]) == {}
