@@ -5,7 +5,7 @@ from typing import Any
 
 from bench.figures import EMBEDDED, Measured, figure
 from bench.houses import House
-from bench.rounds import Act, p50_alone, p50_beside, p50_in_views
+from bench.rounds import CLIENTS, Act, p50_alone, p50_beside, p50_in_views, rate_beside, rate_of
 from catalogue import executing, validating
 from catalogue.executing import Limits, Target
 from catalogue.spec import ToolContext
@@ -56,6 +56,22 @@ def call(house: House) -> Measured:
     )
 
 
+@figure("call a tool in a world that makes answers up, p50", floor="view")
+def play(house: House) -> Measured:
+    return p50_in_views(house, _playing(house, "schema_only"))
+
+
+@figure("call a tool in a world that remembers, p50", floor="view")
+def play_on(house: House) -> Measured:
+    return p50_in_views(house, _playing(house, "stateful"))
+
+
+@figure("calls in worlds, 8 clients with a world each", floor="view")
+def play_at_once(house: House) -> Measured:
+    views = [house.view() for _ in range(CLIENTS)]
+    return rate_beside([_playing(house, "schema_only") for _ in views], lambda: rate_of(views, 0.5))
+
+
 @figure("page of tools, 50 of 5,000, p50", floor="view")
 def page(house: House) -> Measured:
     _fill(house)
@@ -78,6 +94,15 @@ def _importing(house: House) -> Act:
     """Each time into a server of its own, so that every tool is new."""
     alice = house.alice()
     return lambda: alice.call("POST", f"{TOOLS}/import", _body(next(_servers)))
+
+
+def _playing(house: House, mode: str) -> Act:
+    """A call after another in a world of its own, which reads a ride that there is, or one that it makes up."""
+    alice, tool = house.alice(), {"name": "get_ride", "description": "Looks up a ride.", "inputSchema": _SCHEMA}
+    alice.call("POST", f"{TOOLS}/import", {"dialect": "mcp", "server": "rides", "tools": [tool]})
+    world = alice.call("POST", "/v1/catalogue/worlds", {"mode": mode, "seed": 7, "tools": ["rides__get_ride"]})
+    path = f"/v1/catalogue/worlds/{world['world_id']}/call"
+    return alice.prepared("POST", path, {"tool": "rides__get_ride", "input": _ARGUMENTS})
 
 
 def _body(server: str) -> dict[str, Any]:
