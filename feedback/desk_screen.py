@@ -30,7 +30,7 @@ from threads import screens as thread_screens
 from threads.models import Thread
 from threads.presenting import Turn
 
-PAGE = 50
+PAGE = 40
 KEYS = ("q", "after", "item", "pane", "whole")
 
 

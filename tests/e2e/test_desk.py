@@ -103,7 +103,7 @@ def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
 
 
 def test_ticks_survive_paging_and_refusals(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    complaints(empty, 55)
+    complaints(empty, 45)
     visitor = visit("admin")
     visitor.forgive("status of 400")
     page = visitor.page
