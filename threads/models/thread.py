@@ -84,9 +84,10 @@ class Thread(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # Lists: own threads and an org's shared ones, newest first.
+            # Lists: own threads, an org's shared ones, and for admins all of an org's or all there are, newest first.
             models.Index(fields=["created_by", "-created", "-id"], name="thread_own"),
             models.Index(fields=["org", "visibility", "-created", "-id"], name="thread_shared"),
+            models.Index(fields=["org", "-created", "-id"], name="thread_of_org"),
             models.Index(fields=["-created", "-id"], name="thread_all"),
             # Look-up by the id a thread had where it came from.
             models.Index(fields=["import_id"], condition=Q(import_id__isnull=False), name="thread_import_id"),
