@@ -1,6 +1,5 @@
 """The queue. A task carries an id and is only a nudge: the row it names is the truth."""
 
-import gc
 import os
 
 from celery import Celery
@@ -59,8 +58,7 @@ def _warm_up(**_: object) -> None:
     """The first turn should not pay for imports."""
     from threads.runner import loop
 
-    loop.warm_up()
-    gc.freeze()  # as config/wsgi.py has it
+    loop.settle()
 
 
 app.autodiscover_tasks(["catalogue", "threads", "feedback"])

@@ -1,6 +1,5 @@
 """The embedded way of running: a Celery worker and the sweep's clock as threads of the server process."""
 
-import gc
 import logging
 import threading
 
@@ -28,14 +27,9 @@ def start_if_wanted() -> None:
     threading.Thread(target=_sweep, name="sweep", daemon=True).start()
     threading.Thread(target=_digest, name="digest", daemon=True).start()
     # After the first page has been served: importing takes the interpreter for half a second.
-    warmth = threading.Timer(1.0, _warm_up)
+    warmth = threading.Timer(1.0, loop.settle)
     warmth.daemon = True
     warmth.start()
-
-
-def _warm_up() -> None:
-    loop.warm_up()
-    gc.freeze()  # as config/wsgi.py has it
 
 
 def _work() -> None:

@@ -81,8 +81,8 @@ def requests(get_response: Handler) -> Handler:
 
 def _tell_length(response: HttpResponseBase) -> None:
     """Without its length an answer goes out in chunks, and ends for its reader only when everything is put away."""
-    if isinstance(response, HttpResponse) and response.content:
-        response.headers.setdefault("Content-Length", str(len(response.content)))
+    if isinstance(response, HttpResponse) and (length := len(response.content)):
+        response.headers.setdefault("Content-Length", str(length))
 
 
 def _refuse_nul(request: HttpRequest) -> None:
@@ -141,11 +141,11 @@ class PlainHttp(DomainError):
 def pages(get_response: Handler) -> Handler:
     """All of Django's that only pages need. The API passes it by: half of a cheap request's time would go into it."""
     page = get_response
-    hooks = []
+    hooks: list[Callable[..., Any]] = []
     for build in reversed(_OF_PAGES):
         page = build(page)
         if hasattr(page, "process_view"):
-            hooks.append(page.process_view)
+            hooks.insert(0, page.process_view)
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request) if problems.is_api(request) else page(request)
@@ -153,7 +153,7 @@ def pages(get_response: Handler) -> Handler:
     def process_view(request: HttpRequest, *args: Any) -> Any:
         if problems.is_api(request):
             return None
-        return next(filter(None, (hook(request, *args) for hook in reversed(hooks))), None)
+        return next(filter(None, (hook(request, *args) for hook in hooks)), None)
 
     middleware.process_view = process_view  # type: ignore[attr-defined]
     return middleware
