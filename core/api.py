@@ -19,7 +19,6 @@ from core.errors import InvalidRequest, MethodNotAllowed, NotFound, NotSignedIn,
 
 Model = TypeVar("Model", bound=BaseModel)
 View = TypeVar("View", bound=Callable[..., Any])
-_READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Endpoint(APIView):
@@ -27,6 +26,8 @@ class Endpoint(APIView):
 
     body_limit = settings.BODY_BYTES
     is_public = False
+    reads = frozenset({"GET", "HEAD", "OPTIONS"})
+    """What a token that may only read may do here. A question that is too long for a URL adds its POST."""
     # OPTIONS is left out: what DRF answers to it stands in no envelope.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     actor: Actor
@@ -42,9 +43,16 @@ class Endpoint(APIView):
             return
         if not isinstance(actor, Actor):
             raise NotSignedIn("A valid API token is needed: Authorization: Bearer <token>.")
-        if not actor.may_write and request.method not in _READING:
+        if not actor.may_write and request.method not in self.reads:
             raise Unauthorized("This token may only read.")
         self.actor = actor
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """What was put off while the request was answered is done when the answer has gone out."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        for act in getattr(self.request._request, "afterwards", ()):
+            when_sent(response, act)
+        return response
 
     def http_method_not_allowed(self, request: Any, *args: Any, **kwargs: Any) -> NoReturn:
         raise MethodNotAllowed(f"{request.method} is not possible here. Possible: {', '.join(self.allowed_methods)}.")
@@ -64,11 +72,13 @@ class Endpoint(APIView):
         """The checked JSON body."""
         return bodies.parse(model, bodies.read_json(self.raw_body()))
 
-    def parse_list(self, model: type[Model]) -> list[Model]:
-        """The checked JSON body where it is a bare list."""
+    def parse_list(self, model: type[Model], *, at_most: int) -> list[Model]:
+        """The checked JSON body where it is a bare list; counted before it is checked."""
         value = bodies.read_json(self.raw_body())
         if not isinstance(value, list):
             raise InvalidRequest("body: must be a JSON list")
+        if len(value) > at_most:
+            raise InvalidRequest(f"body: must have at most {at_most} items")
         return [bodies.parse(model, item, str(place)) for place, item in enumerate(value)]
 
     def query(self, name: str) -> str | None:

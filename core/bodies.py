@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -11,6 +12,7 @@ from core.errors import InvalidRequest
 
 MAX_DEPTH = 100
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_BAD_TEXT = "holds a NUL character or half of a surrogate pair"
 _NAMED = re.compile(r"([a-z_]+): (.+)", re.DOTALL)
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -34,24 +36,35 @@ def read_json(raw: bytes) -> Any:
 
 
 def check_storable(value: Any) -> None:
-    """Refuse what cannot be stored unchanged, naming the path to it. Iterative: depth is the thing under test."""
-    pending: list[tuple[Any, tuple[Any, ...], int]] = [(value, (), 1)]
-    while pending:
-        item, path, depth = pending.pop()
-        if isinstance(item, str):
-            if _UNSTORABLE.search(item):
-                raise InvalidRequest(f"{_dotted(path)}: holds a NUL character or half of a surrogate pair")
-        elif isinstance(item, float):
-            if not math.isfinite(item):
-                raise InvalidRequest(f"{_dotted(path)}: is a number out of range")
-        elif isinstance(item, dict | list):
-            if depth > MAX_DEPTH:
-                raise InvalidRequest(f"{_dotted(path[:6])}: is nested deeper than {MAX_DEPTH} levels")
-            if isinstance(item, dict):
-                pending.extend((key, path, depth) for key in item)
-                pending.extend((child, (*path, key), depth + 1) for key, child in item.items())
-            else:
-                pending.extend((child, (*path, index), depth + 1) for index, child in enumerate(item))
+    """Refuse what cannot be stored unchanged, naming the path to it.
+
+    Iterative, because depth is under test. It holds one iterator a level and no path: a body of a few megabytes has
+    millions of elements, and the path is made where something is wrong.
+    """
+    levels: list[Iterator[tuple[Any, Any]]] = [iter([(None, value)])]
+    path: list[Any] = [None]
+    while levels:
+        for path[-1], item in levels[-1]:
+            if isinstance(item, dict | list):
+                if len(levels) > MAX_DEPTH:
+                    raise _unstorable(path[:7], f"is nested deeper than {MAX_DEPTH} levels")
+                levels.append(iter(item.items() if isinstance(item, dict) else enumerate(item)))
+                if isinstance(item, dict) and any(isinstance(key, str) and _UNSTORABLE.search(key) for key in item):
+                    raise _unstorable(path, _BAD_TEXT)
+                path.append(None)
+                break
+            if isinstance(item, str):
+                if _UNSTORABLE.search(item):
+                    raise _unstorable(path, _BAD_TEXT)
+            elif isinstance(item, float) and not math.isfinite(item):
+                raise _unstorable(path, "is a number out of range")
+        else:
+            levels.pop()
+            path.pop()
+
+
+def _unstorable(path: list[Any], reason: str) -> InvalidRequest:
+    return InvalidRequest(f"{_dotted(tuple(path[1:]))}: {reason}")
 
 
 def parse(model: type[Model], value: Any, place: str = "") -> Model:
@@ -65,7 +78,10 @@ def parse(model: type[Model], value: Any, place: str = "") -> Model:
 
 
 def invalid(problem: ValidationError, place: str = "") -> InvalidRequest:
-    """A validation error as one sentence, with all of them beside it for programs."""
+    """A validation error as one sentence, with the first of them beside it for programs.
+
+    There are never many: every list of every body has a limit, and strangers among its keys are named a few at a time.
+    """
     errors = problem.errors(include_url=False, include_context=False, include_input=False)
     details = [_detail(place, error["loc"], _reason(error["msg"])) for error in errors]
     first = details[0]
@@ -100,7 +116,12 @@ def _dotted(path: tuple[Any, ...]) -> str:
 
 
 def _reason(message: str) -> str:
-    return message.removeprefix("Value error, ").removeprefix("Assertion failed, ").replace("Input should", "should")
+    return (
+        message.removeprefix("Value error, ")
+        .removeprefix("Assertion failed, ")
+        .replace("Input should", "should")
+        .replace(" after validation", "")
+    )
 
 
 def _no_constant(name: str) -> NoReturn:

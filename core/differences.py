@@ -1,9 +1,14 @@
-"""What changed between two texts, line by line, for reading. Built on difflib; no HTML, no request."""
+"""What changed between two texts, for reading: line by line, or word by word in rendered text. Built on difflib."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import groupby
+
+from django.utils.safestring import SafeString
+
+from core.rendering import vouched
 
 MAX_LINES = 2_000
 """Lines of either text that are compared; comparing costs more than their number times itself."""
@@ -11,6 +16,10 @@ _AROUND = 3
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _MAX_WORDS = 120
 _MAX_PAIRS = 40
+_PIECES = re.compile(r"""<(?:[^"'>]|"[^"]*"|'[^']*')*>|&[^;\s]*;|\w+|\s+|[^\w\s]""")
+_MAX_PIECES = 3_000
+_LITTLE = 0.3
+"""Texts that have less in common than this are two texts: with nearly every word marked, nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,37 @@ def compared(old: str, new: str) -> Difference:
     rows = tuple(_rows(before, after))
     kinds = [row.kind for row in rows]
     return Difference(rows, kinds.count("gone"), kinds.count("new"))
+
+
+def marked(old: SafeString, new: SafeString) -> tuple[SafeString, SafeString]:
+    """Two rendered texts with the words marked that only one of them has; both as they are where little is the same.
+
+    Only text is marked, between one tag and the next, so what was well nested and clean before is so afterwards.
+    """
+    before, after = _PIECES.findall(old), _PIECES.findall(new)
+    if old == new or max(len(before), len(after)) > _MAX_PIECES:
+        return old, new
+    ours, theirs = ([at for at, piece in enumerate(each) if _is_word(piece)] for each in (before, after))
+    matcher = SequenceMatcher(None, [before[at] for at in ours], [after[at] for at in theirs], autojunk=False)
+    if matcher.quick_ratio() < _LITTLE or matcher.ratio() < _LITTLE:
+        return old, new
+    gone, added = set(ours), set(theirs)
+    for block in matcher.get_matching_blocks():
+        gone.difference_update(ours[block.a : block.a + block.size])
+        added.difference_update(theirs[block.b : block.b + block.size])
+    return _wrapped(before, gone, "del"), _wrapped(after, added, "ins")
+
+
+def _is_word(piece: str) -> bool:
+    return not piece.isspace() and not (piece.startswith("<") and piece.endswith(">"))
+
+
+def _wrapped(pieces: Sequence[str], changed: set[int], tag: str) -> SafeString:
+    """The pieces again, every run of changed words in one element, the spaces inside it too."""
+    inside = {at for at, piece in enumerate(pieces) if piece.isspace() and {at - 1, at + 1} <= changed}
+    runs = groupby(range(len(pieces)), (changed | inside).__contains__)
+    texts = ((is_changed, "".join(pieces[at] for at in run)) for is_changed, run in runs)
+    return vouched("".join(f"<{tag}>{text}</{tag}>" if is_changed else text for is_changed, text in texts))
 
 
 def _rows(before: Sequence[str], after: Sequence[str]) -> Iterator[Line | Fold]:

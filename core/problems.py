@@ -1,12 +1,16 @@
 """The one place where refusals and accidents become answers: an envelope under /v1, a page elsewhere."""
 
 import logging
+import re
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import requires_csrf_token
 from rest_framework.exceptions import APIException
 
@@ -75,22 +79,77 @@ def envelope(problem: DomainError) -> HttpResponse:
 
 def page(request: HttpRequest, problem: DomainError) -> HttpResponse:
     """The same refusal for a reader."""
+    return _page(request, problem.status, problem.title, problem.message)
+
+
+def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpResponse:
+    place, (way_out, words) = _place(request.path_info)
     context = {
-        "status": problem.status,
-        "title": problem.title,
-        "detail": problem.message,
+        "status": status,
+        "title": title,
+        "detail": _marked(detail),
         "request_id": getattr(request, "request_id", ""),
+        "place": place,
+        "way_out": way_out,
+        "way_out_words": words,
+        "came_from": came_from(request),
     }
-    return render(request, "problem.html", context, status=problem.status)
+    return _drawn(request, context)
+
+
+_PLACES: dict[str, tuple[str, tuple[str, str]]] = {
+    "catalogue": ("catalogue", ("catalogue:tools", "Back to the catalogue")),
+    "catalogue/worlds": ("catalogue", ("catalogue:worlds", "All worlds")),
+    "skills": ("catalogue", ("catalogue:skills", "All skills")),
+    "agents": ("agents", ("threads:agents", "All agents")),
+    "settings": ("", ("accounts:settings", "Back to the settings")),
+    "settings/members": ("", ("accounts:members", "All members")),
+    "settings/webhooks": ("", ("feedback:webhooks", "All webhooks")),
+}
+"""By the beginning of a path: which place of the app bar it belongs to, and the list that leads on from there."""
+_THREADS = ("threads", ("threads:list", "All threads"))
+_THING = re.compile(
+    r"^(There is no (?:thread|skill|tool|server|world|call|data|agent|version) )(.+?)( that you can see)?\.$"
+)
+
+
+def _place(path: str) -> tuple[str, tuple[str, str]]:
+    steps = path.strip("/").split("/")
+    return _PLACES.get("/".join(steps[:2])) or _PLACES.get(steps[0]) or _THREADS
+
+
+def _marked(detail: str) -> str:
+    """The same sentence, with the id that somebody typed told from its words."""
+    found = _THING.match(detail)
+    return format_html("{}<code>{}</code>{}.", *(found.groups(""))) if found else detail
+
+
+def came_from(request: HttpRequest) -> str:
+    """The path of the page that a form or a script sent this from; nothing where it was none of this server's."""
+    page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+    try:
+        is_ours = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+    except DisallowedHost:
+        is_ours = False
+    return urlunsplit(("", "", *urlsplit(page)[2:])) if is_ours else ""
 
 
 def _accident(request: HttpRequest) -> HttpResponse:
-    request_id = getattr(request, "request_id", "")
     if is_api(request):
+        request_id = getattr(request, "request_id", "")
         message = f"Something broke inside Heddle. Quote request {request_id} to its operator."
         return JsonResponse({"error": {"error_code": "RobotoInternalException", "message": message}}, status=500)
-    context = {"status": 500, "title": "Something broke.", "detail": "It has been logged.", "request_id": request_id}
-    return render(request, "problem.html", context, status=500)
+    return _page(request, 500, "Something broke.", "Heddle failed at this, and has logged it.")
+
+
+def _drawn(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """An accident's page asks nobody for anything: what a page knows of its viewer it has from the database, too."""
+    asking = request if context["status"] < 500 else None
+    try:
+        drawn = render_to_string("problem.html", context, asking)
+    except (OperationalError, InterfaceError) as away:
+        return answer(request, away)
+    return HttpResponse(drawn, status=context["status"])
 
 
 def _route(request: HttpRequest) -> str:

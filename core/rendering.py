@@ -92,7 +92,9 @@ def size_text(size: int) -> str:
 
 
 def took(milliseconds: int) -> str:
-    """A duration for people: `184 ms`, `1.2 s`, `2 min 5 s`."""
+    """A duration for people: `< 1 ms`, `184 ms`, `1.2 s`, `2 min 5 s`."""
+    if milliseconds < 1:
+        return "< 1 ms"
     if milliseconds < 1_000:
         return f"{milliseconds} ms"
     if milliseconds < 60_000:

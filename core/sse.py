@@ -1,8 +1,10 @@
 """Server-sent events over WSGI: a generator that holds a thread while it waits, and no database connection."""
 
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import connection
 from django.http import StreamingHttpResponse
 
@@ -27,10 +29,18 @@ class Event:
 
 
 HEARTBEAT = b": still here\n\n"
+WAITING = Event("waiting", "")
+ASKS_AGAIN_MS = 10_000
+_PLACES = threading.BoundedSemaphore(max(1, settings.HEDDLE.threads - max(4, settings.HEDDLE.threads // 8)))
+"""Lines that may wait at the same time: without a limit as many tabs as there are threads would silence the server."""
 
 
 def stream(events: Iterable[Event | None]) -> StreamingHttpResponse:
-    """Answer with events; None is a heartbeat, by which a reader who left is noticed and its thread given back."""
+    """Answer with events; None is a heartbeat, by which a reader who left is noticed and its thread given back.
+
+    Whoever is about to wait says `WAITING`. Lines that wait leave some of the server's threads to everybody else: one
+    more is told what is new and ends, and its reader asks again after a while.
+    """
     response = StreamingHttpResponse(_encoded(events), content_type="text/event-stream")
     response.headers["Cache-Control"] = "no-cache, no-transform"
     response.headers["X-Accel-Buffering"] = "no"
@@ -38,9 +48,17 @@ def stream(events: Iterable[Event | None]) -> StreamingHttpResponse:
 
 
 def _encoded(events: Iterable[Event | None]) -> Iterator[bytes]:
-    yield b"retry: 1000\n\n"
-    for event in events:
-        yield HEARTBEAT if event is None else event.encode()
+    may_wait = _PLACES.acquire(blocking=False)
+    try:
+        yield f"retry: {1_000 if may_wait else ASKS_AGAIN_MS}\n\n".encode()
+        for event in events:
+            if event is not WAITING:
+                yield HEARTBEAT if event is None else event.encode()
+            elif not may_wait:
+                return
+    finally:
+        if may_wait:
+            _PLACES.release()
 
 
 def give_connection_back() -> None:

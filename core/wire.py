@@ -1,8 +1,11 @@
 """The kernel of every projection: frozen models that refuse what they do not know."""
 
-from typing import Any, Generic, Self, TypeVar
+from itertools import islice
+from typing import Any, Final, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
+
+NAMED_STRANGERS: Final = 20
 
 Row = TypeVar("Row")
 
@@ -32,10 +35,25 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class Patch(BaseModel):
-    """A change: an absent key leaves the value, null clears it, unknown keys are refused (B127, B128)."""
+class Exact(BaseModel):
+    """What a client sends where unknown keys are refused, the first of them by name.
+
+    A fault for each of them would be gigabytes of a body of megabytes.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_strangers(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or len(data) <= len(cls.model_fields) + NAMED_STRANGERS:
+            return data
+        strangers = islice((key for key in data if key not in cls.model_fields), NAMED_STRANGERS)
+        return {key: data[key] for key in (*(key for key in cls.model_fields if key in data), *strangers)}
+
+
+class Patch(Exact):
+    """A change: an absent key leaves the value, null clears it, unknown keys are refused (B127, B128)."""
 
     def changes(self) -> dict[str, Any]:
         """Only what the client spelled out."""

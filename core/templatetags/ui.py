@@ -6,9 +6,10 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from django import template
+from django.template import Context
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from core import rendering
@@ -20,6 +21,25 @@ register = template.Library()
 def icon(name: str, tone: str = "", label: str = "") -> SafeString:
     """A glyph of the sprite. With a label it speaks for itself, without one a word stands beside it."""
     return _icon(name, tone, label)
+
+
+@register.simple_tag(takes_context=True)
+def focus(context: Context) -> SafeString:
+    """What gives a field the focus: of a page the browser does it, of what a script fetched for a page the script."""
+    is_part = "request" in context and context["request"].headers.get("HX-Request")
+    return mark_safe(" data-focus" if is_part else " autofocus")
+
+
+@register.simple_tag
+def crumbs(*steps: str, heading: bool = False) -> SafeString:
+    """Where a page stands: words and their addresses by turns, at the end its own name, which may be its heading."""
+    way = zip(steps[:-1:2], steps[1::2], strict=True)
+    links = format_html_join("", '<a href="{1}">{0}</a><span aria-hidden="true">/</span>', way)
+    here = format_html('<{0} dir="auto" aria-current="page">{1}</{0}>', _HEADING[heading], steps[-1])
+    return format_html('<nav class="crumbs" aria-label="Where this page stands">{}{}</nav>', links, here)
+
+
+_HEADING = {True: mark_safe("h1"), False: mark_safe("span")}
 
 
 @register.simple_tag
@@ -66,6 +86,12 @@ def named(address: str | None, names: Mapping[str, str]) -> str:
 def thousands(number: int | None) -> str:
     """A count with thin groups: 1 284."""
     return "" if number is None else f"{number:,}".replace(",", "\u202f")
+
+
+@register.filter
+def spoken(field: str) -> str:
+    """The id of a field as a reader would name it: `fixture-2-output` as `Fixture 2 output`."""
+    return field.replace("_", " ").replace("-", " ").capitalize()
 
 
 @register.filter

@@ -1,7 +1,18 @@
 """The query language of the feedback desk: one grammar for page, API, saved views and bulks."""
 
-from feedback.querying.compiling import matching, remarks
+from feedback.querying.compiling import Meaning, matching, meaning, remarks
 from feedback.querying.completing import Completion, completions, terms
 from feedback.querying.query import Query, Term, parse
 
-__all__ = ["Completion", "Query", "Term", "completions", "matching", "parse", "remarks", "terms"]
+__all__ = [
+    "Completion",
+    "Meaning",
+    "Query",
+    "Term",
+    "completions",
+    "matching",
+    "meaning",
+    "parse",
+    "remarks",
+    "terms",
+]

@@ -1,37 +1,54 @@
 """From a query to the reports that it means."""
 
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 
+from django.db import OperationalError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
 from core.actor import Actor
 from core.errors import InvalidRequest
+from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback import digesting
 from feedback.models import UserFeedback
 from feedback.querying import words
 from feedback.querying.conditions import Asking
 from feedback.querying.fields import FIELDS
-from feedback.querying.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback.querying.query import Query
 
 
-def matching(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> QuerySet[UserFeedback]:
-    """The reports that a query means, in no order; `tz` is where its days begin.
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a query means: its reports, in no order, and what it names and is not there: a label that is gone, say."""
+
+    reports: QuerySet[UserFeedback]
+    remarks: tuple[str, ...]
+
+
+def meaning(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> Meaning:
+    """What a query means now; `tz` is where its days begin. Who lists and counts by it asks once.
 
     For platform admins; raises `Unauthorized`, and `InvalidRequest` that names what was not understood. It may write
     down what rated answers were made of, so it stands in no read-only transaction.
     """
     require_admin(actor)
     if query.is_digested:
-        digesting.digest()
-    return UserFeedback.objects.filter(_compiled(actor, query, tz)[0])
+        with suppress(OperationalError):  # somebody holds the file: it is answered from what is known
+            digesting.digest()
+    condition, asking = _compiled(actor, query, tz)
+    return Meaning(UserFeedback.objects.filter(condition), tuple(asking.remarks))
+
+
+def matching(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> QuerySet[UserFeedback]:
+    """The reports of that meaning, in no order."""
+    return meaning(actor, query, tz=tz).reports
 
 
 def remarks(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> tuple[str, ...]:
-    """What a query names and is not there, a label that is gone for one. The query is right and finds nothing by it."""
+    """What a query names and is not there. The query is right and finds nothing by it."""
     return () if query.problems else tuple(_compiled(actor, query, tz)[1].remarks)
 
 

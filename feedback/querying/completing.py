@@ -1,6 +1,8 @@
 """What a query may go on with: every field with its help, and the values that are worth offering."""
 
+import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.db.models import IntegerField, Model, QuerySet
@@ -8,9 +10,10 @@ from django.db.models.expressions import RawSQL
 
 from accounts.models import Org, User
 from accounts.rights import require_admin
+from core import grammar
 from core.actor import Actor
 from feedback.models import Label, RatedAnswer, RatedTool
-from feedback.querying import grammar, sides
+from feedback.querying import sides
 from feedback.querying.fields import FIELDS
 
 COUNTED = 1000
@@ -62,16 +65,45 @@ def terms(actor: Actor) -> list[str]:
     ]
 
 
+def following(actor: Actor, typed: str) -> list[str]:
+    """What a line that is being typed may become: its last term in full, what it has before that as it is.
+
+    A term that is excluded, or stands in brackets, is completed like any other.
+    """
+    said = _TYPED.fullmatch(typed[: grammar.MAX_LENGTH])
+    assert said is not None
+    before, begun = said.groups()
+    found = (term for term in terms(actor) if _plain(term).startswith(_plain(begun)) and term != begun)
+    return [before + term for term in islice(found, _OFFERED)]
+
+
+def _plain(term: str) -> str:
+    return term.replace('"', "").lower()
+
+
+_TYPED = re.compile(r"""((?:(?:[^\s"]|"[^"]*")*+\s++)*+[-(]*+)((?:[^\s"]|"[^"]*"?)*+)""")
+"""What stands before the term that is being typed, with the signs of that term, and the term."""
+
+
 def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
     """The names that are there of a field, with how often where that is asked."""
     match name:
         case "label":
-            return _rows(Label.objects.order_by("folded"), "name", ("feedback_labelled", "label_id"), counting)
+            return _rows(
+                Label.objects.order_by("folded"),
+                "name",
+                ("feedback_labelled", "label_id", "label_id, feedback_id DESC"),
+                counting,
+            )
         case "owner":
             admins = User.objects.filter(is_staff=True, is_active=True).order_by("email")
-            return _rows(admins, "email", ("feedback_userfeedback", "owned_by_id"), counting)
+            return _rows(
+                admins, "email", ("feedback_userfeedback", "owned_by_id", "owned_by_id, resolved, id DESC"), counting
+            )
         case "org":
-            return _rows(Org.objects.order_by("slug"), "slug", ("feedback_userfeedback", "org_id"), counting)
+            return _rows(
+                Org.objects.order_by("slug"), "slug", ("feedback_userfeedback", "org_id", "org_id, id DESC"), counting
+            )
         case "model" | "error" | "tool":
             model, column = _COLUMNS[name]
             if not counting:
@@ -87,13 +119,16 @@ _COLUMNS: dict[str, tuple[type[Model], str]] = {
 }
 
 
-def _rows(rows: QuerySet[Any], column: str, by: tuple[str, str], counting: bool) -> list[tuple[str, int | None]]:
+def _rows(rows: QuerySet[Any], column: str, by: tuple[str, str, str], counting: bool) -> list[tuple[str, int | None]]:
     if not counting:
         return [(value, None) for value in rows.values_list(column, flat=True)[:_OFFERED]]
     counted = rows.annotate(count=_up_to(*by, rows.model._meta.db_table))
     return list(counted.values_list(column, "count")[:_OFFERED])
 
 
-def _up_to(table: str, column: str, outer: str) -> RawSQL:
-    few = f"SELECT 1 FROM {table} WHERE {table}.{column} = {outer}.id LIMIT {COUNTED}"  # noqa: S608
+def _up_to(table: str, column: str, order: str, outer: str) -> RawSQL:
+    """How many rows of a table name this one. In the order of their index and said as a range, they come from it:
+    PostgreSQL takes every row for as common as any, and would walk over the table to the few of a rare one."""
+    named = f"{table}.{column} BETWEEN {outer}.id AND {outer}.id"
+    few = f"SELECT 1 FROM {table} WHERE {named} ORDER BY {order} LIMIT {COUNTED}"  # noqa: S608
     return RawSQL(f"SELECT count(*) FROM ({few}) AS few", [], output_field=IntegerField())  # noqa: S608, S611

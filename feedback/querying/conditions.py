@@ -8,10 +8,10 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.lookups import GreaterThan
 
 from accounts.models import Org, User
-from core import ids
+from core import ids, moments
 from core.actor import Actor
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
-from feedback.querying import moments, words
+from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved, spellings
 from feedback.taxonomy import BIT, Outcome
 from threads.models import Goal, Thread

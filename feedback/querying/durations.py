@@ -5,8 +5,8 @@ from typing import Any
 from django.db.models import F, Func, IntegerField, Q, Value
 from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
 
+from core.moments import lengths
 from feedback.querying.conditions import Asking
-from feedback.querying.moments import lengths
 
 
 class Took(Func):

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from feedback.querying import grammar, words
-from feedback.querying.fields import FIELDS, nearest
-from feedback.querying.grammar import All, Either, Field, Node, Not, Text, Unknown
+from core import grammar
+from core.grammar import All, Either, Field, Node, Not, Text, Unknown
+from feedback.querying import words
+from feedback.querying.fields import FIELDS, meant, nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,8 @@ class Term:
     canonical: str
     is_wrong: bool
     reason: str
+    meant: str = ""
+    """What was probably meant in its place, where there is anything near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,11 @@ class Query:
         rest = [part for each, part in enumerate(self.parts) if each != place]
         return parse(" ".join(_beside_others(part, rest) for part in rest))
 
+    def with_meant(self, place: int) -> "Query":
+        """The query with what the term at that place probably meant."""
+        part, term = self.parts[place], self.terms[place]
+        return parse(self.text[: part.start] + (term.meant or term.text) + self.text[part.end :])
+
     def with_term(self, text: str) -> "Query":
         """The query with one term more; one that it has already changes nothing."""
         more = parse(text)
@@ -74,7 +82,19 @@ def parse(text: str) -> Query:
 def _term(text: str, part: Node, canonical: str) -> Term:
     wrong = [leaf for leaf in grammar.leaves(part) if isinstance(leaf, Unknown)]
     reason = "; ".join(leaf.reason if leaf == part else leaf.sentence for leaf in wrong)
-    return Term(text[part.start : part.end], canonical, bool(wrong), reason)
+    return Term(text[part.start : part.end], canonical, bool(wrong), reason, _meant(text, part, wrong))
+
+
+def _meant(text: str, part: Node, wrong: Sequence[Unknown]) -> str:
+    """The part as it was probably meant; empty where one of its terms resembles nothing that is known."""
+    said, at = "", part.start
+    for leaf in wrong:
+        asked = grammar.read(leaf.text)
+        near = meant(asked.name, asked.value) if isinstance(asked, Field) else ""
+        if not near:
+            return ""
+        said, at = said + text[at : leaf.start] + near, leaf.end
+    return said + text[at : part.end] if wrong else ""
 
 
 def _beside_others(part: Node, parts: Sequence[Node]) -> str:

@@ -1,4 +1,4 @@
-"""The desk's query line: text to a tree with places, and a tree to its one spelling. It knows no field.
+"""A query line: text to a tree with places, and a tree to its one spelling. It knows no field.
 
     line   = all {OR all}              all  = part {part}              part = {-} ( "(" line ")" | term )
     term   = name:value | value        value = word | "several words"
@@ -275,6 +275,8 @@ class _Reader:
             return replace(inner, start=token.start, end=end)
         part = self._part()
         negated = part.part if isinstance(part, Not) else Not(part)
+        if len(token.sign) % 2 == 0 and isinstance(part, Unknown):
+            return part  # it is named by its own characters
         return replace(part if len(token.sign) % 2 == 0 else negated, start=token.start, end=part.end)
 
     def _take(self, sign: str) -> bool:
