@@ -1,9 +1,12 @@
 """From a bearer token, or a browser's session, to an actor."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib.auth import get_user
+from django.db import DatabaseError
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
@@ -38,7 +41,12 @@ class TokenAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[Actor, None] | None:
         secret = _bearer(request.META.get("HTTP_AUTHORIZATION", ""))
-        return (actor_of_token(secret), None) if secret else None
+        if not secret:
+            return None
+        actor, token_id = _found(secret)
+        if token_id:
+            request._request.afterwards = [partial(_note_use, token_id)]  # type: ignore[attr-defined]
+        return actor, None
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
@@ -46,6 +54,11 @@ class TokenAuthentication(BaseAuthentication):
 
 def actor_of_token(secret: str) -> Actor:
     """The actor behind a token, by one query; raises `NotSignedIn`."""
+    return _found(secret)[0]
+
+
+def _found(secret: str) -> tuple[Actor, int | None]:
+    """The actor behind a token, and the token's row id where its use is to be noted."""
     rows = _TOKEN.rows(ApiToken.hash_of(secret))
     if not rows:
         raise NotSignedIn("This token is not valid.")
@@ -53,9 +66,8 @@ def actor_of_token(secret: str) -> Actor:
     now = datetime.now(UTC)
     if revoked_at or not is_active or (expires_at and expires_at <= now):
         raise NotSignedIn("This token is not valid.")
-    if used_at is None or now - used_at > _USED_AT_MOST_EVERY:
-        ApiToken.objects.filter(pk=token_id).update(last_used_at=now)
-    return Actor(
+    is_noted = used_at is not None and now - used_at <= _USED_AT_MOST_EVERY
+    actor = Actor(
         user_id=user_id,
         email=email,
         name=name or email.partition("@")[0],
@@ -63,6 +75,13 @@ def actor_of_token(secret: str) -> Actor:
         orgs=_orgs([row[10:] for row in rows]),
         may_write=scope == ApiToken.Scope.WRITE,
     )
+    return actor, None if is_noted else token_id
+
+
+def _note_use(token_id: int) -> None:
+    """Runs when the answer is out: who reads waits for no writer, and an answer is never lost for a note."""
+    with suppress(DatabaseError):
+        ApiToken.objects.filter(pk=token_id).update(last_used_at=datetime.now(UTC))
 
 
 def actor_of_user(user: User) -> Actor:

@@ -11,6 +11,10 @@ from accounts.hooks import open_reports
 from accounts.models import Org, User
 from accounts.pages import current_org
 
+THEME_COOKIE = "theme"
+THEMES = ("light", "dark")
+"""What a browser may be told to show; without a cookie it follows its system."""
+
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
@@ -25,7 +29,7 @@ class Viewer:
 
 
 def viewer(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: `viewer` (None when signed out) and `version`."""
+    """Context processor: `viewer` (None when signed out), `theme` ("" follows the system) and `version`."""
     found = None
     if isinstance(getattr(request, "user", None), User):
         actor = page_actor(request)
@@ -39,4 +43,5 @@ def viewer(request: HttpRequest) -> dict[str, Any]:
             orgs=list(slugs if actor.is_admin else slugs.filter(memberships__user=actor.user_id)),
             open_reports=open_reports() if actor.is_admin else None,
         )
-    return {"viewer": found, "version": settings.VERSION}
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return {"viewer": found, "theme": theme if theme in THEMES else "", "version": settings.VERSION}

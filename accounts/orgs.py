@@ -1,7 +1,11 @@
 """Founding orgs and settling their policies."""
 
+from collections.abc import Collection
+
 from accounts.models import Membership, Org, User
-from core.errors import InvalidRequest, NotFound
+from accounts.rights import may_administer
+from core.actor import Actor
+from core.errors import InvalidRequest, NotFound, Unauthorized
 
 
 def org_named(slug: str) -> Org:
@@ -19,6 +23,18 @@ def set_policy(slug: str, policy: str, on: bool) -> Org:
         raise InvalidRequest(f"policy: must be one of {', '.join(Org.POLICIES)}")
     setattr(org, policy, on)
     org.save(update_fields=[policy])
+    return org
+
+
+def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
+    """Switch those policies of an org on and its others off; raises `NotFound`, `Unauthorized`, `InvalidRequest`."""
+    org = org_named(slug)
+    require_administering(actor, org)
+    if unknown := sorted(set(on) - set(Org.POLICIES)):
+        raise InvalidRequest(f"policy: {unknown[0][:80]} is none of {', '.join(Org.POLICIES)}")
+    for policy in Org.POLICIES:
+        setattr(org, policy, policy in on)
+    org.save(update_fields=Org.POLICIES)
     return org
 
 
@@ -44,3 +60,15 @@ def administered_by(user_id: int) -> list[Org]:
     """The orgs whose admin somebody is, by short name. This is a role in an org; a platform admin needs none."""
     rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
     return list(rows.order_by("slug"))
+
+
+def administers(actor: Actor, org: Org) -> bool:
+    """Whether somebody may change an org: who is in it, and its policies."""
+    is_its_admin = Membership.objects.filter(org=org, user=actor.user_id, role=Membership.Role.ADMIN).exists()
+    return may_administer(actor, administers=is_its_admin)
+
+
+def require_administering(actor: Actor, org: Org) -> None:
+    """Raise `Unauthorized` for who may not change an org."""
+    if not administers(actor, org):
+        raise Unauthorized(f"Only admins of {org.slug} and platform admins may do this.")

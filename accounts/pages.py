@@ -1,24 +1,22 @@
-"""Sign in, sign out, settings."""
+"""Sign in, sign out, and the org that one acts in."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth import authenticate, login, logout
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import throttle
 from accounts.authentication import page_actor
-from accounts.models import ApiToken, Org, User, mint
-from accounts.orgs import administered_by
-from core.errors import InvalidRequest, NoOrgProvided, NotFound, NotSignedIn, TooManyTries
+from accounts.models import Org
+from core import problems
+from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries
 from core.ids import ORG
 
 ORG_SESSION_KEY = "org"
@@ -26,18 +24,21 @@ View = Callable[..., HttpResponseBase]
 
 
 def signed_in(view: View) -> View:
-    """A page for people: without a session it sends to the sign-in page and comes back afterwards."""
+    """A page for people: without a session it sends to the sign-in page and comes back afterwards.
+
+    To where one was, for a form: what was typed there waits in its draft. What a script asked for is refused instead,
+    since a page that is left for the door takes along what no draft holds.
+    """
 
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             page_actor(request)
         except NotSignedIn:
-            target = request.get_full_path() if request.method == "GET" else "/"
-            door = f"{reverse('accounts:signin')}?{urlencode({'next': target})}"
             if request.headers.get("HX-Request"):
-                return HttpResponse(status=204, headers={"HX-Redirect": door})
-            return redirect(door)
+                return problems.page(request, NotSignedIn("Your session has ended."))
+            target = request.get_full_path() if request.method == "GET" else problems.came_from(request) or "/"
+            return redirect(f"{reverse('accounts:signin')}?{urlencode({'next': target})}")
         return view(request, *args, **kwargs)
 
     return wrapper
@@ -93,53 +94,6 @@ def signout(request: HttpRequest) -> HttpResponse:
 
 
 @signed_in
-@require_http_methods(["GET"])
-def settings(request: HttpRequest) -> HttpResponse:
-    """Profile and API tokens; a token just made shows its secret this once."""
-    return _settings(request, {}, secret=request.session.pop("new_token", ""))
-
-
-def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "") -> HttpResponse:
-    actor = page_actor(request)
-    context = {
-        "tokens": ApiToken.objects.filter(user=actor.user_id, revoked_at=None).order_by("-created"),
-        "new_token": secret,
-        "errors": errors,
-        "may_webhooks": actor.is_admin or bool(administered_by(actor.user_id)),
-    }
-    return render(request, "accounts/settings.html", context, status=400 if errors else 200)
-
-
-@signed_in
-@require_POST
-def token_create(request: HttpRequest) -> HttpResponse:
-    """Mint a token; its secret is shown on the next page and never again."""
-    user = request.user
-    assert isinstance(user, User)
-    name = request.POST.get("name", "").strip()
-    scope = request.POST.get("scope", ApiToken.Scope.WRITE)
-    if not 1 <= len(name) <= 80 or "\x00" in name:
-        return _settings(request, {"name": "A name has 1 to 80 characters."})
-    if scope not in ApiToken.Scope.values:
-        raise InvalidRequest("scope: must be write or read")
-    request.session["new_token"] = mint(user, name, scope=scope)[1]
-    return redirect("accounts:settings")
-
-
-@signed_in
-@require_POST
-def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    """Revoke one's own token; it stops working with the next request."""
-    changed = ApiToken.objects.filter(pk=token_id, user=request.user.pk, revoked_at=None).update(
-        revoked_at=timezone.now()
-    )
-    if not changed:
-        raise NotFound("You have no such token in use.")
-    messages.success(request, "The token is revoked.")
-    return redirect("accounts:settings")
-
-
-@signed_in
 @require_POST
 def switch_org(request: HttpRequest) -> HttpResponse:
     """Choose the org that new threads go to."""
@@ -162,7 +116,7 @@ def required_org(request: HttpRequest) -> Org:
     """The org of a page request that makes something; raises `NoOrgProvided` for a person without any."""
     org = current_org(request)
     if org is None:
-        raise NoOrgProvided("You belong to no org yet. An operator can add you to one.")
+        raise NoOrgProvided("You belong to no org yet. Its admins, or an operator, can add you to one.")
     return org
 
 

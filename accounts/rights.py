@@ -62,6 +62,17 @@ def require_admin(actor: Actor) -> None:
         raise Unauthorized("Only platform admins may do this.")
 
 
+def require_member(actor: Actor, org_id: int) -> None:
+    """Who else is in an org: its members, and platform admins."""
+    if not (actor.is_admin or actor.belongs_to(org_id)):
+        raise Unauthorized("You are no member of that org.")
+
+
+def may_administer(actor: Actor, *, administers: bool) -> bool:
+    """Whether who administers an org, or not, may change its members, their roles and its policies."""
+    return actor.is_admin or administers
+
+
 class Audience(StrEnum):
     """Who is told of a report by a webhook, and so of which of its events and in which of its projections."""
 

@@ -20,7 +20,9 @@ def _keys(email: str, caller: str) -> tuple[str, str]:
 def check(email: str, caller: str) -> None:
     """Raise `TooManyTries` while sign-in for this address is paused."""
     here, anywhere = _keys(email, caller)
-    if cache.get(here, 0) >= TRIES or cache.get(anywhere, 0) >= TRIES_PER_ADDRESS:
+    if cache.get(anywhere, 0) >= TRIES_PER_ADDRESS:
+        raise TooManyTries("Too many wrong passwords for this address. Wait a quarter of an hour, then try again.")
+    if cache.get(here, 0) >= TRIES:
         raise TooManyTries("Too many wrong passwords. Wait a minute, then try again.")
 
 
@@ -28,7 +30,9 @@ def failed(email: str, caller: str) -> int:
     """Count a wrong password; returns how many tries are left before the pause."""
     here, anywhere = _keys(email, caller)
     _count(anywhere, WINDOW_SECONDS)
-    return max(0, TRIES - _count(here, PAUSE_SECONDS))
+    tries = _count(here, PAUSE_SECONDS)
+    cache.touch(here, PAUSE_SECONDS)  # the minute begins with the last try; the quarter of an hour with the first
+    return max(0, TRIES - tries)
 
 
 def succeeded(email: str, caller: str) -> None:
@@ -43,5 +47,4 @@ def _count(key: str, seconds: int) -> int:
     except ValueError:  # expired in between
         cache.set(key, 1, seconds)
         return 1
-    cache.touch(key, seconds)
     return count

@@ -1,8 +1,8 @@
 import getpass
-import secrets
 from argparse import ArgumentParser
 from typing import Any
 
+from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
@@ -27,12 +27,15 @@ class Command(BaseCommand):
         email = options["email"].lower()
         user = User.objects.filter(email=email).first()
         if user is None:
-            password = None if options["no_password"] else getpass.getpass("Password: ") or secrets.token_urlsafe(12)
             try:
+                password = None if options["no_password"] else _asked_for(User(email=email, name=options["name"]))
                 user = User.objects.create_user(email, password, name=options["name"])
             except ValidationError as problem:
                 raise CommandError("; ".join(problem.messages)) from None
-            self.stdout.write(f"{email} is here now.")
+            self.stdout.write(f"{email} is here now{'' if password else ', without a password: no sign-in by one'}.")
+        elif options["name"]:
+            user.name = options["name"]
+            user.save(update_fields=["name"])
         if options["admin"]:
             user.is_staff = True
             user.save(update_fields=["is_staff"])
@@ -41,3 +44,14 @@ class Command(BaseCommand):
             add_member(org, user)
         if options["token"]:
             self.stdout.write(mint(user, options["token"])[1])
+
+
+def _asked_for(user: User) -> str | None:
+    """A password typed twice, or None for nothing typed; raises `ValidationError` as the sign-in page's rules do."""
+    password = getpass.getpass("Password (Enter for none): ")
+    if not password:
+        return None
+    validate_password(password, user)
+    if getpass.getpass("Once more: ") != password:
+        raise CommandError("The two are not the same.")
+    return password

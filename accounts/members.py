@@ -1,0 +1,138 @@
+"""Who belongs to an org: who is in it, joining, roles and leaving. An org that has admins keeps one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, Value, When
+
+from accounts.models import ApiToken, Membership, Org, User
+from accounts.orgs import add_member, org_named, require_administering
+from accounts.rights import require_member
+from core.actor import Actor
+from core.errors import InvalidRequest, NotFound
+
+
+def of(actor: Actor, org: Org) -> QuerySet[Membership]:
+    """Everybody in an org, by address, each with `is_invited`; raises `Unauthorized` for who is not in it."""
+    require_member(actor, org.pk)
+    return _rows().filter(org=org).order_by("user__email")
+
+
+def add(actor: Actor, slug: str, email: str, *, name: str = "", role: str = Membership.Role.MEMBER) -> Membership:
+    """Let somebody into an org, by their address; who is new here is made, without a password.
+
+    Whoever has an account keeps their name and password. Raises `NotFound`, `Unauthorized` and `InvalidRequest`.
+    """
+    with _changing(actor, org_named(slug).pk) as org:
+        _check_role(role)
+        user = _person(email.strip().lower(), name.strip())
+        if not user.is_active:
+            raise InvalidRequest("email: belongs to an account that is switched off")
+        if Membership.objects.filter(org=org, user=user).exists():
+            raise InvalidRequest("email: is a member already")
+        return _member(add_member(org, user, role=role).pk)
+
+
+def change_role(actor: Actor, member_id: int, role: str) -> Membership:
+    """Give a member another role. Repeating changes nothing."""
+    with _changing(actor, _org_of(actor, member_id)):
+        _check_role(role)
+        member = _member(member_id)
+        if role != Membership.Role.ADMIN:
+            _keep_an_admin(member)
+        member.role = role
+        member.save(update_fields=["role"])
+        return member
+
+
+def remove(actor: Actor, member_id: int) -> Membership:
+    """Put somebody out of an org. What they wrote stays there; they and their tokens see nothing of it any more."""
+    with _changing(actor, _org_of(actor, member_id)):
+        member = _member(member_id)
+        _keep_an_admin(member)
+        Membership.objects.filter(pk=member_id).delete()
+        if member.is_default:
+            # A program that names no org would be told to name one, though there was one to choose.
+            oldest = Membership.objects.filter(user=member.user_id).order_by("pk").values_list("pk", flat=True).first()
+            Membership.objects.filter(pk__in=[oldest] if oldest else []).update(is_default=True)
+        return member
+
+
+def invited(actor: Actor, member_id: int) -> User:
+    """A member who has not begun yet, and so may be sent a link to choose a password by.
+
+    Nobody else may: the link would hand over an account that is in use, in other orgs too.
+    """
+    with _changing(actor, _org_of(actor, member_id)):
+        member = _member(member_id)
+        if not getattr(member, "is_invited", False):
+            raise InvalidRequest("Only who has not begun yet, and is in no other org, may be sent a link.")
+        return member.user
+
+
+def _rows() -> QuerySet[Membership]:
+    """Memberships with `is_invited`: made by an org's admin and never here. No password, no token, no other org."""
+    of_theirs = {"user": OuterRef("user")}
+    invited = Q(
+        ~Exists(ApiToken.objects.filter(**of_theirs)),
+        ~Exists(Membership.objects.filter(**of_theirs).exclude(org=OuterRef("org"))),
+        user__password__startswith=UNUSABLE_PASSWORD_PREFIX,
+        user__last_login=None,
+        user__is_staff=False,
+        user__is_active=True,
+    )
+    told = Case(When(invited, then=Value(True)), default=Value(False), output_field=BooleanField())
+    return Membership.objects.select_related("user", "org").annotate(is_invited=told)
+
+
+@contextmanager
+def _changing(actor: Actor, org_id: int) -> Iterator[Org]:
+    """One change of an org's members at a time, or two admins could each put the other one out."""
+    with transaction.atomic():
+        org = Org.objects.select_for_update().get(pk=org_id)
+        require_administering(actor, org)
+        yield org
+
+
+def _person(email: str, name: str) -> User:
+    found = User.objects.filter(email=email).first()
+    if found is not None:
+        return found
+    try:
+        with transaction.atomic():
+            return User.objects.create_user(email, None, name=name)
+    except ValidationError as problem:
+        reasons = problem.message_dict.items()
+        details = [{"field": field, "reason": said[0]} for field, said in reasons]
+        raise InvalidRequest(f"{details[0]['field']}: {details[0]['reason']}", details=details) from None
+    except IntegrityError:  # the admin of another org was quicker
+        return User.objects.get(email=email)
+
+
+def _org_of(actor: Actor, member_id: int) -> int:
+    """The org of a membership; who is not in that org learns nothing of it."""
+    org_id = Membership.objects.filter(pk=member_id).values_list("org_id", flat=True).first()
+    if org_id is None or not (actor.is_admin or actor.belongs_to(org_id)):
+        raise NotFound("There is no such member.")
+    return org_id
+
+
+def _member(member_id: int) -> Membership:
+    member = _rows().filter(pk=member_id).first()
+    if member is None:  # somebody else was quicker
+        raise NotFound("There is no such member.")
+    return member
+
+
+def _check_role(role: str) -> None:
+    if role not in Membership.Role.values:
+        raise InvalidRequest(f"role: must be one of {', '.join(Membership.Role.values)}")
+
+
+def _keep_an_admin(member: Membership) -> None:
+    others = Membership.objects.filter(org=member.org_id, role=Membership.Role.ADMIN).exclude(pk=member.pk)
+    if member.role == Membership.Role.ADMIN and not others.exists():
+        raise InvalidRequest("They are the only admin of this org. Make somebody else its admin first.")

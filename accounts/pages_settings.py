@@ -1,0 +1,125 @@
+"""One's own settings: profile, password, theme, API tokens."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.views import PasswordResetConfirmView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts import invitations, throttle
+from accounts.authentication import page_actor
+from accounts.context import THEME_COOKIE, THEMES
+from accounts.models import ApiToken, User, mint
+from accounts.pages import signed_in
+from core.errors import InvalidRequest, NotFound
+
+LIFETIMES = {"": "never", "30": "in 30 days", "90": "in 90 days", "365": "in a year"}
+"""When a new token may expire, in days."""
+_YEAR_SECONDS = int(timedelta(days=365).total_seconds())
+
+
+@signed_in
+@require_http_methods(["GET"])
+def settings(request: HttpRequest) -> HttpResponse:
+    """All of them; a token just made shows its secret this once."""
+    return _settings(request, {}, secret=request.session.pop("new_token", ""))
+
+
+def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "") -> HttpResponse:
+    actor = page_actor(request)
+    context = {
+        "tokens": ApiToken.objects.filter(user=actor.user_id, revoked_at=None).order_by("-created"),
+        "new_token": secret,
+        "lifetimes": LIFETIMES.items(),
+        "themes": [("", "System"), *((name, name.capitalize()) for name in THEMES)],
+        "typed": {name: request.POST.get(name, "") for name in ("name", "scope", "expires")},
+        "errors": errors,
+    }
+    return render(request, "accounts/settings.html", context, status=400 if errors else 200)
+
+
+@signed_in
+@require_POST
+def token_create(request: HttpRequest) -> HttpResponse:
+    """Mint a token; its secret is shown on the next page and never again."""
+    user = request.user
+    assert isinstance(user, User)
+    name = request.POST.get("name", "").strip()
+    scope = request.POST.get("scope", ApiToken.Scope.WRITE)
+    days = request.POST.get("expires", "")
+    if not 1 <= len(name) <= 80 or "\x00" in name:
+        return _settings(request, {"name": "A name has 1 to 80 characters."})
+    if scope not in ApiToken.Scope.values:
+        raise InvalidRequest("scope: must be write or read")
+    if days not in LIFETIMES:
+        raise InvalidRequest(f"expires: must be one of {', '.join(filter(None, LIFETIMES))} days, or empty")
+    expires_at = timezone.now() + timedelta(days=int(days)) if days else None
+    request.session["new_token"] = mint(user, name, scope=scope, expires_at=expires_at)[1]
+    return redirect("accounts:settings")
+
+
+@signed_in
+@require_POST
+def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+    """Revoke one's own token; it stops working with the next request."""
+    mine = ApiToken.objects.filter(pk=token_id, user=request.user.pk, revoked_at=None)
+    name = mine.values_list("name", flat=True).first()
+    if not mine.update(revoked_at=timezone.now()):
+        raise NotFound("You have no such token in use.")
+    messages.success(request, f"The token {name} is revoked.")
+    return redirect("accounts:settings")
+
+
+@sensitive_post_parameters()
+@signed_in
+@require_POST
+def password(request: HttpRequest) -> HttpResponse:
+    """Change one's password. Other sessions end; tokens stay. Wrong guesses are counted as at the sign-in."""
+    user = request.user
+    assert isinstance(user, User)
+    caller = request.META.get("REMOTE_ADDR", "")
+    throttle.check(user.email, caller)
+    form = PasswordChangeForm(user, request.POST)
+    if not form.is_valid():
+        if "old_password" in form.errors and request.POST.get("old_password"):
+            throttle.failed(user.email, caller)
+        return _settings(request, {field: " ".join(map(str, said)) for field, said in form.errors.items()})
+    throttle.succeeded(user.email, caller)
+    update_session_auth_hash(request, form.save())
+    messages.success(request, "Your password is changed. You are signed out everywhere else.")
+    return redirect("accounts:settings")
+
+
+class Welcome(PasswordResetConfirmView):
+    """Somebody new chooses a password by the link that they were given, and is signed in."""
+
+    template_name = "accounts/welcome.html"
+    token_generator = invitations.tokens
+    success_url = reverse_lazy("threads:list")
+    post_reset_login = True
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=400)
+
+
+@signed_in
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Keep the theme of this browser, or follow the system again."""
+    chosen = request.POST.get("theme", "")
+    response = redirect("accounts:settings")
+    if chosen in THEMES:
+        response.set_cookie(
+            THEME_COOKIE, chosen, max_age=_YEAR_SECONDS, httponly=True, samesite="Lax", secure=request.is_secure()
+        )
+    else:
+        response.delete_cookie(THEME_COOKIE)
+    return response
