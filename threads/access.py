@@ -8,7 +8,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import NotFound, Unauthorized
 from core.prepared import Prepared, Row
-from threads.models import Thread
+from threads.models import Message, Thread
 from threads.status import Visibility
 
 
@@ -35,6 +35,27 @@ class Standing(NamedTuple):
     status: str
     activity: str | None
     revision: int
+    org_key: str
+
+    @classmethod
+    def of(cls, thread: Thread) -> "Standing":
+        """The same of a thread that is at hand."""
+        return cls._make([*(getattr(thread, name) for name in cls._fields[:-1]), thread.org.key])
+
+
+class MessageStanding(NamedTuple):
+    """A message's place in a thread, with its role and status: None where there is no such message."""
+
+    thread: Standing
+    idx: int
+    role: str | None
+    status: str | None
+
+    @classmethod
+    def of(cls, thread: Standing, idx: int) -> "MessageStanding":
+        """Where a message of a thread stands that its reader may see."""
+        role, status = (_MESSAGE.first(thread.pk, idx) if 0 <= idx < _NO_INDEX else None) or (None, None)
+        return cls(thread, idx, role, status)
 
 
 def standing_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Standing:
@@ -45,9 +66,21 @@ def standing_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Sta
     key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
     row = _STANDING.first(key) if key else None
     if row is None:
-        thread = thread_for(actor, public_id, right)
-        return Standing(*(getattr(thread, name) for name in Standing._fields))
-    standing = Standing(*row)
+        return Standing.of(thread_for(actor, public_id, right))
+    return _permitted(actor, Standing._make(row), right)
+
+
+def message_standing_for(actor: Actor, public_id: str, idx: int, right: Right = Right.READ) -> MessageStanding:
+    """The same with where one of its messages stands, by one query."""
+    key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
+    row = _MESSAGE_BY_KEY.first(key, idx) if key and 0 <= idx < _NO_INDEX else None
+    if row is None:
+        return MessageStanding.of(standing_for(actor, public_id, right), idx)
+    role, status, *standing = row
+    return MessageStanding(_permitted(actor, Standing._make(standing), right), idx, role, status)
+
+
+def _permitted(actor: Actor, standing: Standing, right: Right) -> Standing:
     if not relations_of(actor, standing) & RIGHTS[right]:
         raise Unauthorized(_REASONS.get(right, _REASONS[Right.READ]))
     return standing
@@ -119,7 +152,17 @@ _BY_KEY = Prepared(
     ),
     str,
 )
-_STANDING = Prepared(lambda key: Thread.objects.filter(key=key).values_list(*Standing._fields), str)
+_NO_INDEX = 2**31  # beyond what the column holds, where SQLite would not even compare
+_STANDING_COLUMNS = (*Standing._fields[:-1], "org__key")
+_STANDING = Prepared(lambda key: Thread.objects.filter(key=key).values_list(*_STANDING_COLUMNS), str)
+_MESSAGE = Prepared(lambda pk, idx: Message.objects.filter(thread=pk, idx=idx).values_list("role", "status"), int, int)
+_MESSAGE_BY_KEY = Prepared(
+    lambda key, idx: Message.objects.filter(thread__key=key, idx=idx).values_list(
+        "role", "status", *(f"thread__{column}" for column in _STANDING_COLUMNS)
+    ),
+    str,
+    int,
+)
 
 _REASONS: dict[Right, str] = {
     Right.READ: "This thread is private to its owner.",

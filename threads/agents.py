@@ -18,6 +18,7 @@ from threads.models import Agent
 from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, StartIn, ThreadOut
 
 PLACEHOLDER = re.compile(r"\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}")
+_PLACES = paging.Places("agents")
 
 
 def agent_for(actor: Actor, agent_id: str) -> Agent:
@@ -39,7 +40,8 @@ def agent_named(actor: Actor, org_id: int, name: str) -> Agent:
 
 def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
     """A new template (G1); a name that is taken in the org is a conflict."""
-    values = _checked(body.model_dump(mode="json"))
+    values = _parsed(body.model_dump(mode="json"))
+    _require_fitting(values)
     with _name_kept(body.name):
         return Agent.objects.create(org_id=org_id, created_by_id=actor.user_id, modified_by_id=actor.user_id, **values)
 
@@ -53,12 +55,14 @@ def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = N
     changes = {name: given[name] for name in body.model_fields_set}
     if nulls := [name for name, value in changes.items() if value is None and name != "description"]:
         raise InvalidRequest(f"{nulls[0]}: must not be null")
+    changes = _parsed(changes)
     columns = ("name", "request_template", "variables", "description")
     with _name_kept(changes.get("name", agent.name)):
         agent = _locked(agent)
         if seen is not None and seen != agent.modified.isoformat():
             raise Conflict("Somebody has changed this agent since you opened it.")
-        merged = _checked({name: changes.get(name, getattr(agent, name)) for name in columns})
+        merged = {name: changes.get(name, getattr(agent, name)) for name in columns}
+        _require_fitting(merged)
         for name, value in merged.items():
             setattr(agent, name, value)
         agent.modified, agent.modified_by_id = timezone.now(), actor.user_id
@@ -103,11 +107,8 @@ def listed(
     rows = _visible(actor).filter(org=org_id)
     for word in words.split():
         rows = rows.filter(Q(name__icontains=word) | Q(description__icontains=word))
-    if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
-    found = list(rows.order_by("-id")[: limit + 1])
-    next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
-    shown = [agent for agent in found[:limit] if not for_sdk or _suits_sdk(agent.request_template)]
+    found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token)
+    shown = [agent for agent in found if not for_sdk or _suits_sdk(agent.request_template)]
     return AgentPageOut(items=[agent_out(agent) for agent in shown], next_token=next_token)
 
 
@@ -149,13 +150,19 @@ def _locked(agent: Agent) -> Agent:
     return found
 
 
-def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns as they are stored: a template whose placeholders are the declared names, each once.
+def _parsed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns as they are stored. What is long in it is done before the agent is locked."""
+    if "request_template" not in values:
+        return dict(values)
+    return {**values, "request_template": _template(values["request_template"])}
+
+
+def _require_fitting(values: Mapping[str, Any]) -> None:
+    """Raise `InvalidRequest` unless the template's placeholders are the declared names, each once.
 
     A stored violation would make the record unreadable: the SDK checks the same on every agent it reads (spec 3.11).
     """
-    template = _template(values["request_template"])
-    found = set(_placeholders(template))
+    found = set(_placeholders(values["request_template"]))
     names = [variable["name"] for variable in values["variables"]]
     if len(names) != len(set(names)):
         raise InvalidRequest("variables: a name must not stand there twice")
@@ -163,7 +170,6 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRequest(f"variables: the name {missing[0]} stands in the template and is not declared")
     if unused := sorted(set(names) - found):
         raise InvalidRequest(f"variables: the name {unused[0]} does not stand in the template")
-    return {**values, "request_template": template}
 
 
 def _template(given: Any) -> dict[str, Any]:
@@ -175,7 +181,7 @@ def _template(given: Any) -> dict[str, Any]:
     place = "request_template"
     body = bodies.parse(StartIn, given, place)
     try:
-        client_tools.checked(body.client_tools, existing=frozenset())
+        client_tools.checked(body.client_tools)
     except InvalidRequest as problem:
         raise InvalidRequest(f"{place}.{problem.message}") from None
     template: dict[str, Any] = body.model_dump(mode="json", exclude_unset=True)

@@ -15,6 +15,7 @@ from threads import forks, importing, profiles, reading, sharing, titles, turns
 from threads.access import standing_for, thread_for
 from threads.models import Thread
 from threads.wire import (
+    MAX_SUBJECTS,
     ConversationsIn,
     DeltaOut,
     ExportOut,
@@ -90,6 +91,8 @@ class Threads(ThreadEndpoint):
 
 
 class Search(ThreadEndpoint):
+    reads = Endpoint.reads | {"POST"}
+
     @describe(takes=SearchIn, gives=ThreadPageOut, summary="Search readable threads (H2)")
     def post(self, request: Request) -> HttpResponse:
         return self.answer(reading.search(self.actor, self.parse(SearchIn)))
@@ -177,8 +180,7 @@ class Cancel(ThreadEndpoint):
 class ToolDetail(ThreadEndpoint):
     @describe(gives=ToolDetailOut, summary="A tool use and its result with raw payloads (H4)")
     def get(self, request: Request, thread_id: str, tool_use_id: str) -> HttpResponse:
-        _, detail = reading.tool_detail(self.thread(Right.RAW), tool_use_id)
-        return record(detail)
+        return record(reading.tool_detail_out(self.thread(Right.RAW), tool_use_id))
 
 
 class Subjects(ThreadEndpoint):
@@ -189,7 +191,7 @@ class Subjects(ThreadEndpoint):
     @describe(takes=SubjectIn, gives=SubjectOut, many=True, summary="Replace what a thread is about (H10)")
     def put(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.DESCRIBE)
-        sharing.set_subjects(self.actor, thread, self.parse_list(SubjectIn))
+        sharing.set_subjects(self.actor, thread, self.parse_list(SubjectIn, at_most=MAX_SUBJECTS))
         return records(reading.subjects_of(thread))
 
 
@@ -219,4 +221,4 @@ class Import(ThreadEndpoint):
 class Export(ThreadEndpoint):
     @describe(gives=ExportOut, query=("format",), summary="A thread in another system's format (spec 9)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
-        return record(importing.export(self.thread(), self.query("format") or "roboto"))
+        return record(importing.export(self.actor, self.thread(), self.query("format") or "roboto"))

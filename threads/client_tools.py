@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from catalogue import calls, schemas
+from core.canonical import size_of
 from core.errors import InvalidRequest
 from threads.content import LOAD_SKILL
 from threads.models import ClientTool, Thread
-from threads.wire import MAX_CLIENT_TOOLS, ClientToolIn
+from threads.wire import MAX_CLIENT_TOOLS, MAX_SCHEMAS_BYTES, ClientToolIn
 
 RESERVED_PREFIXES = ("achieve_",)
 RESERVED = frozenset({LOAD_SKILL})
@@ -22,24 +23,29 @@ def descriptions_of(thread: Thread) -> dict[str, str]:
     return dict(ClientTool.objects.filter(thread=thread).values_list("name", "description"))
 
 
-def checked(tools: Sequence[ClientToolIn] | None, *, existing: frozenset[str]) -> list[ClientToolIn]:
-    """The tools, if they may be declared; refused before anything is stored (B18). The last of a name counts."""
+def checked(tools: Sequence[ClientToolIn] | None) -> list[ClientToolIn]:
+    """The tools, if they may be declared; refused before anything is stored (B18). The last of a name counts.
+
+    To be called before the thread is locked: a check takes as long as the schemas are large.
+    """
+    if sum(size_of(tool.input_schema) for tool in tools or []) > MAX_SCHEMAS_BYTES:
+        raise InvalidRequest(f"client_tools: their input schemas have together more than {MAX_SCHEMAS_BYTES >> 10} KiB")
     found: dict[str, ClientToolIn] = {}
     for place, tool in enumerate(tools or []):
         if tool.name in RESERVED or tool.name.startswith(RESERVED_PREFIXES) or tool.name in calls.tool_names():
             raise InvalidRequest(f"client_tools.{place}.name: a tool of the server is called {tool.name}")
-        if problem := schemas.problem_of_schema(tool.input_schema):
+        if problem := schemas.problem_of_schema(tool.input_schema, is_input=True):
             raise InvalidRequest(f"client_tools.{place}.input_schema: {problem}")
         found[tool.name] = tool
-    if len(existing | found.keys()) > MAX_CLIENT_TOOLS:
-        raise InvalidRequest(f"client_tools: a thread has at most {MAX_CLIENT_TOOLS} of them")
     return list(found.values())
 
 
 def declare(thread: Thread, tools: Sequence[ClientToolIn]) -> None:
-    """Add tools, or replace them by name, for this and every later turn (B47, B48)."""
+    """Add tools, or replace them by name, for this and every later turn (B47, B48). The thread is the caller's."""
     if not tools:
         return
+    if len(names_of(thread) | {tool.name for tool in tools}) > MAX_CLIENT_TOOLS:
+        raise InvalidRequest(f"client_tools: a thread has at most {MAX_CLIENT_TOOLS} of them")
     rows = [
         ClientTool(thread_id=thread.pk, name=tool.name, description=tool.description, input_schema=tool.input_schema)
         for tool in tools

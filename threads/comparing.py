@@ -1,17 +1,24 @@
 """A fork beside its source: what both say, and from where on they differ."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 
-from core import ids
+from django.utils.safestring import SafeString
+
+from accounts.rights import Right
+from core import differences, ids
 from core.actor import Actor
 from core.errors import NotFound
-from threads import screens
-from threads.access import thread_for
+from core.rendering import took
+from threads import figures, screens
+from threads.access import may, thread_for
 from threads.content import MessageSnapshot
 from threads.models import Thread
-from threads.presenting import Turn
+from threads.presenting import Prose, Turn, counted
+
+_MARKED = 60
+"""Pairs of articles in which differing words are marked: each costs more than its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,8 @@ class Side:
     thread_id: str
     title: str
     owner: str
-    messages: int
+    facts: tuple[str, ...]
+    """What came of it behind the messages that are the same, in words: so the two can be held against each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +61,10 @@ def with_source(actor: Actor, fork: Thread) -> Comparison:
     same = _same(*(each.messages for each in shown))
     left, right = (_from(each, same) for each in shown)
     return Comparison(
-        source=_side(source, len(shown[0].messages)),
-        fork=_side(fork, len(shown[1].messages)),
+        source=_side(actor, shown[0], same, left),
+        fork=_side(actor, shown[1], same, right),
         same=same,
-        pairs=tuple(zip_longest(left, right)),
+        pairs=_pairs(left, right),
         settings=tuple(_settings(source, fork)),
     )
 
@@ -79,8 +87,49 @@ def _from(shown: screens.Screen, same: int) -> list[Turn]:
     return [turn for turn in shown.turns() if turn.covers[-1] >= same]
 
 
-def _side(thread: Thread, messages: int) -> Side:
-    return Side(thread.thread_id, thread.title or "", thread.created_by.display_name, messages)
+def _pairs(left: Sequence[Turn], right: Sequence[Turn]) -> tuple[tuple[Turn | None, Turn | None], ...]:
+    """The articles side by side, the words marked that only one of two has, as far as that can be afforded."""
+    pairs = list(zip_longest(left, right))
+    head = [_marked(one, other) if one and other else (one, other) for one, other in islice(pairs, _MARKED)]
+    return (*head, *pairs[_MARKED:])
+
+
+def _marked(one: Turn, other: Turn) -> tuple[Turn, Turn]:
+    if one.voice != other.voice:
+        return one, other
+    ours, theirs = ([part.html for part in turn.parts if isinstance(part, Prose)] for turn in (one, other))
+    made = [differences.marked(mine, yours) for mine, yours in zip(ours, theirs, strict=False)]
+    return _with_html(one, (mine for mine, _ in made)), _with_html(other, (yours for _, yours in made))
+
+
+def _with_html(turn: Turn, made: Iterator[SafeString]) -> Turn:
+    parts = (replace(part, html=next(made, part.html)) if isinstance(part, Prose) else part for part in turn.parts)
+    return replace(turn, parts=tuple(parts))
+
+
+def _side(actor: Actor, shown: screens.Screen, same: int, turns: Sequence[Turn]) -> Side:
+    thread = shown.thread
+    messages = len(shown.messages) - same
+    errors = sum(call.outcome.key == "error" and call.index >= same for turn in turns for call in turn.calls)
+    goals = [goal for goal in shown.goals if goal.index >= same]
+    facts = [counted(messages, "message")]
+    if may(actor, thread, Right.FIGURES):
+        facts += _used([each for each in figures.of_turns(thread.pk) if each.answer_idx >= same])
+    if goals:
+        facts.append(f"{sum(goal.status == 'achieved' for goal in goals)} of {counted(len(goals), 'goal')} achieved")
+    facts.append(counted(errors, "tool error"))
+    return Side(thread.thread_id, thread.title or "", thread.created_by.display_name, tuple(facts))
+
+
+def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
+    """Time and tokens, where there is any: a fork did not make what it copied, and an import made nothing here."""
+    if not turns:
+        return []
+    tokens_in, tokens_out = sum(each.input_tokens for each in turns), sum(each.output_tokens for each in turns)
+    return [
+        took(sum(each.took_ms or 0 for each in turns)),
+        f"{figures.count(tokens_in)} tokens in, {figures.count(tokens_out)} out",
+    ]
 
 
 def _settings(source: Thread, fork: Thread) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ The models below check what comes in and rebuild what is stored.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Tag, TypeAdapter
 
@@ -17,8 +17,14 @@ JsonObject = dict[str, Any]
 BlockDict = dict[str, Any]
 """A block as plain data, `content_type` always present."""
 
+MAX_NAME: Final = 200
+"""Characters of a tool's name and of the id of its use, wherever they come in: both stand in columns of that width."""
+
 LOAD_SKILL = "load_skill"
 """The tool by which an agent takes up a skill."""
+
+UNANSWERED = "This call was never answered."
+"""What is told of a call that has no result: to the model, and in the transcript once a turn goes on behind it."""
 
 TERMINAL: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 

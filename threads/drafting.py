@@ -1,8 +1,11 @@
 """Agents as forms: a template as the fields in which it is typed, and back, without a loss (G1, G5, G7)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
+
+from django.http import QueryDict
 
 from catalogue import skills
 from core import bodies, forms
@@ -11,6 +14,9 @@ from core.errors import InvalidRequest, NotFound
 from threads import instants
 from threads.models import Agent
 
+SKILLS = ("invoke_skills", "available_skills")
+RARE = ("client_tools", "start_time", "end_time", "visibility", "client_context", "messages")
+"""What stands folded where it says nothing."""
 SCOPE = ("analysis_scope.start_time", "analysis_scope.end_time", "analysis_scope")
 FIELDS = (
     "name",
@@ -75,15 +81,35 @@ _VALUE = "value."
 Typed = dict[str, str]
 
 
-def typed(data: Mapping[str, str]) -> Typed:
-    """What a form sent, with nothing in it that cannot be stored."""
+def typed(data: QueryDict) -> Typed:
+    """What a form sent, with nothing in it that cannot be stored. Ticked skills stand before those that were typed."""
     names = (*(field for field in FIELDS if "." not in field), "start_time", "end_time", "available")
-    return {name: forms.lines(data.get(name, "")) for name in names}
+    found = {name: forms.lines(data.get(name, "")) for name in names}
+    for name in SKILLS:
+        found[name] = "\n".join([*data.getlist(f"{name}_ticked"), *([found[name]] if found[name] else [])])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """Skills as ticks: those that are offered, the ticked first, and the lines that no tick can say."""
+
+    offered: list[str]
+    ticked: list[str]
+    others: str
+
+
+def picks(lines: str, names: Sequence[str]) -> Picks:
+    """Lines as ticks as far as they say a name alone; from the first other line on they are typed, in their order."""
+    rows = list(_written(lines))
+    ticked = list(takewhile(lambda row: row in names and rows.count(row) == 1, rows))
+    others = "\n".join(rows[len(ticked) :])
+    return Picks([*ticked, *(name for name in names if name not in ticked)], ticked, others)
 
 
 def blank() -> Typed:
     """A form in which nothing stands yet."""
-    return typed({}) | {"available": "subscribed"}
+    return typed(QueryDict()) | {"available": "subscribed"}
 
 
 def typed_of(actor: Actor, agent: Agent) -> Typed:

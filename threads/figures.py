@@ -40,7 +40,7 @@ def words(figures: TurnFigures) -> tuple[str, ...]:
     found = [took(figures.took_ms)] if figures.took_ms is not None else []
     if figures.first_text_ms is not None:
         found.append(f"first words after {took(figures.first_text_ms)}")
-    found.append(f"{_count(figures.input_tokens)} tokens in, {_count(figures.output_tokens)} out")
+    found.append(f"{count(figures.input_tokens)} tokens in, {count(figures.output_tokens)} out")
     if figures.requests > 1:
         found.append(f"{figures.requests} requests")
     if figures.retries:
@@ -60,7 +60,8 @@ def dollars(cost: Decimal) -> str:
     return f"${whole}.{part:0<2}"
 
 
-def _count(number: int) -> str:
+def count(number: int) -> str:
+    """A number of tokens with thin groups."""
     return f"{number:,}".replace(",", "\u202f")
 
 

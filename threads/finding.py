@@ -1,22 +1,85 @@
-"""The list page's search line: words, and fields of the form `name:value`."""
+"""The list's query line: the grammar of the desk with fields of threads, what a line means, and how it may go on."""
 
+import difflib
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 
-from threads.models import Subject, Thread
+from core import grammar, moments
+from core.actor import Actor
+from core.grammar import All, Either, Field, Node, Not, Text, Unknown
+from threads import hooks, profiles
+from threads.models import Goal, Subject, Thread
 from threads.reading import says
-from threads.status import ThreadStatus
+from threads.status import GoalStatus, ThreadStatus
 
-_TOKEN = re.compile(r"[a-z]+:\S+")
-_IS = {
-    "private": Q(visibility="private"),
-    "shared": Q(visibility="org"),
-    "fork": Q(forked_from__isnull=False),
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks, when, and where their days begin."""
+
+    actor: Actor
+    now: datetime
+    tz: tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadField:
+    """One field. `clean` gives the one spelling of a value, or raises `ValueError` with what would be right."""
+
+    name: str
+    takes: str
+    condition: Callable[[str, Asking], Q]
+    clean: Callable[[str], str]
+    offered: Callable[[], Sequence[str]]
+    """The values that are worth offering."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a line means. With a problem it means nothing: no thread is found, and `rest` is the line without them."""
+
+    condition: Q
+    problems: tuple[Unknown, ...] = ()
+    rest: str = ""
+
+
+def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
+    """Read a line. It never fails: what is not understood is a problem with its text and a reason, never dropped."""
+    root = _checked(grammar.read(line), line)
+    problems = tuple(leaf for leaf in grammar.leaves(root) if isinstance(leaf, Unknown))
+    if problems:
+        return Found(Q(pk__in=[]), problems, _without(line, root))
+    return Found(_condition(root, Asking(actor, timezone.now(), tz)))
+
+
+def terms(line: str) -> list[str]:
+    """The line as it may go on: with a field, or with a value of the field that is being typed."""
+    typed = _LAST.search(line)
+    assert typed is not None  # it finds the empty end as well
+    name, colon, value = typed[0].lower().partition(":")
+    known = FIELDS.get(name)
+    if colon:
+        offered = [f"{name}:{each}" for each in known.offered() if each.startswith(value)] if known else []
+    else:
+        offered = [f"{each}:" for each in FIELDS if each.startswith(name)]
+    return [line[: typed.start()] + each for each in offered if each != typed[0]]
+
+
+# Exists, not a join: a thread with many forks, goals or subjects stands in the list once.
+_WENT_WRONG = ("failed", "cancelled")
+_STATUS = {
+    "idle": Q(status=ThreadStatus.USER_TURN) & ~Q(last_outcome__in=_WENT_WRONG),
     "answering": Q(status=ThreadStatus.ROBOTO_TURN),
+    "tool_pending": Q(status=ThreadStatus.CLIENT_TOOL_TURN),
+    "goals_failed": Q(status=ThreadStatus.GOALS_FAILED),
+    **{outcome: Q(status=ThreadStatus.USER_TURN, last_outcome=outcome) for outcome in _WENT_WRONG},
 }
-# Exists, not a join: a thread with many forks or subjects stands in the list once.
+"""By the words that the rows say, as `presenting.thread_word` finds them."""
 _HAS = {
     "error": Q(has_error=True),
     "goal": Q(goal_count__gt=0),
@@ -24,55 +87,157 @@ _HAS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search line means; `unknown` are the tokens that were not understood, and so not applied."""
-
-    condition: Q
-    unknown: tuple[str, ...]
-
-
-def parse(line: str) -> Found:
-    """Read a search line. Everything in it is one condition; a token that means nothing is named, never dropped."""
-    condition, words, unknown = Q(), [], []
-    for part in line.split():
-        field = _field(part) if _TOKEN.fullmatch(part.lower()) else None
-        if field is not None:
-            condition &= field
-        elif _TOKEN.fullmatch(part.lower()) and not part.lower().startswith(("http:", "https:")):
-            unknown.append(part)
-        else:
-            words.append(part)
-    if words:
-        condition &= says(" ".join(words))
-    return Found(condition, tuple(unknown))
+def _is(value: str, asking: Asking) -> Q:
+    match value:
+        case "mine":
+            return Q(created_by=asking.actor.user_id)
+        case "fork":
+            return Q(forked_from__isnull=False)
+        case "answering":
+            return _STATUS[value]
+    return Q(visibility="private" if value == "private" else "org")
 
 
-def _field(token: str) -> Q | None:
-    name, _, value = token.partition(":")
-    match name.lower():
-        case "owner":
-            return Q(created_by__email__istartswith=value) | Q(created_by__name__iexact=value)
-        case "model":
-            return Q(model_profile__iexact=value)
-        case "is":
-            return _IS.get(value.lower())
-        case "has":
-            return _HAS.get(value.lower())
-        case "agent":
-            return Q(created_from_agent_id=value)
-        case "about":
-            return Q(Exists(Subject.objects.filter(thread=OuterRef("pk"), association_id=value)))
-        case "id":
-            return Q(key=value.partition("_")[2] or value) | Q(import_id=value)
-    return None
+def _has(value: str, asking: Asking) -> Q:
+    return hooks.rated(asking.actor, "") if value == "feedback" else _HAS[value]
 
 
-VIEWS: dict[str, Q] = {
-    "all": Q(),
-    "answering": Q(status=ThreadStatus.ROBOTO_TURN),
-    "tool_pending": Q(status=ThreadStatus.CLIENT_TOOL_TURN),
-    "goals_failed": Q(status=ThreadStatus.GOALS_FAILED),
-    "private": Q(visibility="private"),
-    "forks": Q(forked_from__isnull=False),
+def _goal(value: str, asking: Asking) -> Q:
+    # The count comes first: most threads have no goal, and are not asked for one.
+    return Q(goal_count__gt=0) & Q(Exists(Goal.objects.filter(thread=OuterRef("pk"), status=value)))
+
+
+def _owner(value: str, asking: Asking) -> Q:
+    if value == "me":
+        return Q(created_by=asking.actor.user_id)
+    return Q(created_by__email__istartswith=value) | Q(created_by__name__iexact=value)
+
+
+def _created(value: str, asking: Asking) -> Q:
+    stretch = moments.stretch(value, now=asking.now, tz=asking.tz)
+    bounds = {"created__gte": stretch.first, "created__lt": stretch.end}
+    return Q(**{lookup: moment for lookup, moment in bounds.items() if moment is not None})
+
+
+def _chosen(name: str, condition: Callable[[str, Asking], Q], values: Sequence[str]) -> ThreadField:
+    takes = f"{', '.join(values[:-1])} or {values[-1]}"
+
+    def clean(value: str) -> str:
+        said = value.lower().replace("-", "_").replace(" ", "_")
+        if said not in values:
+            raise ValueError(f"must be {takes}")
+        return said
+
+    return ThreadField(name, takes, condition, clean, lambda: values)
+
+
+def _named(
+    name: str, takes: str, condition: Callable[[str, Asking], Q], offered: Callable[[], Sequence[str]] = tuple
+) -> ThreadField:
+    return ThreadField(name, takes, condition, str.strip, offered)
+
+
+def _timed(name: str, *, dates: bool) -> ThreadField:
+    takes = f"{moments.DATES}, or {moments.AGES}" if dates else moments.AGES
+    return ThreadField(name, takes, _created, lambda value: moments.clean(value, dates=dates), lambda: _DAYS)
+
+
+_DAYS = ("<1d", "<7d", "<30d", ">30d")
+FIELDS: dict[str, ThreadField] = {
+    each.name: each
+    for each in (
+        _chosen("status", lambda value, asking: _STATUS[value], tuple(_STATUS)),
+        _chosen("is", _is, ("mine", "private", "shared", "fork", "answering")),
+        _chosen("has", _has, ("error", "goal", "fork", "feedback")),
+        _chosen("sentiment", lambda value, asking: hooks.rated(asking.actor, value), ("negative", "positive")),
+        _chosen("goal", _goal, GoalStatus.values),
+        _timed("created", dates=True),
+        _timed("age", dates=False),
+        _named("owner", "me, a name, or the beginning of an e-mail address", _owner, lambda: ("me",)),
+        _named(
+            "model",
+            "a model profile",
+            lambda value, asking: Q(model_profile__iexact=value),
+            lambda: [each.id for each in profiles.all_profiles()],
+        ),
+        _named("agent", "the id of an agent", lambda value, asking: Q(created_from_agent_id=value)),
+        _named(
+            "about",
+            "the id of what a thread is about",
+            lambda value, asking: Q(Exists(Subject.objects.filter(thread=OuterRef("pk"), association_id=value))),
+        ),
+        _named(
+            "id",
+            "the id of a thread, here or where it came from",
+            lambda value, asking: Q(key=value.partition("_")[2] or value) | Q(import_id=value),
+        ),
+    )
 }
+VIEWS = {
+    "all": "",
+    "mine": "is:mine",
+    "answering": "status:answering",
+    "tool_pending": "status:tool_pending",
+    "failed": "status:failed",
+    "goals_failed": "status:goals_failed",
+    "rated_badly": "sentiment:negative",
+    "private": "is:private",
+    "forks": "is:fork",
+}
+"""The filters above the list, as lines."""
+
+_LAST = re.compile(r'[^\s()"-][^\s()"]*$|$')
+
+
+def _checked(node: Node, line: str) -> Node:
+    """The tree with every value in its one spelling, and an `Unknown` in place of each that is none."""
+    match node:
+        case Text(text=text) if not text.strip(" *"):
+            return _unknown(node, line, "holds nothing to look for")
+        case Field(name=name) if name not in FIELDS:
+            near = next(iter(difflib.get_close_matches(name, FIELDS, n=1, cutoff=0.6)), "")
+            better = f"; did you mean {near}:?" if near else "."
+            return _unknown(node, line, f"there is no field {name}{better} Quote it to look for the words")
+        case Field(name=name, value=value):
+            try:
+                if cleaned := FIELDS[name].clean(value):
+                    return Field(name, cleaned, start=node.start, end=node.end)
+                return _unknown(node, line, f"needs a value without a blank before it: {FIELDS[name].takes}")
+            except ValueError as problem:
+                return _unknown(node, line, str(problem))
+        case Not(part=part):
+            return Not(_checked(part, line), start=node.start, end=node.end)
+        case All(parts=parts):
+            return All(tuple(_checked(part, line) for part in parts), start=node.start, end=node.end)
+        case Either(parts=parts):
+            return Either(tuple(_checked(part, line) for part in parts), start=node.start, end=node.end)
+    return node
+
+
+def _unknown(node: Node, line: str, reason: str) -> Unknown:
+    return Unknown(line[node.start : node.end], reason, start=node.start, end=node.end)
+
+
+def _without(line: str, root: Node) -> str:
+    """The line less every part of it that has to hold and is not understood."""
+    parts = root.parts if isinstance(root, All) else (root,)
+    kept: Iterable[Node] = (
+        part for part in parts if not any(isinstance(leaf, Unknown) for leaf in grammar.leaves(part))
+    )
+    return grammar.spelled(All(tuple(kept)))
+
+
+def _condition(node: Node, asking: Asking) -> Q:
+    match node:
+        case Text(text=text):
+            return says(text.rstrip("*"))
+        case Field(name=name, value=value):
+            return FIELDS[name].condition(value, asking)
+        case Not(part=part):
+            return ~_condition(part, asking)
+        case All(parts=parts):
+            return Q(*(_condition(part, asking) for part in parts))
+        case Either(parts=parts):
+            return Q(*(_condition(part, asking) for part in parts), _connector=Q.OR)
+        case Unknown():
+            raise AssertionError("a line with problems is not compiled")

@@ -1,18 +1,21 @@
 """Forking: a private copy of a thread up to a message, from which its owner goes on (spec 4.7)."""
 
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.rights import Right
 from catalogue.models import World
 from catalogue.worlds import in_threads as playing
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared
 from threads import reading, transcript, weaving
-from threads.content import TERMINAL
+from threads.access import MessageStanding, Standing, may
+from threads.content import TERMINAL, MessageSnapshot
 from threads.models import ClientTool, Goal, Message, Thread
 from threads.status import GoalStatus, ThreadStatus, Visibility
 from threads.wire import ThreadOut
@@ -26,20 +29,24 @@ def fork(
 ) -> ThreadOut:
     """Copy messages 0 to `upto`, both included, into a new private thread of the caller (T6).
 
+    Raw tool payloads are copied for whoever may see them at the source (B164).
     A bound out of range, or on a message still being written, is an invalid request (B139, B140). A fork of a
     thread that is played in a world stays there, unless it is given another one or none.
     """
     with transaction.atomic():
+        *kept, has_goals, has_tools = _KEPT_ROW.rows(source.pk)[0]
         _require_bound(source, upto)
-        thread = _copied_row(actor, source, upto, _world_of(actor, source, world_id))
-        transcript.copy(source.pk, thread, upto)
-        _copy_goals(source, thread, upto)
-        ClientTool.objects.bulk_create(
-            ClientTool(thread=thread, name=tool.name, description=tool.description, input_schema=tool.input_schema)
-            for tool in ClientTool.objects.filter(thread=source)
-        )
-        _describe(thread)
-        return reading.record(thread, api_version=api_version)
+        messages = reading.snapshots(source.pk, between=(0, upto))
+        thread = _fork_of(actor, source, messages, dict(zip(_KEPT, kept, strict=True)))
+        thread.world = _world_of(actor, source, world_id)
+        goals = _goals_upto(source, upto) if has_goals else []
+        thread.goal_count = len(goals)
+        thread.achieved_goal_count = sum(goal.status == GoalStatus.ACHIEVED for goal in goals)
+        transcript.copy(source.pk, thread, upto, with_raw=may(actor, source, Right.RAW))
+        _copy_goals(goals, thread)
+        if has_tools:
+            _copy_tools(source, thread)
+        return reading.record_of_fork(thread, source, messages, api_version=api_version)
 
 
 def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | None:
@@ -49,62 +56,68 @@ def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | Non
 
 
 def _require_bound(source: Thread, upto: int) -> None:
-    found = _STATUS.first(source.pk, upto) if 0 <= upto < _NO_INDEX else None
-    if found is None:
+    status = MessageStanding.of(Standing.of(source), upto).status
+    if status is None:
         last = Message.objects.filter(thread=source).count() - 1
         raise InvalidRequest(f"message_sequence_num: must be from 0 to {last}")
-    if found[0] not in TERMINAL:
+    if status not in TERMINAL:
         raise InvalidRequest(f"message_sequence_num: message {upto} is still being written")
 
 
-def _copied_row(actor: Actor, source: Thread, upto: int, world: World | None) -> Thread:
+def _fork_of(actor: Actor, source: Thread, messages: list[MessageSnapshot], kept: dict[str, Any]) -> Thread:
     """What a fork keeps and what it does not: no agent, trigger, origin or pin (B137)."""
-    kept = dict(zip(_KEPT, _KEPT_ROW.rows(source.pk)[0], strict=True))
-    return Thread.objects.create(
+    weave, has_error = weaving.of_messages(messages)
+    return Thread(
         **kept,
         org=source.org,
         created_by=User(pk=actor.user_id, email=actor.email),
         status=ThreadStatus.USER_TURN,
         visibility=Visibility.PRIVATE,
         forked_from=source,
-        forked_from_message_sequence_num=upto,
-        world=world,
+        forked_from_message_sequence_num=messages[-1].index,
         revision=1,
         title_revision=1,
         goals_revision=1,
-        message_count=upto + 1,
+        message_count=len(messages),
+        weave=weave,
+        has_error=has_error,
+        last_outcome=next((each.status for each in reversed(messages) if each.role == "assistant"), ""),
     )
 
 
-def _copy_goals(source: Thread, thread: Thread, upto: int) -> None:
+def _goals_upto(source: Thread, upto: int) -> list[Goal]:
     """Goals whose declaring message is copied come along; pending ones as failed, for no turn runs for them here."""
-    if _GOAL.first(source.pk, upto) is None:
-        return
-    copies = list(Goal.objects.filter(thread=source, message_sequence_num__lte=upto).order_by("id"))
-    for goal in copies:
+    goals = list(Goal.objects.filter(thread=source, message_sequence_num__lte=upto).order_by("id"))
+    for goal in goals:
         if goal.status == GoalStatus.PENDING:
             goal.status, goal.concluded_at = GoalStatus.FAILED, timezone.now()
+    return goals
+
+
+def _copy_goals(goals: list[Goal], thread: Thread) -> None:
+    for goal in goals:
         goal.pk, goal.thread, goal.turn = None, thread, None
-    Goal.objects.bulk_create(copies)
-    thread.goal_count = len(copies)
-    thread.achieved_goal_count = sum(goal.status == GoalStatus.ACHIEVED for goal in copies)
+    Goal.objects.bulk_create(goals)
 
 
-def _describe(thread: Thread) -> None:
-    """The columns that lists show of the copy."""
-    thread.weave, thread.has_error = weaving.of_thread(thread.pk)
-    answer = _LAST_ANSWER.first(thread.pk)
-    thread.last_outcome = answer[0] if answer else ""
-    thread.save(update_fields=["weave", "has_error", "last_outcome", "goal_count", "achieved_goal_count"])
+def _copy_tools(source: Thread, thread: Thread) -> None:
+    ClientTool.objects.bulk_create(
+        ClientTool(thread=thread, name=tool.name, description=tool.description, input_schema=tool.input_schema)
+        for tool in ClientTool.objects.filter(thread=source)
+    )
 
 
-_NO_INDEX = 2**31  # beyond what the column holds, where SQLite would not even compare
 _KEPT = ("title", "model_profile", "system_prompt", "client_context", "analysis_scope", "available_skills")
-_KEPT_ROW = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list(*_KEPT), int)
-_STATUS = Prepared(lambda pk, idx: Message.objects.filter(thread=pk, idx=idx).values_list("status"), int, int)
-_GOAL = Prepared(
-    lambda pk, upto: Goal.objects.filter(thread=pk, message_sequence_num__lte=upto).values_list("id")[:1], int, int
-)
-_LAST_ANSWER = Prepared(
-    lambda pk: Message.objects.filter(thread=pk, role="assistant").order_by("-idx").values_list("status")[:1], int
+# Locked, because what is copied is read twice: whoever would take messages of the source back waits until it is done.
+_KEPT_ROW = Prepared(
+    lambda pk: (
+        Thread.objects.select_for_update(no_key=True)
+        .filter(pk=pk)
+        .values_list(
+            *_KEPT,
+            Exists(Goal.objects.filter(thread=OuterRef("pk"))),
+            Exists(ClientTool.objects.filter(thread=OuterRef("pk"))),
+        )
+    ),
+    int,
 )

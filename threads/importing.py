@@ -7,10 +7,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.authentication import actor_of_email, org_of
+from accounts.rights import Right
 from core.actor import Actor
 from core.bodies import check_storable
 from core.errors import InvalidRequest, NotFound, Unauthorized
 from threads import dialects, reading, titles, transcript
+from threads.access import may
 from threads.dialects import Conversation, DialectError
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
@@ -71,21 +73,32 @@ def import_one(
     return _item(parsed.origin_id, thread, "unchanged", ())
 
 
-def export(thread: Thread, format: str) -> ExportOut:
+def export(actor: Actor, thread: Thread, format: str) -> ExportOut:
     """A thread in a dialect, with every loss named and no raw payload (B180)."""
     if format not in dialects.FORMATS:
         raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
-    rendered = rendered_as(thread, format)
+    rendered = rendered_as(actor, thread, format)
     return ExportOut(
         format=format, system=rendered.system, messages=list(rendered.messages), losses=list(rendered.losses)
     )
 
 
-def rendered_as(thread: Thread, format: str) -> dialects.Rendered:
-    """A thread in any export format, texts for people included."""
+def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
+    """A thread in any export format, texts for people included.
+
+    Arguments that are no JSON object are kept as the raw request (B176) and given to whoever may see that; to any other
+    reader they are a named loss.
+    """
     system = Thread.objects.filter(pk=thread.pk).values_list("system_prompt", flat=True).first()
     messages = reading.snapshots(thread.pk, with_raw=True)
-    return dialects.render(format, thread_id=thread.thread_id, title=thread.title, system=system, messages=messages)
+    return dialects.render(
+        format,
+        thread_id=thread.thread_id,
+        title=thread.title,
+        system=system,
+        messages=messages,
+        with_verbatim=may(actor, thread, Right.RAW),
+    )
 
 
 def _imported(origin_id: str, owner_id: int, org_id: int) -> Thread | None:

@@ -20,6 +20,18 @@ def nanoseconds(text: str) -> int:
     return seconds * _SECOND + (int(fraction[1].ljust(9, "0")) if fraction else 0)
 
 
+def local(text: str) -> str | None:
+    """The same for a calendar of a form, which knows whole seconds and no zone: UTC. None for what it cannot show."""
+    found = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2})(:[0-9]{2})?Z?", text.strip())
+    if found is None:
+        return None if text.strip() else ""
+    try:
+        datetime.fromisoformat(found[1] + (found[2] or ""))
+    except ValueError:
+        return None
+    return found[1] + (found[2] or ":00")
+
+
 def instant(number: int | None) -> str:
     """As `nanoseconds` reads it; the number itself where no calendar reaches."""
     if number is None:

@@ -2,15 +2,17 @@
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
 from django.contrib import messages as notes
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
@@ -19,7 +21,7 @@ from accounts.rights import Right
 from catalogue import skills
 from catalogue.skills import SkillText
 from catalogue.worlds import choosing
-from core import bodies, forms, ids, paging
+from core import bodies, forms, ids, paging, zones
 from core.actor import Actor
 from core.errors import DomainError, Expired, InvalidRequest, NotFound
 from threads import (
@@ -42,6 +44,8 @@ from threads.models import Thread
 from threads.wire import ForkIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
+LINE = 500
+"""The longest query line."""
 
 NO_WORLD = "none"
 """What a form says for a fork that leaves its world."""
@@ -53,20 +57,22 @@ def threads(request: HttpRequest) -> HttpResponse:
     """The list: pins on top, then the newest; the address is the state."""
     actor = page_actor(request)
     line, view, after = (request.GET.get(name, "") for name in ("q", "view", "after"))
-    found = finding.parse(line[:500])
-    scope = _in_org(request, actor)
-    rows, next_token = reading.keyset(
-        actor, scope.filter(found.condition, _view(actor, view)), limit=PAGE, page_token=after or None
-    )
+    found = finding.find(actor, line[:LINE], tz=zones.of(request))
+    viewed = finding.find(actor, finding.VIEWS.get(view, ""))
+    scope = _in_org(request, actor).filter(found.condition, viewed.condition)
+    rows, next_token = reading.keyset(actor, scope, limit=PAGE, page_token=after or None)
     shown = screens.rows_of(actor, rows)
     bands = presenting.bands(shown, now=timezone.now(), after=request.GET.get("band", ""))
     context: dict[str, Any] = {
         "rows": shown,
         "bands": bands,
+        "watch": presenting.watch(shown),
         "views": presenting.thread_views(view or "all", q=line),
         "view": view or "all",
         "q": line,
-        "unknown": found.unknown,
+        "problems": found.problems,
+        "rest": found.rest,
+        "fields": finding.FIELDS,
         "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),
         "first_run": not shown and not line and view in ("", "all") and not after,
     }
@@ -80,8 +86,31 @@ def _in_org(request: HttpRequest, actor: Actor) -> Any:
     return visible.filter(org=org) if org else visible
 
 
-def _view(actor: Actor, view: str) -> Q:
-    return Q(created_by=actor.user_id) if view == "mine" else finding.VIEWS.get(view, Q())
+@signed_in
+@require_GET
+def running(request: HttpRequest) -> HttpResponse:
+    """Rows of the list that look different by now, and when to ask again; nothing where all look the same."""
+    if not request.headers.get("HX-Request"):
+        return redirect("threads:list")
+    actor = page_actor(request)
+    marks = dict(each.split(".") for each in request.GET.getlist("row")[:PAGE] if each.count(".") == 1)
+    keys = [key for each in marks if (key := ids.key_of(each, *ids.THREAD_SPELLINGS))]
+    rows = screens.rows_of(actor, reading.rows_by_key(actor, keys))
+    changed = [row for row in rows if row.mark != marks.get(row.thread_id)]
+    if not changed and len(rows) == len(marks):
+        return HttpResponse(status=204)
+    # Without the request, and so without what the frame of a page asks for.
+    return HttpResponse(
+        render_to_string("threads/_running.html", {"changed": changed, "watch": presenting.watch(rows)})
+    )
+
+
+@signed_in
+@require_GET
+def terms(request: HttpRequest) -> HttpResponse:
+    """How the query line may go on from what is typed, as options."""
+    offered = finding.terms(request.GET.get("q", "")[:LINE])
+    return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
 
 
 @signed_in
@@ -165,6 +194,18 @@ def send(request: HttpRequest, thread_id: str) -> HttpResponse:
 
 @signed_in
 @require_POST
+def again(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Have a request answered again whose turn failed; pressed twice, or too late, it changes nothing."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.SEND)
+    turns.require_writable(thread)
+    with suppress(InvalidRequest):
+        turns.again(actor, thread)
+    return _back(thread)
+
+
+@signed_in
+@require_POST
 def answer(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Answer a client tool by hand (T5); what cannot be sent stays in the form, what comes too late is shown."""
     actor = page_actor(request)
@@ -243,14 +284,8 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     actor = page_actor(request)
     wants_raw = request.GET.get("raw") == "1"
     thread = thread_for(actor, thread_id, Right.RAW if wants_raw else Right.READ)
-    at, found = reading.tool_detail(thread, tool_use_id, message=_index(request.GET.get("message", "")))
-    shown = presenting.call_detail(
-        found.tool_use,
-        found.tool_result,
-        index=at,
-        raw=wants_raw,
-        thread_status=thread.status,
-    )
+    at, use, result = reading.tool_detail(thread, tool_use_id, message=_index(request.GET.get("message", "")))
+    shown = presenting.call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
     here = reverse("threads:detail", args=[thread.thread_id])
     raw_url = (
         f"{here}calls/{quote(tool_use_id, safe='')}/?raw=1&message={at}"
@@ -276,18 +311,19 @@ def compare(request: HttpRequest, thread_id: str) -> HttpResponse:
 @require_GET
 def export(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Download a thread in a format of another system, as Markdown or as a plain transcript."""
-    thread = thread_for(page_actor(request), thread_id)
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id)
     name = request.GET.get("format", "")
     if name not in EXPORT_FORMATS:
         raise InvalidRequest(f"format: must be one of {', '.join(EXPORT_FORMATS)}")
     if name in ("markdown", "transcript"):
         content, ending, kind = (
-            importing.rendered_as(thread, name).text,
+            importing.rendered_as(actor, thread, name).text,
             "md" if name == "markdown" else "txt",
             "text/plain",
         )
     else:
-        record = importing.export(thread, name).model_dump(mode="json")
+        record = importing.export(actor, thread, name).model_dump(mode="json")
         content, ending, kind = json.dumps(record, ensure_ascii=False, indent=2), "json", "application/json"
     response = HttpResponse(content, content_type=f"{kind}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{thread.thread_id}-{name}.{ending}"'

@@ -1,5 +1,6 @@
 """The agent pages: thin doors to the same verbs as the REST routes (G1 to G7)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages as notes
@@ -10,13 +11,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
+from catalogue import skills
 from core import bodies, forms, paging
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
-from threads import agents, describing, drafting, profiles
+from threads import agents, describing, drafting, instants, profiles
 from threads.models import Agent
 from threads.wire import AgentIn, AgentPatch, LaunchIn
 
 PAGE = 50
+OFFERED = 60
+"""Skills that a form has ticks for; others are typed."""
 
 
 @signed_in
@@ -120,15 +124,27 @@ def _form(
 ) -> HttpResponse:
     """The form with what was typed, and each refusal beside the field that it is about."""
     names = drafting.TYPED_AS | ({} if typed["messages"].strip() else {"messages": "text"})
+    errors = forms.reasons(problem, drafting.FIELDS, otherwise="form", names=names) if problem else {}
+    known = {profile.id for profile in profiles.all_profiles()}
+    org = agent.org if agent else current_org(request)
+    offered = skills.names(page_actor(request), org.pk, OFFERED) if org else []
     context: dict[str, Any] = {
         "typed": typed,
-        "errors": forms.reasons(problem, drafting.FIELDS, otherwise="form", names=names) if problem else {},
+        "errors": errors,
+        "picks": {name: drafting.picks(typed[name], offered) for name in drafting.SKILLS},
+        "local": _local(typed),
+        "has_rare": any(typed[name].strip() or name in errors for name in drafting.RARE),
+        "other_profile": typed["model_profile"] if typed["model_profile"] not in known else "",
         "is_behind": isinstance(problem, Conflict),
         "agent": agent,
         "samples": {field: forms.json_typed(sample) for field, sample in drafting.SAMPLES.items()},
         "profiles": profiles.all_profiles(),
     }
     return render(request, "threads/agent_form.html", context, status=problem.status if problem else 200)
+
+
+def _local(typed: Mapping[str, str]) -> dict[str, str | None]:
+    return {end: instants.local(typed.get(end, "")) for end in ("start_time", "end_time")}
 
 
 def _launch_form(request: HttpRequest, agent: Agent, problem: DomainError | None = None) -> HttpResponse:
@@ -141,6 +157,7 @@ def _launch_form(request: HttpRequest, agent: Agent, problem: DomainError | None
         "template": template,
         "blanks": drafting.blanks(agent, typed, errors),
         "typed": typed or {"visibility": template.visibility or "org"},
+        "local": _local(typed or {}),
         "errors": errors,
     }
     return render(request, "threads/launch.html", context, status=problem.status if problem else 200)

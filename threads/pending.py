@@ -1,6 +1,13 @@
-"""Which tool uses of a thread are open. They stand in its last assistant message and nowhere else (spec 4.5)."""
+"""Which tool uses of a thread are open (spec 4.5).
 
+Those of a turn stand in its last assistant message and nowhere else. What a fork, an import or a seed brought along may
+stand anywhere, and is answered as the next turn is asked for.
+"""
+
+from collections.abc import Iterable
 from datetime import datetime
+
+from django.db.models import Exists, OuterRef
 
 from core.prepared import Prepared, PreparedRow
 from threads import client_tools
@@ -14,8 +21,19 @@ def open_uses(thread: Thread) -> list[BlockDict]:
     if asking is None:
         return []
     rows = _BLOCKS.rows(thread.pk, asking.idx)
-    answered = {data["tool_use_id"] for kind, data in rows if kind == "tool_result"}
-    return [data for kind, data in rows if kind == "tool_use" and data["tool_use_id"] not in answered]
+    return unanswered(data for kind, data in rows if kind in ("tool_use", "tool_result"))
+
+
+def unanswered(blocks: Iterable[BlockDict]) -> list[BlockDict]:
+    """Those of some blocks that are tool uses without a result among the others, in order."""
+    held = list(blocks)
+    answered = {block["tool_use_id"] for block in held if block["content_type"] == "tool_result"}
+    return [block for block in held if block["content_type"] == "tool_use" and block["tool_use_id"] not in answered]
+
+
+def left_open(thread_pk: int) -> list[BlockDict]:
+    """Every tool use of an idle thread that has no result behind it, in order."""
+    return [data for (data,) in _LEFT_OPEN.rows(thread_pk)]
 
 
 def pending_client_uses(thread: Thread) -> list[BlockDict]:
@@ -38,7 +56,7 @@ def answered_message(thread: Thread) -> Message | None:
 
 
 def _asking(thread: Thread) -> Message | None:
-    """The assistant message at the end, or right before the last message: its results, or the next user's words."""
+    """The assistant message at the end, or right before its results."""
     return next((message for message in _LAST.all(thread.pk) if message.role == Message.Role.ASSISTANT), None)
 
 
@@ -48,6 +66,24 @@ def last_message(thread_pk: int) -> Message | None:
 
 
 _LAST = PreparedRow(lambda thread: Message.objects.filter(thread=thread).order_by("-idx")[:2], Message, int)
+_LEFT_OPEN = Prepared(
+    lambda thread: (
+        Block.objects.filter(thread=thread, kind="tool_use", tool_use_id__isnull=False)
+        .exclude(
+            Exists(
+                Block.objects.filter(
+                    thread=OuterRef("thread"),
+                    tool_use_id=OuterRef("tool_use_id"),
+                    kind="tool_result",
+                    idx__gte=OuterRef("idx"),
+                )
+            )
+        )
+        .order_by("idx", "position")
+        .values_list("data")
+    ),
+    int,
+)
 _BLOCKS = Prepared(
     lambda thread, first: (
         Block.objects.filter(thread=thread, idx__gte=first).order_by("idx", "position").values_list("kind", "data")

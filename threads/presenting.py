@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 from urllib.parse import urlencode
+from zlib import crc32
 
 from django.utils.safestring import SafeString
 
@@ -14,6 +15,8 @@ from catalogue.worlds.choosing import Choice
 from core.rendering import gist, json_html, json_size, json_text, markdown_html, one_line, size_text, took, vouched
 from threads.advice import ADVICE
 from threads.content import TERMINAL, BlockDict, MessageSnapshot
+from threads.goals import Point
+from threads.status import RUNNING, ThreadStatus
 
 # What a thread, a call or a goal has come to: a word, a dye and a glyph.
 
@@ -112,6 +115,33 @@ class ThreadRow:
             return "pos"
         return "neg" if self.status.key == "goals_failed" else ""
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it goes on by itself, or when a client answers: it may look different soon."""
+        return self.status.key in RUNNING
+
+    @property
+    def mark(self) -> str:
+        """How it looks, in short: rows with the same mark look the same, but for their place."""
+        return f"{crc32(repr(replace(self, is_pinned=False)).encode()):x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """When rows that run are asked for again, and which, each with its mark."""
+
+    seconds: int
+    query: str
+
+
+def watch(rows: Sequence[ThreadRow]) -> Watch | None:
+    """How the rows stay live; None where none of them runs. A client takes its time, and is waited for in peace."""
+    running = [row for row in rows if row.is_running]
+    if not running:
+        return None
+    is_answering = any(row.status.key == ThreadStatus.ROBOTO_TURN for row in running)
+    return Watch(3 if is_answering else 30, urlencode([("row", f"{row.thread_id}.{row.mark}") for row in running]))
+
 
 @dataclass(frozen=True, slots=True)
 class Band:
@@ -162,7 +192,9 @@ _VIEWS = {
     "mine": "Mine",
     "answering": "Answering",
     "tool_pending": "Tool pending",
+    "failed": "Failed",
     "goals_failed": "Goals failed",
+    "rated_badly": "Rated badly",
     "private": "Private",
     "forks": "Forks",
 }
@@ -248,14 +280,30 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class GoalNote:
-    """A goal beside the turn that declared it. `present` fills in the attempts."""
+    """A goal beside the turn that declared it. `present` fills in the attempts, and why it failed where it did."""
 
     goal_type: str
     target: str
     status: str
     index: int
     achieve_tool_use_id: str | None = None
+    points: tuple[Point, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    reason: str = ""
+
+    @property
+    def summary(self) -> str:
+        """What it is about, how often it was tried, and why it failed where it did."""
+        tried = len(self.attempts)
+        attempts = counted(tried, "attempt") if tried else "No attempt" if self.status == "failed" else ""
+        return " · ".join(filter(None, (self.target, ", ".join(filter(None, (attempts, self.reason))))))
+
+    @property
+    def points_line(self) -> str:
+        """The points in a few words, for the fold."""
+        if not self.points:
+            return "What was tried"
+        return f"{sum(point.done is True for point in self.points)} of {len(self.points)} done"
 
     @property
     def title(self) -> str:
@@ -295,6 +343,8 @@ class ThreadHead:
     worlds: tuple[Choice, ...] = ()
     """Those that a fork may go into."""
     is_mine: bool = False
+    origin: str = ""
+    """The surface that owns it, where that is another one."""
     pinned: bool = False
     fork_source: ForkSource | None = None
     forks: tuple[ForkLink, ...] = ()
@@ -305,6 +355,7 @@ class ThreadHead:
     token: str = ""
     may_send: bool = False
     may_answer: bool = False
+    may_repeat: bool = False
     may_rate: bool = False
     may_fork: bool = False
     may_cancel: bool = False
@@ -315,6 +366,11 @@ class ThreadHead:
     def is_running(self) -> bool:
         """Whether somebody else has the word."""
         return self.status.key in ("roboto_turn", "client_tool_turn")
+
+    @property
+    def last_index(self) -> int:
+        """The message at its end."""
+        return self.message_count - 1
 
     @property
     def goals_achieved(self) -> int:
@@ -661,7 +717,7 @@ class _Desk:
             tool_use_id=use["tool_use_id"],
             gist=gist(asked),
             outcome=_outcome(result) if result else self._unanswered(message, use),
-            runtime=took(result["runtime_ms"]) if result and result["runtime_ms"] else "",
+            runtime=_runtime(result),
             sizes=_sizes(asked, result),
             reason=_reason(result),
         )
@@ -679,6 +735,13 @@ def _state(closing: MessageSnapshot | None) -> str:
 
 def _outcome(result: BlockDict) -> Word:
     return CALL_WORDS.get(result["status"], CALL_WORDS["unanswered"])
+
+
+def _runtime(result: BlockDict | None) -> str:
+    """How long a call took. Where nothing says that it was timed, a time of 0 is one that nobody knows (spec 3.3)."""
+    if result is None or not (result["runtime_ms"] or result.get("answered_by") == "server"):
+        return ""
+    return took(result["runtime_ms"])
 
 
 def _sizes(asked: object, result: BlockDict | None) -> str:
@@ -714,7 +777,7 @@ def _orphan(message: MessageSnapshot, position: int, result: BlockDict) -> Call:
         tool_use_id=result["tool_use_id"],
         gist="a result without its tool use",
         outcome=_outcome(result),
-        runtime=took(result["runtime_ms"]) if result["runtime_ms"] else "",
+        runtime=_runtime(result),
         sizes=_sizes(None, result),
         reason=_reason(result),
     )
@@ -747,7 +810,7 @@ def _with_caret(html: SafeString) -> SafeString:
 def _with_goals(turns: list[Turn], goals: Sequence[GoalNote]) -> list[Turn]:
     if not goals:
         return turns
-    notes = [replace(goal, attempts=_attempts(goal, turns)) for goal in goals]
+    notes = [replace(goal, attempts=_attempts(goal, turns), reason=_why_unmet(goal, turns)) for goal in goals]
     return [replace(turn, goals=tuple(note for note in notes if note.index in turn.covers)) for turn in turns]
 
 
@@ -762,6 +825,18 @@ def _attempts(goal: GoalNote, turns: Iterable[Turn]) -> tuple[Attempt, ...]:
     )
 
 
+def _why_unmet(goal: GoalNote, turns: Iterable[Turn]) -> str:
+    """How the turn of a failed goal ended, by its answers: a fork has those and not the turn."""
+    if goal.status != "failed":
+        return ""
+    behind = (turn for turn in turns if turn.covers[-1] > goal.index)
+    answers = list(takewhile(lambda turn: turn.voice == "agent", behind))
+    ended = answers[-1].state if answers else ""
+    if ended == "cancelled":
+        return "the turn was cancelled"
+    return "the turn failed" if ended == "failed" else f"given up after {counted(len(answers), 'answer')}"
+
+
 # What a reader jumps to, and the side map.
 
 
@@ -773,6 +848,8 @@ class Jump:
     icon: str
     word: str
     keycap: str
+    each: str
+    """The selector of all of them in the transcript."""
     count: int
     href: str
 
@@ -785,14 +862,14 @@ def jumps(turns: Iterable[Turn]) -> list[Jump]:
         ratings += [f"m{acts.index}" for acts in turn.marks]
         calls += [call.anchor for call in turn.calls]
     return [
-        _jump("error", "fault", "error", "E", errors),
-        _jump("rating", "down", "rating", "R", ratings),
-        _jump("call", "threads", "tool use", "T", calls),
+        _jump("error", "fault", "error", "e", ".call[data-outcome=error], .fault[data-tone=neg]", errors),
+        _jump("rating", "down", "rating", "r", ".msg-form:has(.margin[aria-label^=Rating])", ratings),
+        _jump("call", "threads", "tool use", "t", ".call", calls),
     ]
 
 
-def _jump(key: str, icon: str, word: str, keycap: str, anchors: Sequence[str]) -> Jump:
-    return Jump(key, icon, word, keycap, len(anchors), f"#{anchors[0]}" if anchors else "")
+def _jump(key: str, icon: str, word: str, keycap: str, each: str, anchors: Sequence[str]) -> Jump:
+    return Jump(key, icon, word, keycap, each, len(anchors), f"#{anchors[0]}" if anchors else "")
 
 
 def _is_fault(part: Part) -> bool:
@@ -826,7 +903,8 @@ class ThreadMap:
 
 
 _MAP_PICKS = 300
-_SHAPES = {"person": (0, 24), "goal": (0, 24), "tool": (16, 8)}
+_SHAPES = {"person": (0, 24), "goal": (0, 24), "aim": (0, 24), "missed": (0, 24), "tool": (16, 8)}
+_GOAL_KINDS = {"achieved": "goal", "failed": "missed", "pending": "aim"}
 
 
 def thread_map(turns: Sequence[Turn]) -> ThreadMap:
@@ -854,7 +932,8 @@ def _map_rows(turn: Turn) -> Iterator[tuple[str, int, str, str]]:
     if size or turn.state == "generating" or turn.voice == "person":
         yield _map_kind(turn), min(52, 8 + size // 24), f"#m{turn.index}", f"{_map_word(turn)}, {place}"
     for goal in turn.goals:
-        yield "goal", 6, f"#m{turn.index}", f"Goal {goal.title}, {place}"
+        label = f"Goal {goal.title}, {goal.word.word}, {place}"
+        yield _GOAL_KINDS[goal.status], 6, f"#m{turn.index}", label
 
 
 def _map_kind(turn: Turn) -> str:
@@ -954,7 +1033,7 @@ def call_detail(
         tool_name=one_line(use["tool_name"], 64) or "unnamed tool",
         tool_use_id=use["tool_use_id"],
         outcome=_outcome(result) if result else CALL_WORDS[waiting],
-        runtime=took(result["runtime_ms"]) if result and result["runtime_ms"] else "",
+        runtime=_runtime(result),
         payloads=tuple(payload for payload in payloads if payload),
         index=index,
         is_raw=raw,

@@ -1,7 +1,7 @@
 """Reading threads: the record, what is new since a token, lists. Every read of several tables sees one state (B87)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -29,6 +29,7 @@ from threads.wire import (
 
 _TOKEN = re.compile(r"v1\.([0-9A-Za-z_-]{1,64})\.([0-9]{1,18})")
 CLIENT_CONTEXT_SINCE = "2026-09-30"
+_PLACES = paging.Places("threads", (str, str, int))
 
 
 def token_of(thread: Thread | Standing, revision: int | None = None) -> str:
@@ -54,6 +55,13 @@ def record(thread: Thread, *, load_messages: bool = True, api_version: str = "")
         goals = goals_of(thread)
         source = _source_key(thread)
     return _record(thread, messages, goals, source, token_of(thread, None if load_messages else 0))
+
+
+def record_of_fork(
+    fork: Thread, source: Thread, messages: Iterable[MessageSnapshot], *, api_version: str = ""
+) -> ThreadOut:
+    """The whole record of a fork by whoever has just stored it, with what it has of its source."""
+    return _record(fork, message_outs(messages, api_version), goals_of(fork), source.key, token_of(fork))
 
 
 def status(thread: Thread) -> StatusOut:
@@ -211,8 +219,10 @@ def goals_of(thread: Thread) -> list[GoalOut]:
     ]
 
 
-def tool_detail(thread: Thread, tool_use_id: str, *, message: int | None = None) -> tuple[int, ToolDetailOut]:
-    """A tool use and its result with their raw payloads (H4), and the message that holds the use.
+def tool_detail(
+    thread: Thread, tool_use_id: str, *, message: int | None = None
+) -> tuple[int, BlockDict, BlockDict | None]:
+    """The message that holds a tool use, the use, and its result, both with their raw payloads.
 
     Imported threads may use an id twice: `message` tells which use is meant, the first one by default. Its result is
     the first with that id behind it. Asking for the right is the caller's part.
@@ -227,8 +237,15 @@ def tool_detail(thread: Thread, tool_use_id: str, *, message: int | None = None)
     for idx, kind, data, raw in cast(list[tuple[int, str, BlockDict, BlockDict | None]], found):
         if kind == "tool_result" and idx > at and result is None:
             result = {**data, "raw_response": None, **(raw or {})}
-            result.pop("answered_by", None)
-    return at, ToolDetailOut(tool_use={**use, "raw_request": None, **(raw_use or {})}, tool_result=result)
+    return at, {**use, "raw_request": None, **(raw_use or {})}, result
+
+
+def tool_detail_out(thread: Thread, tool_use_id: str) -> ToolDetailOut:
+    """The wire form of a tool use and its result (H4)."""
+    _, use, result = tool_detail(thread, tool_use_id)
+    if result is not None:
+        result.pop("answered_by", None)
+    return ToolDetailOut(tool_use=use, tool_result=result)
 
 
 def subjects_of(thread: Thread) -> list[SubjectOut]:
@@ -239,11 +256,9 @@ def subjects_of(thread: Thread) -> list[SubjectOut]:
 
 def own_threads(actor: Actor, *, limit: int, page_token: str | None) -> ThreadPageOut:
     """H1: the caller's threads and the ones they pinned; pins first, then newest first."""
-    orgs = list(actor.orgs.values())
-    mine = Q(created_by=actor.user_id) & (Q() if actor.is_admin else Q(org__in=orgs))
-    pinned = Pin.objects.filter(user=actor.user_id, thread=OuterRef("pk"))
-    threads = Thread.objects.visible_to(actor).filter(mine | Exists(pinned))
-    return page_of(actor, threads, limit=limit, page_token=page_token)
+    visible = Thread.objects.visible_to(actor)
+    own = visible.filter(created_by=actor.user_id)
+    return page_of(actor, visible, below=own, limit=limit, page_token=page_token)
 
 
 def search(actor: Actor, body: SearchIn) -> ThreadPageOut:
@@ -273,9 +288,16 @@ def says(words: str) -> Q:
     return Q(title__icontains=words) | Q(Exists(written))
 
 
-def page_of(actor: Actor, threads: QuerySet[Thread], *, limit: int, page_token: str | None) -> ThreadPageOut:
+def page_of(
+    actor: Actor,
+    threads: QuerySet[Thread],
+    *,
+    limit: int,
+    page_token: str | None,
+    below: QuerySet[Thread] | None = None,
+) -> ThreadPageOut:
     """One page, pins first. The cursor is a place in that order, so rows never jump or repeat while others write."""
-    rows, next_token = keyset(actor, threads, limit=limit, page_token=page_token)
+    rows, next_token = keyset(actor, threads, limit=limit, page_token=page_token, below=below)
     keys = dict(
         Thread.objects.filter(pk__in=[row.forked_from_id for row in rows if row.forked_from_id]).values_list(
             "pk", "key"
@@ -290,20 +312,30 @@ def page_of(actor: Actor, threads: QuerySet[Thread], *, limit: int, page_token: 
 
 
 def keyset(
-    actor: Actor, threads: QuerySet[Thread], *, limit: int, page_token: str | None
+    actor: Actor,
+    threads: QuerySet[Thread],
+    *,
+    limit: int,
+    page_token: str | None,
+    below: QuerySet[Thread] | None = None,
 ) -> tuple[list[Thread], str | None]:
-    """Rows of one page, each with `pinned_at`, and the token of the next page."""
-    pins = Pin.objects.filter(user=actor.user_id)
-    block, at, last_id = paging.decode(page_token, str, str, int) if page_token else ("pinned", None, None)
+    """Rows of one page, each with `pinned_at`, and the token of the next page.
+
+    `below` are the threads that stand below the pins, where those are others than may be among them.
+    """
+    pinned_ids = Pin.objects.filter(user=actor.user_id).values("thread")
+    block, at, last_id = _PLACES.place(page_token) if page_token else ("pinned", None, None)
     rows: list[Thread] = []
     if block == "pinned":
-        pinned = threads.filter(pins__in=pins).annotate(pinned_at=F("pins__pinned_at"))
+        pinned = threads.filter(pins__user=actor.user_id).annotate(pinned_at=F("pins__pinned_at"))
+        # In the order of their index, so that the few pins lead to their threads, and not all threads to the pins.
+        pinned = pinned.order_by("-pinned_at", "-pins__thread")
         if at:
-            pinned = pinned.filter(_before("pins__pinned_at", at, last_id))
-        rows = list(_listed(pinned).order_by("-pins__pinned_at", "-id")[: limit + 1])
+            pinned = pinned.filter(_before("pinned_at", at, last_id))
+        rows = list(_listed(pinned)[: limit + 1])
         at = last_id = None
     if len(rows) <= limit:
-        rest = threads.exclude(pk__in=pins.values("thread"))
+        rest = (threads if below is None else below).exclude(pk__in=pinned_ids)
         if at:
             rest = rest.filter(_before("created", at, last_id))
         for row in _listed(rest).order_by("-created", "-id")[: limit + 1 - len(rows)]:
@@ -312,11 +344,16 @@ def keyset(
     return rows[:limit], _cursor(rows[limit - 1]) if len(rows) > limit else None
 
 
+def rows_by_key(actor: Actor, keys: Sequence[str]) -> list[Thread]:
+    """The rows of a list with these keys, as far as the actor may see them."""
+    return list(_listed(Thread.objects.visible_to(actor).filter(key__in=keys)))
+
+
 def _cursor(row: Thread) -> str:
     pinned_at: datetime | None = row.pinned_at  # type: ignore[attr-defined]
     if pinned_at:
-        return paging.encode("pinned", pinned_at.isoformat(), row.pk)
-    return paging.encode("rest", row.created.isoformat(), row.pk)
+        return _PLACES.token("pinned", pinned_at.isoformat(), row.pk)
+    return _PLACES.token("rest", row.created.isoformat(), row.pk)
 
 
 def _before(column: str, at: str, last_id: Any) -> Q:

@@ -16,12 +16,15 @@ from core import ids
 from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared
-from threads import answering, figures, hooks, presenting, reading
+from threads import answering, figures, goals, hooks, presenting, reading
 from threads.access import may
 from threads.content import MessageSnapshot
-from threads.models import Agent, Goal, Message, Pin, Subject, Thread
+from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
 from threads.presenting import AgentLink, ForkLink, ForkSource, GoalNote, Mark, ThreadHead, ThreadRow, Turn
-from threads.status import RUNNING, SENDABLE
+from threads.status import RUNNING, SENDABLE, GoalStatus
+
+NO_END = 2**31 - 1
+"""Where a stretch of messages ends that goes on to the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ def head_of(
         world=thread.world.world_id if thread.world is not None else "",
         worlds=worlds,
         is_mine=thread.created_by_id == actor.user_id,
+        origin=(thread.origin or "") if thread.is_read_only else "",
         pinned=_PIN.first(actor.user_id, thread.pk) is not None,
         fork_source=_source(actor, thread),
         forks=_forks(actor, thread),
@@ -148,6 +152,7 @@ def head_of(
         token=token,
         may_send=may_add and thread.status in SENDABLE,
         may_answer=may_add,
+        may_repeat=may_add and thread.ended_badly,
         **doors_of(actor, thread),
         may_cancel=is_running and may(actor, thread, Right.CANCEL),
         may_rescope=may(actor, thread, Right.RESCOPE),
@@ -176,6 +181,8 @@ def goal_notes(thread: Thread) -> list[GoalNote]:
     """The goals beside their turns."""
     if not thread.goal_count:
         return []
+    found = list(Goal.objects.filter(thread=thread.pk).order_by("id"))
+    handed = _handed_in(found)
     return [
         GoalNote(
             goal_type=goal.goal_type,
@@ -183,9 +190,20 @@ def goal_notes(thread: Thread) -> list[GoalNote]:
             status=goal.status,
             index=goal.message_sequence_num,
             achieve_tool_use_id=goal.achieve_tool_use_id,
+            points=goals.points(goal.goal_data, handed[goal.pk], achieved=goal.status == GoalStatus.ACHIEVED),
         )
-        for goal in Goal.objects.filter(thread=thread.pk).order_by("id")
+        for goal in found
     ]
+
+
+def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
+    """What came in for each goal: the result of one that is achieved, else the last attempt, else nothing."""
+    tried = {goal.achieve_tool_use_id for goal in found if goal.result is None} - {None}
+    inputs: dict[str | None, Any] = {}
+    if tried:
+        uses = Block.objects.filter(thread=found[0].thread_id, tool_use_id__in=tried, kind="tool_use")
+        inputs = {use_id: data.get("input") for use_id, data in uses.values_list("tool_use_id", "data") if data}
+    return {goal.pk: inputs.get(goal.achieve_tool_use_id) if goal.result is None else goal.result for goal in found}
 
 
 def rows_of(actor: Actor, threads: Sequence[Thread]) -> list[ThreadRow]:
@@ -198,6 +216,16 @@ def stretch_start(thread: Thread, idx: int) -> int:
     """The message at which the article around `idx` begins at the earliest: the last one of a person up to there."""
     said = Message.objects.filter(thread=thread, role="user", idx__lte=idx).order_by("-idx")
     return said.values_list("idx", flat=True).first() or 0
+
+
+def stretch(thread: Thread, idx: int) -> tuple[int, int]:
+    """The messages of which the article around `idx` is made, all of them: up to the next words of a person.
+
+    The results of its calls stand behind it, so what ends at `idx` would show them as not answered.
+    """
+    said = Message.objects.filter(thread=thread, role="user", idx__gt=idx).order_by("idx")
+    following = said.values_list("idx", flat=True).first()
+    return stretch_start(thread, idx), NO_END if following is None else following - 1
 
 
 def _row(thread: Thread, counts: tuple[int, int]) -> ThreadRow:

@@ -70,6 +70,7 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                 yield sse.Event("gone", "")
                 return
             yield from events
+            yield sse.WAITING
             is_asked_again = not waiter.wait(sse.HEARTBEAT_SECONDS)
             if is_asked_again:
                 yield None
@@ -104,7 +105,9 @@ def _changes(
                 # An article that began before that place and reached past it is drawn anew, without what was dropped.
                 changed = max(0, min(reset - 1, reset if changed is None else changed))
             if changed is not None:
-                events.append(_turns(actor, thread, screens.stretch_start(thread, changed), changed))
+                has_goals = thread.goals_revision > since
+                start = screens.stretch_start(thread, changed)
+                events.append(_turns(actor, thread, start, changed, has_goals=has_goals))
         # A turn may have begun and ended since the last look: the status says nothing of it, the rest of the head does.
         has_rested = thread.status != ThreadStatus.ROBOTO_TURN and thread.revision > since
         is_named_anew = thread.title_revision > since or thread.goals_revision > since
@@ -115,9 +118,16 @@ def _changes(
         return events, thread.revision
 
 
-def _turns(actor: Actor, thread: Thread, start: int, changed: int) -> sse.Event:
-    """The articles with a change; they are drawn from the last words of a person on, which begin an article."""
-    return _articles(actor, thread, start, ("changed", changed), lambda turn: _last(turn) >= changed)
+def _turns(actor: Actor, thread: Thread, start: int, changed: int, *, has_goals: bool) -> sse.Event:
+    """The articles with a change; they are drawn from the last words of a person on, which begin an article.
+
+    Those words declared the goals of the turn, and how far these have come stands beside them.
+    """
+
+    def is_wanted(turn: Turn) -> bool:
+        return _last(turn) >= changed or (has_goals and bool(turn.goals))
+
+    return _articles(actor, thread, start, ("changed", changed, has_goals), is_wanted)
 
 
 def _answered(actor: Actor, thread: Thread, rated: set[int]) -> sse.Event:
@@ -137,7 +147,7 @@ def _articles(
     here = reverse("threads:detail", args=[thread.thread_id])
 
     def draw() -> str:
-        screen = screens.screen_through(eyes, thread, between=(start, 2**31 - 1))
+        screen = screens.screen_through(eyes, thread, between=(start, screens.NO_END))
         turns = filter(is_wanted, screen.turns())
         drawn = (render_to_string("threads/_turn.html", {"head": eyes, "here": here, "turn": turn}) for turn in turns)
         return "".join(drawn)

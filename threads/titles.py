@@ -8,20 +8,23 @@ from core.actor import Actor
 from threads import transcript
 from threads.content import TextBlock
 from threads.models import Thread
+from threads.models.thread import TITLE_LENGTH
 from threads.wire import MessageIn
 
-LENGTH = 80
 _DIRECTIVE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 
 
 def of_text(said: str) -> str | None:
-    """The first line with words in it, cut at a word; directives to the simulator are no words."""
+    """The first line with words in it; directives to the simulator are no words.
+
+    As long as a title may be, cut at a word: lists shorten it to the room that they have.
+    """
     for line in _DIRECTIVE.sub(" ", said[:4000]).splitlines():
         words = " ".join(line.split()).lstrip("#>*- ")
         if words:
-            if len(words) <= LENGTH:
+            if len(words) <= TITLE_LENGTH:
                 return words
-            return words[:LENGTH].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
+            return words[: TITLE_LENGTH - 1].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
     return None
 
 

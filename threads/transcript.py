@@ -208,14 +208,16 @@ def creating(thread: Thread) -> Iterator[Transcript]:
         transcript.flush()
 
 
-def copy(source_id: int, target: Thread, upto: int) -> None:
-    """Copy messages 0 to `upto` of one thread into a new, empty one: one statement a table, however long it is (T6).
+def copy(source_id: int, target: Thread, upto: int, *, with_raw: bool) -> None:
+    """Store a new thread with messages 0 to `upto` of another one: one statement a table, however long it is (T6).
 
-    The copies keep their order under one revision of the target, which its first readers get whole.
+    The copies keep their order under one revision of the target, which its first readers get whole. Raw payloads come
+    along `with_raw` only: whoever owns the copy may see all of it (H4).
     """
+    _THREADS.insert(target)
     with connection.cursor() as cursor:
         cursor.execute(_COPY_MESSAGES, [target.pk, target.revision, target.revision, source_id, upto])
-        cursor.execute(_COPY_BLOCKS, [target.pk, target.revision, source_id, upto])
+        cursor.execute(_COPY_BLOCKS, [target.pk, target.revision, with_raw, source_id, upto])
     announce(target.pk)
 
 
@@ -228,7 +230,7 @@ _COPY_MESSAGES = """
 _COPY_BLOCKS = """
     INSERT INTO threads_block
         (thread_id, idx, position, revision, kind, text, data, raw, outcome, tool_use_id)
-    SELECT %s, idx, position, %s, kind, text, data, raw, outcome, tool_use_id
+    SELECT %s, idx, position, %s, kind, text, data, CASE WHEN %s THEN raw END, outcome, tool_use_id
     FROM threads_block WHERE thread_id = %s AND idx <= %s
 """
 

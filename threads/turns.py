@@ -18,12 +18,38 @@ from core.actor import Actor
 from core.errors import InvalidRequest, ReadOnlyThread
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from threads import client_tools, goals, profiles, reading, titles, transcript
-from threads.content import LOAD_SKILL, BlockDict, ClientContextBlock, TextBlock, error, text, tool_result, tool_use
+from threads.content import (
+    LOAD_SKILL,
+    UNANSWERED,
+    BlockDict,
+    ClientContextBlock,
+    TextBlock,
+    error,
+    text,
+    tool_result,
+    tool_use,
+)
 from threads.models import Goal, Message, Thread, Turn
-from threads.pending import answered_message, last_message, open_uses, pending_client_uses
+from threads.pending import (
+    answered_message,
+    last_message,
+    left_open,
+    open_uses,
+    pending_client_uses,
+    unanswered,
+)
 from threads.status import OPEN_TURN, RUNNING, SENDABLE, GoalStatus, ThreadStatus, TurnState
 from threads.transcript import Transcript
-from threads.wire import InvokedSkillIn, MessageIn, SendIn, StartIn, StatusOut, ThreadOut, ToolResultsIn
+from threads.wire import (
+    MAX_SKILL_CHARACTERS,
+    InvokedSkillIn,
+    MessageIn,
+    SendIn,
+    StartIn,
+    StatusOut,
+    ThreadOut,
+    ToolResultsIn,
+)
 
 ADVANCE = "threads.advance"
 REPLAY_SECONDS = 60
@@ -54,7 +80,7 @@ def start(
     declared = _checked_goals(body.goals)
     invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
     available = _skill_texts(actor, body.available_skills, "available_skills")
-    tools = client_tools.checked(body.client_tools, existing=frozenset())
+    tools = client_tools.checked(body.client_tools)
     scope = _scope(body)
     thread = Thread(
         org_id=org_id,
@@ -85,16 +111,37 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
     """
     declared = _checked_goals(body.goals)
     invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
+    tools = client_tools.checked(body.client_tools)
     with transcript.writing(thread.pk) as writer:
         if _is_replay(writer.thread, actor, request):
             return reading.status(writer.thread)
         _require_sendable(writer.thread)
-        tools = client_tools.checked(body.client_tools, existing=client_tools.names_of(thread))
         _keep_settings(thread, body)
         client_tools.declare(thread, tools)
         messages = [body.message] if body.message else []
         at = _add_request(writer, actor, body, messages, declared, invoked, echo=echo)
         _begin(writer.thread, actor, declared, at, request)
+        return reading.status(writer.thread)
+
+
+def again(actor: Actor, thread: Thread) -> StatusOut:
+    """Send the last request of a thread once more, where its turn came to nothing: its words, context and goals.
+
+    What failed stays where it is, rated perhaps, and read by others: nothing is taken back. A fork before it would
+    leave a thread behind with every try. Skills that it invoked stand in the transcript already.
+    """
+    with transcript.writing(thread.pk) as writer:
+        _require_sendable(writer.thread)
+        said = Message.objects.filter(thread=thread, role="user").order_by("-idx").values_list("idx", flat=True).first()
+        if said is None or not writer.thread.ended_badly:
+            raise InvalidRequest("message: there is no turn that failed")
+        declared = list(Goal.objects.filter(thread=thread, message_sequence_num=said).order_by("id"))
+        (request,) = reading.snapshots(thread.pk, between=(said, said))
+        at = writer.add("user", request.blocks, author_id=actor.user_id).idx
+        if declared:
+            writer.goals_changed(declared=len(declared))
+        writer.turn_to(ThreadStatus.ROBOTO_TURN)
+        _begin(writer.thread, actor, [goal.goal_data for goal in declared], at, NO_REQUEST)
         return reading.status(writer.thread)
 
 
@@ -111,6 +158,7 @@ def submit_tool_results(
     actor: Actor, thread: Thread, body: ToolResultsIn, *, request: Request = NO_REQUEST
 ) -> StatusOut:
     """Answer client tool uses (T5). All of a submission is stored or none of it; the last answer resumes the turn."""
+    tools = client_tools.checked(body.client_tools)
     with transcript.writing(thread.pk) as writer:
         if _is_replay(writer.thread, actor, request):
             return reading.status(writer.thread)
@@ -118,7 +166,6 @@ def submit_tool_results(
             raise InvalidRequest(f"tool_results: the thread waits for none (its status is {writer.thread.status})")
         pending = {use["tool_use_id"]: use for use in pending_client_uses(writer.thread)}
         blocks = [_result_block(place, result, pending) for place, result in enumerate(body.tool_results)]
-        tools = client_tools.checked(body.client_tools, existing=client_tools.names_of(thread))
         client_tools.declare(thread, tools)
         if not blocks:
             return reading.status(writer.thread)
@@ -132,7 +179,7 @@ def cancel(actor: Actor, thread: Thread) -> StatusOut:
     """Stop the running turn (H3); a no-op when nothing runs. The worker notices at its next word."""
     with transcript.writing(thread.pk) as writer:
         if writer.thread.status in RUNNING:
-            _stop_message(writer)
+            stop(writer, Message.Status.CANCELLED, error("The turn was cancelled.", "cancelled"))
             fail_goals(writer)
             Turn.objects.filter(thread=thread, state__in=OPEN_TURN).update(
                 state=TurnState.CANCELLED,
@@ -144,6 +191,25 @@ def cancel(actor: Actor, thread: Thread) -> StatusOut:
             )
             writer.turn_to(ThreadStatus.USER_TURN)
         return reading.status(writer.thread)
+
+
+def stop(writer: Transcript, status: str, reason: BlockDict) -> None:
+    """End what is being written in a turn that goes no further, with an error block that says why.
+
+    Open uses are answered, so that the history stays well-formed (B162).
+    """
+    thread = writer.thread
+    last = last_message(thread.pk)
+    unanswered = f"{reason['error_message']} This call was not answered."
+    results = [tool_result(use["tool_name"], use["tool_use_id"], "error", unanswered) for use in open_uses(thread)]
+    if results:
+        writer.close(_store_results(writer, results), Message.Status.COMPLETED)
+    if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
+        writer.extend(last, [reason])
+        writer.close(last, status)
+    elif thread.status == ThreadStatus.ROBOTO_TURN:
+        writer.add("assistant", [reason], status=status)
+        thread.last_outcome = status
 
 
 def fail_goals(writer: Transcript) -> bool:
@@ -167,7 +233,10 @@ def _checked_goals(values: list[Any] | None) -> list[dict[str, Any]]:
 
 def _skill_texts(actor: Actor, wanted: Sequence[InvokedSkillIn] | None, place: str) -> list[SkillText]:
     """The chosen versions, each visible to the caller, or a refusal before anything is stored (B153)."""
-    return skills.texts(actor, [(skill.skill_id, skill.version) for skill in wanted or []], place)
+    texts = skills.texts(actor, [(skill.skill_id, skill.version) for skill in wanted or []], place)
+    if sum(len(each.body) for each in texts) > MAX_SKILL_CHARACTERS:
+        raise InvalidRequest(f"{place}: their bodies have together more than {MAX_SKILL_CHARACTERS} characters")
+    return texts
 
 
 def _scope(body: StartIn | SendIn) -> dict[str, Any] | None:
@@ -201,11 +270,16 @@ def _add_request(
 ) -> int:
     """Store the messages of a request, and one of Heddle's own where goals or skills come without any (B4, B44).
 
+    Calls that nobody answered, in a fork, an import or a seed, are answered here (spec 4.7, 9). Their results stand
+    behind the request: its sender holds a copy of it under its index already (B51).
+
     Returns the index of the last user message, which the turn's goals point at (B100).
     """
+    dangling = [] if writer.thread._state.adding else left_open(writer.thread.pk)
     at = last_user = max((place for place, each in enumerate(messages) if each.role == "user"), default=-1)
     for place, message in enumerate(messages):
         blocks = [_block(block) for block in message.content]
+        dangling = unanswered([*dangling, *blocks])
         if place == last_user and body.client_context is not None:
             blocks.append({"content_type": "client_context", "context": body.client_context.model_dump(mode="json")})
         author = actor.user_id if message.role == "user" else None
@@ -213,6 +287,8 @@ def _add_request(
         at = stored.idx if place == last_user else at
     if last_user < 0 and (declared or invoked):
         at = writer.add("user", [text(_own_words(declared))], author_id=actor.user_id).idx
+    if dangling:
+        writer.add("roboto", [_never_answered(use) for use in dangling])
     for skill in invoked:
         _add_skill(writer, skill)
     if declared:
@@ -227,6 +303,10 @@ def _add_skill(writer: Transcript, skill: SkillText) -> None:
     wish = {"name": skill.name, "version": skill.version}
     writer.add("assistant", [tool_use(LOAD_SKILL, use_id, wish)])
     writer.add("roboto", [{**tool_result(LOAD_SKILL, use_id, "success", skill.as_data()), "answered_by": "skill"}])
+
+
+def _never_answered(use: BlockDict) -> BlockDict:
+    return tool_result(use["tool_name"], use["tool_use_id"], "error", {"error": UNANSWERED})
 
 
 def _block(block: Any) -> BlockDict:
@@ -312,22 +392,3 @@ def _resume(writer: Transcript, results: Message, request: Request) -> None:
     turn.queued_at, turn.lease_until, turn.is_told = turn.requested_at, None, not request.digest
     _RESUMED.update(turn)
     jobs.enqueue_on_commit(ADVANCE, turn.pk)
-
-
-def _stop_message(writer: Transcript) -> None:
-    """Close what was being written as cancelled; answer open uses, so that the history stays well-formed (B162)."""
-    thread = writer.thread
-    last = last_message(thread.pk)
-    stopped = error("The turn was cancelled.", "cancelled")
-    results = [
-        tool_result(use["tool_name"], use["tool_use_id"], "error", "The turn was cancelled before this was answered.")
-        for use in open_uses(thread)
-    ]
-    if results:
-        writer.close(_store_results(writer, results), Message.Status.COMPLETED)
-    if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
-        writer.extend(last, [stopped])
-        writer.close(last, Message.Status.CANCELLED)
-    elif thread.status == ThreadStatus.ROBOTO_TURN:
-        writer.add("assistant", [stopped], status=Message.Status.CANCELLED)
-        thread.last_outcome = Message.Status.CANCELLED

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from django.db.models import Q, QuerySet
 
 from core.prepared import Prepared, Row
-from threads.content import BlockDict
+from threads.content import BlockDict, MessageSnapshot
 from threads.models import Block, Message
 
 LENGTH = 160
@@ -23,14 +23,23 @@ def letters(role: str, blocks: Sequence[BlockDict], *, continues: bool) -> str:
     return _joined(steps, started=continues)
 
 
-def of_thread(thread_pk: int) -> tuple[str, bool]:
-    """The weave of a stored thread, worked out anew, and whether a fault is in it."""
-    roles: dict[int, str] = dict(_ROLES.rows(thread_pk))
-    woven = "".join(
-        _joined([_letter(roles.get(idx, ""), kind, outcome)], started=position > 0)
-        for idx, position, kind, outcome in _STEPS.rows(thread_pk)
+def of_messages(messages: Iterable[MessageSnapshot]) -> tuple[str, bool]:
+    """The weave of whole messages, worked out anew, and whether a fault is in it."""
+    woven = _woven(
+        (message.role, block["content_type"], block.get("status", ""), position)
+        for message in messages
+        for position, block in enumerate(message.blocks)
     )
-    return woven[:LENGTH], FAULT in woven or _FAULTS.first(thread_pk) is not None
+    return woven[:LENGTH], FAULT in woven
+
+
+def of_thread(thread_pk: int) -> tuple[str, bool]:
+    """The same of a stored thread, without reading what it says."""
+    roles: dict[int, str] = dict(_ROLES.rows(thread_pk))
+    steps = _STEPS.rows(thread_pk)
+    woven = _woven((roles.get(idx, ""), kind, outcome, position) for idx, position, kind, outcome in steps)
+    has_more = len(steps) == _ENOUGH
+    return woven[:LENGTH], FAULT in woven or (has_more and _FAULTS.first(thread_pk) is not None)
 
 
 def _step_rows(thread_pk: int) -> QuerySet[Block, Row]:
@@ -44,10 +53,18 @@ def _role_rows(thread_pk: int) -> QuerySet[Message, Row]:
 
 def _fault_rows(thread_pk: int) -> QuerySet[Block, Row]:
     is_faulty = Q(kind="error") | Q(kind="tool_result") & ~Q(outcome="success")
-    return Block.objects.filter(is_faulty, thread=thread_pk).values_list("idx")[:1]
+    # In order: for any one of them PostgreSQL would look through the blocks of all threads.
+    return Block.objects.filter(is_faulty, thread=thread_pk).order_by("idx").values_list("idx")[:1]
 
 
 _STEPS, _ROLES, _FAULTS = (Prepared(rows, int) for rows in (_step_rows, _role_rows, _fault_rows))
+
+
+def _woven(steps: Iterable[tuple[str, str, str, int]]) -> str:
+    """Of each block the role of its message, its kind, its outcome and its place in the message."""
+    return "".join(
+        _joined([_letter(role, kind, outcome)], started=position > 0) for role, kind, outcome, position in steps
+    )
 
 
 def _letter(role: str, kind: str, outcome: str) -> str:

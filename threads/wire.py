@@ -1,38 +1,64 @@
 """What the thread routes take and give (spec 2.2 to 2.4, 3). Spellings that the wire fixes are mapped here, once."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from django.conf import settings
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
 from core.wire import Body, Page, Patch, Wire
-from threads.content import Block, ClientContextBlock, JsonObject, TextBlock
+from threads.content import MAX_NAME, Block, ClientContextBlock, JsonObject, TextBlock, ToolResultBlock, ToolUseBlock
 from threads.status import ThreadStatus, Visibility
 
-MAX_AVAILABLE_SKILLS = 100
-MAX_CLIENT_TOOLS = 64
-Strings = list[str]
+# What a request may hold, and why: docs/decisions/014-limits.md.
+MAX_MESSAGES: Final = 1_000
+MAX_BLOCKS: Final = 5_000
+"""Of all messages of a request together."""
+MAX_RESULTS: Final = 1_000
+MAX_INVOKED_SKILLS: Final = 20
+MAX_AVAILABLE_SKILLS: Final = 100
+MAX_SKILL_CHARACTERS: Final = 4_000_000
+"""In the bodies of the skills of one list: a few bytes that name them must not store and answer gigabytes."""
+MAX_CLIENT_TOOLS: Final = 64
+MAX_SCHEMAS_BYTES: Final = 512 * 1024
+"""Of the client tools of one request. A check takes a second for so much."""
+MAX_SUBJECTS: Final = 100
+MAX_VARIABLES: Final = 100
+Strings = Annotated[list[str], Field(max_length=10_000)]
+ToolName = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 
 
 # What comes in
 
 
-def _some_text(block: Block) -> Block:
+def _fitting(block: Block) -> Block:
     if isinstance(block, TextBlock):
         if not block.text.strip():
             raise ValueError("text must not be blank")
         if len(block.text) > settings.TEXT_CHARACTERS:
             raise ValueError(f"text must not have more than {settings.TEXT_CHARACTERS} characters")
+    if isinstance(block, ToolUseBlock | ToolResultBlock):
+        for field in ("tool_name", "tool_use_id"):
+            if len(getattr(block, field)) > MAX_NAME:
+                raise ValueError(f"{field}: must not have more than {MAX_NAME} characters")
     return block
+
+
+def _few_blocks(messages: Any) -> Any:
+    """Counted before any of them is looked at."""
+    if isinstance(messages, list):
+        contents = (message.get("content") for message in messages if isinstance(message, dict))
+        if sum(len(content) for content in contents if isinstance(content, list)) > MAX_BLOCKS:
+            raise ValueError(f"must not have more than {MAX_BLOCKS} content blocks together")
+    return messages
 
 
 class MessageIn(Body):
     """A message of a request. Status and time are the server's to set (spec 3.2)."""
 
     role: Literal["user", "assistant"]
-    content: Annotated[list[Annotated[Block, AfterValidator(_some_text)]], Field(min_length=1)]
+    content: Annotated[list[Annotated[Block, AfterValidator(_fitting)]], Field(min_length=1, max_length=MAX_BLOCKS)]
 
     @model_validator(mode="after")
     def _people_write_text(self) -> "MessageIn":
@@ -96,6 +122,9 @@ class ClientToolIn(Body):
     input_schema: JsonObject
 
 
+ClientTools = Annotated[list[ClientToolIn], Field(max_length=MAX_CLIENT_TOOLS)]
+
+
 class InvokedSkillIn(Body):
     """A skill to put into this turn."""
 
@@ -107,10 +136,10 @@ class _TurnIn(Body):
     """What start and send have in common."""
 
     client_context: ViewingContext | None = None
-    client_tools: list[ClientToolIn] | None = None
+    client_tools: ClientTools | None = None
     analysis_scope: AnalysisScope | None = None
     goals: Annotated[list[Any], Field(max_length=5)] | None = None
-    invoke_skills: list[InvokedSkillIn] = []
+    invoke_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_INVOKED_SKILLS)] = []
 
     @model_validator(mode="before")
     @classmethod
@@ -124,7 +153,7 @@ class _TurnIn(Body):
 class StartIn(_TurnIn):
     """A start request (spec 2.2). `world_id` is ours: the server's tools are played there instead of run."""
 
-    messages: list[MessageIn] = []
+    messages: Annotated[list[MessageIn], Field(max_length=MAX_MESSAGES), BeforeValidator(_few_blocks)] = []
     system_prompt: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
     model_profile: str | None = None
     available_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_AVAILABLE_SKILLS)] | None = None
@@ -158,8 +187,8 @@ class SendIn(_TurnIn):
 class ClientToolResultIn(Body):
     """The answer to one client tool use (spec 3.6)."""
 
-    tool_use_id: str
-    tool_name: str
+    tool_use_id: ToolName
+    tool_name: ToolName
     runtime_ms: Annotated[int, Field(ge=0, le=2**31 - 1)]
     status: Literal["success", "error", "declined"]
     output: JsonObject | None = None
@@ -168,8 +197,8 @@ class ClientToolResultIn(Body):
 class ToolResultsIn(Body):
     """A tool-results request (spec 2.4)."""
 
-    tool_results: list[ClientToolResultIn]
-    client_tools: list[ClientToolIn] | None = None
+    tool_results: Annotated[list[ClientToolResultIn], Field(max_length=MAX_RESULTS)]
+    client_tools: ClientTools | None = None
 
     @model_validator(mode="after")
     def _each_once(self) -> "ToolResultsIn":
@@ -237,7 +266,7 @@ class AgentIn(Body):
     name: AgentName
     description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
     request_template: JsonObject
-    variables: Annotated[list[VariableIn], Field(max_length=100)] = []
+    variables: Annotated[list[VariableIn], Field(max_length=MAX_VARIABLES)] = []
 
 
 class AgentPatch(Body):
@@ -246,13 +275,13 @@ class AgentPatch(Body):
     name: AgentName | None = None
     description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
     request_template: JsonObject | None = None
-    variables: Annotated[list[VariableIn], Field(max_length=100)] | None = None
+    variables: Annotated[list[VariableIn], Field(max_length=MAX_VARIABLES)] | None = None
 
 
 class LaunchIn(Body):
     """Values for an agent's variables (G7)."""
 
-    values: dict[str, str] = {}
+    values: Annotated[dict[str, str], Field(max_length=MAX_VARIABLES)] = {}
     visibility: Literal["private", "org"] = "org"
     analysis_scope: AnalysisScope | None = None
 

@@ -63,10 +63,19 @@ def parse(format: str, conversation: object) -> Conversation:
 
 
 def render(
-    format: str, *, thread_id: str, title: str | None, system: str | None, messages: Sequence[MessageSnapshot]
+    format: str,
+    *,
+    thread_id: str,
+    title: str | None,
+    system: str | None,
+    messages: Sequence[MessageSnapshot],
+    with_verbatim: bool,
 ) -> Rendered:
-    """Write a thread in a dialect and name what it cannot hold there (B171-B176); raw payloads stay here (B180)."""
-    export, sheet = Export(), Sheet(thread_id, title, system, [_whole(message) for message in messages])
+    """Write a thread in a dialect and name what it cannot hold there (B171-B176); raw payloads stay here (B180).
+
+    `with_verbatim`: for somebody who may see what stands in a raw request, which arguments that are no object do.
+    """
+    export, sheet = Export(with_verbatim), Sheet(thread_id, title, system, [_whole(message) for message in messages])
     if format in _WRITERS:
         written = _WRITERS[format](export, sheet)
         return Rendered(format, system, messages=written, losses=export.losses)

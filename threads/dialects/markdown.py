@@ -30,16 +30,16 @@ def _section(export: Export, message: MessageSnapshot) -> Iterator[str]:
     yield f"## {SPEAKERS[message.role]}"
     yield f"*{message.index}, {minute(message.created)}{state(message)}*"
     for block in shown_blocks(export, message):
-        yield from _block(block)
+        yield from _block(export, message.index, block)
 
 
-def _block(block: BlockDict) -> Iterator[str]:
+def _block(export: Export, index: int, block: BlockDict) -> Iterator[str]:
     match block["content_type"]:
         case "text":
             yield _quote(block["text"])
         case "tool_use":
             yield f"**Calls** {_code(block['tool_name'])}"
-            yield _fenced(called_with(block), "json")
+            yield _fenced(called_with(export, index, block), "json")
         case "tool_result":
             yield f"**Result of** {_code(block['tool_name'])}: {outcome(block)}"
             yield _fenced(returned(block), "" if isinstance(block["payload"], str) else "json")

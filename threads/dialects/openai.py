@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from threads import content
 from threads.content import BlockDict, JsonObject, MessageSnapshot
-from threads.dialects.canonical import Sheet, compact_json, exact_object, quoted, verbatim_arguments
+from threads.dialects.canonical import Sheet, compact_json, exact_object, quoted
 from threads.dialects.reading import (
     TIME_KEYS,
     Draft,
@@ -199,7 +199,7 @@ def _parted(blocks: list[BlockDict]) -> tuple[list[BlockDict], list[BlockDict]]:
 
 
 def _call_out(export: Export, index: int, block: BlockDict) -> JsonObject:
-    verbatim = verbatim_arguments(block)
+    verbatim = export.verbatim(block)
     arguments = compact_json(export.arguments(index, block)) if verbatim is None else verbatim
     return {
         "id": block["tool_use_id"],

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from threads import content
-from threads.content import BlockDict, JsonObject, Role
+from threads.content import MAX_NAME, BlockDict, JsonObject, Role
 from threads.dialects.canonical import (
     MAX_CONVERSATION_DEPTH,
     MAX_DEPTH,
@@ -28,7 +28,6 @@ from threads.dialects.canonical import (
 
 ROOT = "conversation"
 """The path of the whole."""
-MAX_ORIGIN_ID = 200
 LATER_SYSTEM = "heddle.later_system"
 DROPPED_PARTS = "heddle.dropped_parts"
 TIME_KEYS = ("created", "created_at", "timestamp")
@@ -244,10 +243,12 @@ def string(value: object, path: str) -> str:
 
 
 def token(value: object, path: str) -> str:
-    """A name or id: text that is not empty."""
+    """A name or id: text that is not empty, and no longer than a name may be."""
     given = string(value, path)
     if not given:
         raise DialectError(path, "is empty")
+    if len(given) > MAX_NAME:
+        raise DialectError(path, f"is longer than {MAX_NAME} characters")
     return given
 
 
@@ -305,10 +306,7 @@ def placed_parts(value: object, path: str, read: PartReader) -> list[tuple[str, 
 
 
 def _origin_id(value: object) -> str:
-    given = str(value) if isinstance(value, int) and not isinstance(value, bool) else token(value, "id")
-    if len(given) > MAX_ORIGIN_ID:
-        raise DialectError("id", f"is longer than {MAX_ORIGIN_ID} characters")
-    return given
+    return token(str(value) if isinstance(value, int) and not isinstance(value, bool) else value, "id")
 
 
 def _storable(value: object) -> object:

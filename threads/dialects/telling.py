@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from threads import content
 from threads.content import BlockDict, MessageSnapshot
-from threads.dialects.canonical import compact_json, json_text, verbatim_arguments
+from threads.dialects.canonical import compact_json, json_text
 from threads.dialects.writing import Export
 
 SPEAKERS = {"user": "User", "assistant": "Assistant", "roboto": "Tools"}
@@ -41,10 +41,13 @@ def state(message: MessageSnapshot) -> str:
     return "" if message.status == "completed" else f", {message.status}"
 
 
-def called_with(block: BlockDict) -> str:
+def called_with(export: Export, index: int, block: BlockDict) -> str:
     """The arguments of a use."""
-    verbatim = verbatim_arguments(block)
-    return compact_json(block["input"] or {}) if verbatim is None else verbatim
+    verbatim = export.verbatim(block)
+    if verbatim is not None:
+        return verbatim
+    export.withheld_arguments(index, block)
+    return compact_json(block["input"] or {})
 
 
 def outcome(block: BlockDict) -> str:

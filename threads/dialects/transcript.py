@@ -28,13 +28,13 @@ def _head(sheet: Sheet) -> str:
 def _lines(export: Export, message: MessageSnapshot) -> Iterator[str]:
     yield f"[{message.index}] {SPEAKERS[message.role]}, {minute(message.created)}{state(message)}"
     for block in shown_blocks(export, message):
-        yield _indented(_told(block))
+        yield _indented(_told(export, message.index, block))
 
 
-def _told(block: BlockDict) -> str:
+def _told(export: Export, index: int, block: BlockDict) -> str:
     match block["content_type"]:
         case "tool_use":
-            return f"-> {block['tool_name']} {called_with(block)}"
+            return f"-> {block['tool_name']} {called_with(export, index, block)}"
         case "tool_result":
             return f"<- {block['tool_name']} ({outcome(block)}) {returned(block)}".rstrip()
         case "error":

@@ -15,6 +15,7 @@ Speaker = Literal["user", "assistant"]
 class Export:
     """A thread while it is being written. `names` knows the tool of every use written so far."""
 
+    with_verbatim: bool
     losses: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
 
@@ -42,6 +43,10 @@ class Export:
             self.lost(index, f"the payload type of the result of {block['tool_name']}; it reads back as another one")
         return text
 
+    def verbatim(self, block: BlockDict) -> str | None:
+        """The arguments of a use that are no object, as the model wrote them, for whoever may see them (B176, B180)."""
+        return verbatim_arguments(block) if self.with_verbatim else None
+
     def arguments(self, index: int, block: BlockDict) -> content.JsonObject:
         """The arguments of a use, for dialects that hold nothing but an object there."""
         if block["input"] is None:
@@ -50,7 +55,7 @@ class Export:
         return dict(block["input"])
 
     def withheld_arguments(self, index: int, block: BlockDict) -> None:
-        """Name the verbatim arguments that a dialect without a place for them leaves out."""
+        """Name the verbatim arguments that are left out: there is no place for them, or they are not for the reader."""
         if block["input"] is None and verbatim_arguments(block) is not None:
             self._lost_arguments(index, block)
 

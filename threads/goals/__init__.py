@@ -1,7 +1,8 @@
 """Goal types: one small module each, registered here (spec 3.8).
 
 A type says what a declaration looks like, what the agent must hand in to achieve it, which further rules depend on the
-declaration, and what the agent is told. Everything else (tool names, attempts, re-prompts, states) is the runner's.
+declaration, what the agent is told, and what a reader of the thread. Everything else (tool names, attempts, re-prompts,
+states) is the runner's.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 from core import bodies
 from core.errors import InvalidRequest
 from threads.goals import checklist, create_events, dataset_summary, dataset_triage, structured_output
-from threads.goals.base import GoalRefused, GoalType
+from threads.goals.base import GoalRefused, GoalType, Point
 
 MAX_PER_TURN = 5
 
@@ -56,4 +57,20 @@ def check_attempt(goal_data: Mapping[str, Any], arguments: Any) -> dict[str, Any
     return attempt.model_dump(mode="json")
 
 
-__all__ = ["MAX_PER_TURN", "REGISTRY", "SDK_GOALS", "GoalRefused", "GoalType", "check_attempt", "declared"]
+def points(goal_data: Mapping[str, Any], handed: Any, *, achieved: bool) -> tuple[Point, ...]:
+    """What a reader is told of a goal; a type that is gone from the registry says nothing."""
+    kind = REGISTRY.get(goal_data["goal_type"])
+    return tuple(kind.points(goal_data, handed, achieved)) if kind else ()
+
+
+__all__ = [
+    "MAX_PER_TURN",
+    "REGISTRY",
+    "SDK_GOALS",
+    "GoalRefused",
+    "GoalType",
+    "Point",
+    "check_attempt",
+    "declared",
+    "points",
+]

@@ -1,11 +1,12 @@
 """A list of named items, each of which must be reported done, with evidence."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType
+from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType, Point, named_entries
 
 Key = Annotated[str, StringConstraints(max_length=100)]
 Description = Annotated[str, StringConstraints(max_length=500)]
@@ -59,4 +60,13 @@ def _example(goal: GoalData) -> dict[str, Any]:
     return {"report": [{"item": name, "done": True, "evidence": "Simulated evidence."} for name in goal["items"]]}
 
 
-GOAL = GoalType("checklist", Checklist, Report, _instruction, _example, _check)
+def _points(goal: GoalData, handed: Any, _achieved: bool) -> Iterator[Point]:
+    """Every item of the list: the evidence where it was reported done, what it means where it was not."""
+    reported = named_entries(handed, "report", "item")
+    for name, meaning in goal["items"].items():
+        entry = reported.get(name, {})
+        done = entry.get("done") is True
+        yield Point.of(name, entry.get("evidence") if done else meaning, done=done if entry else None)
+
+
+GOAL = GoalType("checklist", Checklist, Report, _instruction, _example, _check, _points)

@@ -1,10 +1,11 @@
 """Events on the time line of a dataset."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType
+from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType, Point
 
 Key = Annotated[str, StringConstraints(max_length=100)]
 Description = Annotated[str, StringConstraints(max_length=500)]
@@ -76,4 +77,14 @@ def _example(goal: GoalData) -> dict[str, Any]:
     return {"events": [{**event, "description": "Simulated event.", "tags": list(goal["tag_vocabulary"])[:1]}]}
 
 
-GOAL = GoalType("create_events", CreateEvents, Events, _instruction, _example, _check)
+def _points(goal: GoalData, handed: Any, achieved: bool) -> Iterator[Point]:
+    """The events, or the kinds of them that were asked for where none came."""
+    events = handed.get("events") if isinstance(handed, dict) else None
+    found = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
+    for event in found:
+        yield Point.of(str(event.get("name")), event.get("description") or event.get("target_id"), done=achieved)
+    if not found:
+        yield from (Point.of(name, meaning) for name, meaning in goal["event_vocabulary"].items())
+
+
+GOAL = GoalType("create_events", CreateEvents, Events, _instruction, _example, _check, _points)

@@ -1,11 +1,12 @@
 """A decision on every label of a vocabulary."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType
+from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType, Point, named_entries
 
 Key = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9_\-]+$")]
 Description = Annotated[str, StringConstraints(max_length=500)]
@@ -70,4 +71,16 @@ def _example(goal: GoalData) -> dict[str, Any]:
     }
 
 
-GOAL = GoalType("dataset_triage", DatasetTriage, Triage, _instruction, _example, _check)
+def _points(goal: GoalData, handed: Any, achieved: bool) -> Iterator[Point]:
+    """Every label: how it was decided and why, or what it means where nobody decided."""
+    decided = named_entries(handed, "label_decisions", "label")
+    for label, meaning in goal["label_vocabulary"].items():
+        decision = decided.get(label)
+        if decision is None:
+            yield Point.of(label, meaning)
+        else:
+            verdict = "applies" if decision.get("applies") is True else "does not apply"
+            yield Point.of(label, f"{verdict}: {decision.get('justification') or ''}", done=achieved)
+
+
+GOAL = GoalType("dataset_triage", DatasetTriage, Triage, _instruction, _example, _check, _points)

@@ -1,14 +1,13 @@
 """An answer that fits a JSON Schema given by the caller. The value is kept with the goal."""
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
 from catalogue import schemas
-from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType
-
-MAX_SCHEMA_BYTES = 64 * 1024
+from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType, Point
 
 
 class StructuredOutput(Declaration):
@@ -19,8 +18,6 @@ class StructuredOutput(Declaration):
     @field_validator("output_schema")
     @classmethod
     def _is_schema(cls, value: dict[str, Any]) -> dict[str, Any]:
-        if len(json.dumps(value)) > MAX_SCHEMA_BYTES:
-            raise ValueError("must not be larger than 64 KiB")
         if problem := schemas.problem_of_schema(value):
             raise ValueError(problem)
         return value
@@ -45,4 +42,16 @@ def _example(goal: GoalData) -> dict[str, Any]:
     return {"value": schemas.example_of(goal["output_schema"])}
 
 
-GOAL = GoalType("structured_output", StructuredOutput, Output, _instruction, _example, _check)
+def _points(goal: GoalData, handed: Any, achieved: bool) -> Iterator[Point]:
+    """The fields of the value that came, or those that were asked for."""
+    value = handed.get("value") if isinstance(handed, dict) else None
+    if isinstance(value, dict):
+        yield from (Point.of(name, each, done=achieved) for name, each in value.items())
+    elif value is not None:
+        yield Point.of("value", value, done=achieved)
+    else:
+        asked = goal["output_schema"].get("properties")
+        yield from (Point.of(name, None) for name in (asked if isinstance(asked, dict) else ()))
+
+
+GOAL = GoalType("structured_output", StructuredOutput, Output, _instruction, _example, _check, _points)

@@ -41,8 +41,8 @@ class Thread(models.Model):
     """One conversation with an agent. Only `threads.transcript` changes what a reader sees of it."""
 
     key = models.CharField(max_length=64, unique=True, default=ids.new_key, editable=False)
-    org = models.ForeignKey(Org, models.PROTECT, related_name="threads")
-    created_by = models.ForeignKey(User, models.PROTECT, related_name="threads")
+    org = models.ForeignKey(Org, models.PROTECT, related_name="threads", db_index=False)
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="threads", db_index=False)
     created = models.DateTimeField(default=timezone.now)
     modified = models.DateTimeField(default=timezone.now)
     title = models.CharField(max_length=TITLE_LENGTH, null=True)  # noqa: DJ001 - the wire tells null from ""
@@ -84,8 +84,10 @@ class Thread(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # Lists: own threads, an org's shared ones, and for admins all of an org's or all there are, newest first.
+            # Lists, newest first: own threads, those in one org, an org's shared ones, and for admins all of an org
+            # or all there are. Both foreign keys begin one of them, and need no index of their own.
             models.Index(fields=["created_by", "-created", "-id"], name="thread_own"),
+            models.Index(fields=["created_by", "org", "-created", "-id"], name="thread_own_in_org"),
             models.Index(fields=["org", "visibility", "-created", "-id"], name="thread_shared"),
             models.Index(fields=["org", "-created", "-id"], name="thread_of_org"),
             models.Index(fields=["-created", "-id"], name="thread_all"),
@@ -114,6 +116,13 @@ class Thread(models.Model):
         """Whether another surface owns it: then only that surface adds to it (B161)."""
         return self.origin not in (None, "api")
 
+    @property
+    def ended_badly(self) -> bool:
+        """Whether its last turn is over and came to nothing: it failed, was stopped, or left goals open."""
+        if self.status == ThreadStatus.USER_TURN:
+            return self.last_outcome in ("failed", "cancelled")
+        return self.status == ThreadStatus.GOALS_FAILED
+
 
 class Rewind(models.Model):
     """A turn was taken back from `from_idx` on; readers with an older revision drop what they hold (spec 4.4)."""
@@ -138,6 +147,8 @@ class Pin(models.Model):
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["user", "thread"], name="pin_once")]
+        # Somebody's pins in the order of their list, so that they lead to their threads.
+        indexes: ClassVar = [models.Index(fields=["user", "-pinned_at", "-thread"], name="pin_in_order")]
 
     def __str__(self) -> str:
         return f"{self.user_id} pins {self.thread_id}"

@@ -3,6 +3,7 @@
 import random
 import time
 
+from core.sse import give_connection_back
 from threads.profiles import Profile
 from threads.runner.providers.events import Broken
 from threads.transcript import Fence
@@ -28,5 +29,6 @@ def pause(seconds: float, fence: Fence) -> None:
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         fence.check()
+        give_connection_back()
         time.sleep(min(left, 1))
     fence.check()

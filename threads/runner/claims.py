@@ -28,17 +28,20 @@ _QUEUED_LONG_ENOUGH = timedelta(seconds=5)
 
 def claim(writer: Transcript, turn: Turn) -> Fence | None:
     """Take a turn under its thread's lock, or None when somebody else has it or it is over."""
-    now = timezone.now()
-    is_free = turn.state == TurnState.QUEUED or (
-        turn.state == TurnState.RUNNING and turn.lease_until is not None and turn.lease_until < now
-    )
-    if not is_free:
+    if not is_free(turn):
         return None
+    now = timezone.now()
     turn.state, turn.worker, turn.attempt = TurnState.RUNNING, _worker(), turn.attempt + 1
     turn.started_at = turn.started_at or now
     turn.lease_until = now + _lease()
     _CLAIMED.update(turn)
     return Fence(turn.pk, turn.attempt)
+
+
+def is_free(turn: Turn) -> bool:
+    """Whether anybody may take a turn: it is queued, or its worker let the lease run out."""
+    has_expired = turn.lease_until is not None and turn.lease_until < timezone.now()
+    return turn.state == TurnState.QUEUED or (turn.state == TurnState.RUNNING and has_expired)
 
 
 _CLAIMED = PreparedUpdate(Turn, "state", "worker", "attempt", "started_at", "lease_until")

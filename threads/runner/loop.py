@@ -21,25 +21,27 @@ from core import ids
 from core.db import replace_dead_connections
 from core.errors import InvalidRequest
 from core.prepared import PreparedRow, PreparedUpdate
+from core.sse import give_connection_back
 from threads import reading, transcript
-from threads.content import BlockDict, MessageSnapshot, error, text, tool_result
+from threads.content import BlockDict, MessageSnapshot, error, text
 from threads.models import Message, Thread, Turn
 from threads.pending import last_message, open_uses
 from threads.profiles import Profile, named
 from threads.runner import asking, prompts
-from threads.runner.claims import claim, heart
+from threads.runner.claims import claim, heart, is_free
 from threads.runner.providers.events import Broken, Finished, TextFragment, ToolCall, Usage
 from threads.runner.toolbox import Toolbox
 from threads.status import ThreadStatus, TurnState
 from threads.transcript import Fence, LeaseLost, Transcript
-from threads.turns import fail_goals
+from threads.turns import fail_goals, stop
 
 logger = logging.getLogger("heddle.turns")
 MAX_REPROMPTS = 3
 MAX_REQUESTS = 40
 BLOCK_CHARACTERS = 80
+BRIEF_SECONDS = 0.5
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-UNANSWERED = "This call was never answered."
+_ACCIDENT = error("Something broke inside Heddle. The details are in its log.", "internal_error")
 _warming = threading.Lock()
 _KEPT = (
     "reprompts",
@@ -62,22 +64,29 @@ _THREAD = PreparedRow(lambda pk: Thread.objects.filter(pk=pk), Thread, int)
 
 def advance(turn_id: int) -> None:
     """Carry a turn as far as it goes. Doing it twice, or for a turn that is over, does nothing."""
-    turn = _TURN.first(turn_id)
-    if turn is None:
-        return
     try:
-        run = _Run.claimed(turn)
-        if run is not None:
-            run.to_its_end()
+        turn = _TURN.first(turn_id)
+        if turn is not None:
+            _carry(turn)
     except LeaseLost:
         logger.info("turn.lost", extra={"turn": turn_id})
     except DatabaseError as problem:
         # The lease runs out, or the turn is still queued: somebody takes it up again.
         logger.warning("turn.interrupted", extra={"turn": turn_id, "kind": type(problem).__name__})
         replace_dead_connections()
+
+
+def _carry(turn: Turn) -> None:
+    run = None
+    try:
+        run = _Run.claimed(turn)
+        if run is not None:
+            run.to_its_end()
+    except (LeaseLost, DatabaseError):
+        raise
     except Exception:  # a bug must not leave the thread waiting for ever
-        logger.exception("turn.crashed", extra={"turn": turn_id})
-        _give_up(turn)
+        logger.exception("turn.crashed", extra={"turn": turn.pk})
+        _give_up(turn, run.fence if run else None)
 
 
 def warm_up() -> None:
@@ -101,21 +110,21 @@ def settle() -> None:
     gc.freeze()
 
 
-def _give_up(turn: Turn) -> None:
-    """End a turn as failed after an accident inside Heddle, whoever holds it."""
-    with transcript.writing(turn.thread_id) as writer:
+def _give_up(turn: Turn, fence: Fence | None) -> None:
+    """End a turn as failed after an accident inside Heddle, under the claim that it happened under.
+
+    Raises `LeaseLost` where somebody else has the turn by now. An accident while claiming leaves no claim: then the
+    turn is anybody's as long as it is free, and is left alone once it is not.
+    """
+    with transcript.writing(turn.thread_id, fence) as writer:
         turn.refresh_from_db()
-        if turn.state not in (TurnState.QUEUED, TurnState.RUNNING):
+        if fence is None and not is_free(turn):
             return
-        last = last_message(turn.thread_id)
-        if last is None or last.status != Message.Status.GENERATING or last.role != "assistant":
-            last = writer.add("assistant", [], status=Message.Status.GENERATING)
-        writer.extend(last, [error("Something broke inside Heddle. The details are in its log.", "internal_error")])
-        writer.close(last, Message.Status.FAILED)
+        stop(writer, Message.Status.FAILED, _ACCIDENT)
         has_goals = fail_goals(writer)
         writer.turn_to(ThreadStatus.GOALS_FAILED if has_goals else ThreadStatus.USER_TURN)
         turn.state, turn.lease_until, turn.finished_at = TurnState.FAILED, None, timezone.now()
-        turn.error_code, turn.answer_idx = "internal_error", last.idx
+        turn.error_code, turn.answer_idx = _ACCIDENT["error_code"], writer.thread.message_count - 1
         turn.save(update_fields=["state", "lease_until", "finished_at", "error_code", "answer_idx"])
 
 
@@ -163,9 +172,7 @@ class _Run:
             writer.rewind(last.idx)
             self._count(Usage())  # somebody began this answer, and what it used is lost with the worker
             logger.info("turn.rewound", extra={"turn": self.turn.pk, "from_idx": last.idx})
-        elif last is not None and last.role != "roboto":
-            _answer_dangling(writer)
-        elif self._open_server_uses():
+        elif last is not None and last.role == "roboto" and self._open_server_uses():
             return
         self._open_answer(writer)
 
@@ -238,16 +245,20 @@ class _Run:
         called: list[ToolCall] = []
         batch = settings.HEDDLE.batch_ms / 1000
         flush_at: float | None = None
+        silence = BRIEF_SECONDS
         while True:
-            wait = settings.HEDDLE.heartbeat_seconds if flush_at is None else max(0.0, flush_at - monotonic())
+            wait = silence if flush_at is None else max(0.0, flush_at - monotonic())
             event = stream.next(wait)  # type: ignore[attr-defined]
             match event:
                 case None if fragments:
                     self._flush(answer, fragments)
-                    fragments, flush_at = [], None
+                    fragments, flush_at, silence = [], None, BRIEF_SECONDS
                 case None:
-                    # A model that is silent for long may be working for a turn that was cancelled meanwhile.
+                    # A model that is silent for long may be working for a turn that was cancelled meanwhile. Others
+                    # may need the connection; not after every word, for to take one anew costs a round trip.
                     self.fence.check()
+                    give_connection_back()
+                    silence = settings.HEDDLE.heartbeat_seconds
                 case TextFragment(text=piece):
                     has_begun = True
                     fragments.append(piece)
@@ -400,20 +411,6 @@ def _text_blocks(fragments: Sequence[str]) -> list[BlockDict]:
 def _storable(said: str) -> str:
     """A model may write anything; what no database keeps is shown as the replacement character."""
     return _UNSTORABLE.sub("\ufffd", said)
-
-
-def _answer_dangling(writer: Transcript) -> None:
-    """Calls from before this turn that nobody answered, in a fork, an import or a seed, are answered now (spec 4.7, 9).
-
-    Their results stand behind the user's message: the sender holds a copy of that under its index already (B51). Calls
-    of this turn are never among them: those of the server have their roboto message from the beginning.
-    """
-    results = [
-        tool_result(use["tool_name"], use["tool_use_id"], "error", {"error": UNANSWERED})
-        for use in open_uses(writer.thread)
-    ]
-    if results:
-        writer.add("roboto", results)
 
 
 def _ends_with_answer(history: Sequence[MessageSnapshot]) -> bool:

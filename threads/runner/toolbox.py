@@ -103,7 +103,7 @@ class Toolbox:
         if call_id is None:
             return tool_result(name, use_id, "error", {"error": INTERRUPTED})
         made = self._made[use_id] = calls.call(name, spec, arguments, replace(context, call_id=call_id))
-        return tool_result(name, use_id, made.status, made.payload, runtime_ms=made.runtime_ms, raw=made.raw)
+        return _timed(tool_result(name, use_id, made.status, made.payload, runtime_ms=made.runtime_ms, raw=made.raw))
 
     def record(self, writer: Transcript, use: BlockDict, result: BlockDict) -> None:
         """Keep what came of a call, and with a goal whether it was achieved (spec 4.3), as its result is stored."""
@@ -149,7 +149,12 @@ class Toolbox:
         else:
             status, payload = "success", {"achieved": True}
         runtime_ms = round((time.perf_counter() - started) * 1000)
-        return tool_result(name, use_id, status, payload, runtime_ms=runtime_ms)
+        return _timed(tool_result(name, use_id, status, payload, runtime_ms=runtime_ms))
+
+
+def _timed(result: BlockDict) -> BlockDict:
+    """A result of what was really run here: a time of 0 is one, and not the want of one as with what was imported."""
+    return {**result, "answered_by": "server"}
 
 
 def _available_skills(thread: Thread, turn: Turn) -> dict[str, Mapping[str, Any]]:

@@ -16,9 +16,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from threads.content import BlockDict, MessageSnapshot
-
-UNANSWERED = "This call was never answered."
+from threads.content import UNANSWERED, BlockDict, MessageSnapshot
 
 
 def of_thread(
@@ -29,12 +27,7 @@ def of_thread(
     Results stand right behind their calls whatever their place in the thread, and a call that has none gets one that
     says so: providers refuse anything else.
     """
-    results = {
-        block["tool_use_id"]: block
-        for message in messages
-        for block in message.blocks
-        if block["content_type"] == "tool_result"
-    }
+    results = iter(_results(messages))
     history: list[ModelMessage] = []
     waiting: list[ModelRequestPart] = []
     for message in messages:
@@ -43,13 +36,33 @@ def of_thread(
         elif message.role == "assistant" and (parts := _answer(message)):
             history.extend(_request(waiting, instructions))
             history.append(ModelResponse(parts=parts))
-            waiting = [
-                _returned(part, results.get(part.tool_call_id)) for part in parts if isinstance(part, ToolCallPart)
-            ]
+            waiting = [_returned(part, next(results)) for part in parts if isinstance(part, ToolCallPart)]
     if prompt:
         waiting.append(UserPromptPart(content=prompt))
     history.extend(_request(waiting or [UserPromptPart(content="Go on.")], instructions))
     return history
+
+
+def _results(messages: Sequence[MessageSnapshot]) -> list[BlockDict | None]:
+    """For each call of the assistant, in order, its result, if it has one.
+
+    Imported threads may use an id again: a result belongs to the message nearest before it with a call of that id which
+    has none yet, and in there to the first such call.
+    """
+    found: list[BlockDict | None] = []
+    waiting: dict[str, list[int]] = {}
+    for message in messages:
+        called: dict[str, list[int]] = {}
+        for block in message.blocks:
+            if block["content_type"] == "tool_use" and message.role == "assistant":
+                called.setdefault(block["tool_use_id"], []).append(len(found))
+                found.append(None)
+        for use_id, places in called.items():
+            waiting[use_id] = places + waiting.get(use_id, [])
+        for block in message.blocks:
+            if block["content_type"] == "tool_result" and waiting.get(block["tool_use_id"]):
+                found[waiting[block["tool_use_id"]].pop(0)] = block
+    return found
 
 
 def _request(parts: list[ModelRequestPart], instructions: str | None) -> list[ModelMessage]:
