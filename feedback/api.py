@@ -6,10 +6,10 @@ from rest_framework.request import Request
 from accounts.rights import Right, require_admin
 from core import paging
 from core.api import Endpoint, data, describe, record, records
-from core.errors import InvalidRequest, NotFound
+from core.errors import InvalidRequest
 from feedback import capture, finding, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
-from threads.access import standing_for, thread_for
+from threads.access import message_standing_for, standing_for, thread_for
 
 FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 
@@ -17,9 +17,8 @@ FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 class MessageFeedback(Endpoint):
     @describe(takes=FeedbackIn, gives=UserFeedbackOut, summary="Rate a message (T7)")
     def post(self, request: Request, thread_id: str, index: str) -> HttpResponse:
-        thread = standing_for(self.actor, thread_id, Right.RATE)
-        body = self.parse(FeedbackIn)
-        return record(capture.submit(self.actor, thread, _index(index), body))
+        message = message_standing_for(self.actor, thread_id, _index(index), Right.RATE)
+        return record(capture.submit(self.actor, message, self.parse(FeedbackIn)))
 
     @describe(summary="Take one's own rating of a message back")
     def delete(self, request: Request, thread_id: str, index: str) -> HttpResponse:
@@ -73,8 +72,6 @@ def _tagged(response: HttpResponse, version: str) -> HttpResponse:
 
 
 def _index(value: str) -> int:
-    """A message number from a URL; a negative one or one that is no number is no message (B121)."""
-    digits = value.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
-        raise NotFound(f"This thread has no message {value[:20]}.")
-    return int(value)
+    """A message number from a URL; what is no number is the number of no message (B121)."""
+    is_number = value.isascii() and value.isdigit() and len(value) <= 9
+    return int(value) if is_number else -1

@@ -22,10 +22,10 @@ from feedback import triage, undoing
 from feedback.deciding import UPDATE, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
 from feedback.querying import matching, parse
+from feedback.wire_desk import MOST_TICKED
 
 AT_ONCE = 200
 """More reports than these are left to a worker."""
-MOST_TICKED = 5_000
 _CHUNK = 100
 _LEASE = timedelta(seconds=60)
 TASK = "feedback.bulk"
@@ -49,7 +49,7 @@ def act_on_all(
     if feedback_ids is not None:
         if len(feedback_ids) > MOST_TICKED:
             raise InvalidRequest(f"feedback_ids: must be at most {MOST_TICKED}; use a query for more")
-        ticked = {ids.key_of(feedback_id, ids.FEEDBACK) or feedback_id[:26] for feedback_id in feedback_ids}
+        ticked = {ids.key_of(feedback_id, ids.FEEDBACK) or feedback_id for feedback_id in feedback_ids}
         known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
         bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
         return _begin(actor, bulk, unknown=sorted(ticked - known.keys()))
@@ -129,7 +129,8 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
         bulk.failed_count = len(unknown)
         bulk.state = Bulk.State.QUEUED if bulk.total > AT_ONCE else Bulk.State.RUNNING
         bulk.save()
-        gone = [BulkFailure(bulk=bulk, feedback_key=key, reason="There is no such report.") for key in unknown]
+        # Cut where they are told and not where they are looked for: the beginning of an id may be another report's.
+        gone = [BulkFailure(bulk=bulk, feedback_key=key[:26], reason="There is no such report.") for key in unknown]
         BulkFailure.objects.bulk_create(gone)
         if bulk.state == Bulk.State.QUEUED:
             jobs.enqueue_on_commit(TASK, bulk.pk)

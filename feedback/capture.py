@@ -6,43 +6,44 @@ from django.utils import timezone
 from core import notices
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from core.prepared import Prepared, PreparedInsert
+from core.prepared import PreparedInsert
 from feedback import inheriting, projecting, taxonomy, triage, webhooks
 from feedback.models import Retraction, Triage, UserFeedback
 from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
-from threads.access import Standing
+from threads.access import MessageStanding, Standing
 from threads.content import TERMINAL
 from threads.models import Message, Thread
 
 
-def submit(actor: Actor, thread: Thread | Standing, index: int, body: FeedbackIn) -> UserFeedbackOut:
+def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeedbackOut:
     """Rate a message, or change one's rating of it (T7).
 
     Resubmitting overwrites what the person says and keeps id and birth (B112); what admins made of it stays (B132).
     An index past the end is not found (B121); a message that is no finished answer is an invalid request (B120, B124).
     """
+    require_rateable(message)
+    now = timezone.now()
+    report = UserFeedback(
+        thread_id=message.thread.pk,
+        message_sequence_num=message.idx,
+        org_id=message.thread.org_id,
+        created=now,
+        created_by_id=actor.user_id,
+        modified=now,
+        modified_by_id=actor.user_id,
+        sentiment=body.sentiment.value,
+        categories=body.clean_categories,
+        category_bits=taxonomy.bits(body.clean_categories),
+        notes=body.clean_notes,
+    )
     with transaction.atomic():
-        require_rateable(thread, index)
-        now = timezone.now()
-        report = UserFeedback(
-            thread_id=thread.pk,
-            message_sequence_num=index,
-            org_id=thread.org_id,
-            created=now,
-            created_by_id=actor.user_id,
-            modified=now,
-            modified_by_id=actor.user_id,
-            sentiment=body.sentiment.value,
-            categories=body.clean_categories,
-            category_bits=taxonomy.bits(body.clean_categories),
-            notes=body.clean_notes,
-        )
         # One statement: of two submissions that run beside each other, the second becomes an edit of the first.
         _REPORTS.insert(report)
-        record = projecting.user_record(report.pk)
-        said = webhooks.SUBMITTED if record.modified == record.created else webhooks.UPDATED
+        said = webhooks.SUBMITTED if report.modified == report.created else webhooks.UPDATED
         webhooks.announce(said, report.pk, actor_id=actor.user_id)
-        return record
+        if said == webhooks.UPDATED:  # somebody may have it open
+            transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+    return projecting.submitted_record(report, message.thread, actor)
 
 
 def own(actor: Actor, thread: Thread) -> list[UserFeedbackOut]:
@@ -77,16 +78,14 @@ def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
         transaction.on_commit(lambda: notices.publish(triage.NOTICE))
 
 
-def require_rateable(thread: Thread | Standing, index: int) -> None:
+def require_rateable(message: MessageStanding) -> None:
     """Only a finished answer can be rated, a failed one included (B123)."""
-    found = _PLACE.first(thread.pk, index) if 0 <= index < 2**31 else None
-    if found is None:
-        raise NotFound(f"This thread has no message {index}.")
-    role, status = found
-    if role != Message.Role.ASSISTANT:
-        raise InvalidRequest(f"message_sequence_num: message {index} is no answer of the agent")
-    if status not in TERMINAL:
-        raise InvalidRequest(f"message_sequence_num: message {index} is still being written")
+    if message.role is None:
+        raise NotFound(f"This thread has no message {message.idx}." if message.idx >= 0 else _NO_SUCH)
+    if message.role != Message.Role.ASSISTANT:
+        raise InvalidRequest(f"message_sequence_num: message {message.idx} is no answer of the agent")
+    if message.status not in TERMINAL:
+        raise InvalidRequest(f"message_sequence_num: message {message.idx} is still being written")
 
 
 def require_rated(actor: Actor, thread: Thread | Standing, index: int) -> None:
@@ -95,8 +94,10 @@ def require_rated(actor: Actor, thread: Thread | Standing, index: int) -> None:
 
 
 def _own_pk(actor: Actor, thread: Thread | Standing, index: int) -> int:
+    if index < 0:
+        raise NotFound(_NO_SUCH)
     own = UserFeedback.objects.filter(thread=thread.pk, created_by=actor.user_id)
-    found = own.filter(message_sequence_num=index) if 0 <= index < 2**31 else own.none()
+    found = own.filter(message_sequence_num=index) if index < 2**31 else own.none()
     pk = found.values_list("pk", flat=True).first()
     if pk is None:
         raise NotFound(_NOT_RATED.format(index=index))
@@ -109,12 +110,11 @@ def _locked(pk: int) -> list[UserFeedback]:
     return list(UserFeedback.objects.select_for_update().filter(pk__in=pks).order_by("pk"))
 
 
+_NO_SUCH = "This thread has no such message."
 _NOT_RATED = "You have not rated message {index}."
-_PLACE = Prepared(
-    lambda pk, index: Message.objects.filter(thread=pk, idx=index).values_list("role", "status"), int, int
-)
 _REPORTS = PreparedInsert(
     UserFeedback,
     unique=("thread", "message_sequence_num", "created_by"),
     update=("sentiment", "categories", "category_bits", "notes", "modified", "modified_by"),
+    kept=("key", "created"),
 )

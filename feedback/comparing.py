@@ -31,6 +31,8 @@ _STOP = frozenset(
         r"\w+",
         "about after again all also and any are because been before but can could did does don for from get had has "
         "have her here him his how into its just like more most much not now off one only other our out over said same "
+        "say says never ever still even every both either neither once twice right two three four five six seven eight "
+        "nine ten first second last next "
         "should some such than that the their them then there these they thing this too very was well were what when "
         "where which while who why will with would wrong you your answer answered agent asked message reply response",
     )
@@ -39,11 +41,12 @@ _STOP = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What two reports have in common; `is_strong` where that is hardly chance."""
+    """What two reports have in common; `is_strong` where that is hardly chance, `is_alike` where one answer fits."""
 
     reasons: tuple[str, ...] = ()
     score: float = 0.0
     is_strong: bool = False
+    is_alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +114,14 @@ def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
         is_strong = is_strong or (len(words) > 1 and weight >= _STRONG_WORDS)
     if one.thread == other.thread:
         reasons.append("in the same thread")
-        score += 2
+        score += one.sentiment == other.sentiment  # that alone is the place, not the complaint
     common = [name for name, bit in BIT.items() if one.bits & other.bits & bit]
     if common and one.sentiment == other.sentiment:
         reasons.append(f"both {one.sentiment}: {_listed([name.replace('_', ' ') for name in common])}")
         score += len(common)
-    return Shared(tuple(reasons), score, is_strong)
+    is_same = len(one.words) > 1 and one.words == other.words  # however many say so
+    is_alike = one.sentiment == other.sentiment and (is_strong or is_same or len(words) > 1)
+    return Shared(tuple(reasons), score, is_strong, is_alike)
 
 
 def telling(one: Facts) -> tuple[dict[str, float], set[int]]:

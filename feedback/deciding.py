@@ -43,6 +43,9 @@ AGAIN = "again"
 RETRACT = "retract"
 """No verb of the desk: what a submitter's taking back did to reports that were duplicates of theirs."""
 
+ANSWERS = frozenset({"resolve", "duplicate", "reply"})
+"""Verbs that answer to what the submitter says."""
+
 Decision = Mapping[str, Any]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH, pattern=r"^[^,\r\n]*[^,\s][^,\r\n]*$")]
 
@@ -62,11 +65,19 @@ class Subject:
         return _WITHOUT_A_ROW[column] if row is None else getattr(row, column)
 
 
+class ResolvedAlready(Conflict):
+    """What was to be closed is: `by` is the row id of who did it."""
+
+    def __init__(self, message: str, *, by: int | None) -> None:
+        super().__init__(message)
+        self.by = by
+
+
 class LabelIn(Patch):
     """Labels to put on and to take off."""
 
-    add: list[Label] = []
-    remove: list[Label] = []
+    add: Annotated[list[Label], Field(max_length=1_000)] = []
+    remove: Annotated[list[Label], Field(max_length=1_000)] = []
 
 
 class NoteIn(Patch):
@@ -263,7 +274,8 @@ def read_back(column: str, value: Any) -> Any:
 def _require_open(subject: Subject) -> None:
     if subject.report.resolved:
         by = subject.report.resolved_by
-        raise Conflict(f"{by.display_name if by else 'Somebody'} resolved this report already.")
+        who = by.display_name if by else "Somebody"
+        raise ResolvedAlready(f"{who} resolved this report already.", by=by.pk if by else None)
 
 
 def _admin(actor: Actor, owner: str) -> int:

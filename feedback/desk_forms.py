@@ -11,10 +11,11 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from core import bodies
+from core.actor import Actor
 from core.errors import InvalidRequest
 from core.wire import Patch
-from feedback import undoing
-from feedback.deciding import Verb, verb_named
+from feedback import labelling, undoing
+from feedback.deciding import ResolvedAlready, Verb, verb_named
 from feedback.models import Bulk
 
 SNOOZES = (("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again"))
@@ -32,16 +33,16 @@ def goes_on(form: QueryDict) -> bool:
 def steps_of(form: QueryDict) -> list[tuple[Verb, Patch]]:
     """What the report's form asks for, as verbs with their arguments.
 
-    A note or a label that was typed goes along with whatever is pressed beside it, so that no key loses it. Enter in a
-    field presses nothing, and asks for no more than what was typed.
+    A note that was typed goes along with whatever is pressed beside it, so that no key loses it; a label does not: half
+    a word is none. Enter in a field presses nothing, and asks for no more than what was typed.
     """
     verb, choice = _pressed(form)
     steps = []
-    if verb in ("note", "note_next") or _text(form, "admin_note") != _text(form, "note_was"):
+    if verb in ("note", "note_next") or has_typed_note(form):
         steps.append(_step("note", {"admin_note": _text(form, "admin_note") or None}))
-    labels = {"add": _names(form.get("label", "")), "remove": [choice] if verb == "unlabel" else []}
-    if labels["add"] or labels["remove"]:
-        steps.append(_step("label", labels))
+    names = _names(form) if verb in ("", "label") else []
+    if names or verb == "unlabel":
+        steps.append(_step("label", {"add": names, "remove": [choice] if verb == "unlabel" else []}))
     elif verb == "label":
         raise InvalidRequest("label: type a label first")
     if verb not in ("", "note", "note_next", "label", "unlabel"):
@@ -49,11 +50,16 @@ def steps_of(form: QueryDict) -> list[tuple[Verb, Patch]]:
     return steps
 
 
+def has_typed_note(form: Mapping[str, str]) -> bool:
+    """Whether a note was typed that is not the one that was there."""
+    return _text(form, "admin_note") != _text(form, "note_was")
+
+
 def step_for_all(form: QueryDict) -> tuple[Verb, Patch]:
     """What the bulk's form asks for. Enter in its one field is a press of the button beside it."""
     verb, choice = _pressed(form)
     if verb in ("", "label"):
-        names = _names(form.get("label", ""))
+        names = _names(form)
         if not names:
             raise InvalidRequest("label: type a label first")
         return _step("label", {"add": names})
@@ -61,8 +67,8 @@ def step_for_all(form: QueryDict) -> tuple[Verb, Patch]:
 
 
 def ticked(form: QueryDict) -> list[str]:
-    """The reports that a bulk is about."""
-    found = form.getlist("feedback_ids")
+    """The reports that a bulk is about: those of the page, and with scripts those that were ticked on others."""
+    found = list(dict.fromkeys([*form.getlist("feedback_ids"), *filter(None, form.get("ticked", "").split(","))]))
     if not found:
         raise InvalidRequest("feedback_ids: tick a report first")
     return found
@@ -87,7 +93,13 @@ def told_of_undo(done: Bulk) -> str:
             return "Nothing was taken back."
         stayed = "not all of it" if done.total == 1 else told_of_failures(done)
         return f"Taken back, but {stayed}."
-    return "Taken back." if done.total == 1 else f"Taken back: {done.total} changes."
+    noun = undoing.noun_of(done.undoes or "")
+    return f"Taken back: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
+
+
+def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
+    """What is said to somebody who resolves what is resolved already."""
+    return "You resolved it already." if problem.by == actor.user_id else problem.message.replace("this report", "it")
 
 
 def told_of_stop(stopped: Bulk) -> str:
@@ -96,7 +108,8 @@ def told_of_stop(stopped: Bulk) -> str:
 
 
 def _pressed(form: QueryDict) -> tuple[str, str]:
-    verb, _, choice = form.get("verb", "").partition(" ")
+    """The verb of the button and its choice. `label typed` is the press of Enter: any field may have been meant."""
+    verb, _, choice = form.get("verb", "").removeprefix("label typed").partition(" ")
     return verb or ("duplicate" if form.get("duplicate_of") else ""), choice
 
 
@@ -112,7 +125,7 @@ def _arguments(verb: str, choice: str, form: QueryDict) -> Mapping[str, Any]:
         case "resolve":
             return {"outcome": form["outcome"]} if form.get("outcome") else {}
         case "duplicate":
-            return {"duplicate_of": form.get("duplicate_of", "").strip()}
+            return {"duplicate_of": choice or form.get("duplicate_of", "").strip()}
         case "snooze":
             return _snoozed(choice)
         case "reply":
@@ -128,9 +141,11 @@ def _snoozed(choice: str) -> Mapping[str, Any]:
     return {"until": (timezone.now() + _LENGTHS[choice]).isoformat()}
 
 
-def _names(text: str) -> list[str]:
-    return [name for part in text.split(",") if (name := " ".join(part.split()))]
+def _names(form: QueryDict) -> list[str]:
+    """The labels that were typed; where there are some in a phone's dock, those alone."""
+    parts = (form.get("dock_label") or form.get("label") or "").split(",")
+    return labelling.meant(name for part in parts if (name := " ".join(part.split())))
 
 
-def _text(form: QueryDict, name: str) -> str:
+def _text(form: Mapping[str, str], name: str) -> str:
     return form.get(name, "").replace("\r\n", "\n").strip()

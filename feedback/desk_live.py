@@ -2,30 +2,40 @@
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 
+from django.db.models import F, Model, Q
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.utils import timezone
 
 from accounts.authentication import page_actor_again
 from accounts.rights import require_admin
 from core import ids, notices, sse
 from core.actor import Actor
 from core.errors import DomainError
-from feedback import bulk, leasing, triage
+from feedback import bulk, desk_screen, leasing, triage
 from feedback.models import Retraction, TriageChange, UserFeedback
+from feedback.querying import meaning, parse
 
 _SHOWN = 1_000
 """More than bulks change between two looks: whoever has one of them open has to find it among these."""
+_UNDER_WAY = timedelta(seconds=10)
 
 
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
-    """Events: `leases` (names by report id), `changed` (ids of reports that others changed or took back), `bulks`
-    (their markup).
+    """Events: `leases` (names by report id), `changed` (ids of reports that others changed or took back, submitters
+    among them), `bulks` (their markup), `list` (markup of the views with their counts, and whether reports came on top
+    of the list, where others changed something or somebody rated).
 
     Who loses the right is told `gone`, and nothing more.
     """
     told: dict[str, str] | None = None
-    last, last_gone = _latest_change(), _latest_retraction()
+    changes, retractions = _Log(TriageChange, "at"), _Log(Retraction, "retracted_at")
+    reports = _Log(UserFeedback, "created")
+    looked = timezone.now()
+    edits = _edits(looked)
+    query = desk_screen.state_of(request.GET.items())
     told_bulks: list[tuple[int, str, int]] | None = None
     with notices.waiting(triage.NOTICE) as waiter:
         while True:
@@ -39,11 +49,19 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
             if leases != told:
                 told = leases
                 yield sse.Event("leases", json.dumps(leases))
-            newest = _latest_change()
-            gone = _latest_retraction()
-            if changed := [*_changed(actor, last, newest), *_retracted(last_gone, gone)]:
+            known, edits, looked = edits, _edits(looked), timezone.now()
+            edited = [feedback_id for feedback_id, moment in edits.items() if known.get(feedback_id) != moment]
+            if changed := [*_changed(actor, changes.fresh()), *_retracted(retractions.fresh()), *edited]:
                 yield sse.Event("changed", json.dumps(changed))
-            last, last_gone = newest, gone
+            came = reports.fresh()
+            if changed or came:
+                parsed = parse(query["q"])
+                meant = None if parsed.problems else meaning(actor, parsed)
+                shown = {"bar": desk_screen.bar_of(actor, parsed, meant, query), "is_news": True}
+                pieces = ["feedback/_views.html"]
+                if came and meant and meant.reports.filter(pk__in=came).exists():
+                    pieces.append("feedback/_news.html")
+                yield sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))
             as_of = bulk.as_of()
             bulks = bulk.shown(actor)
             far = [(each.pk, each.state, each.dealt_with) for each in bulks]
@@ -52,26 +70,54 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
                 context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
                 yield sse.Event("bulks", render_to_string("feedback/_bulks.html", context, request))
             sse.give_connection_back()
+            yield sse.WAITING
             if not waiter.wait(sse.HEARTBEAT_SECONDS):
                 yield None
 
 
-def _latest_change() -> int:
-    return TriageChange.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+class _Log:
+    """The rows of a table that only grows, as they come.
+
+    A row has its id before it is committed, so one may appear behind others that were told already: what came a moment
+    ago is looked at again.
+    """
+
+    def __init__(self, model: type[Model], moment: str) -> None:
+        self._rows = model._default_manager.order_by("-pk").values_list("pk", flat=True)
+        self._moment = moment
+        self._last = self._rows.first() or 0
+        self._looked = timezone.now()
+        self._told: set[int] = set()
+        self.fresh()
+
+    def fresh(self) -> list[int]:
+        """Row ids that were not there at the last look. One query."""
+        lately = Q(**{f"{self._moment}__gt": self._looked - _UNDER_WAY})
+        self._looked = timezone.now()
+        rows = self._rows.filter(Q(pk__gt=self._last) | lately, pk__gt=self._last - _SHOWN)
+        found = list(rows[: 2 * _SHOWN])
+        new = [pk for pk in found if pk not in self._told]
+        self._told, self._last = set(found), max([self._last, *found])
+        return new[:_SHOWN]
 
 
-def _changed(actor: Actor, since: int, until: int) -> list[str]:
-    rows = TriageChange.objects.filter(pk__gt=since, pk__lte=until).exclude(actor=actor.user_id)
-    keys = UserFeedback.objects.filter(pk__in=rows.values("feedback")).order_by("-pk")[:_SHOWN]
+def _changed(actor: Actor, changes: list[int]) -> list[str]:
+    if not changes:
+        return []
+    rows = TriageChange.objects.filter(pk__in=changes).exclude(actor=actor.user_id)
+    keys = UserFeedback.objects.filter(pk__in=rows.values("feedback")).order_by("-pk")
     return [report.feedback_id for report in keys.only("key")]
 
 
-def _latest_retraction() -> int:
-    return Retraction.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+def _edits(since: datetime) -> dict[str, datetime]:
+    """When submitters changed their reports since a moment, or shortly before: an edit is stored after it is timed."""
+    edited = UserFeedback.objects.filter(modified__gt=F("created"))
+    rows = edited.filter(modified__gt=since - _UNDER_WAY).order_by("-modified")
+    return {ids.FEEDBACK + key: moment for key, moment in rows.values_list("key", "modified")[:_SHOWN]}
 
 
-def _retracted(since: int, until: int) -> list[str]:
-    if since == until:
+def _retracted(retractions: list[int]) -> list[str]:
+    if not retractions:
         return []
-    rows = Retraction.objects.filter(pk__gt=since, pk__lte=until).order_by("-pk")
-    return [ids.FEEDBACK + key for key in rows.values_list("key", flat=True)[:_SHOWN]]
+    rows = Retraction.objects.filter(pk__in=retractions).order_by("-pk")
+    return [ids.FEEDBACK + key for key in rows.values_list("key", flat=True)]

@@ -23,7 +23,8 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
     full = projecting.full_record_of(report.pk)
     beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first()
     reply = Reply.objects.filter(pk=report.pk).first()
-    lease = Lease.objects.filter(pk=report.pk, until__gt=timezone.now()).select_related("holder").first()
+    leases = Lease.objects.filter(feedback=report, until__gt=timezone.now())
+    lease = leases.select_related("holder").order_by("pk").first()
     return DeskRecordOut(
         **full.model_dump(),
         labels=labels_of(full.admin_label),

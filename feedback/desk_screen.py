@@ -14,6 +14,7 @@ from feedback import (
     desk_forms,
     desk_records,
     finding,
+    historytelling,
     labelling,
     leasing,
     saved_views,
@@ -23,8 +24,21 @@ from feedback import (
     undoing,
 )
 from feedback.models import Bulk, UserFeedback
-from feedback.presenting import Choice, Conflict, DeskBar, Near, ReportRow, Token, href, pane_of, panes, sentence
-from feedback.querying import Query, parse, remarks
+from feedback.presenting import (
+    Choice,
+    Conflict,
+    DeskBar,
+    Near,
+    PageBeside,
+    ReportCard,
+    ReportRow,
+    href,
+    outcomes,
+    pane_of,
+    panes,
+    sentence,
+)
+from feedback.querying import Meaning, Query, meaning, parse
 from threads import presenting
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -45,41 +59,67 @@ def page(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
     # First, so that a bulk that ends meanwhile is shown as running beside its rows, and its end is news to the page.
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
     parsed = parse(query["q"])
-    found, next_token = ([], None) if parsed.problems else finding.page(actor, parsed, PAGE, query.get("after"))
-    kept = _kept(query)
-    rows = screens.rows_of(actor, found, kept, query.get("item", ""))
+    meant = None if parsed.problems else meaning(actor, parsed)
+    rows, older, newer = _listed(actor, meant, query) if meant else ([], None, None)
     last = undoing.last_action(actor)
     running = [each for each in bulks if not each.is_over]
     if last and last.action in {each.undoes for each in running}:
         last = None
     context: dict[str, Any] = {
-        "bar": _bar(actor, parsed, query),
+        "bar": bar_of(actor, parsed, meant, query),
         "rows": rows,
-        "next_url": href({**kept, "after": next_token}) if next_token else "",
+        "older": older,
+        "newer": newer,
         "last": last,
         "running": running,
         "as_of": as_of,
         "unsettled": _unsettled(bulks, last),
         "labels": labelling.names(actor),
+        "outcomes": outcomes(),
         "errors": {},
     }
     if query.get("item"):
         try:
-            context |= opened(actor, query, rows)
+            context |= opened(actor, query, rows, older)
         except NotFound as problem:
             context["gone"] = problem.message
     return context
 
 
-def opened(actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = ()) -> dict[str, Any]:
-    """The open report, its conversation, and where resolving goes on to: the row below, else above, else the list.
+def _listed(
+    actor: Actor, meant: Meaning, query: dict[str, str]
+) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
+    """The rows of one page, and the pages of older and newer reports beside it."""
+    kept, after = _kept(query), query.get("after")
+    found, _ = finding.page(meant.reports, PAGE + 1, after)
+    found, following = found[:PAGE], found[PAGE:]
+    older = newer = None
+    if following:
+        older = _beside({**kept, "after": finding.PLACES.token(found[-1])}, following)
+    if after:
+        preceding, token = finding.before(meant.reports, PAGE, after)
+        newer = _beside({**kept, "after": token or ""}, preceding)
+    return screens.rows_of(actor, found, kept, query.get("item", "")), older, newer
+
+
+def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:
+    key = UserFeedback.objects.filter(pk__in=row_ids[:1]).values_list("key", flat=True).first()
+    return PageBeside(href(query), href({**query, "item": ids.FEEDBACK + key}) if key else "")
+
+
+def opened(
+    actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = (), older: PageBeside | None = None
+) -> dict[str, Any]:
+    """The open report, its conversation, and where resolving goes on to: the row below, the next page, else the row
+    above, else the list.
 
     Where the list is not drawn, the page that has it knows the way on, and says so with the form.
     """
     changes = desk_records.changes_of(query["item"])
     report = triage.report_for(actor, query["item"])
     place = next((place for place, row in enumerate(rows) if row.is_current), -1)
-    near = rows[place + 1 : place + 2] or rows[max(0, place - 1) : place]
+    below, above = rows[place + 1 : place + 2], rows[max(0, place - 1) : max(0, place)]
+    onward = [row.href for row in below] + [older.on if older else ""] + [row.href for row in above]
     desk_url = reverse("feedback:desk")
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
     report.thread, report.org = thread, thread.org
@@ -89,7 +129,7 @@ def opened(actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = ()) 
         report,
         changes,
         here=desk_url + href(query),
-        next_href=desk_url + (near[0].href if near else href(_kept(query))),
+        next_href=desk_url + next(filter(None, onward), href(_kept(query))),
         held_by=rows[place].held_by if place >= 0 else leasing.holders(actor, [report.pk]).get(report.pk, ""),
         near=_near(actor, report, _kept(query)),
     )
@@ -102,6 +142,7 @@ def opened(actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = ()) 
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": presenting.weave(thread.weave),
         "snoozes": desk_forms.SNOOZES,
+        "outcomes": outcomes(),
     }
 
 
@@ -112,19 +153,19 @@ def refused(
 
     `part` is the form that was refused where it is not the report's: `bulk` or `view`.
     """
-    context = page(actor, query) | {"typed": form}
+    context = page(actor, query if part else {**query, "pane": "report"}) | {"typed": form}
     item = context.get("item")
     if part:
         return context | {"errors": {part: _reason(problem)[1]}}
     if item is None:
         return context
     if isinstance(problem, Stale):
-        context["conflict"] = _conflict(item, problem, form)
+        context["conflict"] = _conflict(actor, item, problem, form)
     else:
         name, reason = _reason(problem)
-        context["errors"] = {name if name in _SHOWN else _field_of(form): reason}
-    if "admin_note" in form:
-        context["item"] = replace(item, admin_note=form["admin_note"].replace("\r\n", "\n"))
+        context["errors"] = {name if name in _SHOWN else _field_of(item, form): reason}
+    if desk_forms.has_typed_note(form):
+        context |= {"item": replace(item, admin_note=form["admin_note"].replace("\r\n", "\n")), "has_typed_note": True}
     return context
 
 
@@ -138,30 +179,32 @@ def _kept(query: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in query.items() if key not in ("item", "pane", "whole")}
 
 
-def _bar(actor: Actor, parsed: Query, query: dict[str, str]) -> DeskBar:
-    """Only the built-in views and the one that is looked at are counted: each count is a query of its own."""
-    total = saved_views.count(actor, query["q"])
+def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, str]) -> DeskBar:
+    """Query line, views and panes; `meant` is what the query means, if it means anything.
+
+    Only the built-in views and the one that is looked at are counted: each count is a query of its own.
+    """
+    total = saved_views.counted(meant.reports) if meant else None
     counts = {parsed.canonical: total}
     for each in saved_views.BUILT_IN:
         if each.is_work and each.query not in counts:
             counts[each.query] = saved_views.count(actor, each.query)
-    views = [_choice(each.name, each.query, parsed, counts) for each in saved_views.BUILT_IN]
+    views = [
+        replace(_choice(each.name, each.query, parsed, counts), is_aside=not each.is_work)
+        for each in saved_views.BUILT_IN
+    ]
     for saved in saved_views.listed(actor):
         view = _choice(saved.name, saved.query, parsed, counts)
         view_id = ids.VIEW + saved.key if saved.created_by_id == actor.user_id else ""
-        views.append(replace(view, is_shared=saved.is_shared, view_id=view_id))
-    tokens = (
-        Token(term.text, href({"q": parsed.without(place).text}), term.reason)
-        for place, term in enumerate(parsed.terms)
-    )
+        views.append(replace(view, is_shared=saved.is_shared, view_id=view_id, is_aside=True))
     return DeskBar(
         query=query["q"],
-        tokens=tuple(tokens),
+        tokens=screens.tokens_of(parsed, {}, query.get("item", "")),
         views=tuple(views),
         panes=panes(query),
         here=reverse("feedback:desk") + href(query),
         pane=pane_of(query),
-        notes=remarks(actor, parsed),
+        notes=meant.remarks if meant else (),
         total=total,
     )
 
@@ -194,6 +237,7 @@ def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Nea
             created=each.created,
             href=href({**query, "item": each.feedback_id}),
             resolved=each.resolved,
+            is_alike=each.is_alike,
         )
         for each in similar.similar_to(actor, report)
     ]
@@ -214,12 +258,25 @@ def _reason(problem: DomainError) -> tuple[str, str]:
     return field, sentence(field, reason)
 
 
-def _field_of(form: Mapping[str, str]) -> str:
-    return "duplicate_of" if form.get("duplicate_of") and form.get("verb", "") in ("", "duplicate") else "verb"
+def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:
+    is_there = form.get("duplicate_of") and not item.resolved
+    return "duplicate_of" if is_there and form.get("verb", "") in ("", "label typed", "duplicate") else "verb"
 
 
-def _conflict(item: Any, problem: Stale, form: Mapping[str, str]) -> Conflict:
-    column = problem.columns[0]
+def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str, str]) -> Conflict:
+    """Both versions of what was written; of a verb, what somebody else did and what a second press does."""
+    change, column = getattr(problem, "change", None), problem.columns[0]
+    if change is None:
+        sides = (("They say now", item.said), ("You read", form.get("read", "")))
+        return Conflict(problem.message, "Press again if it still holds. What was typed is kept.", sides)
     theirs = {"admin_note": item.admin_note, "admin_label": ", ".join(item.labels), "public_reply": item.public_reply}
-    mine = {"admin_note": "admin_note", "admin_label": "label", "public_reply": "public_reply"}.get(column, "verb")
-    return Conflict(problem.message, theirs.get(column, item.state_line), form.get(mine, ""))
+    if column in theirs:
+        mine = "label" if column == "admin_label" else column
+        sides = (("Theirs", theirs[column]), ("Yours", form.get(mine, "")))
+        return Conflict(problem.message, "", sides)
+    line = historytelling.lines_of(change, *desk_records.named([change]))[0]
+    is_own = change.actor_id == actor.user_id
+    who, when = ("You", "in another window") if is_own else (line.who, "just now")
+    takes = form.get("verb") == "own me" and item.owner and not item.is_mine
+    again = "Press a again to take it over." if takes else "Nothing of yours was saved. Press again if it still holds."
+    return Conflict(f"{who} {' '.join(filter(None, (line.what, line.after)))} {when}.", again)

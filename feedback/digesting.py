@@ -5,40 +5,50 @@ every few seconds, and whoever asks for it does it first: what was rated a momen
 """
 
 import json
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import DatabaseError, DataError, connection, transaction
 
-from feedback import comparing, indexing
-from feedback.models import RatedAnswer, RatedTool, Triage, Undigested
+from core import notices
+from feedback import comparing, indexing, triage
+from feedback.models import RatedAnswer, RatedTool, Triage, Undigested, UserFeedback
+
+logger = logging.getLogger("heddle.feedback")
 
 BATCH = 100
 """So many at once: SQLite has one writer, and whoever rates an answer meanwhile waits for it."""
 _ANSWER_LENGTH = 20_000
-"""So much of an answer is indexed."""
-
-Wake = Callable[[list[int], int], object]
-_wakers: list[Wake] = []
-
-
-def register_wake(wake: Wake) -> None:
-    """Say who wakes reports that are snoozed until it happens again: row ids, and that of the report that did it."""
-    _wakers.append(wake)
+"""So much of an answer is indexed, and of the names of its tools."""
 
 
 def digest(limit: int = BATCH) -> int:
-    """Look at the answers of at most so many new reports; gives how many. Without any it is one short query."""
+    """Look at the answers of at most so many new reports; gives how many. Without any it is one short query.
+
+    What the index cannot hold is left out of it and logged: it would keep all others from being looked at.
+    """
     if not Undigested.objects.exists():
         return 0
+    try:
+        return _digest(limit, _store)
+    except DatabaseError as problem:
+        if not _is_of_a_row(problem):
+            raise
+        return sum(_digest(1, _store_or_pass_by) for _ in range(limit))
+
+
+def _digest(limit: int, store: Callable[[list[int]], None]) -> int:
     with transaction.atomic():
         # The reports are locked with it, so that nobody changes their words between being read and being indexed.
         waiting = Undigested.objects.select_related("feedback").select_for_update(skip_locked=True, no_key=True)
         pks = [row.pk for row in waiting.only("pk", "feedback__key").order_by("-pk")[:limit]]
-        _store(pks)
+        store(pks)
         Undigested.objects.filter(pk__in=pks).delete()
-        if _wakers and Triage.objects.filter(snoozed_until_again=True).exists():
+        if pks:  # told here, and not with each rating: desks that are open look at most every few seconds
+            transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+        if Triage.objects.filter(snoozed_until_again=True).exists():
             _wake(pks)
     return len(pks)
 
@@ -56,8 +66,24 @@ def catch_up(batches: int = 100) -> int:
 
 def _wake(pks: Iterable[int]) -> None:
     for pk, woken in comparing.woken_by(pks).items():
-        for wake in _wakers:
-            wake(woken, pk)
+        triage.wake_again(woken, pk)
+
+
+def _store_or_pass_by(pks: list[int]) -> None:
+    try:
+        with transaction.atomic():
+            _store(pks)
+    except DatabaseError as problem:
+        if not _is_of_a_row(problem):
+            raise
+        for report in UserFeedback.objects.filter(pk__in=pks).only("key"):
+            # Without its trace, which may hold what was said.
+            logger.warning("digest.passed_by", extra={"feedback_id": report.feedback_id})
+
+
+def _is_of_a_row(problem: DatabaseError) -> bool:
+    """Whether the database refused a value, and is not away or busy: PostgreSQL calls both by one name."""
+    return isinstance(problem, DataError) or getattr(problem.__cause__, "sqlstate", "").startswith("54")
 
 
 def _store(pks: list[int]) -> None:
@@ -83,7 +109,7 @@ def _store(pks: list[int]) -> None:
         ),
         ignore_conflicts=True,
     )
-    indexing.add([("".join(answers[pk])[:_ANSWER_LENGTH], " ".join(tools[pk]), pk) for pk in pks])
+    indexing.add([("".join(answers[pk])[:_ANSWER_LENGTH], " ".join(tools[pk])[:_ANSWER_LENGTH], pk) for pk in pks])
 
 
 def _turns(pks: list[int]) -> dict[int, tuple[str, str]]:

@@ -12,13 +12,25 @@ from core.errors import InvalidRequest
 from core.prepared import Prepared, Row
 from feedback import projecting, taxonomy
 from feedback.models import UserFeedback
-from feedback.querying import Query, matching, parse
+from feedback.querying import matching, parse
 from feedback.wire import FeedbackPageOut
 
+PLACES = paging.Places("reports")
 
-def page(actor: Actor, query: Query, limit: int, page_token: str | None) -> tuple[list[int], str | None]:
+
+def page(rows: QuerySet[UserFeedback], limit: int, page_token: str | None) -> tuple[list[int], str | None]:
     """Row ids of one page and the token of the next. Rows neither jump nor repeat while others write."""
-    return _keyset(matching(actor, query), limit, page_token)
+    if page_token:
+        rows = rows.filter(pk__lt=PLACES.place(page_token)[0])
+    found = list(rows.order_by("-pk").values_list("pk", flat=True)[: limit + 1])
+    return found[:limit], PLACES.token(found[limit - 1]) if len(found) > limit else None
+
+
+def before(rows: QuerySet[UserFeedback], limit: int, page_token: str) -> tuple[list[int], str | None]:
+    """The page before the one of a token: row ids, the last one first, and its own token; none is the first page's."""
+    rows = rows.filter(pk__gte=PLACES.place(page_token)[0])
+    found = list(rows.order_by("pk").values_list("pk", flat=True)[: limit + 1])
+    return found[:limit], PLACES.token(found[limit]) if len(found) > limit else None
 
 
 def listed(
@@ -30,19 +42,19 @@ def listed(
         return _queried(actor, filters, q, limit=limit, page_token=page_token)
     wanted = _wanted(filters)
     if page_token:
-        wanted["pk__lt"] = paging.decode(page_token, int)[0]
+        wanted["pk__lt"] = PLACES.place(page_token)[0]
     # Truth values are part of the shape: there are two of them, and databases spell them differently.
     shape = tuple((lookup, value if isinstance(value, bool) else None) for lookup, value in wanted.items())
     found = _page(shape, limit).rows(*(value for value in wanted.values() if not isinstance(value, bool)))
     items = [projecting.full_record(values) for _, *values in found[:limit]]
-    return FeedbackPageOut(items=items, next_token=paging.encode(found[limit - 1][0]) if len(found) > limit else None)
+    return FeedbackPageOut(items=items, next_token=PLACES.token(found[limit - 1][0]) if len(found) > limit else None)
 
 
 def _queried(
     actor: Actor, filters: dict[str, str | None], q: str, *, limit: int, page_token: str | None
 ) -> FeedbackPageOut:
     rows = matching(actor, parse(q)) & _matching(_wanted(filters))
-    found, next_token = _keyset(rows, limit, page_token)
+    found, next_token = page(rows, limit, page_token)
     records = projecting.full_records(found)
     return FeedbackPageOut(items=[records[pk] for pk in found if pk in records], next_token=next_token)
 
@@ -90,10 +102,3 @@ def _one_of(name: str, value: str, allowed: list[str]) -> str:
     if value not in allowed:
         raise InvalidRequest(f"{name}: must be one of {', '.join(allowed)}")
     return value
-
-
-def _keyset(rows: QuerySet[UserFeedback], limit: int, page_token: str | None) -> tuple[list[int], str | None]:
-    if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
-    found = list(rows.order_by("-pk").values_list("pk", flat=True)[: limit + 1])
-    return found[:limit], paging.encode(found[limit - 1]) if len(found) > limit else None

@@ -2,7 +2,7 @@
 
 from accounts import hooks as accounts_hooks
 from catalogue import hooks as catalogue_hooks
-from feedback import digesting, mentioning, screens, triage
+from feedback import mentioning, screens
 from feedback.models import UserFeedback
 from threads import hooks as threads_hooks
 
@@ -16,5 +16,4 @@ def register() -> None:
     """Called once when Django is ready."""
     accounts_hooks.register_open_reports(open_reports)
     catalogue_hooks.register_reports(mentioning.mentions)
-    digesting.register_wake(triage.wake_again)
-    threads_hooks.register(screens.message_marks, screens.thread_counts, screens.replied)
+    threads_hooks.register(screens.message_marks, screens.thread_counts, screens.threads_rated, screens.replied)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from core import notices
@@ -13,23 +14,21 @@ from feedback import triage
 from feedback.models import Lease
 
 LEASE = timedelta(minutes=2)
-_LEASES = PreparedInsert(Lease, unique=("feedback",), update=("holder", "until"))
+_LEASES = PreparedInsert(Lease, unique=("feedback", "holder"), update=("until",))
 
 
 def hold(actor: Actor, feedback_id: str) -> str | None:
-    """Take or renew a lease; the name of whoever holds it while it is somebody else's, who then keeps it."""
+    """Take or renew a lease; the name of whoever else has it open, of several the first who came."""
     report = triage.report_for(actor, feedback_id)
     now = timezone.now()
-    other = Lease.objects.filter(feedback=report, until__gt=now).exclude(holder=actor.user_id).select_related("holder")
-    if held := other.first():
-        return held.holder.display_name
-    is_new = not Lease.objects.filter(feedback=report, until__gt=now).exists()
-    # Two who come at the same moment: the later statement wins, and the next look of the earlier one tells them.
+    there = Lease.objects.filter(feedback=report)
+    there.filter(until__lte=now).delete()  # whoever comes again comes last
+    is_new = not there.filter(holder=actor.user_id).exists()
     with triage.named_reports_stay(), transaction.atomic():
         _LEASES.insert(Lease(feedback=report, holder_id=actor.user_id, until=now + LEASE))
     if is_new:
         notices.publish(triage.NOTICE)
-    return None
+    return holders(actor, [report.pk]).get(report.pk)
 
 
 def release(actor: Actor, feedback_id: str) -> None:
@@ -41,13 +40,18 @@ def release(actor: Actor, feedback_id: str) -> None:
 
 def present(actor: Actor) -> dict[str, str]:
     """Who else has what open now: names by report id. One query."""
-    rows = Lease.objects.filter(until__gt=timezone.now()).exclude(holder=actor.user_id)
     return {
-        row.feedback.feedback_id: row.holder.display_name for row in rows.select_related("holder", "feedback")[:200]
+        row.feedback.feedback_id: row.holder.display_name for row in _others(actor).select_related("feedback")[:200]
     }
 
 
 def holders(actor: Actor, report_pks: Iterable[int]) -> dict[int, str]:
     """Who else has these reports open, by row id. One query."""
-    rows = Lease.objects.filter(feedback__in=list(report_pks), until__gt=timezone.now()).exclude(holder=actor.user_id)
-    return {row.feedback_id: row.holder.display_name for row in rows.select_related("holder")}
+    rows = _others(actor).filter(feedback__in=list(report_pks))
+    return {row.feedback_id: row.holder.display_name for row in rows}
+
+
+def _others(actor: Actor) -> QuerySet[Lease]:
+    """The leases of others, the latest first: of several at one report, the earliest has the last word."""
+    rows = Lease.objects.filter(until__gt=timezone.now()).exclude(holder=actor.user_id)
+    return rows.select_related("holder").order_by("-pk")

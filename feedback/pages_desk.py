@@ -8,15 +8,18 @@ from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.authentication import page_actor
 from accounts.pages import local, signed_in
 from accounts.rights import require_admin
-from core import bodies, ids, sse
+from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
-from feedback import bulk, desk_forms, desk_live, desk_screen, leasing, saved_views, triage, undoing
+from feedback import bulk, desk_forms, desk_live, desk_screen, idle, leasing, saved_views, triage, undoing
+from feedback.deciding import ResolvedAlready
 from feedback.presenting import href, panes
 from feedback.querying import completing, parse
 
@@ -31,9 +34,18 @@ def desk(request: HttpRequest) -> HttpResponse:
     if added := request.GET.get("add", "").strip():
         return redirect(_desk_at({"q": parse(query["q"]).with_term(added).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
-        return render(request, "feedback/_opened.html", {**desk_screen.opened(actor, query), "panes": panes(query)})
+        part = {**desk_screen.opened(actor, query), "panes": panes(query)}
+        return _apart(render(request, "feedback/_opened.html", part))
     context = desk_screen.page(actor, query)
     return _shown(request, actor, context, 404 if "gone" in context else 200)
+
+
+@signed_in
+@require_GET
+def terms(request: HttpRequest) -> HttpResponse:
+    """What the query line may go on with from what is typed, as options."""
+    offered = completing.following(page_actor(request), request.GET.get("add", ""))
+    return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
 
 
 @signed_in
@@ -44,7 +56,15 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
     require_admin(actor)
     try:
         bodies.check_storable(request.POST.dict())
-        triage.act(actor, feedback_id, *desk_forms.steps_of(request.POST), seen=request.POST.get("seen"))
+        steps = desk_forms.steps_of(request.POST)
+        try:
+            triage.act(actor, feedback_id, *steps, seen=request.POST.get("seen"))
+        except ResolvedAlready as problem:
+            # Who came second wanted it resolved, and it is. A second press must not meet what stands there now.
+            if steps[-1][0].name != "resolve":
+                raise
+            triage.act(actor, feedback_id, *steps[:-1], seen=request.POST.get("seen"))
+            notes.info(request, desk_forms.told_of_resolved(actor, problem))
     except DomainError as problem:
         return _refused(request, actor, problem, item=feedback_id)
     return redirect(_local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
@@ -144,13 +164,18 @@ def live(request: HttpRequest) -> HttpResponseBase:
 
 
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
-    """The page. What the last action said stands in its status line, where it moves nothing.
-
-    What completes the query line comes with a whole page only: a page that changes itself has it already.
-    """
+    """The page. What the last action said stands in its status line, where it moves nothing."""
     context |= {"said": [str(each) for each in notes.get_messages(request)], "messages": ()}
-    context["terms"] = [] if request.headers.get("HX-Request") else completing.terms(actor)
-    return render(request, "feedback/desk.html", context, status=status)
+    if context["bar"].total == 0:
+        context["idle"] = idle.idle(actor, context["bar"].views, zones.of(request))
+    context["editing"] = request.GET.get("edit", "")
+    return _apart(render(request, "feedback/desk.html", context, status=status))
+
+
+def _apart(response: HttpResponse) -> HttpResponse:
+    """Kept by browsers apart from what scripts are given at the same address: Back would show a piece as the page."""
+    patch_vary_headers(response, ("HX-Request", "Heddle-Part"))
+    return response
 
 
 def _refused(
@@ -173,5 +198,11 @@ def _desk_at(query: dict[str, str]) -> str:
 
 
 def _local(request: HttpRequest, field: str) -> str:
-    """The place on this server that a field of the form names, the desk for anything else."""
-    return local(request, request.POST.get(field, ""), otherwise="feedback:desk")
+    """The place on this server that a field of the form names, the desk for anything else.
+
+    Where scripts open reports beside a form, the browser's address is more recent than what the form says of it.
+    """
+    place = request.POST.get(field, "")
+    if field == "here" and (shown := urlsplit(request.headers.get("HX-Current-URL", ""))).path:
+        place = f"{shown.path}?{shown.query}"
+    return local(request, place, otherwise="feedback:desk")

@@ -13,9 +13,9 @@ from accounts.rights import require_admin
 from core import bodies, forms
 from core.actor import Actor
 from core.errors import DomainError
+from core.grammar import Field, spelled
 from feedback import labelling
 from feedback.presenting import href
-from feedback.querying.grammar import Field, spelled
 
 FIELDS = ("name", "description")
 
@@ -56,8 +56,9 @@ def _describe(actor: Actor, form: Mapping[str, str]) -> str:
 
 
 def _drop(actor: Actor, form: Mapping[str, str]) -> str:
-    labelling.drop(actor, form.get("label", ""))
-    return "The label is gone."
+    name = form.get("label", "")
+    labelling.drop(actor, name)
+    return f"The label {name} is gone."
 
 
 def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], str]) -> HttpResponse:

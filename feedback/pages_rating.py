@@ -21,7 +21,7 @@ from feedback.models import UserFeedback
 from feedback.presenting import RateForm, fitting, sentence
 from feedback.wire import FeedbackIn
 from threads import screens as thread_screens
-from threads.access import thread_for
+from threads.access import MessageStanding, Standing, thread_for
 from threads.models import Thread
 
 
@@ -31,10 +31,11 @@ def rate(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     """Rate an answer: a form under the message, or a page of its own without scripts."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.RATE)
-    capture.require_rateable(thread, index)
+    message = MessageStanding.of(Standing.of(thread), index)
+    capture.require_rateable(message)
     form = _form(actor, thread, index, request.GET.get("sentiment", ""))
     if request.method == "POST":
-        return _submitted(request, actor, thread, form)
+        return _submitted(request, actor, thread, message, form)
     if request.headers.get("HX-Request"):
         return render(request, "feedback/_form.html", {"form": form})
     return _message_page(request, actor, thread, form)
@@ -68,7 +69,9 @@ def _form(actor: Actor, thread: Thread, index: int, sentiment: str = "") -> Rate
     )
 
 
-def _submitted(request: HttpRequest, actor: Actor, thread: Thread, form: RateForm) -> HttpResponse:
+def _submitted(
+    request: HttpRequest, actor: Actor, thread: Thread, message: MessageStanding, form: RateForm
+) -> HttpResponse:
     sentiment = request.POST.get("sentiment", "")
     given = {
         "sentiment": sentiment,
@@ -78,7 +81,7 @@ def _submitted(request: HttpRequest, actor: Actor, thread: Thread, form: RateFor
     is_partial = bool(request.headers.get("HX-Request"))
     try:
         bodies.check_storable(given)
-        capture.submit(actor, thread, form.index, bodies.parse(FeedbackIn, given))
+        capture.submit(actor, message, bodies.parse(FeedbackIn, given))
     except InvalidRequest as problem:
         refused = _refused(form, given, problem)
         if is_partial:
@@ -124,8 +127,8 @@ def _message_page(
     template: str = "feedback/rate.html",
 ) -> HttpResponse:
     """The message with what is to be said of it, as a page of its own."""
-    start = thread_screens.stretch_start(thread, form.index)
-    turns = thread_screens.screen(actor, thread, between=(start, form.index)).turns()
+    shown = thread_screens.screen(actor, thread, between=thread_screens.stretch(thread, form.index))
+    turns = shown.turns()
     context = {
         "form": form,
         "thread_title": thread.title or "",

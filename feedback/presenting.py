@@ -53,6 +53,11 @@ def sentence(name: str, reason: str) -> str:
     return f"{said.capitalize()} {reason.removeprefix('String ')}."
 
 
+def outcomes() -> list[tuple[str, str, bool]]:
+    """How reports may be resolved: name, word, and which one a key takes. A duplicate says of what, elsewhere."""
+    return [(each.value, each.label, each == Outcome.NOTED) for each in Outcome if each != Outcome.DUPLICATE]
+
+
 class _Spelled(Sentimental):
     __slots__ = ()
 
@@ -71,6 +76,7 @@ class ReportRow(_Spelled):
     categories: tuple[str, ...]
     notes: str
     thread_title: str
+    org: str
     by: str
     created: datetime
     href: str
@@ -82,6 +88,8 @@ class ReportRow(_Spelled):
     is_snoozed: bool = False
     is_due: bool = False
     is_current: bool = False
+    has_left: bool = False
+    """It is open, but the query does not find it, or not on this page."""
 
     @property
     def categories_line(self) -> str:
@@ -91,7 +99,15 @@ class ReportRow(_Spelled):
     @property
     def is_read(self) -> bool:
         """Whether somebody has seen to it: such a row steps back."""
-        return self.resolved or self.is_snoozed or bool(self.owner and not self.is_mine)
+        return self.has_left or self.resolved or self.is_snoozed or bool(self.owner and not self.is_mine)
+
+
+@dataclass(frozen=True, slots=True)
+class PageBeside:
+    """The page after this one or before it; `on` is the same with its report open that is next to this page."""
+
+    href: str
+    on: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +132,16 @@ class Near(_Spelled):
     created: datetime
     href: str
     resolved: bool = False
+    is_alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two people at one report: who changed what, what stands there now, and what was typed here."""
+    """Two people at one report: who changed what, what a second press does, and both versions with their names."""
 
     who: str
-    theirs: str
-    mine: str
+    again: str = ""
+    sides: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -171,19 +188,20 @@ class ReportCard(_Spelled):
         return categories_line(self.categories)
 
     @property
+    def said(self) -> str:
+        """The rating in one line, as somebody read it: `Negative, slow: It took a minute`."""
+        rating = f"{self.word}, {self.categories_line}" if self.categories else self.word
+        return f"{rating}: {self.notes}" if self.notes else rating
+
+    @property
     def is_edited(self) -> bool:
         """Whether the submitter came back to it."""
         return self.modified is not None and self.modified != self.created
 
     @property
-    def outcomes(self) -> list[tuple[str, str, bool]]:
-        """How it may be resolved: name, word, and which one a key takes. A duplicate says of what, elsewhere."""
-        return [(each.value, each.label, each == Outcome.NOTED) for each in Outcome if each != Outcome.DUPLICATE]
-
-    @property
     def open_together(self) -> int:
-        """How many open reports one press resolves: this one and those like it."""
-        return (not self.resolved) + sum(not near.resolved for near in self.near)
+        """How many open reports one press resolves: this one and those whose likeness is hardly chance."""
+        return (not self.resolved) + sum(near.is_alike and not near.resolved for near in self.near)
 
     @property
     def outcome_word(self) -> str:
@@ -202,23 +220,31 @@ class ReportCard(_Spelled):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A place as a link: a view, a pane. `count` of None is not known; `is_own` may be changed by the reader."""
+    """A place as a link: a view, a pane. `count` of None is not known; what `is_aside` stands in a menu."""
 
     word: str
     href: str
     is_current: bool = False
     count: int | None = None
     is_shared: bool = False
+    is_aside: bool = False
     view_id: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One term of the query line as a link that takes it out; a wrong one says why."""
+    """One term of the query line with links that take it out, or back into the field; a wrong one says why.
+
+    Where something near was probably meant, `meant` is that term and `meant_href` the query with it.
+    """
 
     text: str
     href: str
+    edit_href: str
     reason: str = ""
+    meant: str = ""
+    meant_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +260,21 @@ class DeskBar:
     notes: tuple[str, ...] = ()
     total: int | None = None
     """How many reports match, counted up to a thousand; None where the query is not understood."""
+
+    @property
+    def top(self) -> str:
+        """The list from its newest report on."""
+        return href({"q": self.query})
+
+    @property
+    def strip(self) -> list[Choice]:
+        """The views that stand in line: those that say what there is to do, and the one that is looked at."""
+        return [view for view in self.views if view.is_current or not view.is_aside]
+
+    @property
+    def aside(self) -> list[Choice]:
+        """The other views, for a menu: however many are kept, the line stays short."""
+        return [view for view in self.views if view.is_aside and not view.is_current]
 
     @property
     def wrong(self) -> list[Token]:
@@ -259,7 +300,9 @@ def pane_of(query: Mapping[str, str]) -> str:
 def panes(query: Mapping[str, str]) -> tuple[Choice, ...]:
     """The panes as links that keep everything else."""
     current = pane_of(query)
-    return tuple(Choice(word, href({**query, "pane": name}), name == current) for name, word in _PANES.items())
+    return tuple(
+        Choice(word, href({**query, "pane": name}), name == current, name=name) for name, word in _PANES.items()
+    )
 
 
 def href(query: Mapping[str, str]) -> str:

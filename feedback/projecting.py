@@ -6,10 +6,12 @@ from typing import Any
 from django.db.models import QuerySet
 
 from core import ids
+from core.actor import Actor
 from core.errors import NotFound
 from core.prepared import Prepared
 from feedback.models import Reply, UserFeedback
 from feedback.wire import FullFeedbackOut, ReplyOut, ToldFeedbackOut, UserFeedbackOut
+from threads.access import Standing
 
 GONE = "The submitter took this report back."
 """What is said of a report that was there a moment ago."""
@@ -54,6 +56,39 @@ def user_record(pk: int) -> UserFeedbackOut:
     """A report as its submitter sees it."""
     [values] = _USER.rows(pk)
     return UserFeedbackOut.trusted(_fields(UserFeedbackOut, values))
+
+
+def submitted_record(report: UserFeedback, thread: Standing, actor: Actor) -> UserFeedbackOut:
+    """The same of what this actor has just stored about a message of this thread, without asking the database."""
+    values = _values(report, USER_COLUMNS, *_names(thread.key, thread.org_key, actor.email))
+    return UserFeedbackOut.trusted(_fields(UserFeedbackOut, values))
+
+
+def triaged_record(report: UserFeedback, actor: Actor) -> FullFeedbackOut:
+    """A report as admins see it, that this actor has just locked and stored, with its `TRIAGED_BESIDE`.
+
+    The names that stand there never change. Who resolved it does, while one waits for the lock, so that somebody else's
+    name is asked for.
+    """
+    if report.resolved_by_id not in (None, actor.user_id):
+        return full_record_of(report.pk)
+    resolved_by = ("resolved_by__email", None if report.resolved_by_id is None else actor.email)
+    values = _values(report, FULL_COLUMNS, *_names(*report.beside), resolved_by)  # type: ignore[attr-defined]
+    return full_record(values)
+
+
+TRIAGED_BESIDE = ("thread__key", "org__key", "created_by__email")
+
+
+def _names(thread: str, org: str, submitter: str) -> tuple[tuple[str, str], ...]:
+    """Only its submitter changes a report."""
+    people = (("created_by__email", submitter), ("modified_by__email", submitter))
+    return ("thread__key", thread), ("org__key", org), *people
+
+
+def _values(report: UserFeedback, columns: Sequence[str], *named: tuple[str, Any]) -> list[Any]:
+    known = dict(named)
+    return [known[column] if column in known else getattr(report, column) for column in columns]
 
 
 def user_records(rows: QuerySet[UserFeedback]) -> list[UserFeedbackOut]:

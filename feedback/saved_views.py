@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
-from feedback.models import SavedView
+from feedback.models import SavedView, UserFeedback
 from feedback.querying import matching, parse
 
 COUNTED = 1_000
@@ -19,20 +19,24 @@ MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """A view that everybody has."""
+    """A view that everybody has; `word` is what its reports are, `nothing` what it says without any."""
 
     name: str
     query: str
+    word: str
+    nothing: str
     is_work: bool = True
     """Whether its count says how much is left to do; the page counts no other one."""
 
 
 BUILT_IN = (
-    BuiltIn("Unclaimed", "is:unclaimed"),
-    BuiltIn("For me", "is:open owner:me"),
-    BuiltIn("Negative", "is:open sentiment:negative"),
-    BuiltIn("Due", "is:due"),
-    BuiltIn("Resolved this week", "is:resolved resolved:<7d", is_work=False),
+    BuiltIn("Unclaimed", "is:unclaimed", "unclaimed", "Nothing is unclaimed."),
+    BuiltIn("For me", "is:open owner:me", "yours", "Nothing open is yours."),
+    BuiltIn("Negative", "is:open sentiment:negative", "negative", "Nothing open is negative."),
+    BuiltIn("Due", "is:due", "due", "Nothing is due."),
+    BuiltIn(
+        "Resolved this week", "is:resolved resolved:<7d", "resolved", "Nothing was resolved this week.", is_work=False
+    ),
 )
 DEFAULT = BUILT_IN[0]
 
@@ -79,9 +83,12 @@ def drop(actor: Actor, view_id: str) -> None:
 def count(actor: Actor, query: str) -> int | None:
     """How many reports a query matches, counted up to a thousand; None where it has a problem."""
     parsed = parse(query)
-    if parsed.problems:
-        return None
-    return matching(actor, parsed).order_by()[:COUNTED].count()
+    return None if parsed.problems else counted(matching(actor, parsed))
+
+
+def counted(rows: QuerySet[UserFeedback]) -> int:
+    """How many reports these are, counted up to a thousand."""
+    return rows.order_by()[:COUNTED].count()
 
 
 def _own(actor: Actor, view_id: str) -> SavedView:

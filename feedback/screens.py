@@ -1,10 +1,11 @@
 """What the desk shows: rows, the open report, ratings beside messages, as the view models of `feedback.presenting`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.rights import Right
@@ -14,18 +15,47 @@ from core.prepared import Prepared, Row
 from feedback import desk_records, historytelling, leasing, projecting, versions
 from feedback.deciding import labels_of
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
-from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, href
+from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
+from feedback.querying import Query
 from threads.access import may
 from threads.models import Thread
 from threads.presenting import Mark, Told
 
 
+def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[Token, ...]:
+    """The terms of a query line, each with the links to the query without it; `kept` stands in them as well.
+
+    A report that is open stays open while a term is looked into.
+    """
+    open_item = {"item": item, "pane": "list"} if item else {}
+    return tuple(
+        Token(
+            term.text,
+            href({**kept, "q": query.without(place).text}),
+            href({**kept, **open_item, "q": query.without(place).text, "edit": term.text}),
+            term.reason,
+            term.meant,
+            href({**kept, "q": query.with_meant(place).text}) if term.meant else "",
+        )
+        for place, term in enumerate(query.terms)
+    )
+
+
 def rows_of(actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], current: str) -> list[ReportRow]:
-    """Reports as rows of the desk, in two queries; each links to itself with the query kept."""
-    held = leasing.holders(actor, row_ids)
+    """Reports as rows of the desk, in two queries; each links to itself with the query kept.
+
+    The report that is open keeps its place among them, whether or not the query still finds it: what was done to it
+    must not take away where the reader is.
+    """
+    wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
+    found = list(UserFeedback.objects.filter(wanted).order_by("-id").values_list(*_ROW_COLUMNS))
+    held = leasing.holders(actor, [pk for pk, *_ in found])
     now = timezone.now()
-    found = UserFeedback.objects.filter(pk__in=row_ids).order_by("-id").values_list(*_ROW_COLUMNS)
-    return [_row(actor, now, values, query, current, held) for values in found]
+    rows = [_row(actor, now, values, query, current, held) for values in found]
+    return [
+        replace(row, has_left=pk not in row_ids) if row.is_current else row
+        for row, (pk, *_) in zip(rows, found, strict=True)
+    ]
 
 
 _ROW_COLUMNS = (
@@ -35,6 +65,7 @@ _ROW_COLUMNS = (
     "categories",
     "notes",
     "thread__title",
+    "org__slug",
     "created_by__name",
     "created_by__email",
     "created",
@@ -51,8 +82,8 @@ _ROW_COLUMNS = (
 def _row(
     actor: Actor, now: datetime, values: Sequence[Any], query: Mapping[str, str], current: str, held: Mapping[int, str]
 ) -> ReportRow:
-    (pk, key, sentiment, categories, notes, title, name, email, created, resolved, label) = values[:11]
-    owner_id, owner_name, owner_email, until, until_again = values[11:]
+    (pk, key, sentiment, categories, notes, title, org, name, email, created, resolved, label) = values[:12]
+    owner_id, owner_name, owner_email, until, until_again = values[12:]
     feedback_id = ids.FEEDBACK + key
     return ReportRow(
         feedback_id=feedback_id,
@@ -60,6 +91,7 @@ def _row(
         categories=tuple(categories),
         notes=notes or "",
         thread_title=title or "",
+        org=org,
         by=name or email.partition("@")[0],
         created=created,
         href=href({**query, "item": feedback_id}),
@@ -189,3 +221,15 @@ def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> dict[int, tuple[in
         negative=Count("pk", filter=Q(sentiment="negative")), positive=Count("pk", filter=Q(sentiment="positive"))
     )
     return {row["thread"]: (row["negative"], row["positive"]) for row in counted}
+
+
+def threads_rated(actor: Actor, sentiment: str) -> Q:
+    """Threads with such a rating, or with any for an empty sentiment: one's own, for admins everybody's.
+
+    The few of one person lead to their threads. Those of everybody are many, so a page of the list is found soon on the
+    walk down the newest threads, which asks each of them.
+    """
+    rows = UserFeedback.objects.filter(sentiment=sentiment) if sentiment else UserFeedback.objects.all()
+    if actor.is_admin:
+        return Q(Exists(rows.filter(thread=OuterRef("pk"))))
+    return Q(pk__in=rows.filter(created_by=actor.user_id).values("thread"))

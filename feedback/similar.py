@@ -37,7 +37,12 @@ def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[Simil
     worth.sort(key=lambda pair: (pair[0].org != one.org, pair[0].resolved, -pair[1].score, -pair[0].pk))
     records = projecting.full_records([other.pk for other, _ in worth[:limit]])
     return [
-        SimilarReportOut(**records[other.pk].model_dump(), reasons=common.reasons, score=round(common.score, 2))
+        SimilarReportOut(
+            **records[other.pk].model_dump(),
+            reasons=common.reasons,
+            score=round(common.score, 2),
+            is_alike=common.is_alike,
+        )
         for other, common in worth[:limit]
         if other.pk in records
     ]

@@ -19,6 +19,7 @@ from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from feedback import labelling, projecting, versions, webhooks
 from feedback.deciding import (
     AGAIN,
+    ANSWERS,
     BESIDE_COLUMNS,
     REPLY_COLUMNS,
     REPORT_COLUMNS,
@@ -44,7 +45,10 @@ _TRIAGE = PreparedRow(lambda pk: Triage.objects.filter(pk=pk), Triage, int)
 _REPLY = PreparedRow(lambda pk: Reply.objects.filter(pk=pk), Reply, int)
 # No admin's verb changes a key, so rows that name the report, a lease for one, need not wait for it.
 _LOCKED = PreparedRow(
-    lambda key: UserFeedback.objects.select_for_update(no_key=True).filter(key=key), UserFeedback, str
+    lambda key: UserFeedback.objects.select_for_update(of=("self",), no_key=True).filter(key=key),
+    UserFeedback,
+    str,
+    beside=projecting.TRIAGED_BESIDE,
 )
 
 
@@ -66,7 +70,7 @@ def update(actor: Actor, feedback_id: str, body: TriageIn, *, expected: str | No
     With `expected`, a version that is no longer the report's is refused as `Stale`.
     """
     report, _ = act(actor, feedback_id, (UPDATE, body), expected=expected)
-    return read(report)
+    return projecting.triaged_record(report, actor)
 
 
 def act(
@@ -89,9 +93,8 @@ def act(
         for verb, body in steps:
             subject = subject_of(report, verb)
             decision = verb.decide(actor, subject, body)
-            versions.require_unseen(
-                report, seen, [column for column, now in decision.items() if subject[column] != now]
-            )
+            written = [column for column, now in decision.items() if subject[column] != now]
+            versions.require_unseen(actor, report, seen, written, is_of_words=verb.name in ANSWERS)
             changed |= apply(actor, subject, verb.name, decision, action=action) is not None
         if changed:
             transaction.on_commit(lambda: notices.publish(NOTICE))

@@ -1,37 +1,40 @@
 """Taking back what one click did, to one report or to thousands, and saying honestly what could not be taken back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
-from feedback import projecting, triage
-from feedback.deciding import AGAIN, REPLY_COLUMNS, RETRACT, Decision, Subject, read_back, spelled
+from feedback import labelling, projecting, triage
+from feedback.deciding import AGAIN, REPLY_COLUMNS, RETRACT, Decision, Subject, labels_of, read_back, spelled
 from feedback.models import TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
 """How long an action can be taken back."""
-_DONE_WORDS = {
-    "label": "Labelled",
-    "note": "Noted on",
-    "own": "Handed over",
-    "take": "Took",
-    "let go": "Let go of",
-    "resolve": "Resolved",
-    "reopen": "Reopened",
-    "duplicate": "Marked as duplicate:",
-    "snooze": "Snoozed",
-    "wake": "Woke",
-    "reply": "Answered",
-    "update": "Changed",
-    "undo": "Taken back:",
+_DEEDS = {
+    "label": ("Labelled {it} {labels}", "label {labels} on {it}"),
+    "new label": ("New label {labels} on {it}", "new label {labels} on {it}"),
+    "unlabel": ("Took {labels} off {it}", "taking {labels} off {it}"),
+    "note": ("Noted on {it}", "note on {it}"),
+    "own": ("Handed over {it}", "handover of {it}"),
+    "take": ("Took {it}", "taking of {it}"),
+    "let go": ("Let go of {it}", "letting go of {it}"),
+    "resolve": ("Resolved {it}", "resolution of {it}"),
+    "reopen": ("Reopened {it}", "reopening of {it}"),
+    "duplicate": ("Marked as duplicate: {it}", "duplicate mark of {it}"),
+    "snooze": ("Snoozed {it}", "snooze of {it}"),
+    "wake": ("Woke {it}", "waking of {it}"),
+    "reply": ("Answered {it}", "answer to {it}"),
+    "update": ("Changed {it}", "change of {it}"),
 }
+"""What was done, and the same as a thing that is taken back."""
 _WHOLE = frozenset({"resolved", *REPLY_COLUMNS})
 """What stays of these is one with all else that its verb wrote."""
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
@@ -46,6 +49,8 @@ class LastAction:
     report_count: int
     subject: str
     at: datetime
+    labels: str = ""
+    """Those that it put on or took off, where that is what it did."""
 
     @property
     def until(self) -> datetime:
@@ -60,11 +65,19 @@ class LastAction:
     @property
     def words(self) -> str:
         """What was done, for people: `Resolved “Called me Sophia”`, `Resolved 9 reports`."""
-        done = _DONE_WORDS.get(self.deed, "Changed")
+        return _DEEDS[self.deed][0].format(it=self._it, labels=self.labels)
+
+    @property
+    def noun(self) -> str:
+        """The same as a thing: `resolution of “Called me Sophia”`."""
+        return _DEEDS[self.deed][1].format(it=self._it, labels=self.labels)
+
+    @property
+    def _it(self) -> str:
         if self.report_count > 1:
-            return f"{done} {self.report_count} reports"
+            return f"{self.report_count} reports"
         said = self.subject if len(self.subject) <= 60 else f"{self.subject[:59].rstrip()}…"
-        return f"{done} \u201c{said}\u201d" if said else f"{done} a report without words"
+        return f"\u201c{said}\u201d" if said else "a report without words"
 
     @property
     def minutes(self) -> int:
@@ -83,18 +96,46 @@ def last_action(actor: Actor) -> LastAction | None:
         .order_by("-id")
         .first()
     )
-    if found is None:
-        return None
-    count = TriageChange.objects.filter(action=found.action).values("feedback").distinct().count()
-    return LastAction(found.action, _deed(found), count, found.feedback.notes or "", found.at)
+    return None if found is None else _told(found)
 
 
-def _deed(change: TriageChange) -> str:
-    """The verb of a change, and for an owner who: oneself, nobody, or somebody else."""
+def noun_of(action: str) -> str:
+    """An action as a thing that is taken back: `snooze of “Used words”`."""
+    last = changes_of(action).last()
+    return "what was done to a report that is gone" if last is None else _told(last).noun
+
+
+def _told(change: TriageChange) -> LastAction:
+    """The action of which this is the last change. It speaks for all that the action did."""
+    of = TriageChange.objects.filter(action=change.action).aggregate(
+        began=Min("at"), reports=Count("feedback", distinct=True)
+    )
+    deed, labels = _deed(change, of["began"])
+    return LastAction(change.action, deed, of["reports"], change.feedback.notes or "", change.at, labels)
+
+
+def _deed(change: TriageChange, began: datetime) -> tuple[str, str]:
+    """The verb of a change with the labels that it is about; for an owner who: oneself, nobody, or somebody else."""
+    if change.verb == "label":
+        return _labelled(change, began)
     if change.verb != "own":
-        return change.verb
+        return change.verb, ""
     owner = change.after.get("owner_id")
-    return "take" if owner == change.actor_id else "own" if owner else "let go"
+    return ("take" if owner == change.actor_id else "own" if owner else "let go"), ""
+
+
+def _labelled(change: TriageChange, began: datetime) -> tuple[str, str]:
+    added = _less(change.after, change.before)
+    if not added:
+        return "unlabel", ", ".join(_less(change.before, change.after))
+    is_new = len(labelling.made_since(added, began)) == len(added)
+    return ("new label" if is_new else "label"), ", ".join(added)
+
+
+def _less(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The labels of one side of a change that the other has not."""
+    held = {name.casefold() for name in labels_of(other.get("admin_label"))}
+    return [name for name in labels_of(one.get("admin_label")) if name.casefold() not in held]
 
 
 def only_report(action: str) -> str | None:
@@ -140,6 +181,9 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
         decision["duplicate_of_id"] = None
         stay.append("duplicate_of_id")
     triage.apply(actor, subject, "undo", decision, action=action, undoes=change.action)
+    if labels := _less(change.after, change.before):
+        began = changes_of(change.action).values_list("at", flat=True)[0]
+        labelling.forget(labels, by=change.actor_id, since=began)
     return [column for column in stay if column not in _HISTORY_ONLY]
 
 

@@ -14,6 +14,7 @@ urlpatterns = [
     path("feedback/insight/", insight.insight, name="insight"),
     path("feedback/export/", pages_export.export, name="export"),
     path("feedback/live/", pages_desk.live, name="live"),
+    path("feedback/terms/", pages_desk.terms, name="terms"),
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),
     path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),

@@ -1,8 +1,9 @@
 """Two people at one report: its version, and what changed since somebody looked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.actor import Actor
 from core.errors import InvalidRequest, Stale
 from feedback.models import TriageChange, UserFeedback
 
@@ -48,14 +49,33 @@ def require(report: UserFeedback, expected: str | None) -> None:
         raise Stale("This report was changed since that version.")
 
 
-def require_unseen(report: UserFeedback, seen: str | None, columns: Iterable[str]) -> None:
-    """Refuse as `Stale` when one of these columns was changed since the version somebody decided by."""
+class Overtaken(Stale):
+    """Somebody was quicker: the `change` that was not seen, None where the submitter said something else."""
+
+    def __init__(self, message: str, *, columns: Sequence[str], change: TriageChange | None = None) -> None:
+        super().__init__(message, columns=columns)
+        self.change = change
+
+
+def require_unseen(
+    actor: Actor, report: UserFeedback, seen: str | None, columns: Iterable[str], *, is_of_words: bool
+) -> None:
+    """Refuse as `Overtaken` when one of these columns was changed since the version somebody decided by.
+
+    Or, with `is_of_words`, what the submitter says: it is what was decided about.
+    """
     if not seen:
         return
+    version = Version.read(seen)
+    if is_of_words and moment(report) != version.modified:
+        raise Overtaken("The submitter changed the words while you read.", columns=["notes"])
     written = set(columns)
-    for change in changes_since(report, Version.read(seen)):
+    for change in changes_since(report, version):
         if both := sorted(written.intersection(change.after)):
-            raise Stale(f"{change.actor.display_name} changed this report meanwhile.", columns=both)
+            is_own = change.actor_id == actor.user_id
+            who = f"{change.actor.display_name} changed this report meanwhile."
+            said = "You changed this in another window." if is_own else who
+            raise Overtaken(said, columns=both, change=change)
 
 
 def changes_since(report: UserFeedback, version: Version) -> list[TriageChange]:

@@ -19,7 +19,7 @@ class FeedbackIn(Body):
     """A rating. Categories are a set; blank notes are none; each category fits the sentiment."""
 
     sentiment: Annotated[Sentiment, Field(strict=False)]
-    categories: list[Annotated[Category, Field(strict=False)]] = []
+    categories: Annotated[list[Annotated[Category, Field(strict=False)]], Field(max_length=100)] = []
     notes: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
 
     @model_validator(mode="after")

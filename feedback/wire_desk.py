@@ -8,6 +8,9 @@ from pydantic import Field, StringConstraints
 from core.wire import Patch, Wire
 from feedback.wire import FullFeedbackOut
 
+MOST_TICKED = 5_000
+"""More reports than these are named by a query."""
+
 
 class ExportedOut(FullFeedbackOut):
     """A report with all that admins keep beside it, as it goes into a file."""
@@ -59,7 +62,7 @@ class ActedOut(Wire):
 class BulkIn(ActIn):
     """One verb for many reports: those named, or all that match a query."""
 
-    feedback_ids: list[str] | None = None
+    feedback_ids: Annotated[list[str], Field(max_length=MOST_TICKED)] | None = None
     query: str | None = None
 
 

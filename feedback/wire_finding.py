@@ -5,10 +5,11 @@ from feedback.wire import FullFeedbackOut
 
 
 class SimilarReportOut(FullFeedbackOut):
-    """A report that is like another one, and why."""
+    """A report that is like another one, and why; `is_alike` where one answer fits both, and it is hardly chance."""
 
     reasons: tuple[str, ...]
     score: float
+    is_alike: bool
 
 
 class QueryValueOut(Wire):

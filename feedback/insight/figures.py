@@ -11,17 +11,18 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from accounts.rights import require_admin
+from core import grammar, moments
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import InvalidRequest
+from core.grammar import All, Either, Field, Node, Not
 from feedback import digesting
 from feedback.insight import counting, tallying
 from feedback.insight.counting import Named, Verdicts
 from feedback.insight.period import Period, Span, edges, term
 from feedback.insight.tallying import Tallied
 from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, RangeOut, SpanOut, ToolFiguresOut
-from feedback.querying import Query, grammar, matching, moments, parse
-from feedback.querying.grammar import All, Either, Field, Node, Not
+from feedback.querying import Query, matching, parse
 
 EVERYTHING = parse("")
 MOST_NAMES = 20

@@ -15,8 +15,9 @@ from feedback.insight.figures import figures
 from feedback.insight.period import ALL, DEFAULT, Period, period_of
 from feedback.insight.plotting import Cell
 from feedback.insight.wire import InsightOut
-from feedback.presenting import Choice, Token, href
-from feedback.querying import Query, parse, remarks
+from feedback.presenting import Choice, href
+from feedback.querying import parse, remarks
+from feedback.screens import tokens_of
 
 KEYS = ("q", "since", "until", "tz")
 PERIODS = {"7d": "7 days", DEFAULT: "30 days", "90d": "90 days", "365d": "A year", ALL: "All"}
@@ -33,24 +34,19 @@ def insight(request: HttpRequest) -> HttpResponse:
     if added := request.GET.get("add", "").strip():
         return redirect(reverse("feedback:insight") + href({**asked, "q": query.with_term(added).text}))
     period = period_of(asked.get("since"), asked.get("until"), asked.get("tz") or zones.of(request), timezone.now())
-    context = {"asked": asked, "query": query.text, "tokens": _tokens(query, asked), "period": period}
+    context = {"asked": asked, "query": query.text, "tokens": tokens_of(query, asked), "period": period}
+    context |= {"editing": request.GET.get("edit", ""), "is_wrong": bool(query.problems)}
     context |= {"choices": _choices(asked), "chosen": _chosen(asked, period), "place": _place(period)}
     if not query.problems:
         found = figures(actor, query, period)
         context |= {"found": found, "sums": _sums(found), "notes": remarks(actor, query)}
+        context["export"] = reverse("feedback:export") + href({"q": found.reports.query})
         context["plots"] = plotting.plots(found, _desk) if found.reports.count else []
     return render(request, "feedback/insight.html", context)
 
 
 def _desk(query: str) -> str:
     return reverse("feedback:desk") + href({"q": query})
-
-
-def _tokens(query: Query, asked: dict[str, str]) -> list[Token]:
-    return [
-        Token(term.text, href({**asked, "q": query.without(place).text}), term.reason)
-        for place, term in enumerate(query.terms)
-    ]
 
 
 def _choices(asked: dict[str, str]) -> list[Choice]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from core import zones
+from core import moments, zones
 from core.errors import InvalidRequest
-from feedback.querying import moments
 
 DEFAULT = "30d"
 ALL = "all"

@@ -12,6 +12,8 @@ from feedback.presenting import category_word
 Link = Callable[[str], str]
 WIDTH, HEIGHT = 1200, 240
 _MARKS = 5
+_ALL_MARKED = 7
+"""So many columns have a word each, on a phone too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Picture:
     axis: str
     side: tuple[str, ...]
     foot: tuple[str, ...]
+    is_by_column: bool = False
+    """Whether each word of `foot` is the column's in its place, nothing where it has none; else they stand evenly."""
     width: int = WIDTH
     height: int = HEIGHT
 
@@ -123,7 +127,8 @@ def _over_time(found: InsightOut, link: Link) -> Plot:
             _rules((0, HEIGHT / 4, HEIGHT * 3 / 4, HEIGHT)),
             _rules((middle,)),
             side,
-            tuple(telling.day(spans[place].first, today=today) for place in _marks(len(spans))),
+            _under([telling.day(each.first, today=today) for each in spans]),
+            is_by_column=True,
         ),
     )
 
@@ -154,6 +159,8 @@ def _by_tool(found: InsightOut, link: Link) -> Plot:
 
 
 def _by_model(found: InsightOut, link: Link) -> Plot:
+    unnamed = 0 if found.models_left_out else found.reports.count - sum(each.total for each in found.by_model)
+    without = f"{many(unnamed)} report{'' if unnamed == 1 else 's'} without a profile." if unnamed > 0 else ""
     return Plot(
         title="By model profile",
         finding=telling.by_model(found),
@@ -165,7 +172,7 @@ def _by_model(found: InsightOut, link: Link) -> Plot:
             is_whole=True,
         ),
         is_code=True,
-        rest=_left_out(found.models_left_out, "profile"),
+        rest=_left_out(found.models_left_out, "profile") or without,
     )
 
 
@@ -260,11 +267,12 @@ def _rules(heights: Sequence[float]) -> str:
     return "".join(f"M0 {height:g}h{WIDTH}" for height in heights)
 
 
-def _marks(length: int) -> list[int]:
-    """Places along an axis that stand apart evenly, first and last among them."""
-    if length <= _MARKS:
-        return list(range(length))
-    return [round(place * (length - 1) / (_MARKS - 1)) for place in range(_MARKS)]
+def _under(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of columns, of so many that they have room; first and last among them."""
+    if len(words) <= _ALL_MARKED:
+        return tuple(words)
+    marked = {round(place * (len(words) - 1) / (_MARKS - 1)) for place in range(_MARKS)}
+    return tuple(word if place in marked else "" for place, word in enumerate(words))
 
 
 def _range(each: RangeOut) -> str:

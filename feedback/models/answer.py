@@ -34,7 +34,10 @@ class RatedTool(models.Model):
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["feedback", "tool_name"], name="rated_tool_once")]
-        indexes: ClassVar = [models.Index(fields=["tool_name", "-feedback"], name="rated_tool_of")]
+        indexes: ClassVar = [
+            models.Index(fields=["tool_name", "-feedback"], name="rated_tool_of"),
+            models.Index(fields=["tool_name", "-feedback"], condition=models.Q(failed=True), name="rated_tool_failed"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.tool_name} in {self.feedback_id}"

@@ -25,8 +25,11 @@ class Triage(models.Model):
     class Meta:
         indexes: ClassVar = [
             models.Index(fields=["owner", "-feedback"], condition=models.Q(owner__isnull=False), name="triage_owner"),
+            # With its report, so that what is due is counted and collected without a look at any row.
             models.Index(
-                fields=["snoozed_until"], condition=models.Q(snoozed_until__isnull=False), name="triage_snoozed"
+                fields=["snoozed_until", "feedback"],
+                condition=models.Q(snoozed_until__isnull=False),
+                name="triage_snoozed",
             ),
             models.Index(
                 fields=["feedback"], condition=models.Q(snoozed_until_again=True), name="triage_snoozed_again"
@@ -41,10 +44,10 @@ class Triage(models.Model):
 
 
 class TriageChange(models.Model):
-    """One thing that an admin did to a report: who, when, what was before and after. Never changed, never deleted.
+    """One thing that an admin did to a report: who, when, what was before and after. Never changed.
 
-    Everything that one click did carries one `action`, be it one report or thousands; an undo is an action too and
-    names the one that it takes back.
+    It goes with a report that its submitter takes back. Everything that one click did carries one `action`, be it one
+    report or thousands; an undo is an action too and names the one that it takes back.
     """
 
     feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="changes")
@@ -101,13 +104,14 @@ class Labelled(models.Model):
 
 
 class Lease(models.Model):
-    """Who has a report open, until when. It tells others, and never keeps anybody from saving."""
+    """That somebody has a report open, until when; of several the first is told. It never keeps anybody from saving."""
 
-    feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="lease")
+    feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="leases", db_index=False)
     holder = models.ForeignKey(User, models.CASCADE, related_name="+")
     until = models.DateTimeField()
 
     class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["feedback", "holder"], name="lease_once")]
         indexes: ClassVar = [models.Index(fields=["until"], name="lease_until")]
 
     def __str__(self) -> str:

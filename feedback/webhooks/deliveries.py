@@ -13,17 +13,15 @@ from feedback.webhooks import outbox
 from feedback.webhooks.events import TEST, TestData, ToldTest
 from feedback.webhooks.wire import AttemptOut, DeliveryOut, DeliveryPageOut
 
+_PLACES = paging.Places("deliveries")
 State = WebhookDelivery.State
 
 
 def listed(endpoint: WebhookEndpoint, *, limit: int, page_token: str | None) -> DeliveryPageOut:
     """One page of an endpoint's log, newest first."""
-    rows = WebhookDelivery.objects.filter(endpoint=endpoint).defer("body").prefetch_related("attempts").order_by("-pk")
-    if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
-    found = list(rows[: limit + 1])
-    token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
-    return DeliveryPageOut(items=[out(each) for each in found[:limit]], next_token=token)
+    rows = WebhookDelivery.objects.filter(endpoint=endpoint).defer("body").prefetch_related("attempts")
+    found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token)
+    return DeliveryPageOut(items=[out(each) for each in found], next_token=next_token)
 
 
 def delivery_for(endpoint: WebhookEndpoint, delivery_id: str) -> WebhookDelivery:

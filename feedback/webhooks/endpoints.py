@@ -20,6 +20,7 @@ from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookOut, WebhookPageOut, WebhookPatch, WebhookSecretOut
 
 MOST = 20
+PLACES = paging.Places("webhooks")
 """Endpoints of one person."""
 
 
@@ -39,12 +40,8 @@ def endpoint_for(actor: Actor, webhook_id: str) -> WebhookEndpoint:
 
 def listed(actor: Actor, *, limit: int, page_token: str | None) -> WebhookPageOut:
     """One page, newest first."""
-    rows = visible_to(actor).order_by("-pk")
-    if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
-    found = list(rows[: limit + 1])
-    token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
-    return WebhookPageOut(items=[out(each) for each in found[:limit]], next_token=token)
+    found, next_token = PLACES.page(visible_to(actor), limit=limit, page_token=page_token)
+    return WebhookPageOut(items=[out(each) for each in found], next_token=next_token)
 
 
 def org_named(org_id: str) -> int:

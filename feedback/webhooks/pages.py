@@ -61,15 +61,11 @@ def _org(request: HttpRequest, org_id: str) -> int | None:
 def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | None = None) -> HttpResponse:
     actor = page_actor(request)
     orgs = _orgs(actor)
-    found = endpoints.visible_to(actor).order_by("-pk")
-    after = request.GET.get("after")
-    if after:
-        found = found.filter(pk__lt=paging.decode(after, int)[0])
-    rows = list(found[: PAGE + 1])
-    token = paging.encode(rows[PAGE - 1].pk) if len(rows) > PAGE else None
+    visible = endpoints.visible_to(actor)
+    rows, token = endpoints.PLACES.page(visible, limit=PAGE, page_token=request.GET.get("after"))
     audience = audience_in(actor, orgs[0].pk if orgs else None)
     context = {
-        "endpoints": rows[:PAGE],
+        "endpoints": rows,
         "next_url": paging.next_url(request.GET, token),
         "orgs": orgs,
         "may_make": audience is not None,
