@@ -22,10 +22,12 @@ from catalogue.wire_calls import (
     ValidatedOut,
     ValidateIn,
 )
-from core.api import data, describe, record
+from core.api import Endpoint, data, describe, record
 
 
 class Validate(ToolEndpoint):
+    reads = Endpoint.reads | {"POST"}
+
     @describe(takes=ValidateIn, gives=ValidatedOut, summary="Check the arguments of a call")
     def post(self, request: Request, qualified_name: str) -> HttpResponse:
         tool = self.tool()
@@ -33,6 +35,8 @@ class Validate(ToolEndpoint):
 
 
 class BuildInput(ToolEndpoint):
+    reads = Endpoint.reads | {"POST"}
+
     @describe(takes=BuildInputIn, gives=InputOut, summary="Positional and named arguments as one object")
     def post(self, request: Request, qualified_name: str) -> HttpResponse:
         tool, body = self.tool(), self.parse(BuildInputIn)
@@ -53,6 +57,8 @@ class OneCall(CatalogueEndpoint):
 
 
 class JudgeResult(CatalogueEndpoint):
+    reads = Endpoint.reads | {"POST"}
+
     @describe(takes=JudgeIn, gives=JudgedOut, summary="Check a CTP result at one of three levels")
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(JudgeIn)
@@ -61,6 +67,8 @@ class JudgeResult(CatalogueEndpoint):
 
 
 class ConvertResult(CatalogueEndpoint):
+    reads = Endpoint.reads | {"POST"}
+
     @describe(takes=ConvertIn, gives=ConvertedOut, summary="Convert a result from one dialect to another")
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(ConvertIn)

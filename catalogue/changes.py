@@ -33,7 +33,7 @@ def changes(old: ToolVersion, new: ToolVersion) -> list[Change]:
     found = [*_fields("", old.input_schema, new.input_schema, is_input=True)]
     found += _output(old.output_schema, new.output_schema)
     if old.description != new.description:
-        found.append(Change("", "description"))
+        found.append(Change("", "description changed"))
     if old.idempotent != new.idempotent:
         found.append(Change("", f"idempotent: {_told(old.idempotent)} to {_told(new.idempotent)}"))
     for key, word in _HINTS.items():
@@ -44,13 +44,13 @@ def changes(old: ToolVersion, new: ToolVersion) -> list[Change]:
         [name for name in row.param_order if name in other.param_order] for row, other in ((old, new), (new, old))
     )
     if before != after:
-        found.append(Change("", "order of its parameters"))
+        found.append(Change("", "order of its parameters changed"))
     if old.category != new.category:
-        found.append(Change("", "category"))
+        found.append(Change("", "category changed"))
     if old.declared_version != new.declared_version:
         found.append(Change("", f"declared version: {_told(old.declared_version)} to {_told(new.declared_version)}"))
     if not found:
-        found.append(Change("", "something that only its schema's text shows"))
+        found.append(Change("", "something changed that only its schema's text shows"))
     return sorted(found, key=lambda change: not change.is_breaking)[:MAX_CHANGES]
 
 
@@ -96,7 +96,7 @@ def _field(where: str, old: Row, new: Row, is_input: bool) -> Iterator[Change]:
     if old.default != new.default:
         yield Change(where, f"default from {old.default or 'none'} to {new.default or 'none'}")
     if old.meaning != new.meaning:
-        yield Change(where, "description")
+        yield Change(where, "description changed")
 
 
 def _told(value: object) -> str:

@@ -67,7 +67,9 @@ def _tools(value: Any) -> list[Any]:
     if isinstance(value, dict):
         found = next((value[key] for key in _LISTS if isinstance(value.get(key), list)), None)
         return [value] if found is None else found
-    return list(value)
+    if not isinstance(value, list):
+        raise InvalidRequest("text: must be a JSON object or list")
+    return value
 
 
 def _is_manifest(value: JsonObject) -> bool:

@@ -1,6 +1,7 @@
-"""How servers and tools are named, and how a qualified name is read (catalogue 1.1, 1.2)."""
+"""How servers, tools and worlds are named, and how a qualified name is read (catalogue 1.1, 1.2, 3.8)."""
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 MAX_SERVER = 64
@@ -33,6 +34,15 @@ def read(qualified_name: str) -> QualifiedName | None:
     """A name in any spelling of 1.1, or None: `<server>__<name>` split at its first `__`, `<server>:<name>` (C14)."""
     found = re.fullmatch(r"([a-z0-9_-]+?)(?:__|:)(.+)", qualified_name, re.DOTALL)
     return QualifiedName(fold(found[1]), found[2]) if found and is_server(found[1]) else None
+
+
+def world_title(name: str, mode: str, seed: int, servers: Iterable[str]) -> str:
+    """What a world is called where it is shown: its name, or else what tells it from the others of its org."""
+    if name:
+        return name
+    kind, known = f"{mode.replace('_', ' ').capitalize()} world", sorted(set(servers))
+    of = ", ".join(known[:2]) + (f" and {len(known) - 2} more" if len(known) > 2 else "")
+    return f"{kind} of {of}, seed {seed}" if of else f"{kind}, seed {seed}"
 
 
 def is_server(name: str) -> bool:

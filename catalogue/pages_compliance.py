@@ -11,13 +11,29 @@ from accounts.authentication import page_actor
 from accounts.pages import current_org, required_org, signed_in
 from catalogue import servers
 from catalogue.compliance import running
-from catalogue.wire_compliance import CheckOut, ComplianceIn, ReportOut
+from catalogue.wire_compliance import CheckOut, ComplianceIn
 from catalogue.worlds import choosing
 from core import bodies, paging
 from core.errors import Expired, InvalidRequest, NotFound
 
 SHOWN: Final = 200
 """Checks of a kind that the page lists; the command and the route give all."""
+CHECKS: Final = {
+    "server_metadata": ("Metadata", "The server has a name, a description and a version."),
+    "tools_exist": ("Tools", "The server has one at least."),
+    "tool_schema": ("Description and schema", "The tool has a description, and its schema has a type."),
+    "manifest_synth": ("Manifest", "The server can be written as a Convilyn manifest."),
+    "tool_invocation": ("Call", "A call without arguments does not crash. It is skipped where it could do harm."),
+    "ref_id_pattern": ("Large results", "Says whether a result comes with ref_id and summary; it always passes."),
+    "get_tool_data": ("Data store", "Large results have a place to be put aside."),
+    "heddle:input_schema": ("Input schema", "It is valid JSON Schema of an object."),
+    "heddle:output_schema": ("Output schema", "It is valid JSON Schema, where there is one."),
+    "heddle:portable_name": ("Name", "OpenAI, Anthropic and MCP take the name as it is."),
+    "heddle:annotations": ("Side effects", "Its hints do not contradict each other."),
+    "heddle:result": ("Result", "A result made from the output schema is a valid CTP result."),
+    "heddle:description": ("Parameters", "Each has a description; a missing one is a warning."),
+}
+"""What a check is called for a reader, and when it passes, by its name on the wire (catalogue 3.9)."""
 
 
 @signed_in
@@ -31,7 +47,7 @@ def compliance(request: HttpRequest) -> HttpResponse:
     names = [each.name for each in listed]
     if typed["server"] and typed["server"] not in names:
         names.append(typed["server"])
-    context: dict[str, Any] = {"typed": typed, "servers": names, "fault": "", "report": None}
+    context: dict[str, Any] = {"typed": typed, "servers": names, "fault": "", "report": None, "checks": CHECKS.values()}
     context["worlds"] = choosing.choices(org.pk, chosen=typed["world"]) if org else []
     status = 200
     if request.method == "POST":
@@ -39,10 +55,20 @@ def compliance(request: HttpRequest) -> HttpResponse:
             bodies.check_storable(typed)
             asked = {"server": typed["server"], "world_id": typed["world"] or None}
             report = running.run(page_actor(request), required_org(request).pk, bodies.parse(ComplianceIn, asked))
-            context |= {"report": report, "groups": _grouped(report)}
+            context |= {"report": report, "groups": grouped(report.results)}
         except (InvalidRequest, NotFound, Expired) as problem:
             context["fault"], status = problem.message, problem.status
     return render(request, "catalogue/compliance.html", context, status=status)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One check as it is read: what was checked, of which tool where it is about one, and what was found."""
+
+    word: str
+    tool: str
+    said: str
+    check_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +77,25 @@ class Group:
 
     word: str
     tone: str
-    checks: list[CheckOut]
+    lines: list[Line]
     count: int
 
 
-def _grouped(report: ReportOut) -> list[Group]:
+def line_of(each: CheckOut) -> Line:
+    """A check in words. No tool's name holds a colon."""
+    check, _, tool = each.check_name.removeprefix("heddle:").partition(":")
+    key = each.check_name.removesuffix(f":{tool}") if tool else each.check_name
+    return Line(CHECKS[key][0] if key in CHECKS else check, tool, each.message, each.check_name)
+
+
+def grouped(results: list[CheckOut]) -> list[Group]:
     """The checks in three groups, what fails on top. A server of hundreds of tools has thousands."""
     found: dict[str, list[CheckOut]] = {"failed": [], "warning": [], "passed": []}
-    for each in report.results:
+    for each in results:
         found["failed" if not each.passed else "warning" if each.details.get("warning") else "passed"].append(each)
     tones = {"failed": "neg", "warning": "warn", "passed": "pos"}
-    return [Group(word, tones[word], checks[:SHOWN], len(checks)) for word, checks in found.items() if checks]
+    return [
+        Group(word, tones[word], [line_of(each) for each in checks[:SHOWN]], len(checks))
+        for word, checks in found.items()
+        if checks
+    ]

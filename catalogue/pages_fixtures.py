@@ -84,6 +84,11 @@ def marked(rows: list[Row], problem: DomainError | None) -> list[Row]:
     ]
 
 
+def wrong(rows: list[Row]) -> dict[str, str]:
+    """What is wrong with them, by the ids of the fields."""
+    return {f"fixture-{number}-{name}": said for number, row in enumerate(rows, 1) for name, said in row.wrong.items()}
+
+
 def _row(tool: str, stored: WorldFixture) -> Row:
     given = _text(stored.input) if stored.match else ""
     return Row(tool, given, **stored.error) if stored.error else Row(tool, given, _text(stored.output))

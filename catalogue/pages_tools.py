@@ -14,8 +14,11 @@ from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import require_maker
 from catalogue import browsing, calling, dialects, fields, hooks, tools, usage
 from catalogue.changes import changes
+from catalogue.compliance import own
+from catalogue.compliance.subject import Checked
 from catalogue.fields import Form
 from catalogue.models import Tool, ToolVersion
+from catalogue.pages_compliance import grouped
 from catalogue.record import ToolProblem
 from catalogue.tabulating import table
 from catalogue.wire_tools import ToolPatch
@@ -28,6 +31,8 @@ from core.rendering import json_html
 PAGE = 50
 VERSIONS = 10
 """Versions that are told with what they changed."""
+NEW_WORLD = "new"
+"""What stands for a world that is made for the call; no id of a world is like it."""
 
 
 @signed_in
@@ -77,7 +82,8 @@ def show(
     """The page of a tool with its try-it form in whatever state it is in; `run` is a call to be shown."""
     actor, org_id = page_actor(request), required_org(request).pk
     run = more.get("run")
-    world = request.POST.get("world") or request.GET.get("world", "")
+    where = request.POST.get("world") or request.GET.get("world", "")
+    used = usage.of_tool(actor, org_id, found)
     context = {
         "tool": found,
         "version": version,
@@ -88,19 +94,20 @@ def show(
         "output": table(version.output_schema) if version.output_schema else None,
         "output_json": json_html(version.output_schema) if version.output_schema else "",
         "neighbours": browsing.neighbours(found),
-        "usage": usage.of_tool(actor, org_id, found),
+        "usage": used,
+        "is_called": any(line.version == version.version for line in used.versions),
         "versions": _versions(found),
         "mentions": hooks.mentions(actor, org_id, {found.name, found.qualified_name}),
         "exports": _exports(found, version),
+        "verdict": grouped(own.findings(Checked(found, version, tools.stored(found, version)))),
         "tags": forms.listing(found.tags),
         "may_change": found.org_id is not None,
         "may_delete": _may_delete(actor, found),
         "form": form,
         "as_whole": not form.fields or request.GET.get("as") == fields.WHOLE or request.POST.get("as") == fields.WHOLE,
-        "asks_first": browsing.asks_first(version),
-        "world": world,
-        "worlds": choosing.choices(org_id, found, chosen=world),
-        "runs": found.is_dispatchable or bool(world),
+        "asks_first": found.is_dispatchable and browsing.asks_first(version),
+        "where": where,
+        "worlds": choosing.choices(org_id, found, chosen="" if where == NEW_WORLD else where),
         "names": names_of([run.created_by]) if run else {},
         "result_json": json_html(run.result) if run else "",
         "arguments_json": json_html(run.arguments) if run else "",

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
 from catalogue import browsing, calling, fields, tools
-from catalogue.pages_tools import number_of, show
+from catalogue.pages_tools import NEW_WORLD, number_of, show
 from catalogue.wire_calls import CallIn, ValidateIn
 from catalogue.wire_worlds import WorldIn
 from catalogue.worlds import keeping
@@ -24,8 +24,8 @@ from core.errors import InvalidRequest
 def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
     """Call a tool with what was typed, and show the call as it was recorded.
 
-    What the schema refuses is told beside its field and nothing is called. A tool that destroys is called only where
-    the person said so. `check` calls nothing; `play` makes a world for the tool and calls it there.
+    What the schema refuses is told beside its field and nothing is called. A tool that destroys is really called only
+    where the person said so. `check` calls nothing. A new world is made for the tool where one is chosen.
     """
     actor, org_id = page_actor(request), required_org(request).pk
     found = tools.tool_for(org_id, qualified_name)
@@ -40,9 +40,9 @@ def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
     if request.POST.get("verb") == "check":
         return show(request, found, version, typed, said="These arguments are valid. Nothing was called.")
     world = request.POST.get("world") or None
-    if request.POST.get("verb") == "play":
+    if world == NEW_WORLD:
         world = keeping.create(actor, org_id, WorldIn(mode="stateful", tools=[found.qualified_name])).world_id
-    elif browsing.asks_first(version) and request.POST.get("sure") != "yes":
+    elif not world and browsing.asks_first(version) and request.POST.get("sure") != "yes":
         return show(request, found, version, typed, status=400, unsure=True)
     sent = {"arguments": arguments, "version": version.version, "world_id": world}
     made = calling.call(actor, org_id, found, bodies.parse(CallIn, sent))

@@ -1,5 +1,6 @@
 """The pages of worlds: thin doors to the same verbs as the REST routes (catalogue 3.8)."""
 
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,13 +16,14 @@ from accounts.pages import current_org, required_org, signed_in
 from catalogue import browsing, dialects, importing, pages_fixtures, results
 from catalogue.detecting import body_of
 from catalogue.models import World, WorldFixture
-from catalogue.wire_worlds import RecordedIn, WorldCallIn, WorldIn, WorldToolsIn
+from catalogue.wire_worlds import LoggedOut, RecordedIn, WorldCallIn, WorldIn, WorldToolsIn
 from catalogue.worlds import calling, failing, keeping, opening
 from catalogue.worlds import fixtures as given
 from core import bodies, forms, paging
 from core.actor import Actor
+from core.canonical import canonical_json, fingerprint
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, NotFound
-from core.rendering import json_html
+from core.rendering import json_html, one_line
 
 PAGE = 50
 LINES = 20
@@ -32,7 +34,7 @@ MODES = (
     ("examples", "Examples", "fixtures first, else made of what they hold"),
     ("schema_only", "Schema only", "made from the schemas alone"),
 )
-FIELDS = ("mode", "seed", "tools", "own", "dialect", "rate", "codes", "ttl_seconds", "strict_fixtures")
+FIELDS = ("name", "mode", "seed", "tools", "own", "dialect", "rate", "codes", "ttl_seconds", "strict_fixtures")
 _NAMES = {
     "failure_profile.rate": "rate",
     "failure_profile.codes": "codes",
@@ -91,7 +93,7 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
         "typed": typed,
         "errors": errors,
         "rows": [*rows, pages_fixtures.Row()],
-        "wrong": len(errors) + sum(len(row.wrong) for row in rows),
+        "wrong": errors | pages_fixtures.wrong(rows),
         "modes": MODES,
         "codes": [*failing.CODES],
         "error_codes": [*results.CODES],
@@ -106,7 +108,11 @@ def _asked(org_id: int, typed: dict[str, Any]) -> dict[str, Any]:
     """The body that a client would send."""
     bodies.check_storable(typed["servers"])
     names = [*forms.listed(typed["tools"].replace("\n", ",")), *browsing.names(org_id, typed["servers"])]
-    asked: dict[str, Any] = {"mode": typed["mode"], "tools": list(dict.fromkeys(names))}
+    asked: dict[str, Any] = {
+        "name": typed["name"].strip() or None,
+        "mode": typed["mode"],
+        "tools": list(dict.fromkeys(names)),
+    }
     for name in ("seed", "ttl_seconds"):
         if typed[name].strip():
             asked[name] = forms.json_of(name, typed[name])
@@ -147,21 +153,24 @@ def _detail(
     rows: list[pages_fixtures.Row] | None = None,
 ) -> HttpResponse:
     state, shown, log = keeping.state(world), keeping.world_out(world), calling.latest(actor, world, LINES)
+    known_by = _known_by(log)
     stored, seen = pages_fixtures.stored(world)
     rows = pages_fixtures.marked(stored if rows is None else rows, problem)
     context = {
         "world": shown,
+        "mode": world.get_mode_display(),
         "names": names_of([shown.created_by, *(line.created_by for line in log)]),
         "tools": sorted(world.tools.all(), key=lambda tool: tool.qualified_name),
         "fixture_count": WorldFixture.objects.filter(world=world).count(),
         "rows": [*rows, pages_fixtures.Row()],
         "error_codes": [*results.CODES],
         "dialects": list(dialects.DIALECTS),
-        "is_wrong": any(row.wrong for row in rows),
+        "is_wrong": pages_fixtures.wrong(rows),
         "is_editing": rows != stored or request.POST.get("verb") == "more",
         "seen": request.POST.get("seen") or seen,
-        "entities": _remembered(state.entities),
-        "history": state.history[::-1],
+        "entities": _remembered(state.entities, known_by),
+        "stored": [f"{len(held)} {noun}" for noun, held in state.entities.items()],
+        "history": [{**line, "id": known_by(line["id"])} for line in state.history[::-1]],
         "log": log,
         "typed": typed or {"tool": request.GET.get("tool", ""), "input": ""},
         "errors": _errors(problem, rows),
@@ -171,11 +180,19 @@ def _detail(
     return render(request, "catalogue/worlds_one.html", context, status=problem.status if problem else 200)
 
 
-def _remembered(entities: dict[str, dict[str, Any]]) -> list[tuple[str, int, list[tuple[str, SafeString]]]]:
+def _known_by(log: Sequence[LoggedOut]) -> Callable[[str | None], str | None]:
+    """What is told for an id: the arguments of the call, where none was given and their fingerprint stands for it."""
+    asked = {fingerprint(line.input): f"asked with {one_line(canonical_json(line.input), 60)}" for line in log}
+    return lambda entity_id: asked.get(entity_id, entity_id) if entity_id else entity_id
+
+
+def _remembered(
+    entities: dict[str, dict[str, Any]], known_by: Callable[[str | None], str | None]
+) -> list[tuple[str, int, list[tuple[str | None, SafeString]]]]:
     """By noun how many there are, and the first of all nouns together as HTML."""
     found, left = [], LINES
     for noun, held in entities.items():
-        shown = [(entity_id, json_html(data)) for entity_id, data in islice(held.items(), left)]
+        shown = [(known_by(entity_id), json_html(data)) for entity_id, data in islice(held.items(), left)]
         left -= len(shown)
         found.append((noun, len(held), shown))
     return found
@@ -260,8 +277,8 @@ def reset(request: HttpRequest, world_id: str) -> HttpResponse:
     _, world = _open(request, world_id)
     is_hard = request.POST.get("hard") == "true"
     keeping.reset(world, hard=is_hard)
-    notes.success(request, "Back at step 0, and nothing is remembered." if is_hard else "Back at step 0.")
-    return _back(request, world)
+    notes.success(request, f"{world.world_id} is back at step 0{', and nothing is remembered' if is_hard else ''}.")
+    return redirect("catalogue:world", world.world_id)
 
 
 @signed_in
@@ -270,14 +287,7 @@ def close(request: HttpRequest, world_id: str) -> HttpResponse:
     """Let it answer nothing any more (C117)."""
     world = keeping.world_for(page_actor(request), world_id)
     keeping.close(world)
-    notes.success(request, "The world is closed. Its calls can still be read.")
-    return _back(request, world)
-
-
-def _back(request: HttpRequest, world: World) -> HttpResponse:
-    """To where the button stood: the list, or the world."""
-    if request.POST.get("back") == "list":
-        return redirect("catalogue:worlds")
+    notes.success(request, f"{world.world_id} is closed. Its calls can still be read.")
     return redirect("catalogue:world", world.world_id)
 
 

@@ -1,4 +1,7 @@
-"""Which schemas a tool may bring along (catalogue 1.1): valid, bounded, of itself alone, and safe to check by."""
+"""Which schemas may be brought along (catalogue 1.1, threads 3.6): valid, bounded, complete, safe to check by.
+
+One set of rules for tools of the catalogue, for client tools and for structured goals.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +15,7 @@ MAX_BYTES = 64 * 1024
 MAX_DEPTH = 32
 
 
-def check_tool_schema(schema: JsonObject, path: str, *, is_input: bool) -> None:
+def check_schema(schema: JsonObject, path: str, *, is_input: bool) -> None:
     """Raise a `ToolProblem` with the reason `invalid_schema` and the place (C10, C131, C135)."""
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import SchemaError

@@ -6,25 +6,20 @@ The package is imported where it is used: it costs a tenth of a second, which a 
 from typing import Any
 
 from catalogue import validating
+from catalogue.record import JsonObject, ToolProblem
+from catalogue.schema_rules import check_schema
 
 Schema = dict[str, Any] | bool
 
 
-def problem_of_schema(schema: object) -> str | None:
-    """Why this is no usable JSON Schema, or None. Remote references are refused: nothing is ever fetched."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
-    if not isinstance(schema, dict):
-        return "must be a JSON Schema object"
+def problem_of_schema(schema: JsonObject, *, is_input: bool = False) -> str | None:
+    """Why this schema is not taken (`schema_rules`), with the place in it, or None."""
     try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as problem:
-        place = ".".join(str(part) for part in problem.absolute_path)
-        return f"is no valid JSON Schema{' at ' + place if place else ''}: {problem.message[:300]}"
-    except RecursionError:
-        return "is nested too deeply"
-    return _foreign_reference(schema)
+        check_schema(schema, "", is_input=is_input)
+    except ToolProblem as problem:
+        place = problem.path.removeprefix("/").replace("/", ".")
+        return f"{problem.message}{f' (at {place})' if place else ''}"
+    return None
 
 
 def problem_of_value(value: object, schema: Schema, place: str = "value") -> str | None:
@@ -70,17 +65,3 @@ def _example_of_type(schema: dict[str, Any], depth: int) -> Any:
     if kind == "boolean":
         return True
     return None if kind == "null" else "example".ljust(schema.get("minLength", 0), ".")[: schema.get("maxLength")]
-
-
-def _foreign_reference(schema: Any) -> str | None:
-    pending = [schema]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            reference = item.get("$ref")
-            if isinstance(reference, str) and not reference.startswith("#"):
-                return f"refers to {reference[:200]}, which is outside of it"
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-    return None

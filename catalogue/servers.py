@@ -14,6 +14,8 @@ from core import paging
 from core.actor import Actor
 from core.errors import NotFound, Unauthorized
 
+_PLACES = paging.Places("servers", (str,))
+
 
 def server_for(org_id: int, name: str) -> ToolServer:
     """A server of an org or of everybody, with - or _ alike; what is another org's does not exist."""
@@ -43,11 +45,8 @@ def server_out(server: ToolServer) -> ServerOut:
 def listed(org_id: int, *, limit: int, page_token: str | None) -> ServerPageOut:
     """A page of servers by name, each with how many tools it has."""
     rows = _counted(org_id).annotate(place=tools.Bytewise("folded"))
-    if page_token:
-        rows = rows.filter(place__gt=paging.decode(page_token, str)[0])
-    found = list(rows.order_by("place")[: limit + 1])
-    next_token = paging.encode(found[limit - 1].folded) if len(found) > limit else None
-    return ServerPageOut(items=[server_out(server) for server in found[:limit]], next_token=next_token)
+    found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token, by="place", ascending=True)
+    return ServerPageOut(items=[server_out(server) for server in found], next_token=next_token)
 
 
 def require_own(server: ToolServer) -> None:

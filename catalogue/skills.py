@@ -27,6 +27,8 @@ from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
 from core.prepared import Prepared
 
+_PLACES = paging.Places("skills")
+
 
 @dataclass(frozen=True, slots=True)
 class SkillText:
@@ -56,6 +58,12 @@ def known(actor: Actor, skill_ids: Sequence[str]) -> list[Skill]:
     """Those of the skills that the actor can see."""
     keys = {ids.key_of(skill_id, ids.SKILL) or "" for skill_id in skill_ids}
     return list(Skill.objects.visible_to(actor).filter(key__in=keys)) if keys else []
+
+
+def names(actor: Actor, org_id: int, limit: int) -> list[str]:
+    """The names by which `skill_named` finds one, in their order, as many as may be."""
+    found = Skill.objects.visible_to(actor).filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id))
+    return list(found.order_by("name").values_list("name", flat=True).distinct()[:limit])
 
 
 def skill_named(actor: Actor, org_id: int, name: str) -> Skill:
@@ -215,11 +223,8 @@ def listed(
         raise InvalidRequest("scope: must be personal or org")
     for word in words.split():
         skills = skills.filter(_says(word))
-    if page_token:
-        skills = skills.filter(pk__lt=paging.decode(page_token, int)[0])
-    rows = list(skills.select_related("org", "created_by").order_by("-id")[: limit + 1])
-    next_token = paging.encode(rows[limit - 1].pk) if len(rows) > limit else None
-    return SummaryPageOut(items=summaries(actor, rows[:limit]), next_token=next_token)
+    rows, next_token = _PLACES.page(skills.select_related("org", "created_by"), limit=limit, page_token=page_token)
+    return SummaryPageOut(items=summaries(actor, rows), next_token=next_token)
 
 
 def tags(actor: Actor, org_id: int) -> list[str]:

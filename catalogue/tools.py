@@ -33,6 +33,9 @@ from core.errors import NotFound, Unauthorized
 
 Row = tuple[Tool, ToolVersion]
 
+_PLACES = paging.Places("tools", (str,))
+_VERSION_PLACES = paging.Places("tool versions")
+
 
 class Bytewise(Func):
     """Text in the order of its bytes, whatever the database's language is: names follow each other as in Python."""
@@ -163,11 +166,9 @@ def listed_in(
 
 def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPageOut:
     """A page of a tool's versions, newest first (C3)."""
-    rows = ToolVersion.objects.filter(tool=tool).select_related("created_by").order_by("-version")
-    if page_token:
-        rows = rows.filter(version__lt=paging.decode(page_token, int)[0])
-    found = list(rows.defer("input_schema", "output_schema", "extras")[: limit + 1])
-    next_token = paging.encode(found[limit - 1].version) if len(found) > limit else None
+    rows = ToolVersion.objects.filter(tool=tool).select_related("created_by")
+    rows = rows.defer("input_schema", "output_schema", "extras")
+    found, next_token = _VERSION_PLACES.page(rows, limit=limit, page_token=page_token, by="version")
     items = [
         ToolVersionOut(
             version=row.version,
@@ -176,7 +177,7 @@ def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPa
             created=row.created,
             created_by=row.created_by and row.created_by.email,
         )
-        for row in found[:limit]
+        for row in found
     ]
     return ToolVersionPageOut(items=items, next_token=next_token)
 
@@ -251,9 +252,9 @@ def keys(org_id: int, filters: Filters, limit: int, page_token: str | None) -> t
     order = Bytewise("qualified_name")
     names = _narrowed(Tool.objects.visible_in(org_id), filters).annotate(place=order)
     if page_token:
-        names = names.filter(place__gt=paging.decode(page_token, str)[0])
+        names = names.filter(place__gt=_PLACES.place(page_token)[0])
     found = list(names.order_by("place").values_list("pk", "qualified_name")[: limit + 1])
-    return [pk for pk, _ in found[:limit]], paging.encode(found[limit - 1][1]) if len(found) > limit else None
+    return [pk for pk, _ in found[:limit]], _PLACES.token(found[limit - 1][1]) if len(found) > limit else None
 
 
 def _narrowed(tools: QuerySet[Tool], filters: Filters) -> QuerySet[Tool]:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from catalogue import naming
 from catalogue.record import JsonObject
 from catalogue.results import CODES
 from catalogue.wire_calls import Key
@@ -33,6 +34,7 @@ class FailureProfile(Body):
 class WorldIn(Body):
     """A world to be made. Without a seed one is drawn, and told (C118)."""
 
+    name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] | None = None
     mode: Mode = "schema_only"
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
     failure_profile: FailureProfile | None = None
@@ -51,6 +53,7 @@ class WorldOut(Wire):
     """The record of a world."""
 
     world_id: str
+    name: str | None
     mode: str
     seed: int
     seed_given: bool
@@ -63,6 +66,12 @@ class WorldOut(Wire):
     created_by: str | None
     expires_at: datetime
     ttl_seconds: int
+
+    @property
+    def title(self) -> str:
+        """What a page calls it."""
+        servers = (tool.partition("__")[0] for tool in self.tools if naming.read(tool))
+        return naming.world_title(self.name or "", self.mode, self.seed, servers)
 
 
 class WorldPageOut(Page[WorldOut]):

@@ -72,10 +72,9 @@ def _digest() -> None:
     pause = threading.Event()
     while True:
         pause.wait(settings.HEDDLE.digest_seconds)
-        try:
-            digesting.catch_up()
-            tallying.catch_up()
-        except Exception as problem:  # the database is away or busy: look again in a while
-            logger.warning("digest.failed", extra={"kind": type(problem).__name__})
-        finally:
-            connection.close()
+        for catch_up in (digesting.catch_up, tallying.catch_up):
+            try:
+                catch_up()
+            except Exception as problem:  # the database is away or busy: look again in a while
+                logger.warning("digest.failed", extra={"kind": type(problem).__name__})
+        connection.close()

@@ -1,12 +1,13 @@
 """Every setting an operator can make: typed, prefixed `HEDDLE_`, read once, refused with a sentence when wrong."""
 
+import difflib
 import os
 import re
 import secrets
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn, Self
@@ -17,6 +18,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from threads import profiles
 
 DEFAULT_PORT = 8000
+SPARE_CONNECTIONS = 2
+"""What a worker's pool holds beside one connection a turn: for what renews the leases, and for whoever ends a task."""
 BASE_DIR = Path(__file__).resolve().parent.parent
 Words = Annotated[tuple[str, ...], NoDecode]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode]
@@ -118,6 +121,11 @@ class Env(BaseSettings):
                 raise ValueError("HEDDLE_HOSTS must name the host names that are served, in production")
         if self.database_url and not self.database_url.startswith(("postgres", "sqlite:")):
             raise ValueError("DATABASE_URL must begin with postgresql:// (or sqlite:///, without REDIS_URL)")
+        if self.database_url.startswith("postgres") and self.turns + SPARE_CONNECTIONS > self.database_pool:
+            raise ValueError(
+                f"HEDDLE_DATABASE_POOL must be at least {SPARE_CONNECTIONS} more than HEDDLE_TURNS "
+                f"({self.turns} turns need {self.turns + SPARE_CONNECTIONS} connections), or turns wait for each other"
+            )
         if bool(self.redis_url) != bool(self.database_url.startswith("postgres")):
             raise ValueError("DATABASE_URL (postgresql://...) and REDIS_URL go together: set both, or neither")
         return self
@@ -167,6 +175,8 @@ class Env(BaseSettings):
 
 def load() -> Env:
     """Read the environment, or stop the start with one sentence a mistake."""
+    if misspelt := list(_misspelt(os.environ)):
+        _stop(misspelt)
     try:
         env = Env(_secrets_dir=_secrets_dir())
         if env.is_embedded:
@@ -176,6 +186,18 @@ def load() -> Env:
     except OSError as problem:
         _stop([f"HEDDLE_DATA_DIR: {env.data_dir} cannot be written to ({problem.strerror})"])
     return env
+
+
+def _misspelt(names: Iterable[str]) -> Iterator[str]:
+    """A sentence for each name that is nearly one of ours: the setting that was meant would be the default in silence.
+
+    Others may begin with `HEDDLE_` as they like: Kubernetes names the addresses of a service so.
+    """
+    ours = {f"HEDDLE_{name.upper()}" for name in Env.model_fields} | {"HEDDLE_SECRETS_DIR"}
+    for name in sorted(set(names) - ours):
+        meant = difflib.get_close_matches(name, ours, n=1, cutoff=0.9) if name.startswith("HEDDLE_") else None
+        if meant:
+            yield f"{name}: is no setting; {meant[0]} is"
 
 
 def _try_to_write(folder: Path) -> None:

@@ -65,7 +65,7 @@ def _database() -> dict[str, Any]:
             return config
     else:
         ENV.data_dir.mkdir(parents=True, exist_ok=True)
-        config = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(ENV.data_dir / "heddle.sqlite3")}
+        config = {"ENGINE": "core.sqlite", "NAME": str(ENV.data_dir / "heddle.sqlite3")}
     # Immediate: a transaction that reads first and writes later cannot be upgraded while another one writes, so all
     # of ours queue at their beginning. Reads that need one picture use core.db.snapshot, which takes no lock.
     config["OPTIONS"] = {

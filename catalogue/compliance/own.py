@@ -7,7 +7,8 @@ from catalogue import dialects, judging, result_dialects, results
 from catalogue.compliance.subject import Checked, Report, Subject
 from catalogue.record import JsonObject, ToolProblem
 from catalogue.result_dialects import Context
-from catalogue.schema_rules import check_tool_schema
+from catalogue.schema_rules import check_schema
+from catalogue.wire_compliance import CheckOut
 from catalogue.worlds import making
 from catalogue.worlds.drawing import Source
 from catalogue.worlds.merging import Unmakeable
@@ -26,13 +27,22 @@ def check(subject: Subject, report: Report) -> None:
             report.add(passed, f"heddle:{name}:{each.name}", said, **details)
 
 
+def findings(each: Checked) -> list[CheckOut]:
+    """What they find of one tool. Nothing is called."""
+    found = ((name, find(each)) for name, find in _CHECKS.items())
+    return [
+        CheckOut(passed=passed, check_name=f"heddle:{name}:{each.name}", message=said, details=details)
+        for name, (passed, said, details) in found
+    ]
+
+
 def _warning(said: str, **details: Any) -> Finding:
     return True, said, {"warning": True, **details}
 
 
 def _schema(schema: JsonObject, *, is_input: bool) -> Finding:
     try:
-        check_tool_schema(schema, "", is_input=is_input)
+        check_schema(schema, "", is_input=is_input)
     except ToolProblem as problem:
         return False, f"{problem.path or 'the schema'}: {problem.message}", {"path": problem.path}
     return True, "The schema is valid", {}

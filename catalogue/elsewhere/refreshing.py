@@ -1,6 +1,7 @@
 """What an MCP server lists, compared with what is stored, and taken over (docs/tools-elsewhere.md).
 
-The server is asked first, outside of any transaction; then everything is stored in one, or nothing.
+The server is asked first and its list is checked, outside of any transaction; then everything is stored in one, or
+nothing.
 """
 
 from typing import Any, Final
@@ -37,12 +38,13 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
     seconds = min(SECONDS, (connection.timeout_ms or SECONDS * 1000) / 1000)
     listing = mcp_servers.list_tools(handlers.address_of(connection), seconds)
     assert server.org_id is not None
+    taken = ImportIn(dialect="mcp", server=server.name, tools=listing.tools, partial=body.partial)
+    batch = importing.checked(taken)
     with transaction.atomic():
         _hold(connection)
         rows = tools.with_versions(list(Tool.objects.filter(server=server).select_related("server")))
         before = {tool.name: (tool, tools.stored(tool, version).content) for tool, version in rows}
-        taken = ImportIn(dialect="mcp", server=server.name, tools=listing.tools, partial=body.partial)
-        done = importing.import_tools(server.org_id, actor.user_id, taken)
+        done = importing.told(importing.keep(server.org_id, actor.user_id, taken, batch))
         drift = _drift(before, done, listing, is_dry=body.dry_run)
         # What a person took off its server stays off; the first time nobody has had the chance to.
         listed = {each["name"] for each in listing.tools} if connection.refreshed is None else set()

@@ -4,10 +4,10 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from catalogue import result_dialects
-from core.wire import Body, Wire
+from core.wire import Body, Exact, Wire
 
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Milliseconds = Annotated[int, Field(ge=1, le=120_000)]
@@ -27,10 +27,8 @@ _OURS = frozenset(
 )
 
 
-class Reach(BaseModel):
+class Reach(Exact):
     """Where a request goes and what it carries there. A header that is null keeps the value that is stored."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     url: Url | None = None
     headers: Headers = {}

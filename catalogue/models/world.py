@@ -46,6 +46,7 @@ class World(models.Model):
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     org = models.ForeignKey(Org, models.PROTECT, related_name="+")
     created_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    name = models.CharField(max_length=100, default="", help_text="what people call it, empty where nobody said")
     mode = models.CharField(max_length=12, choices=Mode)
     seed = models.BigIntegerField()
     seed_given = models.BooleanField()

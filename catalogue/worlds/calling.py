@@ -18,6 +18,7 @@ from core.errors import InvalidRequest
 
 MAX_INPUT_BYTES = 1024 * 1024
 MAX_PAGE_BYTES = 16 * 1024 * 1024
+_LOG_PLACES = paging.Places("world calls")
 """Of inputs and outputs on a page of the log: two hundred large ones would be more than a process has."""
 
 
@@ -73,9 +74,9 @@ def log(actor: Actor, world: World, *, limit: int, page_token: str | None) -> Lo
     """A page of a world's calls in order (C120). What a thread called is shown to those who may see that call."""
     rows = Call.objects.visible_to(actor).filter(world=world).order_by("pk")
     if page_token:
-        rows = rows.filter(pk__gt=paging.decode(page_token, int)[0])
+        rows = rows.filter(pk__gt=_LOG_PLACES.place(page_token)[0])
     items, last = _lines(rows, limit)
-    return LogPageOut(items=items, next_token=None if last is None else paging.encode(last))
+    return LogPageOut(items=items, next_token=None if last is None else _LOG_PLACES.token(last))
 
 
 def latest(actor: Actor, world: World, count: int) -> list[LoggedOut]:

@@ -18,6 +18,7 @@ from core.actor import Actor
 from core.errors import Expired, InvalidRequest, NotFound
 
 MAX_TOOLS = 500
+_PLACES = paging.Places("worlds")
 
 
 def create(actor: Actor, org_id: int, body: WorldIn) -> World:
@@ -27,6 +28,7 @@ def create(actor: Actor, org_id: int, body: WorldIn) -> World:
         world = World.objects.create(
             org_id=org_id,
             created_by_id=actor.user_id,
+            name=body.name or "",
             mode=body.mode,
             # Small enough that no client's JSON rounds it.
             seed=secrets.randbelow(2**53) if body.seed is None else body.seed,
@@ -88,6 +90,7 @@ def world_out(world: World) -> WorldOut:
     """The record of a world that was found here."""
     return WorldOut(
         world_id=world.world_id,
+        name=world.name or None,
         mode=world.mode,
         seed=world.seed,
         seed_given=world.seed_given,
@@ -110,21 +113,19 @@ def listed(org_id: int, status: str | None, *, limit: int, page_token: str | Non
         if status not in World.Status.values:
             raise InvalidRequest(f"status: must be one of {', '.join(World.Status.values)}")
         rows = rows.in_status(status, timezone.now())  # type: ignore[attr-defined]
-    if page_token:
-        rows = rows.filter(pk__lt=paging.decode(page_token, int)[0])
-    found = list(rows.order_by("-pk")[: limit + 1])
-    next_token = paging.encode(found[limit - 1].pk) if len(found) > limit else None
-    return WorldPageOut(items=[world_out(world) for world in found[:limit]], next_token=next_token)
+    found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token)
+    return WorldPageOut(items=[world_out(world) for world in found], next_token=next_token)
 
 
 def add_tools(world: World, body: WorldToolsIn) -> list[str]:
     """Give a world tools of the catalogue, or one in any dialect, in place of one of that name. All names it has."""
+    inline = None if body.tool is None else _inline(body)
     with transaction.atomic():
         held(world.pk)
-        if body.tools is not None:
-            _take(world, body.tools)
+        if inline is not None:
+            _store(world, [inline])
         else:
-            _store(world, [_inline(body)])
+            _take(world, body.tools or [])
         return sorted(WorldTool.objects.filter(world=world).values_list("qualified_name", flat=True))
 
 

@@ -19,7 +19,7 @@ from feedback import capture, triage
 from feedback.deciding import UPDATE, Verb, spelled, verb_named
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from threads import agents, forks, importing, sharing, titles, turns
-from threads.access import thread_for
+from threads.access import message_standing_for, thread_for
 from threads.content import JsonObject, TextBlock
 from threads.models import Agent, Goal, Message, Thread, Turn
 from threads.runner import loop
@@ -164,8 +164,8 @@ class _Stage:
         """Submit the reports in the order they were written, because the desk lists them in that of their birth."""
         for rating in sorted(self.ratings, key=lambda rating: rating.at):
             actor = self.cast.actors[rating.report.by]
-            thread = thread_for(actor, rating.thread_id, Right.RATE)
-            feedback_id = capture.submit(actor, thread, rating.idx, rating.report).feedback_id
+            message = message_standing_for(actor, rating.thread_id, rating.idx, Right.RATE)
+            feedback_id = capture.submit(actor, message, rating.report).feedback_id
             changed_at = rating.at + timedelta(hours=rating.report.changed_hours)
             _report(feedback_id).update(created=rating.at, modified=changed_at)
             for hours, body in rating.report.triage:
