@@ -1,4 +1,4 @@
-// Where the viewer is, so that days on pages begin at their midnight.
+// Where the viewer is, so that days begin at their midnight.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone) document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax`;
 
@@ -18,7 +18,6 @@ setInterval(() => {
 
 function ago(seconds) {
   if (seconds < 60) return "now";
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h`;
-  return seconds < 30 * 86400 ? `${Math.floor(seconds / 86400)} d` : "";
+  const [unit, word] = seconds < 3600 ? [60, "min"] : seconds < 86400 ? [3600, "h"] : [86400, "d"];
+  return seconds < 30 * 86400 ? `${Math.floor(seconds / unit)} ${word}` : "";
 }

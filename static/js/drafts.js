@@ -1,38 +1,42 @@
-// What is typed survives a reload, a closed form and a lost connection, for as long as the tab lives.
-import { all, whenShown } from "./page.js";
+// What is typed survives a reload, a closed form and a lost connection, while the tab lives.
+import { all, on, one, whenShown } from "./page.js";
 
+const kept = sessionStorage;
 const key = (field) => `draft ${field.dataset.draft}`;
 
-document.addEventListener("input", ({ target }) => target.dataset?.draft && keep(target));
+on("input", ({ target }) => target.dataset?.draft && keep(target));
 
 function keep(field) {
-  if (field.value === field.defaultValue) sessionStorage.removeItem(key(field));
-  else sessionStorage.setItem(key(field), field.value);
+  if (field.value === field.defaultValue) delete kept[key(field)];
+  else kept[key(field)] = field.value;
 }
 
-/** A field that goes with one button only stays a draft when another one is pressed. */
-document.addEventListener("submit", (event) => {
-  const pressed = event.submitter?.value ?? "";
-  for (const field of all("[data-draft]", event.target)) {
-    if (pressed.startsWith(field.dataset.with ?? "")) sessionStorage.removeItem(key(field));
-  }
-});
+const forget = (keys) => keys.forEach((each) => delete kept[each]);
 
-document.addEventListener("click", ({ target }) => {
+/** What goes with the button; a field of another one is not among them. */
+const sent = (form, button) =>
+  all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? "")).map(key);
+
+// A draft ends when it is taken: as the answer says or, without htmx, the page that comes next.
+on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
+  if (xhr.status < 400) forget(sent(requestConfig.elt, requestConfig.triggeringEvent?.submitter));
+});
+on("submit", (event) => {
+  if (!event.defaultPrevented) kept.sent = JSON.stringify(sent(event.target, event.submitter));
+});
+if (!one(".door, [data-why]")) forget(JSON.parse(kept.sent ?? "[]"));
+delete kept.sent;
+
+on("click", ({ target }) => {
   const id = target.dataset?.forget;
-  if (id) for (const kind of ["note", "reply"]) sessionStorage.removeItem(`draft ${kind} ${id}`);
+  if (id) forget(["note", "reply"].map((kind) => `draft ${kind} ${id}`));
 });
-
-// htmx sends without leaving the page, so what did not arrive is a draft again.
-for (const failure of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
-  document.addEventListener(failure, ({ target }) => all("[data-draft]", target.closest("form") ?? target).forEach(keep));
-}
 
 whenShown((root) => {
   for (const field of all("[data-draft]", root)) {
-    const draft = sessionStorage.getItem(key(field));
-    if (draft === null || draft === field.value || field.value !== field.defaultValue) continue;
+    const draft = kept[key(field)];
+    if (draft == null || draft === field.value || field.value !== field.defaultValue) continue;
     field.value = draft;
-    field.toggleAttribute("data-kept", Boolean(field.defaultValue)); // where the page says something else, it is told
+    field.toggleAttribute("data-kept", !!field.defaultValue); // where the page says something else, it is told
   }
 });

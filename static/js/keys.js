@@ -1,52 +1,75 @@
-// The keyboard. What has a data-key is pressed, entered or opened by it; off while typing, in overlays and while a form
-// is under way.
-import { all, say, whenShown } from "./page.js";
+// What has a data-key is pressed, entered or opened by it; off while typing and in overlays.
+import { all, on, one, say, whenShown } from "./page.js";
 
+const focused = () => document.activeElement;
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
-const OVERLAYS = "dialog[open], [popover]:popover-open, details.menu[open]";
-const one = (selector) => document.querySelector(selector);
+const OVERLAYS = ":popover-open, details.menu[open]";
 let went = 0;
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   if (event.isComposing || event.defaultPrevented) return;
   if (inField(event) || inList(event)) return event.preventDefault();
   if (event.key === "Escape") return closeMenus() || one("#bulk[data-on]")?.reset();
   if (event.ctrlKey || event.metaKey || event.altKey || event.getModifierState("AltGraph")) return;
-  if (event.target.closest(TYPING) || one(OVERLAYS) || one("form.htmx-request")) return;
-  if (plain(event.key.toLowerCase())) event.preventDefault();
+  if (event.key === "?" && press(one(":popover-open .btn"))) return;
+  if (event.target.closest(TYPING) || one(OVERLAYS) || event.key.length > 1) return;
+  waiting.push(event.shiftKey ? event.key : event.key.toLowerCase());
+  if (act() || waiting[0]) event.preventDefault();
 });
 
-/** Keys that work where text is typed: send, and leave. */
+// Keys wait in line while an answer or a row is on the way: behind one that opens a field they are its text. A refusal
+// or a menu ends the line.
+const waiting = [];
+
+function act() {
+  let used;
+  while (waiting[0] && !one("form.htmx-request")) {
+    if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
+    const key = waiting.shift();
+    if (focused().matches(TYPING)) document.execCommand("insertText", false, key);
+    else used = (key < "a" && use(key)) || plain(key.toLowerCase());
+    if (one(OVERLAYS)) waiting.length = 0;
+  }
+  return used;
+}
+
+const then = () => {
+  if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) waiting.length = 0;
+  act();
+};
+for (const end of ["htmx:afterSettle", "htmx:afterRequest"]) on(end, () => setTimeout(then));
+
+/** Keys where text is typed: send, leave, take back the term before. */
 function inField(event) {
   const field = event.target.closest(TYPING);
   if (!field) return false;
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && "submit" in field.dataset) {
-    const verb = field.dataset.submit;
-    // A click, not requestSubmit(button): htmx sends the name of the button that was clicked.
-    return press(field.form.querySelector(verb ? `button[value="${verb}"]` : ".btn[data-kind=primary]"));
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey || field.matches("select")) && "submit" in field.dataset) {
+    // Not requestSubmit(button): htmx sends the name of what was clicked.
+    return press(field.form.querySelector(field.dataset.submit || ".btn[data-kind=primary]"));
   }
+  if (event.key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
   if (event.key !== "Escape") return false;
-  if (!cancel(field) && !closeMenus()) field.blur();
+  if (!cancel(field) && !closeMenus()) (one(".rep[aria-current] a") ?? field.blur())?.focus({ preventScroll: true });
   return true;
 }
 
-/** A form that was opened under a message goes away again; what was typed stays a draft. */
+/** Close a form under a message; what was typed stays a draft. */
 function cancel(inside) {
   const form = inside.closest(".rate");
-  const opener = form?.closest(".msg, .call").querySelector(".msg-acts a");
+  const opener = form && one(`#acts-${form.id.slice(5)} a`);
   if (!opener) return false;
   form.remove();
   opener.focus({ preventScroll: true });
   return true;
 }
 
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   if (event.target.closest("[data-cancel]") && cancel(event.target)) event.preventDefault();
-  for (const menu of document.querySelectorAll("details.menu[open]")) {
+  for (const menu of all("details.menu[open]")) {
     if (!menu.contains(event.target)) menu.open = false;
   }
   const jump = event.target.closest("[data-jump]");
-  if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.jump)) event.preventDefault();
+  if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
 });
 
 function closeMenus() {
@@ -66,41 +89,34 @@ function plain(key) {
   if (key === "o") return open();
   if (key === "x") return tick();
   if (key === "n") return free();
-  return use(key) || (key === "f" && press(reached()?.querySelector(":scope > .msg-by [form=fork]")));
+  return use(key) || (/[-+f]/.test(key) && press(reached()?.querySelector(`.msg-end [data-act="${key}"]`)));
 }
 
-/** What stands for a key, first among what is done to all that is ticked; at a report that is still to come, then. */
+/** What stands for a key, first among what is done to what is ticked. */
 function use(key) {
   const named = `[data-key="${CSS.escape(key)}"]`;
   const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
-  if (one("#desk[aria-busy=true]") && !found?.closest("#bulk, footer, .bar, header")) {
-    document.addEventListener("htmx:afterSettle", () => setTimeout(use, 0, key), { once: true });
-    return true;
-  }
   if (!found) return false;
   if (found.matches("summary")) {
     found.parentElement.open = true;
-    found.parentElement.querySelector(":is(input, button):not([type=hidden])")?.focus();
+    found.parentElement.querySelector(":is(input, textarea, button):not([type=hidden])")?.focus();
   } else if (found.matches(TYPING)) {
     found.focus();
-    found.setSelectionRange(found.value.length, found.value.length);
+    found.setSelectionRange?.(found.value.length, found.value.length);
   } else found.click();
   return true;
 }
 
-function press(found) {
-  found?.click();
-  return Boolean(found);
-}
+const press = (found) => (found?.click(), !!found);
 
 function open() {
-  const details = document.activeElement.closest("details") ?? reached()?.querySelector("details");
+  const details = focused().closest("details") ?? reached()?.querySelector("details");
   if (details) details.open = !details.open;
-  return Boolean(details) || press(document.activeElement.closest("[data-roving] a"));
+  return !!details || press(focused().closest("[data-roving] a"));
 }
 
 function tick() {
-  const row = document.activeElement.closest(".rep") ?? one(".rep[aria-current]") ?? one(".rep");
+  const row = focused().closest(".rep") ?? one(".rep[aria-current]") ?? one(".rep");
   return press(row?.querySelector("input"));
 }
 
@@ -109,38 +125,47 @@ function free() {
   const below = one(".rep[aria-current]") ? ".rep[aria-current] ~ " : "";
   const link = one(`${below}.rep:not([data-held], [data-owned]) a`);
   link?.focus();
-  if (!press(link) && one("#desk")) say("Others hold the rest of this page");
+  if (press(link) || !one("#desk")) return true;
+  return tell(one(`${below}.rep`) ? "Others hold the rest of this page." : LAST);
+}
+
+const LAST = "This is the last report here.";
+
+/** Said to the eye too. */
+function tell(words) {
+  say(words);
+  one("#told").textContent = words;
   return true;
 }
 
-// Lists are one stop of the tab key; inside them, and in menus, arrows move. So do j and k in the list of a page.
+// Lists are one stop of the tab key; in them, and in menus, arrows move. So do j and k in the list of a page.
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList(event) {
   const list = ARROWS[event.key] && event.target.closest?.("[data-roving], details.menu[open]");
-  return Boolean(list && event.target.closest("a, button, summary") && rove(list, ARROWS[event.key]));
+  return !!(list && event.target.closest("a, button, summary") && rove(list, ARROWS[event.key]));
 }
 
-function stops(list) {
-  return [...list.querySelectorAll(list.matches("table") ? ".title a" : "a, button")];
-}
+const stops = (list) => all(list.matches("table") ? ".title a" : "a, button", list);
 
-function rove(list, by, opens = false) {
+function rove(list, by, opens) {
   const links = list ? stops(list) : [];
   if (!links.length) return false;
-  const at = links.indexOf(document.activeElement);
+  const at = links.indexOf(focused());
   const open = links.findIndex((link) => link.closest("[aria-current]"));
   const from = at < 0 ? open : opens && open < 0 ? at - by : at;
   const next = links[Math.max(0, Math.min(links.length - 1, from + by))];
   settle(links, next);
   next.focus();
-  if (opens && links.indexOf(next) !== from) next.click();
+  if (!opens) return true;
+  if (links.indexOf(next) !== from) next.click();
+  else if (!press(one(`[data-beside="${by}"] a`)) && by > 0) tell(LAST);
   return true;
 }
 
 function settle(links, current) {
-  for (const link of links) link.setAttribute("tabindex", link === current ? "0" : "-1");
+  for (const link of links) link.tabIndex = link === current ? 0 : -1;
 }
 
 whenShown((root) => {
@@ -150,41 +175,41 @@ whenShown((root) => {
   }
 });
 
-// A transcript is walked by turns, and leapt through by what went wrong, what was rated and what was called.
+whenShown((root) => {
+  for (const each of all("[data-focus]", root)) {
+    each.focus();
+    each.select?.();
+  }
+});
 
-const KINDS = {
-  error: ".call[data-outcome=error], .fault[data-tone=neg]",
-  rating: ".msg-form:has(.margin[aria-label^=Rating])",
-  call: ".call",
-};
-const turns = () => [...document.querySelectorAll("#talk > .msg[data-index]")];
+// A transcript is walked by turns, and leapt through by kind.
+
+const turns = () => all("#talk > .msg[data-index]");
 
 /** Where reading starts, below the bars. */
-function edge() {
-  return parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 112;
-}
+const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 112;
 
 function reached() {
-  const focused = document.activeElement.closest?.("#talk > .msg[data-index]");
-  return focused ?? turns().find((turn) => turn.getBoundingClientRect().bottom > edge() + 8);
+  const turn = focused().closest?.("#talk > .msg[data-index]");
+  return turn ?? turns().find((turn) => turn.getBoundingClientRect().bottom > edge() + 8);
 }
 
 function move(by) {
   const list = turns();
-  if (!list.length) return rove(one("[data-roving]"), by, Boolean(one("#desk")));
+  if (!list.length) return rove(one("[data-roving]"), by, !!one("#desk"));
   const at = reached();
-  const isAhead = by > 0 && at && !at.contains(document.activeElement) && below(at);
+  const isAhead = by > 0 && at && !at.contains(focused()) && below(at);
   const next = list[list.indexOf(at) + (isAhead ? 0 : by)];
   if (next) arrive(next);
-  return Boolean(next);
+  return !!next;
 }
 
-let leapt = null;
+let leapt;
 
 function leap(kind) {
-  const found = [...document.querySelectorAll(`#talk :is(${KINDS[kind]})`)];
+  const found = all(`#talk :is(${kind})`);
   if (!found.length) return false;
-  const at = found.indexOf(leapt?.isConnected ? leapt : document.activeElement.closest(KINDS[kind]));
+  const at = found.indexOf(leapt?.isConnected ? leapt : focused().closest(kind));
   leapt = at >= 0 ? found[(at + 1) % found.length] : (found.find(below) ?? found[0]);
   arrive(leapt);
   say(`${found.indexOf(leapt) + 1} of ${found.length}`);

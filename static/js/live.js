@@ -1,17 +1,18 @@
-// A transcript that is kept as the server has it. Every event carries the token behind it, so a broken line resumes there.
-import { adopt, all, say } from "./page.js";
+// A transcript kept as the server has it. Every event carries the token behind it: a broken line resumes there.
+import { adopt, all, on, one, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
-const talk = document.querySelector("[data-live]");
-let source = null;
-let token = null;
+const talk = one("[data-live]");
+let source;
+let token;
 let wait = 1000;
 
 connect();
+addEventListener("scroll", () => atEnd() && delete talk.dataset.below);
 addEventListener("pagehide", () => source.close());
 addEventListener("pageshow", (event) => event.persisted && connect());
-// What a sent form brought back may be older than what the line told meanwhile: a new line begins with the head.
-document.body.addEventListener("htmx:afterSettle", ({ target }) => target.matches("#write, #asked") && connect());
+// What a form brought back may be older than what the line told: a new line begins with the head.
+on("htmx:afterSettle", ({ target }) => target.matches("#write, #asked") && connect());
 
 function connect() {
   source?.close();
@@ -22,26 +23,17 @@ function connect() {
   source.onerror = () => source.readyState === EventSource.CLOSED && again();
   listen("turns", (data) => parse(data).forEach(place));
   listen("head", (data) => parse(data).forEach(exchange));
-  listen("reset", (data) => drop(Number(data)));
+  listen("reset", drop);
   listen("gone", gone);
 }
 
-/** The browser reconnects by itself; only a refused line is ours to try again, or to give up. */
+/** The browser reconnects by itself; a refused line is ours to try again, or to give up with a page that is refused. */
 function again() {
-  setTimeout(async () => ((await isRefused()) ? gone() : connect()), wait);
+  setTimeout(async () => {
+    const { status } = await fetch(location.pathname, { redirect: "manual" }).catch(() => ({ status: 500 }));
+    status === 200 || status >= 500 ? connect() : gone();
+  }, wait);
   wait = Math.min(wait * 2, 30000);
-}
-
-/** An EventSource does not tell why it was refused, so the line is asked for once more by hand. */
-async function isRefused() {
-  const asked = new AbortController();
-  try {
-    const answer = await fetch(source.url, { redirect: "manual", signal: asked.signal });
-    asked.abort();
-    return answer.type === "opaqueredirect" || (answer.status >= 400 && answer.status < 500);
-  } catch {
-    return false;
-  }
 }
 
 function listen(name, work) {
@@ -49,7 +41,8 @@ function listen(name, work) {
     token = event.lastEventId || token;
     const stays = atEnd();
     work(event.data);
-    if (stays) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    if (stays) scrollTo({ top: 1e9, behavior: "instant" });
+    else if (name === "turns") talk.dataset.below = "";
   });
 }
 
@@ -57,28 +50,28 @@ function listen(name, work) {
 function parse(html) {
   const box = document.createElement("template");
   box.innerHTML = html;
-  for (const secret of all(SECRET, box.content)) secret.value = document.querySelector(SECRET).value;
+  for (const secret of all(SECRET, box.content)) secret.value = one(SECRET).value;
   return [...box.content.children];
 }
 
-/** Who reads at the end is kept there, but not who is filling in a form somewhere above it. */
+/** Who reads at the end is kept there, but not who is filling in a form above it. */
 function atEnd() {
   return !document.activeElement.closest(".rate") && innerHeight + scrollY > document.documentElement.scrollHeight - 96;
 }
 
 /** Put an article where its number says, or in the place of the one that it replaces. */
 function place(article) {
-  const held = document.getElementById(article.id);
-  document.getElementById("silence")?.remove();
-  if (held && isBusy(held)) return aside.set(article.id, () => place(article));
+  const held = part(article.id);
+  part("silence")?.remove();
+  if (isBusy(held)) return aside.set(article.id, () => place(article));
   if (held?.matches(".msg")) return replace(held, article);
   const later = turns().find((other) => number(other) > number(article));
-  talk.insertBefore(article, later ?? document.getElementById("asked"));
+  talk.insertBefore(article, later ?? part("asked"));
   adopt(article);
 }
 
-const turns = () => [...talk.querySelectorAll(":scope > .msg[data-index]")];
-const number = (article) => Number(article.dataset.index);
+const turns = () => all(":scope > .msg[data-index]", talk);
+const number = (article) => +article.dataset.index;
 
 function drop(index) {
   for (const article of turns()) if (number(article) >= index) article.remove();
@@ -86,22 +79,21 @@ function drop(index) {
 
 /** Exchange an element with an id for its newer self, unless nothing has changed. */
 function exchange(fresh) {
-  const held = fresh.id && document.getElementById(fresh.id);
-  if (held && isBusy(held)) return aside.set(fresh.id, () => exchange(fresh));
+  const held = part(fresh.id);
+  if (isBusy(held)) return aside.set(fresh.id, () => exchange(fresh));
   aside.delete(fresh.id); // older than this, even where this changes nothing
   if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
-  announce(held, fresh);
+  const [before, after] = [held, fresh].map((head) => head.querySelector("#status")?.dataset.said);
+  if (after !== before) say(after);
   replace(held, fresh);
 }
 
-// A form that waits for its answer must stay where htmx will look for it, so what comes for it meanwhile is put aside.
+// A form that waits must stay where htmx will look for it, so what comes for it meanwhile is put aside.
 const aside = new Map();
 
-function isBusy(held) {
-  return held.matches(".htmx-request") || held.querySelector(".htmx-request") !== null;
-}
+const isBusy = (held) => held && all(".htmx-request", held)[0];
 
-document.addEventListener("htmx:afterRequest", () => {
+on("htmx:afterRequest", () => {
   const waiting = [...aside.values()];
   aside.clear();
   for (const work of waiting) work();
@@ -118,11 +110,6 @@ function telling(element) {
 function tells(held, fresh) {
   const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
   return held.id === "asked" && held.querySelector(".wrong, [role=alert]") && uses(held) === uses(fresh);
-}
-
-function announce(held, fresh) {
-  const [before, after] = [held, fresh].map((head) => head.querySelector("#status")?.dataset.said);
-  if (after !== before) say(after);
 }
 
 /** What the reader has opened, typed or focused stays as it is. */
@@ -159,21 +146,19 @@ function keepTyped(held, fresh) {
   }
 }
 
-function namesake(element, root) {
-  return root.querySelector(`#${CSS.escape(element.id)}`);
-}
+const namesake = (element, root) => root.querySelector(`#${CSS.escape(element.id)}`);
 
 const reachable = (root) => all("a[href], button, summary, input, textarea, [tabindex]", root);
 
-/** Moving a node takes its focus away, so it is given back: to itself, its namesake, or what stands in its place. */
+/** A moved node loses its focus: given back to itself, its namesake, or what stands in its place. */
 function remember(held) {
   const focused = document.activeElement;
-  if (!held.contains(focused)) return null;
-  // Fields without text to select, a radio button say, have a selectionStart too: null.
+  if (!held.contains(focused)) return;
+  // A radio button has a selectionStart too: null.
   const range = focused.selectionStart == null ? null : [focused.selectionStart, focused.selectionEnd];
   const at = reachable(held).indexOf(focused);
   return (fresh) => {
-    const named = focused.id && document.getElementById(focused.id);
+    const named = part(focused.id);
     const target = focused.isConnected ? focused : named || reachable(fresh)[at] || fresh;
     if (target === fresh) fresh.tabIndex = -1;
     target.focus({ preventScroll: true });
@@ -184,7 +169,6 @@ function remember(held) {
 function gone() {
   source.close();
   for (const form of all("#asked, #write")) form.remove();
-  const words = "This thread is gone, or no longer yours to read. What you see is the last that was sent.";
-  say(words);
-  talk.append(Object.assign(document.createElement("p"), { className: "fault", textContent: words }));
+  part("gone").hidden = false;
+  say(part("gone").textContent);
 }

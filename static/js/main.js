@@ -1,11 +1,10 @@
-// Everything here makes plain pages nicer; links and forms do the same work without. A page loads what it needs.
+// Links and forms do the same work without any of this.
 import "./keys.js";
 import "./copy.js";
 import "./drafts.js";
 import "./clock.js";
+import { one } from "./page.js";
 
-const has = (selector) => document.querySelector(selector);
-
-if (has("[data-live]")) import("./live.js");
-if (has(".map")) import("./map.js");
-if (has("#desk")) import("./desk.js");
+if (one("[data-live]")) import("./live.js");
+if (one(".map")) import("./map.js");
+if (one("#desk")) import("./desk.js");

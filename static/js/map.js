@@ -1,10 +1,10 @@
 // The map shows which part of the thread is in view.
-import { whenShown } from "./page.js";
+import { all, one, whenShown } from "./page.js";
 
 const watch = new IntersectionObserver(
   (seen) => {
     for (const { target, isIntersecting } of seen) {
-      const mark = document.querySelector(`.map a[href="#${CSS.escape(target.id)}"]`);
+      const mark = one(`.map a[href="#${CSS.escape(target.id)}"]`);
       mark?.toggleAttribute("data-seen", isIntersecting);
     }
   },
@@ -14,5 +14,5 @@ const watch = new IntersectionObserver(
 // Looked at afresh with every change: a map that was exchanged knows nothing yet.
 whenShown(() => {
   watch.disconnect();
-  for (const part of document.querySelectorAll(".talk > .msg[id^=m], .talk .call[id^=c]")) watch.observe(part);
+  for (const part of all(".talk > .msg[id^=m], .talk .call[id^=c]")) watch.observe(part);
 });

@@ -1,16 +1,10 @@
 // What the other modules share.
 
-/** Say something to readers who listen. One polite region a page. */
-export function say(words) {
-  const region = document.getElementById("said");
-  if (region) region.textContent = words;
-}
+export const one = (selector) => document.querySelector(selector);
 
-/** Run now and whenever htmx has put something new on the page; `root` is what is new. */
-export function whenShown(work) {
-  work(document.body);
-  document.body.addEventListener("htmx:load", (event) => event.detail.elt !== document.body && work(event.detail.elt));
-}
+export const part = (id) => document.getElementById(id);
+
+export const on = (event, work, how) => document.addEventListener(event, work, how);
 
 /** Elements of a selector under root, root included. */
 export function all(selector, root = document) {
@@ -18,8 +12,34 @@ export function all(selector, root = document) {
   return root instanceof Element && root.matches(selector) ? [root, ...found] : found;
 }
 
+/** Say something to readers who listen. One polite region a page. */
+export const say = (words) => one("#said")?.replaceChildren(words);
+
+/** Run now and whenever htmx has put something new on the page; `root` is what is new. */
+export function whenShown(work) {
+  work(document.body);
+  on("htmx:load", ({ target }) => target !== document.body && work(target));
+}
+
 /** Let htmx know markup that did not come through it. */
 export function adopt(element) {
-  window.htmx.process(element);
-  element.dispatchEvent(new CustomEvent("htmx:load", { bubbles: true, detail: { elt: element } }));
+  htmx.process(element);
+  htmx.trigger(element, "htmx:load");
 }
+
+const line = part("failed").content.firstElementChild;
+const reason = line.querySelector("p");
+const unreached = reason.textContent;
+
+/** What did not get through is told beside it, in the server's words where it had any. */
+export function fail(near, { status, responseText } = {}) {
+  const told = status ? all("[data-why]", new DOMParser().parseFromString(responseText, "text/html")) : [];
+  reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));
+  (near?.closest("main") ? near : one("main")).append(line);
+  say(line.innerText);
+}
+
+export const forgive = () => line.remove();
+
+on("htmx:beforeSend", forgive);
+for (const failure of ["htmx:responseError", "htmx:sendError"]) on(failure, ({ detail }) => fail(detail.target, detail.xhr));
