@@ -1,6 +1,7 @@
 """Fixtures. Nothing here may reach the network: the simulator is the only model, and real requests are refused."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ import pydantic_ai.models
 import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, override_settings
 
@@ -21,6 +23,8 @@ pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 ROOT = Path(__file__).resolve().parent.parent
 
+
+django_settings.CACHES["default"]["KEY_PREFIX"] += os.environ.get("PYTEST_XDIST_WORKER", "")
 
 HOLDING_STREAMS = ("pages/test_live.py", "pages/test_live_shared.py")
 """A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
@@ -40,6 +44,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             item.add_marker("pure")
         if item.get_closest_marker("live"):
             item.add_marker(pytest.mark.xdist_group(_server_of(item, place)))
+            # Processes that share two cores stand still for seconds at times. Whatever fails twice is wrong, and what
+            # failed once is printed as a rerun, to be looked into.
+            item.add_marker(pytest.mark.flaky(reruns=1))
     yield
     items.sort(key=_turn)
 
@@ -63,6 +70,13 @@ def _turn(item: pytest.Item) -> int:
     """Where a test stands in that order; whatever needs no server comes last."""
     group = item.get_closest_marker("xdist_group")
     return next(n for n, name in enumerate((*SERVERS, "")) if (group.args[0] if group else "").startswith(name))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings_parallel_suffix(request: pytest.FixtureRequest) -> None:
+    """SQLite's tests run in memory. By itself pytest-django knows that of Django's own engine only."""
+    if connection.vendor != "sqlite":
+        request.getfixturevalue("django_db_modify_db_settings_xdist_suffix")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -97,7 +97,7 @@ class Served:
             os.killpg(process.pid, how)
         process.wait(timeout=20)
 
-    def wait_until_ready(self, seconds: float = 30) -> None:
+    def wait_until_ready(self, seconds: float = 90) -> None:
         ends_at = time.monotonic() + seconds
         while time.monotonic() < ends_at and self.processes["server"].poll() is None:
             with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.url}/readyz", timeout=2) as answer:

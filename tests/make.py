@@ -10,7 +10,7 @@ from feedback import capture
 from feedback.wire import FeedbackIn, UserFeedbackOut
 from tests.people import Person
 from threads import content, importing, transcript, turns
-from threads.access import thread_for
+from threads.access import MessageStanding, Standing, thread_for
 from threads.models import Message, Thread, Turn
 from threads.runner import loop
 from threads.status import TurnState
@@ -100,7 +100,8 @@ def conversation(person: Person, messages: int, *, visibility: str = "private", 
 def rating(person: Person, thread: Thread, index: int = 1, sentiment: str = "negative", **said: Any) -> UserFeedbackOut:
     """A rated answer."""
     body = bodies.parse(FeedbackIn, {"sentiment": sentiment, **said})
-    return capture.submit(person.actor, thread, index, body)
+    message = MessageStanding.of(Standing.of(thread), index)
+    return capture.submit(person.actor, message, body)
 
 
 def fresh(thread: Thread) -> Thread:

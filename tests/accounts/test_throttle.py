@@ -2,11 +2,11 @@
 
 import pytest
 import time_machine
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
 from accounts import throttle
+from tests import caching
 from tests.people import PASSWORD
 
 WRONG = "not-the-password"
@@ -15,9 +15,9 @@ WRONG = "not-the-password"
 @pytest.fixture(autouse=True)
 def _forget():
     """Counts are kept in the cache, which no transaction rolls back."""
-    cache.clear()
+    caching.forget()
     yield
-    cache.clear()
+    caching.forget()
 
 
 @pytest.fixture
@@ -138,3 +138,21 @@ def test_signing_in_gives_the_session_a_new_key_and_signing_out_ends_it(who):
     assert browser.session.session_key != before
     browser.post("/signout/")
     assert browser.get("/threads/").status_code == 302
+
+
+def test_an_address_that_is_tried_from_everywhere_waits_a_quarter_of_an_hour_and_is_told_so(sign_in, settings):
+    """From the first wrong password on: tries that go on do not make it longer."""
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "address"}}
+    now = timezone.now()
+    with time_machine.travel(now, tick=False):
+        for each in range(throttle.TRIES_PER_ADDRESS // 2):
+            sign_in(caller=f"203.0.113.{each}")
+    later = now.timestamp() + throttle.WINDOW_SECONDS - 1
+    with time_machine.travel(later, tick=False):
+        for each in range(throttle.TRIES_PER_ADDRESS // 2):
+            sign_in(caller=f"203.0.113.{100 + each}")
+        refused = sign_in(PASSWORD, caller="198.51.100.1")
+    assert refused.status_code == 429
+    assert b"Wait a quarter of an hour" in refused.content
+    with time_machine.travel(later + 2, tick=False):
+        assert sign_in(PASSWORD, caller="198.51.100.1").status_code == 302

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
@@ -67,6 +68,7 @@ def test_a_revoked_token_stops_with_the_next_request_and_leaves_the_list(browser
     data_of(Api(secret).get("threads"))
     assert browser.post(f"/settings/tokens/{token.pk}/revoke/").status_code == 302
     assert refusal_of(Api(secret).get("threads"))[0] == 401
+    browser.get("/settings/")  # says by its name what was revoked
     assert "lost-laptop" not in browser.get("/settings/").content.decode()
     # Once more is not found, and the other tokens go on.
     assert browser.post(f"/settings/tokens/{token.pk}/revoke/").status_code == 404
@@ -105,6 +107,21 @@ def test_the_last_use_is_noted_at_most_once_a_minute(who):
         assert used_at() == now
     with time_machine.travel(now + timedelta(seconds=61), tick=False):
         assert used_at() == now + timedelta(seconds=61)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_use_that_cannot_be_noted_costs_nobody_the_answer(who):
+    """A reader waits for no writer: the note is made when the answer is out."""
+    token, secret = mint(who.alice.user, "t")
+
+    def locked(run, sql, *given):
+        if sql.startswith("UPDATE"):
+            raise OperationalError("database is locked")
+        return run(sql, *given)
+
+    with connection.execute_wrapper(locked):
+        data_of(Api(secret).get("threads"))
+    assert ApiToken.objects.get(pk=token.pk).last_used_at is None
 
 
 @pytest.mark.parametrize("kind", ["bearer", "BEARER", "Bearer"])

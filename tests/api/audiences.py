@@ -25,12 +25,12 @@ APPS = ("accounts", "catalogue", "threads", "feedback")
 AUDIENCES: dict[str, dict[str, str]] = {
     "accounts.User": {
         "public": "id",
-        "org": "email name",
-        "own": "created is_staff is_active last_login is_superuser",
+        "org": "email name is_active",
+        "own": "created is_staff last_login is_superuser",
         "nobody": "password",
     },
     "accounts.Org": {"public": "id key", "org": "slug name members_may_fork visibility_may_change created"},
-    "accounts.Membership": {"public": "id user org", "own": "role is_default created"},
+    "accounts.Membership": {"public": "id user org", "org": "role created", "own": "is_default"},
     "accounts.ApiToken": {
         "public": "id user",
         "own": "name hint scope created expires_at revoked_at last_used_at",
@@ -54,8 +54,8 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "catalogue.World": {
         "public": "id key org",
-        "org": "created_by mode seed seed_given failure_profile strict_fixtures ttl_seconds step_count history created "
-        "expires_at closed_at",
+        "org": "created_by name mode seed seed_given failure_profile strict_fixtures ttl_seconds step_count history "
+        "created expires_at closed_at",
     },
     "catalogue.WorldTool": {
         "public": "id world folded",
@@ -140,7 +140,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
     "feedback.TriageChange": {"public": "id feedback", "admin": "at actor before after verb action undoes"},
     "feedback.Label": {"public": "id", "admin": "name folded description created created_by"},
     "feedback.Labelled": {"public": "id feedback label"},
-    "feedback.Lease": {"public": "feedback", "admin": "holder until"},
+    "feedback.Lease": {"public": "id feedback", "admin": "holder until"},
     "feedback.SavedView": {"public": "id", "admin": "key name query is_shared created created_by"},
     "feedback.Bulk": {
         "public": "id",

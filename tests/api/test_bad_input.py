@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 
 from core import paging
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
+from tests.pages.dom import dom
 
 SENT = {"role": "user", "content": [{"text": "Hello"}]}
 TOOL = {"name": "remember", "description": "d", "input_schema": {"type": "object"}}
@@ -384,24 +385,31 @@ def test_a_strange_requester_or_version_is_never_an_error(who, api):
         assert "thread_id" in data_of(api("alice", **headers).post("threads", {"messages": [SENT]}))
 
 
-@pytest.mark.parametrize("part", ["crm__ping", 7, None])
-def test_a_page_token_of_another_list_is_refused_B167(who, api, part):
-    """Every token is signed by the same key, so the signature tells nothing of the list that it came from."""
+def test_a_page_token_of_another_list_is_refused_B167(who, api):
+    """Also where both are sorted by the same kind of thing."""
     world = data_of(api("alice").post("/v1/catalogue/worlds", {}))["world_id"]
-    by_number = [
-        "/v1/catalogue/tools/demo__echo/versions",
-        "/v1/catalogue/worlds",
-        f"/v1/catalogue/worlds/{world}/calls",
-        "/v1/skills",
-        "threads",
-        "admin/feedback",
-        "/v1/ai/agents",
-    ]
-    by_name = ["/v1/catalogue/tools", "/v1/catalogue/tools?dialect=openai", "/v1/catalogue/servers"]
-    token = paging.encode(part) if part else paging.encode("rest", 1)
-    for path in (by_number if part != 7 else []) + (by_name if part != "crm__ping" else []) + ["threads"]:
-        who_asks = "admin" if path.startswith("admin") else "alice"
-        assert refused(api(who_asks).get(f"{path}{'&' if '?' in path else '?'}page_token={token}")), path
+    lists = {
+        "/v1/catalogue/tools/demo__echo/versions": paging.Places("tool versions"),
+        "/v1/catalogue/worlds": paging.Places("worlds"),
+        f"/v1/catalogue/worlds/{world}/calls": paging.Places("world calls"),
+        "/v1/skills": paging.Places("skills"),
+        "/v1/ai/agents": paging.Places("agents"),
+        "/v1/webhooks": paging.Places("webhooks"),
+        "admin/feedback": paging.Places("reports"),
+        "threads": paging.Places("threads", (str, str, int)),
+        "/v1/catalogue/tools": paging.Places("tools", (str,)),
+        "/v1/catalogue/servers": paging.Places("servers", (str,)),
+    }
+    samples = {(int,): (7,), (str,): ("crm__ping",), (str, str, int): ("rest", "2026-05-01T00:00:00+00:00", 7)}
+    for path, own in lists.items():
+        asking = api("admin")
+        data_of(
+            asking.get(f"{path}?page_token={own.token(*samples[own.kinds])}", **{"X-Roboto-Org-Id": who.acme.org_id})
+        )
+        for other in lists.values():
+            if other != own:
+                token = other.token(*samples[other.kinds])
+                assert refused(asking.get(f"{path}?page_token={token}", **{"X-Roboto-Org-Id": who.acme.org_id})), path
 
 
 @pytest.mark.parametrize("header", ["nonsense", "og_", "og_" + "0" * 26, "og_../..", "ags_1", "og_" + "x" * 5000])
@@ -512,6 +520,22 @@ def test_a_database_that_does_not_answer_is_a_503(api, monkeypatch):
     status, code, said = refusal_of(api("alice").get("threads"))
     assert (status, code) == (503, "RobotoServiceUnavailableException")
     assert "locked" not in said
+
+
+@pytest.mark.parametrize("path", ["/threads/", "/feedback/", "/settings/", "/nowhere/"])
+def test_a_page_says_that_the_database_does_not_answer(browser_of, path):
+    """By a page that needs nothing of it: what stands around others asks it who looks."""
+    alice = browser_of("alice")
+
+    def away(*given: Any) -> None:
+        raise OperationalError("server closed the connection unexpectedly")
+
+    with connection.execute_wrapper(away):
+        answer = alice.get(path)
+    assert answer.status_code == 503
+    shown = dom(answer, 503)
+    assert "The database does not answer." in shown.words
+    assert shown.one("a", class_="brand")["href"] == "/threads/"
 
 
 def test_a_token_that_travels_in_the_clear_is_refused_and_never_redirected_B170(who, settings):

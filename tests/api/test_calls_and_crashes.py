@@ -162,3 +162,80 @@ def test_a_tool_that_is_gone_when_a_second_worker_comes_is_an_error_result(api, 
     monkeypatch.delitem(builtin.TOOLS, "letter")
     loop.advance(Turn.objects.get(thread=thread).pk)
     assert [status for status, _ in results(api, thread)] == ["error"]
+
+
+def bug(*_: Any, **__: Any) -> None:
+    raise RuntimeError("A mistake of ours.")
+
+
+def test_a_bug_in_mid_call_ends_every_message_and_answers_every_use(api, who, letters, monkeypatch):
+    """4.2 item 5, 4.5: the client's call that waited beside it is answered as well."""
+    letters()
+    thread = make.thread(who.alice, TWO_LETTERS + "[[call remember {}]]", client_tools=[make.client_tool()], run=False)
+    with monkeypatch.context() as patched:
+        patched.setattr("catalogue.calls.call", bug)
+        make.run_turns(thread)
+    assert [status for status, _ in results(api, thread)] == ["error"] * 3
+    record = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    shown = [(message["role"], message["status"]) for message in record["messages"]]
+    assert shown == [
+        ("user", "completed"), ("assistant", "completed"), ("roboto", "completed"), ("assistant", "failed")
+    ]  # fmt: skip
+    assert [block["error_code"] for block in shapes.blocks(record, "error")] == ["internal_error"]
+    turn = Turn.objects.get(thread=thread)
+    assert (turn.state, turn.error_code, turn.answer_idx) == ("failed", "internal_error", 3)
+    # It can be forked there, and gone on with.
+    data_of(api("alice").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 2}))
+    make.send(who.alice, thread, "Again")
+    assert results(api, thread)
+
+
+def test_a_bug_of_a_worker_that_lost_the_turn_is_none_of_the_next_ones(api, who, letters, monkeypatch):
+    """4.4: whoever was given up for dead writes nothing more, not even that it failed."""
+    letters()
+    thread = make.thread(who.alice, '[[call letter {"to": "a"}]]', run=False)
+    turn = Turn.objects.get(thread=thread)
+
+    def somebody_else_goes_on_and_then_a_bug(*_: Any, **__: Any) -> None:
+        make.let_expire(turn)
+        assert loop._Run.claimed(Turn.objects.get(pk=turn.pk))
+        bug()
+
+    with monkeypatch.context() as patched:
+        patched.setattr("catalogue.calls.call", somebody_else_goes_on_and_then_a_bug)
+        loop.advance(turn.pk)
+    found = Turn.objects.get(pk=turn.pk)
+    assert (found.state, found.attempt) == ("running", 2)
+    assert make.fresh(thread).status == "roboto_turn"
+    make.let_expire(turn)
+    loop.advance(turn.pk)
+    assert results(api, thread) == [("error", {"error": INTERRUPTED})]
+
+
+@pytest.mark.parametrize("is_taken_up_again", [False, True])
+def test_a_bug_while_a_turn_is_claimed_ends_it_too(api, who, monkeypatch, is_taken_up_again):
+    thread = make.thread(who.alice, run=False)
+    turn = Turn.objects.get(thread=thread)
+    if is_taken_up_again:
+        make.let_expire(make.half_answered(thread, "Half an "))
+    with monkeypatch.context() as patched:
+        patched.setattr("threads.runner.toolbox.Toolbox.__init__", bug)
+        loop.advance(turn.pk)
+    record = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    assert record["status"] == "user_turn"
+    assert [message["status"] for message in record["messages"]] == ["completed", "failed"]
+
+
+def test_a_bug_while_a_turn_is_claimed_leaves_it_to_whoever_has_it_by_then(who, monkeypatch):
+    thread = make.thread(who.alice, run=False)
+    turn = Turn.objects.get(thread=thread)
+    claimed = loop._Run.claimed
+
+    def slow(cls: Any, turn: Turn) -> None:
+        claimed(turn)  # somebody else, while this worker stumbles
+        bug()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop._Run, "claimed", classmethod(slow))
+        loop.advance(turn.pk)
+    assert (Turn.objects.get(pk=turn.pk).state, make.fresh(thread).status) == ("running", "roboto_turn")

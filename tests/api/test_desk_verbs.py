@@ -297,6 +297,7 @@ def test_a_lease_tells_the_other_admin_and_ends_by_itself(api, who, admin, repor
     who.bob.user.save()
     assert data_of(api("bob").put(path)) == {"held_by": None}
     assert data_of(admin.put(path)) == {"held_by": "Bob"}
+    assert data_of(api("bob").put(path)) == {"held_by": who.admin.user.display_name}
     assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["lease"] == who.bob.user.email
     with time_machine.travel(timezone.now() + timedelta(minutes=3)):
         assert data_of(admin.put(path)) == {"held_by": None}

@@ -22,6 +22,11 @@ def forked(api, thread, upto, name="alice"):
     return data_of(api(name).post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": upto}))
 
 
+def use_of(thread):
+    """The id of the one tool use of a thread."""
+    return Block.objects.get(thread=thread, kind="tool_use").tool_use_id
+
+
 @pytest.mark.parametrize("upto", [0, 1, 2, 3])
 def test_messages_up_to_the_bound_are_copied_and_the_source_recorded_B134_B135_B136_B137(api, who, upto):
     thread = make.send(who.alice, make.thread(who.alice, '[[call echo {"value": 1}]]', visibility="org"), "More")
@@ -212,6 +217,22 @@ def test_raw_payloads_are_copied_for_the_tool_detail_of_the_fork(api, who):
     assert first["tool_result"]["raw_response"]
 
 
+@pytest.mark.parametrize(("name", "is_shown"), [("bob", False), ("admin", True)])
+def test_a_fork_shows_no_raw_payload_that_its_maker_may_not_see_at_the_source_B164(api, who, name, is_shown):
+    set_policy("acme", "members_may_fork", True)
+    thread = make.thread(who.alice, '[[call echo {"value": 1}]]', visibility="org")
+    detail = data_of(api("alice").get(f"threads/{thread.thread_id}/tools/{use_of(thread)}"))
+    fork = forked(api, thread, 3, name)
+    copied = data_of(api(name).get(f"threads/{fork['thread_id']}/tools/{use_of(thread)}"))
+    assert detail["tool_result"]["raw_response"]
+    if not is_shown:
+        detail["tool_result"]["raw_response"] = None
+    assert copied == detail
+    # Nor does it come back by a fork of the fork.
+    again = forked(api, make.Thread.objects.get(key=fork["thread_id"][4:]), 3, name)
+    assert data_of(api(name).get(f"threads/{again['thread_id']}/tools/{use_of(thread)}")) == detail
+
+
 def test_an_unanswered_use_at_the_end_is_answered_when_the_next_turn_begins(api, who):
     """Spec 4.7: the history stays well-formed."""
     thread = make.waiting(who.alice)
@@ -226,6 +247,20 @@ def test_an_unanswered_use_at_the_end_is_answered_when_the_next_turn_begins(api,
     assert (result["status"], result["tool_use_id"]) == ("error", shapes.blocks(fork, "tool_use")[0]["tool_use_id"])
     # The source still waits for its client.
     assert data_of(api("alice").get(f"threads/{thread.thread_id}"))["status"] == "client_tool_turn"
+
+
+def test_an_unanswered_use_is_answered_before_a_skill_is_loaded_too(api, who):
+    """Spec 4.7: the skill's own use stands behind it."""
+    fork = forked(api, make.waiting(who.alice), 1)
+    skill = data_of(api("alice").post("/v1/skills/create", {"name": "s", "description": "d", "body": "b"}))
+    said = {"message": make.say("Go on"), "invoke_skills": [{"skill_id": skill["skill_id"]}]}
+    data_of(api("alice").post(f"threads/{fork['thread_id']}/messages", said))
+    make.run_turns()
+    after = data_of(api("alice").get(f"threads/{fork['thread_id']}"))
+    roles = [message["role"] for message in after["messages"]]
+    assert roles == ["user", "assistant", "user", "roboto", "assistant", "roboto", "assistant"]
+    uses, results = (shapes.blocks(after, kind) for kind in ("tool_use", "tool_result"))
+    assert [use["tool_use_id"] for use in uses] == [result["tool_use_id"] for result in results]
 
 
 def test_cancelling_a_fork_with_an_unanswered_use_answers_it_too_B162(api, who):

@@ -10,6 +10,7 @@ from tests.api import shapes
 from tests.conftest import data_of, refusal_of
 from threads import transcript
 from threads.content import tool_result, tool_use
+from threads.dialects import EXPORT_FORMATS, FORMATS
 from threads.models import Block, Message, Thread
 
 TALK = [
@@ -199,6 +200,28 @@ def test_export_needs_read_access_B180(api, who, name, status):
     assert api(name).get(f"threads/{thread.thread_id}/export").status_code == status
 
 
+@pytest.mark.parametrize("format", EXPORT_FORMATS)
+@pytest.mark.parametrize("name", ["alice", "bob", "admin"])
+def test_an_export_shows_nobody_what_the_tool_detail_refuses_them_B180(api, browser_of, who, format, name):
+    """H4: arguments that are no object stand in the raw request. Both doors, every format."""
+    use = {"id": "u1", "type": "function", "function": {"name": "look", "arguments": "no object, a key: k-4711"}}
+    talk = [{"role": "user", "content": "x"}, {"role": "assistant", "content": None, "tool_calls": [use]}]
+    [item] = data_of(imported(api, {"id": "c1", "messages": talk}, visibility="org"))["items"]
+    path = f"threads/{item['thread_id']}"
+    may_see = api(name).get(f"{path}/tools/u1").status_code == 200
+    assert may_see == (name != "bob")
+    answers = [browser_of(name).get(f"/{path}/export/?format={format}")]
+    if format in FORMATS:
+        answers.append(api(name).get(f"{path}/export?format={format}"))
+    for answer in answers:
+        assert answer.status_code == 200
+        has_place = format in ("openai", "markdown", "transcript")
+        assert (b"k-4711" in answer.content) == (may_see and has_place)
+    if not may_see and format in FORMATS:
+        losses = data_of(answers[-1])["losses"]
+        assert "message 1: that the use of look has arguments that are not a JSON object" in losses
+
+
 def test_a_use_without_its_result_is_answered_when_a_turn_is_run(api):
     """Spec 9."""
     messages = [
@@ -214,3 +237,46 @@ def test_a_use_without_its_result_is_answered_when_a_turn_is_run(api):
     make.run_turns()
     [result] = shapes.blocks(data_of(api("alice").get(path)), "tool_result")
     assert (result["tool_use_id"], result["status"]) == ("u1", "error")
+
+
+def uses_and_results(record):
+    """The ids of calls and of results, each with the place of its message."""
+    return [
+        {block["tool_use_id"]: place for place, said in enumerate(record["messages"]) for block in said["content"]
+         if block["content_type"] == kind}
+        for kind in ("tool_use", "tool_result")
+    ]  # fmt: skip
+
+
+def calls(*ids):
+    function = {"name": "look", "arguments": "{}"}
+    return {"role": "assistant", "tool_calls": [{"id": each, "type": "function", "function": function} for each in ids]}
+
+
+ASKED, ANSWERED = {"role": "user", "content": "Look."}, {"role": "tool", "tool_call_id": "u_0", "content": "FIRST"}
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        [ASKED, calls("u_0", "u_1")],
+        [ASKED, calls("u_0", "u_1"), ANSWERED],
+        [ASKED, calls("u_0"), ANSWERED, calls("u_1"), ASKED],
+        [ASKED, calls("u_0"), ANSWERED, calls("u_1"), ASKED, {"role": "assistant", "content": "Done."}],
+    ],
+)
+def test_every_call_of_an_import_that_nobody_answered_is_answered_when_a_turn_is_run(api, talk):
+    """Spec 9: wherever it stands, once, behind the words of whoever goes on (B51)."""
+    [item] = data_of(imported(api, {"id": "c1", "messages": talk}))["items"]
+    path = f"threads/{item['thread_id']}"
+    before = len(data_of(api("alice").get(path))["messages"])
+    for _ in range(2):
+        data_of(api("alice").post(f"{path}/messages", {"message": make.say("Go on")}))
+        make.run_turns()
+    record = data_of(api("alice").get(path))
+    uses, results = uses_and_results(record)
+    assert set(results) == set(uses) == {"u_0", "u_1"}
+    assert results["u_1"] == before + 1
+    assert [each["role"] for each in record["messages"]][before:] == [
+        "user", "roboto", "assistant", "user", "assistant"
+    ]  # fmt: skip

@@ -2,11 +2,15 @@
 
 import pytest
 from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from feedback import querying
 from feedback.models import RatedTool
 from feedback.querying import sides
 from tests import make
+from tests.conftest import data_of
+from threads.models import Pin
 
 VIEWS = {
     "is:open -has:owner -is:snoozed": "feedback_owned (owned_by_id=? AND resolved=?)",
@@ -27,6 +31,8 @@ SIDES = {
     "created:2026-05": "feedback_insight (created>? AND created<?",
     "edited:<7d": "feedback_edited (modified>?",
     "tool:echo": "INTEGER PRIMARY KEY (rowid=?)",
+    "failed:echo": "INDEX rated_tool_failed (tool_name=?)",
+    "is:due": "COVERING INDEX triage_snoozed (snoozed_until<?)",
     "has:fork": "(thread_id=?",
     "is:snoozed": "MULTI-INDEX OR",
     "hello": "INTEGER PRIMARY KEY (rowid=?)",
@@ -62,7 +68,7 @@ def test_a_page_follows_an_index_on_sqlite(plan_of, line):
 
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="plans of SQLite, which has no figures and plans by rule")
-@pytest.mark.parametrize("line", [line for line in SIDES if ":" in line])
+@pytest.mark.parametrize("line", [line for line in SIDES if ":" in line and line != "is:due"])
 def test_many_hits_are_found_on_the_walk_down_the_reports_on_sqlite(plan_of, monkeypatch, line):
     monkeypatch.setattr(sides, "_MANY", -1)
     monkeypatch.setattr(sides, "_MANY_TIMES", -1)
@@ -82,3 +88,64 @@ def test_a_page_needs_no_sort_and_no_walk_over_the_table_on_postgresql(plan_of, 
     plan = plan_of(line)
     assert "Seq Scan on feedback_userfeedback" not in plan
     assert "Sort" not in plan
+
+
+LISTS = {
+    "": "",
+    "?view=mine": "thread_own_in_org (created_by_id=? AND org_id=?)",
+    "?view=forks": "",
+    "?q=has:error": "",
+    "?view=private": "thread_shared (org_id=? AND visibility=?)",
+}
+"""Views of the list of threads, and what leads to those below the pins, the org's index where that is not said."""
+
+
+def plans_of(ask):
+    """The plans of the questions that a request asks, each with the question."""
+    with CaptureQueriesContext(connection) as captured:
+        ask()
+    found = [query["sql"] for query in captured.captured_queries]
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # Over a few rows, walking is always the quickest; what is asked is whether there is another way.
+            for each in ("seqscan", "sort", "bitmapscan"):
+                cursor.execute(f"SET LOCAL enable_{each} = off")
+        explain = "EXPLAIN QUERY PLAN " if connection.vendor == "sqlite" else "EXPLAIN "
+        for sql in found:
+            if sql.startswith(("SELECT", "WITH")):
+                cursor.execute(explain + sql.replace("%", "%%"), [])
+                yield sql, "\n".join(str(row[-1]) for row in cursor.fetchall())
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="plans of SQLite, which has no figures and plans by rule")
+@pytest.mark.parametrize("name", ["admin", "alice"])
+@pytest.mark.parametrize("view", LISTS)
+def test_somebodys_pins_lead_to_their_threads(who, name, view):
+    """And what stands below them comes in the order of its index."""
+    person, thread = getattr(who, name), make.thread(who.alice, visibility="org", run=False)
+    Pin.objects.create(user=person.user, thread=thread)
+    client = Client()
+    client.force_login(person.user)
+    listed = [each for each in plans_of(lambda: client.get(f"/threads/{view}")) if '"threads_pin"' in each[0]]
+    [pinned] = [plan for sql, plan in listed if '"pinned_at"' in sql]
+    [rest] = [plan for sql, plan in listed if '"pinned_at"' not in sql]
+    assert "pin_in_order" in pinned
+    assert "thread_of_org" not in pinned and "thread_all" not in pinned
+    if name == "admin":
+        assert (LISTS[view] or "thread_of_org (org_id=?)") in rest
+        assert "TEMP B-TREE" not in pinned + rest
+
+
+@pytest.mark.django_db
+def test_what_completes_a_query_is_counted_along_indexes(api, plan_of):
+    assert plan_of("")
+    asked = list(plans_of(lambda: data_of(api("admin").get("admin/feedback/terms"))))
+    counted = [plan for sql, plan in asked if "LIMIT 1000" in sql]
+    assert len(counted) == 6
+    for plan in counted:
+        # What is named may be read from one end to the other, what names it never.
+        assert "SCAN counted" not in plan and "SEARCH" in plan if connection.vendor == "sqlite" else "Index" in plan
+        for table in ("feedback_labelled", "feedback_userfeedback", "feedback_ratedanswer", "feedback_ratedtool"):
+            assert f"SCAN {table}" not in plan and f"Seq Scan on {table}" not in plan
+        assert "Sort" not in plan.partition("SubPlan")[2]

@@ -15,7 +15,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import ApiToken, User
+from accounts.models import ApiToken, Membership, User
 from core import sse
 from core.logging import JsonFormatter
 from feedback.models import (
@@ -139,7 +139,10 @@ def place(who, api):
             "version": "1",
             "agent_id": agent["agent_id"],
             "name": "ours",
+            "member_id": str(Membership.objects.get(user=who.bob.user).pk),
             "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
+            "uidb64": "MQ",
+            "token": "none-such",
         }
     )
 

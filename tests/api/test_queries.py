@@ -150,10 +150,27 @@ def test_the_profiles_take_none_but_the_token(api):
     assert len(count(lambda: data_of(api("alice").get("model-profiles")))) == TOKEN
 
 
-def test_rating_takes_eight(api, who, talk):
+def test_rating_takes_six(api, who, talk):
     path = f"threads/{talk.thread_id}/messages/1/feedback"
-    # The thread; savepoint, the message, the row made or changed, the record, who wants to be told, release.
-    assert len(count(lambda: data_of(api("alice").post(path, {"sentiment": "positive"})))) == TOKEN + 7
+    # The thread and its message; savepoint, the row made or changed, who wants to be told, release.
+    assert len(count(lambda: data_of(api("alice").post(path, {"sentiment": "positive"})))) == TOKEN + 5
+
+
+def test_labelling_takes_the_same_number_however_many_the_labels(api, who, talk):
+    report = make.rating(who.alice, talk, 1).feedback_id
+    admin = api("admin")
+    steps = [
+        [f"label {number}" for number in range(10)],
+        [],
+        ["label 0"],
+        [],
+        [f"label {number}" for number in range(10)],
+    ]
+    asked = []
+    for names in steps:
+        body = {"admin_label": ", ".join(names) or None}
+        asked.append(len(count(lambda: data_of(admin.put(f"/v1/ai/admin/feedback/{report}", body)))))  # noqa: B023
+    assert asked[2] == asked[4], asked
 
 
 def test_forking_takes_the_same_number_however_long_the_thread(api, talk, lengthen):

@@ -201,6 +201,17 @@ def test_pages_follow_one_another_pins_first_without_loss_or_repetition(api, who
         assert seen == expected
 
 
+def test_pins_of_others_do_not_repeat_a_thread_on_the_next_page(api, who):
+    threads = [make.thread(who.alice, f"Number {number}", visibility="org", run=False) for number in range(3)]
+    now = timezone.now()
+    for place, thread in enumerate(threads):
+        Pin.objects.create(user=who.alice.user, thread=thread, pinned_at=now - timedelta(minutes=place))
+        Pin.objects.create(user=who.bob.user, thread=thread, pinned_at=now - timedelta(days=1 + place))
+    first = data_of(api("alice").get("threads?limit=1"))
+    rest = data_of(api("alice").get(f"threads?limit=10&page_token={first['next_token']}"))
+    assert ids(first) + ids(rest) == [thread.thread_id for thread in threads]
+
+
 def test_threads_born_in_the_same_instant_are_each_listed_once(api, who):
     threads = [make.thread(who.alice, run=False) for _ in range(4)]
     Thread.objects.update(created=timezone.now())

@@ -168,6 +168,8 @@ def test_only_the_submitter_takes_it_back_and_the_checks_come_in_order(api, who,
     assert UserFeedback.objects.count() == 1
     assert take_back(api("alice"), path).status_code == 200
     assert refusal_of(take_back(api("alice"), path))[::2] == (404, "You have not rated message 1.")
+    for index in ("abc", "-1", "9" * 10):
+        assert refusal_of(take_back(api("alice"), path, index))[::2] == (404, "This thread has no such message.")
 
 
 def test_others_reports_of_the_same_message_stay(api, who, thread, path):
@@ -295,6 +297,27 @@ def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
     data_of(take_back(api("alice"), path))
     event = next(piece for piece in news if b"event" in piece)
     assert event.split(b"\n")[:2] == [b"event: changed", f'data: ["{report}"]'.encode()]
+
+
+def test_an_open_desk_is_told_of_an_edit(who, thread, api, monkeypatch):
+    """Once for each; a report that is new has changed for nobody."""
+    from core import sse
+
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    report = make.rating(who.alice, thread, 1).feedback_id
+    client = api("bob").client
+    client.force_login(who.admin.user)
+    news = iter(client.get("/feedback/live/").streaming_content)
+
+    def told(pieces=6):
+        return [piece for _, piece in zip(range(pieces), news, strict=False) if b"event: changed" in piece]
+
+    assert told() == []
+    make.rating(who.alice, thread, 1, notes="Other words")
+    assert [piece.split(b"\n")[1] for piece in told()] == [f'data: ["{report}"]'.encode()]
+    assert told() == []
+    make.rating(who.alice, thread, 3, notes="Another one")
+    assert told() == []
 
 
 # Two at the same moment

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.errors import Unauthorized
-from feedback import digesting, similar
+from feedback import digesting, similar, triage
 from feedback.models import Triage, UserFeedback
 from tests import make
 from tests.conftest import data_of
@@ -117,7 +117,7 @@ def test_it_takes_the_same_number_of_queries_however_many_there_are(api, rate):
 def woken(monkeypatch):
     """What was woken by what."""
     told = []
-    monkeypatch.setattr(digesting, "_wakers", [lambda pks, because: told.append((pks, because))])
+    monkeypatch.setattr(triage, "wake_again", lambda pks, because: told.append((pks, because)))
     return told
 
 

@@ -143,7 +143,7 @@ def test_goals_with_skills_point_at_the_user_message_and_need_no_text_B15_B100(w
     assert refusal_of(start(messages=[silent], goals=[SUMMARY]))[:2] == INVALID
     assert stored() == before
     record = data_of(start(messages=[silent], goals=[SUMMARY], invoke_skills=[{"skill_id": skill}]))
-    assert roles(record) == ["assistant", "user", "assistant", "roboto"]
+    assert roles(record) == ["assistant", "user", "roboto", "assistant", "roboto"]
     assert record["goals"][0]["message_sequence_num"] == 1
     assert read(record)["goals"][0]["status"] == "achieved"
 

@@ -36,6 +36,13 @@ def test_every_setting_it_names_is_one(services: dict[str, Any]) -> None:
         assert services[name]["environment"]["HEDDLE_MODE"] == "production"
 
 
+def test_what_decides_how_many_turns_run_reaches_the_settings_of_every_process(services: dict[str, Any]) -> None:
+    """The worker's command line alone would leave the pool and the limits that follow from them as they are."""
+    for name in OWN:
+        assert services[name]["environment"]["HEDDLE_TURNS"] == services["worker"]["command"][-1]
+        assert "HEDDLE_DATABASE_POOL" in services[name]["environment"]
+
+
 def test_its_commands_are_the_products_own(services: dict[str, Any]) -> None:
     for name in OWN:
         for command in (services[name]["command"], services[name]["healthcheck"]["test"][1:]):

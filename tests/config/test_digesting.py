@@ -2,11 +2,14 @@
 
 import pytest
 from django.conf import settings
+from django.db import connection
 
 from config.celery import app
-from feedback import tasks
+from core import notices
+from feedback import digesting, tasks, triage
 from feedback.models import RatedAnswer, Undigested
 from tests import make
+from threads.models import Block
 
 
 @pytest.mark.django_db(transaction=True)  # the task gives its connection back
@@ -18,7 +21,37 @@ def test_the_task_digests_what_has_gathered(who):
     assert (answer.feedback.feedback_id, answer.model_profile) == (report.feedback_id, "simulated")
 
 
+@pytest.mark.django_db(transaction=True)
+def test_desks_that_are_open_are_told_of_new_reports_once_for_all(who, monkeypatch):
+    told = []
+    monkeypatch.setattr(notices, "publish", told.append)
+    make.rating(who.alice, make.thread(who.alice))
+    make.rating(who.bob, make.thread(who.bob))
+    told.clear()
+    tasks.digest()
+    tasks.digest()
+    assert told == [triage.NOTICE]
+
+
 def test_it_is_asked_every_few_seconds():
     entry = app.conf.beat_schedule["digest"]
     assert entry["task"] == tasks.digest.name == "feedback.digest"
     assert entry["schedule"] == settings.HEDDLE.digest_seconds <= 10
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite's index holds whatever it is given")
+def test_an_answer_that_the_index_cannot_hold_keeps_no_other_from_being_looked_at(who, monkeypatch, caplog):
+    monkeypatch.setattr(digesting, "_ANSWER_LENGTH", 4_000_000)
+    fine = make.rating(who.alice, make.conversation(who.alice, 2), 1)
+    endless = " ".join(f"word{number}" for number in range(200_000))
+    huge = make.conversation(who.alice, 2)
+    Block.objects.filter(thread=huge, idx=1).update(text=endless)
+    report = make.rating(who.alice, huge, 1)
+    assert digesting.digest() == 2
+    assert not Undigested.objects.exists()
+    assert [answer.feedback.feedback_id for answer in RatedAnswer.objects.select_related("feedback")] == [
+        fine.feedback_id
+    ]
+    [said] = [each for each in caplog.records if each.message == "digest.passed_by"]
+    assert said.feedback_id == report.feedback_id

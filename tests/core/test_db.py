@@ -1,15 +1,16 @@
 """The database habits: one picture for a read, JSON that keeps what it was given, nudges after the commit."""
 
 import threading
+from contextlib import contextmanager
 
 import pytest
-from django.db import connection, connections, transaction
-from django.db.backends.sqlite3 import base as sqlite
+from django.db import IntegrityError, OperationalError, connection, connections, transaction
 from hypothesis import HealthCheck, given, settings
 
 from accounts.models import Org
 from core import jobs
 from core.db import dump, snapshot
+from core.sqlite import base as sqlite
 from tests import make
 from tests.core.test_bodies import values
 from threads.models import Thread
@@ -75,6 +76,81 @@ def test_on_a_sqlite_file_too_and_without_keeping_a_writer_waiting_B87(two_on_a_
         write()
         assert count() == 1
     assert count() == 2
+
+
+class Line:
+    """Threads that write to one SQLite file, each by a connection of its own."""
+
+    def __init__(self, path):
+        options = {"transaction_mode": "IMMEDIATE", "timeout": 0.2}
+        self.settings = {**connections.databases["default"], "NAME": str(path), "OPTIONS": options}
+
+    def connection(self):
+        made = sqlite.DatabaseWrapper(self.settings, "line")
+        made.inc_thread_sharing()
+        return made
+
+    @contextmanager
+    def writing(self, made):
+        made.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
+        try:
+            yield
+            made.commit()
+        except ZeroDivisionError:
+            made.rollback()
+        finally:
+            made.set_autocommit(True)
+
+
+def leave_by_commit(line, made):
+    with line.writing(made):
+        made.cursor().execute("INSERT INTO said VALUES ('x')")
+
+
+def leave_by_rollback(line, made):
+    with line.writing(made):
+        made.cursor().execute("INSERT INTO said VALUES (%s)", [1 / 0])
+
+
+def leave_by_closing(line, made):
+    made.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
+    made.close()
+
+
+def leave_by_a_refused_commit(line, made):
+    """A commit that fails leaves the transaction open, until it is rolled back."""
+    with made.cursor() as cursor:
+        cursor.execute("PRAGMA foreign_keys=ON")
+    made.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
+    made.cursor().execute("INSERT INTO answered VALUES ('nobody')")
+    with pytest.raises(IntegrityError):
+        made.commit()
+    with pytest.raises(OperationalError, match="locked"), line.writing(line.connection()):
+        pass
+    made.rollback()
+    made.set_autocommit(True)
+
+
+@pytest.mark.parametrize("leave", [leave_by_commit, leave_by_rollback, leave_by_closing, leave_by_a_refused_commit])
+def test_a_writer_stands_in_line_until_the_one_before_has_left(db, tmp_path, leave):
+    line = Line(tmp_path / "db.sqlite3")
+    first, second = line.connection(), line.connection()
+    with first.cursor() as cursor:
+        cursor.execute("CREATE TABLE said (word TEXT PRIMARY KEY)")
+        cursor.execute("CREATE TABLE answered (word TEXT REFERENCES said DEFERRABLE INITIALLY DEFERRED)")
+    with line.writing(first), pytest.raises(OperationalError, match="locked"), line.writing(second):
+        pass
+    leave(line, first)
+    with line.writing(second):
+        second.cursor().execute("INSERT INTO said VALUES ('y')")
+    for each in (first, second):
+        each.close()
+
+
+def test_lines_of_two_files_are_two(db, tmp_path):
+    one, other = Line(tmp_path / "one.sqlite3"), Line(tmp_path / "other.sqlite3")
+    with one.writing(one.connection()), other.writing(other.connection()):
+        pass
 
 
 @pytest.mark.django_db(transaction=True)

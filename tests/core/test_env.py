@@ -107,6 +107,19 @@ def test_lists_are_written_with_commas_or_new_lines(load):
     assert found.model_profiles == ("a=openai:x", "b = p:y")
 
 
+@pytest.mark.parametrize(("turns", "pool"), [("15", ""), ("24", "25")])
+def test_a_pool_that_cannot_carry_the_turns_stops_the_start(refusal, load, turns, pool):
+    """A turn without a connection fails, and takes the leases of the others with it."""
+    full = {"DATABASE_URL": "postgresql://h/d", "REDIS_URL": "redis://h/0"}
+    message = refusal(**full, HEDDLE_TURNS=turns, HEDDLE_DATABASE_POOL=pool)
+    assert f"HEDDLE_DATABASE_POOL must be at least 2 more than HEDDLE_TURNS ({turns} turns need " in message
+    assert load(**full, HEDDLE_TURNS=turns, HEDDLE_DATABASE_POOL=str(int(turns) + 2)).turns == int(turns)
+
+
+def test_turns_without_a_pool_need_none(load):
+    assert load(DATABASE_URL="", REDIS_URL="", HEDDLE_TURNS="24").turns == 24
+
+
 def test_an_empty_variable_counts_as_none(load):
     """As a compose file writes one that is not set."""
     assert load(HEDDLE_MODE="", DATABASE_URL="", REDIS_URL="", HEDDLE_HOSTS="").is_embedded
@@ -175,3 +188,22 @@ def test_commands_of_mcp_servers_have_a_name_and_words_as_in_a_shell(load, refus
     }
     for wrong in ("mcp-server-time", "time=", "A b=c", "time='"):
         assert "HEDDLE_MCP_COMMANDS" in refusal(HEDDLE_MCP_COMMANDS=wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("HEDDLE_TRUNS", "HEDDLE_TURNS"),
+        ("HEDDLE_HOST", "HEDDLE_HOSTS"),
+        ("HEDDLE_PUBLICURL", "HEDDLE_PUBLIC_URL"),
+        ("HEDDLE_SECRET_DIR", "HEDDLE_SECRETS_DIR"),
+    ],
+)
+def test_a_misspelt_name_is_told_instead_of_ignored(refusal, given, meant):
+    assert f"{given}: is no setting; {meant} is" in refusal(**{given: "1"})
+
+
+@pytest.mark.parametrize("name", ["HEDDLE_SERVICE_HOST", "HEDDLE_PORT_8000_TCP", "HEDDLE_TEST_DATABASE_URL", "TURNS"])
+def test_names_of_others_are_left_alone(load, name):
+    """Kubernetes names a service's addresses after the service."""
+    load(**{name: "10.0.0.1"})

@@ -181,7 +181,7 @@ def test_sizes_for_people(size: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "text"), [(0, "0 ms"), (184, "184 ms"), (1_240, "1.2 s"), (125_000, "2 min 5 s")]
+    ("milliseconds", "text"), [(0, "< 1 ms"), (184, "184 ms"), (1_240, "1.2 s"), (125_000, "2 min 5 s")]
 )
 def test_durations_for_people(milliseconds: int, text: str) -> None:
     assert took(milliseconds) == text

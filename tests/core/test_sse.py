@@ -1,5 +1,7 @@
 """Server-sent events: the wire form."""
 
+import threading
+
 import pytest
 
 from core import sse
@@ -45,3 +47,20 @@ def test_a_stream_tells_when_to_come_back_and_beats_while_nothing_happens():
     # No proxy may hold it back or pack it.
     assert response.headers["X-Accel-Buffering"] == "no"
     assert "no-transform" in response.headers["Cache-Control"]
+
+
+def test_beyond_its_places_a_line_tells_what_is_new_and_ends(monkeypatch):
+    """And gives its place to the next one when its reader leaves."""
+    monkeypatch.setattr(sse, "_PLACES", threading.BoundedSemaphore(1))
+
+    def events():
+        yield sse.Event("a", "1")
+        yield sse.WAITING
+        yield sse.Event("b", "2")
+
+    first = iter(sse.stream(events()).streaming_content)
+    assert next(first) == b"retry: 1000\n\n"
+    told = b"".join(sse.stream(events()).streaming_content)
+    assert told.startswith(b"retry: 10000\n\n") and parsed(told) == [("a", "1", None)]
+    assert parsed(b"".join(first)) == [("a", "1", None), ("b", "2", None)]
+    assert len(parsed(b"".join(sse.stream(events()).streaming_content))) == 2

@@ -46,5 +46,12 @@ def shows(page: Page, words: str) -> None:
     expect(page.locator(".rep[aria-current] a")).to_have_text(words)
 
 
+def first_of_the_open(page: Page, words: str) -> None:
+    """Come to the desk's open reports and begin with the first, which says this."""
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("j")
+    shows(page, words)
+
+
 def listed(page: Page) -> list[str]:
     return [row.inner_text() for row in page.locator(".rep a").all()]

@@ -1,11 +1,12 @@
 """An admin at the desk: reports cleared by keys and by mouse, and an address that always shows the same screen."""
 
 from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.desk import WORDS, complaints, empty, listed, shows, stored  # noqa: F401
+from tests.e2e.desk import WORDS, complaints, empty, first_of_the_open, listed, shows, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -38,10 +39,8 @@ def test_twenty_reports_are_cleared_by_six_keys_each(empty: Heddle, visit: Calla
         if number % 5 == 0:
             press("l", "x", "Enter")
             expect(page.locator("#desk-report .tag")).to_have_text("x")
-            expect(page.locator("#said")).to_contain_text(f"Labelled “Complaint {number}”")
-            expect(page.locator("#admin-label")).to_be_focused()
-            press("Escape")
-            expect(page.locator("#admin-label")).not_to_be_focused()
+            expect(page.locator("#said")).to_contain_text(f"“Complaint {number}”")
+            assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
         if number % 5 == 1:
             press("m", "y", "Control+Enter")  # saves and goes on: it stays open, and is resolved below
         else:
@@ -53,7 +52,8 @@ def test_twenty_reports_are_cleared_by_six_keys_each(empty: Heddle, visit: Calla
         shows(page, f"Complaint {number}")
         press("e")
         expect(page.locator("#said")).to_contain_text(f"Resolved “Complaint {number}”")
-    expect(page.locator(".desk-list")).to_contain_text("No report matches.")
+    expect(page.locator(".desk-list")).to_contain_text("Nothing is unclaimed.")
+    expect(page.locator(".desk-list")).to_contain_text("You resolved ")
     expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
     expect(page.locator("#desk-count")).to_have_text("0 open")
     assert pressed <= 6 * 20
@@ -93,12 +93,12 @@ def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
     page.click("text=Send reply")
     expect(page.locator("#desk-report summary.head")).to_contain_text("answered")
     expect(page.locator("#admin-note")).to_have_value("Typed beside it")
-    page.select_option("[name=outcome]", "fixed")
+    page.select_option("#triage [name=outcome]", "fixed")
     page.click("#triage [value=resolve]")
     shows(page, "Complaint 1")
     page.click("#desk-status button:has-text('Undo')")
     shows(page, "Complaint 2")
-    expect(page.locator("#said")).to_contain_text("Taken back.")
+    expect(page.locator("#said")).to_contain_text("Taken back")
     expect(page.locator("#triage [value=resolve]")).to_be_visible()
 
 
@@ -132,7 +132,8 @@ def test_back_forward_and_a_copied_address_show_the_same_screen(
     empty: Heddle,  # noqa: F811
     visit: Callable[..., Visit],
 ) -> None:
-    """The address is the state: query, open report and pane. What is refused or stays is no place of its own."""
+    """The address is the state: query, open report and pane. What is refused or stays is no place of its own, and
+    reports that are read one after the other are one place: Back leads out of them."""
     complaints(empty, 3)
     admin = visit("admin")
     admin.forgive("status of 400")
@@ -150,23 +151,29 @@ def test_back_forward_and_a_copied_address_show_the_same_screen(
     expect(page.locator("#note-wrong")).to_contain_text("20000")
     assert page.url == states[2][0]
     page.fill("#admin-note", "")
+    page.click(".views a:has-text('Negative')")
+    expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
     page.go_back()
-    shows(page, "Complaint 1")
-    assert state(page) == states[1]
-    page.go_back()
-    shows(page, "Complaint 2")
+    shows(page, "Complaint 0")
+    assert state(page) == states[2]
     page.go_back()
     expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
     page.go_forward()
-    shows(page, "Complaint 2")
-    page.go_forward()
+    shows(page, "Complaint 0")
+    assert state(page) == states[2]
+    page.keyboard.press("k")
     shows(page, "Complaint 1")
-    assert state(page) == states[1]
+    page.goto("/feedback/insight/")
+    page.go_back()
+    shows(page, "Complaint 1")
+    expect(page.locator(".rep")).to_have_count(3)
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
     other = admin.tab()
     other.goto(states[2][0])
     assert state(other) == states[2]
-    page.locator(".query a", has_text="is:open").click()
-    expect(page.locator(".query a")).to_have_count(0)
+    page.locator(".query [aria-label='Remove is:open']").click()
+    expect(page.locator(".token")).to_have_count(0)
 
 
 def test_the_report_asked_for_last_is_the_one_that_is_shown(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -218,7 +225,7 @@ def test_a_press_never_gets_lost_nor_means_what_stood_there_before(empty: Heddle
     expect(page.locator("#triage button:enabled")).to_have_count(0)
     slow[0].continue_()
     undo.click()
-    expect(page.locator("#said")).to_contain_text("Taken back.")
+    expect(page.locator("#said")).to_contain_text("Taken back")
     shows(page, "Complaint 2")
     expect(page.locator("#triage [value=own]")).to_be_visible()  # taken it was before, and stays so
     assert not stored(empty, thread_id)[0]["resolved"]
@@ -243,9 +250,7 @@ def test_what_was_fetched_ahead_is_shown_without_asking(empty: Heddle, visit: Ca
     complaints(empty, 4)
     visitor = visit("admin")
     page = visitor.page
-    page.goto("/feedback/?q=is:open")
-    page.keyboard.press("j")
-    shows(page, "Complaint 3")
+    first_of_the_open(page, "Complaint 3")
     page.wait_for_timeout(500)
     visitor.forgive("ERR_INTERNET_DISCONNECTED", "failed:")
     visitor.context.set_offline(True)
@@ -259,26 +264,22 @@ def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: C
     visitor = visit("admin")
     visitor.forgive("ERR_FAILED", "failed:", "htmx:")
     page = visitor.page
-    page.goto("/feedback/?q=is:open")
-    page.keyboard.press("j")
-    shows(page, "Complaint 0")
+    first_of_the_open(page, "Complaint 0")
     page.route("**/feedback/fb_*/", lambda line: line.abort())
     page.fill("#admin-note", "Half a note")
     page.click("#triage [value=note] >> visible=true")
-    expect(page.locator("#failed")).to_be_visible()
+    expect(page.locator(".failed")).to_be_visible()
     expect(page.locator("#admin-note")).to_have_value("Half a note")
     page.unroute("**/feedback/fb_*/")
     page.click("#triage [value=note] >> visible=true")
     expect(page.locator("#said")).to_contain_text("Noted on")
-    expect(page.locator("#failed")).to_be_hidden()
+    expect(page.locator(".failed")).to_have_count(0)
 
 
 def test_drafts_of_a_note_survive_looking_at_another_report(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 2)
     page = visit("admin").page
-    page.goto("/feedback/?q=is:open")
-    page.keyboard.press("j")
-    shows(page, "Complaint 1")
+    first_of_the_open(page, "Complaint 1")
     page.keyboard.press("m")
     page.keyboard.type("Half a note")
     page.keyboard.press("Escape")
@@ -316,9 +317,7 @@ def test_forking_at_the_rated_answer_and_writing_on(empty: Heddle, visit: Callab
     thread_id = complaints(empty, 2)
     before = empty.call("alice", "GET", f"threads/{thread_id}")["messages"]
     page = visit("admin").page
-    page.goto("/feedback/?q=is:open")
-    page.keyboard.press("j")
-    shows(page, "Complaint 1")
+    first_of_the_open(page, "Complaint 1")
     page.keyboard.press("j")
     shows(page, "Complaint 0")
     page.keyboard.press("f")
@@ -356,3 +355,324 @@ def test_the_whole_conversation_and_its_tool_calls_are_one_key_away(
     expect(page.locator("#desk-talk .call-io").first).to_contain_text("2 + 3")
     page.locator("#desk-talk h2 a").click()
     page.wait_for_url(f"**/threads/{thread_id}/**")
+
+
+def test_a_second_e_never_reopens_what_a_colleague_resolved(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 3)
+    mine, theirs = visit("admin").page, visit("bea").page
+    for page in (mine, theirs):
+        first_of_the_open(page, "Complaint 2")
+    theirs.keyboard.press("e")
+    shows(theirs, "Complaint 1")
+    mine.keyboard.press("e")
+    expect(mine.locator("#said")).to_contain_text("Bea resolved it already.")
+    shows(mine, "Complaint 1")
+    mine.keyboard.press("e")
+    expect(mine.locator("#said")).to_contain_text("Resolved “Complaint 1”")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [True, True, False]
+    mine.goto(f"/feedback/?q=&item={stored(empty, thread_id)[0]['feedback_id']}")
+    mine.keyboard.press("Shift+E")
+    expect(mine.locator("#said")).to_contain_text("Reopened “Complaint 2”")
+
+
+def test_an_outcome_and_a_reply_by_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 2)
+    page = visit("admin").page
+    page.goto("/feedback/?q=")
+    page.keyboard.press("/")
+    page.keyboard.type("is:open")
+    page.keyboard.press("Enter")
+    expect(page.locator(".rep")).to_have_count(2)
+    expect(page.locator(".rep a").first).to_be_focused()  # not in the query line, where the next keys would be words
+    page.keyboard.press("Enter")
+    shows(page, "Complaint 1")
+    page.keyboard.press("r")
+    expect(page.locator("#public-reply")).to_be_focused()
+    page.keyboard.type("It is mended.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#said")).to_contain_text("Answered “Complaint 1”")
+    assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
+    page.keyboard.press("Shift+E")
+    expect(page.locator("#triage [name=outcome]")).to_be_focused()
+    page.keyboard.press("f")  # as in any list of choices: the one that begins with it
+    page.keyboard.press("Enter")
+    shows(page, "Complaint 0")
+    record = empty.call("admin", "GET", f"admin/feedback/{stored(empty, thread_id)[0]['feedback_id']}/triage")
+    assert (record["outcome"], record["public_reply"]) == ("fixed", "It is mended.")
+
+
+def test_the_first_action_moves_nothing(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    if page.locator("#desk-status form").count():  # what an earlier test did can still be taken back
+        page.evaluate("document.querySelectorAll('#desk-status form').forEach((form) => form.remove())")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
+    before = page.locator("#desk-talk").bounding_box()
+    page.keyboard.press("a")
+    expect(page.locator("#desk-status")).to_contain_text("Took “Complaint 0”")
+    assert page.locator("#desk-talk").bounding_box() == before
+
+
+def test_a_term_is_taken_back_into_the_field_and_mended_by_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """With Backspace or by its words; what is offered stands for the term that is being typed."""
+    complaints(empty, 2)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open+sentimet:negative")
+    field, tokens = page.locator("#q"), page.locator(".token")
+    page.keyboard.press("/")
+    page.keyboard.press("Backspace")
+    expect(field).to_have_value("sentimet:negative")
+    expect(field).to_be_focused()
+    expect(tokens).to_have_count(1)
+    page.keyboard.press("End")
+    page.keyboard.press("Backspace")
+    expect(tokens).to_have_count(1)
+    field.fill("sentiment:negative -org:")
+    expect(page.locator("#terms option").first).to_have_attribute("value", "sentiment:negative -org:acme")
+    expect(page.locator("#said")).to_be_empty()
+    field.fill("sentiment:negative")
+    page.keyboard.press("Enter")
+    expect(tokens).to_have_count(2)
+    expect(page.locator(".rep")).to_have_count(2)
+    tokens.first.locator("a").first.click()
+    expect(field).to_have_value("is:open")
+    expect(field).to_be_focused()
+    page.go_back()
+    expect(tokens).to_have_count(2)
+    page.goto("/feedback/?q=is:open+sentimet:negative")
+    page.click("text=Make it sentiment:negative")
+    expect(page.locator(".rep")).to_have_count(2)
+
+
+def test_the_sheet_of_keys_closes_by_its_own_key(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    page = visit("admin").page
+    page.goto("/feedback/")
+    for shown in (True, False, True):
+        page.keyboard.press("?")
+        expect(page.locator("#keys")).to_be_visible(visible=shown)
+
+
+def test_who_acts_on_what_leaves_the_view_keeps_the_place(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Taken out of what is nobody's, the report stays between its neighbours; so does the way on from it."""
+    complaints(empty, 6)
+    page = visit("admin").page
+    page.goto("/feedback/")
+    for number in (5, 4, 3):
+        page.keyboard.press("j")
+        shows(page, f"Complaint {number}")
+    page.keyboard.press("a")
+    expect(page.locator("#said")).to_contain_text("Took “Complaint 3”")
+    shows(page, "Complaint 3")
+    expect(page.locator(".rep[aria-current]")).to_contain_text("Not among these")
+    assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
+    page.keyboard.press("j")
+    shows(page, "Complaint 2")
+    page.keyboard.press("a")
+    expect(page.locator("#said")).to_contain_text("Took “Complaint 2”")
+    page.keyboard.press("e")
+    shows(page, "Complaint 1")
+    page.keyboard.press("k")
+    shows(page, "Complaint 4")
+
+
+def test_keys_go_over_the_edge_of_a_page_and_say_where_the_list_ends(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """And Back leads out of the reports at once, however many were read."""
+    complaints(empty, 42)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep a").last.click()
+    shows(page, "Complaint 2")
+    page.keyboard.press("j")
+    shows(page, "Complaint 1")
+    expect(page.locator(".rep")).to_have_count(2)
+    page.keyboard.press("k")
+    shows(page, "Complaint 2")
+    page.keyboard.press("k")
+    shows(page, "Complaint 3")
+    for number in (2, 1, 0):
+        page.keyboard.press("j")
+        shows(page, f"Complaint {number}")
+    page.keyboard.press("j")
+    expect(page.locator("#desk-status")).to_contain_text("This is the last report here.")
+    expect(page.locator("#said")).to_have_text("This is the last report here.")
+    page.keyboard.press("k")
+    shows(page, "Complaint 1")
+    expect(page.locator("#desk-status")).not_to_contain_text("This is the last report here.")
+    page.keyboard.press("n")
+    shows(page, "Complaint 0")
+    page.keyboard.press("n")
+    expect(page.locator("#desk-status")).to_contain_text("This is the last report here.")
+    page.go_back()
+    expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
+
+
+def test_ticks_end_with_their_query(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """What was ticked in another view is never meant by a key in this one."""
+    thread_id = complaints(empty, 3)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep input").last.check()
+    expect(page.locator("#bulk")).to_contain_text("1 ticked")
+    page.click(".views a:has-text('Negative')")
+    expect(page.locator("#bulk")).to_be_hidden()
+    page.keyboard.press("j")
+    shows(page, "Complaint 2")
+    page.keyboard.press("e")
+    shows(page, "Complaint 1")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False, False]
+    page.goto("/feedback/?q=is:open")
+    expect(page.locator("#bulk")).to_be_hidden()
+
+
+def test_the_conversation_is_scrolled_from_the_list(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 30)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 29")
+    page.keyboard.press("k")
+    page.keyboard.press("t")
+    expect(page.locator("#desk-talk .msg")).to_have_count(60)
+    assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
+    at = "document.getElementById('desk-talk').scrollTop"
+    before = page.evaluate(at)
+    page.keyboard.press("Shift+Space")
+    page.wait_for_function(f"(before) => {at} < before - 200", arg=before)
+    page.keyboard.press("Space")
+    page.wait_for_function(f"(before) => {at} > before - 200", arg=before)
+    page.keyboard.press("j")
+    shows(page, "Complaint 28")
+    assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
+
+
+def test_who_goes_on_while_an_answer_is_on_the_way_goes_on_when_it_is_there(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """`e` and `j` in one breath: one is resolved, the next one passed by. A refusal is shown, and nothing moves."""
+    thread_id = complaints(empty, 4)
+    visitor = visit("admin")
+    visitor.forgive("status of 400")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 3")
+    slow: list[Route] = []
+    page.route("**/feedback/fb_*/", lambda line: slow.append(line))
+    page.keyboard.press("e")
+    page.keyboard.press("j")
+    slow.pop().continue_()
+    shows(page, "Complaint 1")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False, False, False]
+    page.fill("#admin-label", "x" * 61)
+    page.press("#admin-label", "Escape")
+    page.click("#triage [value=label] >> visible=true")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("j")
+    slow.pop().continue_()
+    expect(page.locator("#label-wrong")).to_contain_text("at most 60")
+    page.wait_for_timeout(200)
+    shows(page, "Complaint 1")
+
+
+def test_passing_by_takes_no_lease(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Only where one rests is a report held, and what was left is shown again without asking."""
+    complaints(empty, 5)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    with page.expect_request("**/lease/") as lease:
+        page.evaluate(
+            """() => {
+              const press = (key) => new KeyboardEvent("keydown", { key, bubbles: true });
+              for (const key of "jjjk") document.body.dispatchEvent(press(key));
+            }"""
+        )
+        shows(page, "Complaint 3")
+    assert parse_qs(urlsplit(page.url).query)["item"][0] in lease.value.url
+    page.wait_for_timeout(500)
+    assert len([url for url in asked if url.endswith("/lease/")]) == 1
+    items = [url for url in asked if "item=" in url]
+    assert len(items) == len(set(items))
+
+
+def slowly(page: Page, pattern: str) -> None:
+    """What is asked for by these addresses takes its time on the way."""
+
+    def later(line: Route) -> None:
+        page.wait_for_timeout(250)
+        line.continue_()
+
+    page.route(pattern, later)
+
+
+def test_keys_find_what_they_were_meant_for_however_slow_the_line(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Three on, resolve, one on, all in one breath: the third is resolved, and no other."""
+    thread_id = complaints(empty, 7)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.wait_for_timeout(300)
+    slowly(page, "**/feedback/?*item=*")
+    for key in "jjjej":
+        page.keyboard.press(key)
+    shows(page, "Complaint 2")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [False, False, True, False, False, False, False]
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_what_is_typed_behind_a_key_that_opens_a_field_is_its_text(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """And no verb, while the answer to the key before is still on the way."""
+    thread_id = complaints(empty, 3)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 2")
+    slowly(page, "**/feedback/fb_*/")
+    page.keyboard.press("a")
+    page.keyboard.type("/has:note")
+    expect(page.locator("#desk-status")).to_contain_text("Took “Complaint 2”")
+    expect(page.locator("#q")).to_have_value("has:note")
+    expect(page.locator("#q")).to_be_focused()
+    assert not any(each["resolved"] for each in stored(empty, thread_id))
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
+    page.keyboard.type("ahe")  # behind a menu they are lost: it is read first
+    expect(page.locator("#triage details[open]")).to_be_visible()
+    page.wait_for_timeout(200)
+    assert not any(each["resolved"] for each in stored(empty, thread_id))
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_row_that_cannot_be_fetched_is_told_and_the_desk_stays(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 4)
+    visitor = visit("admin")
+    visitor.forgive("net::ERR_FAILED")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 3")
+    page.keyboard.press("j")
+    shows(page, "Complaint 2")
+    page.wait_for_timeout(300)
+    page.route("**/feedback/?*item=*", lambda line: line.abort())
+    for _ in range(3):
+        page.keyboard.press("j")
+    expect(page.locator(".failed")).to_be_visible()
+    expect(page.locator("#desk")).not_to_have_attribute("aria-busy", "true")
+    assert page.locator(".rep[aria-current]").count() == 1
+    page.unroute("**/feedback/?*item=*")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
+    expect(page.locator(".failed")).to_have_count(0)
+
+
+def test_e_goes_on_from_what_is_resolved(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 3)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 2")
+    page.keyboard.press("e")
+    shows(page, "Complaint 1")
+    page.goto("/feedback/?q=")
+    page.keyboard.press("j")
+    shows(page, "Complaint 2")
+    page.keyboard.press("e")
+    shows(page, "Complaint 1")
+    expect(page.locator("#desk-status")).to_contain_text("You resolved it already.")

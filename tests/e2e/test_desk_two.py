@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.desk import complaints, empty, shows, stored  # noqa: F401
+from tests.e2e.desk import complaints, empty, first_of_the_open, shows, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -16,9 +16,7 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     mine, theirs = visit("admin"), visit("bea")
     mine.forgive("status of 412")
     for page in (mine.page, theirs.page):
-        page.goto("/feedback/?q=is:open")
-        page.keyboard.press("j")
-        shows(page, "Complaint 0")
+        first_of_the_open(page, "Complaint 0")
     button = mine.page.locator("#triage [value=resolve]")
     where = button.bounding_box()
     theirs.page.fill("#admin-note", "Bea's words")
@@ -50,9 +48,7 @@ def test_who_is_where_is_seen_at_once_and_n_goes_around_them(empty: Heddle, visi
     complaints(empty, 4)
     mine, theirs = visit("admin").page, visit("bea").page
     mine.goto("/feedback/?q=is:open")
-    theirs.goto("/feedback/?q=is:open")
-    theirs.keyboard.press("j")
-    shows(theirs, "Complaint 3")
+    first_of_the_open(theirs, "Complaint 3")
     held = mine.locator(".rep[data-held]")
     expect(held).to_have_count(1)
     expect(held).to_contain_text("Bea is here")
@@ -61,7 +57,8 @@ def test_who_is_where_is_seen_at_once_and_n_goes_around_them(empty: Heddle, visi
     theirs.keyboard.press("j")
     shows(theirs, "Complaint 2")
     expect(theirs.locator("#desk-report")).to_contain_text("Admin has this report open too.")
-    expect(held).to_have_count(0)
+    expect(mine.locator("#held")).to_contain_text("Bea has this report open too.")
+    expect(held).to_contain_text("Complaint 2")
     theirs.keyboard.press("n")
     shows(theirs, "Complaint 1")
     expect(held).to_contain_text("Complaint 1")
@@ -81,8 +78,8 @@ def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Calla
     page.keyboard.press("/")
     page.keyboard.type("notes:Complaint")
     page.keyboard.press("Enter")
-    expect(page.locator(".query a")).to_have_count(2)
-    page.click("summary:has-text('Save view')")
+    expect(page.locator(".token")).to_have_count(2)
+    page.click("#desk-bar summary")
     page.fill("#view-name", "   ")
     page.click("#desk-bar button:has-text('Save view')")
     expect(page.locator("#view-wrong")).to_contain_text("1 to 60 characters")
@@ -94,6 +91,7 @@ def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Calla
     expect(page.locator("#desk-status")).to_contain_text("Kept as The complaints.")
     other = visit("bea").page
     other.goto("/feedback/")
+    other.click(".views summary")
     other.locator(".views a", has_text="The complaints").click()
     expect(other.locator(".views [aria-current]")).to_have_text("The complaints 2")
     expect(other.locator(".rep")).to_have_count(2)
@@ -162,3 +160,24 @@ def test_an_address_that_leads_nowhere_says_so_in_the_page(empty: Heddle, visit:
     expect(page.locator("#desk-talk")).to_contain_text("This report is not there.")
     page.keyboard.press("j")
     shows(page, "Complaint 0")
+
+
+def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Rows that others changed step back, counts are true, new reports are announced; nothing moves by itself."""
+    thread_id = complaints(empty, 3)
+    mine, theirs = visit("admin").page, visit("bea").page
+    with mine.expect_request("**/feedback/live/*"):
+        mine.goto("/feedback/?q=is:unclaimed")
+    expect(mine.locator("#news")).to_be_hidden()
+    first_of_the_open(theirs, "Complaint 2")
+    expect(mine.locator(".rep[data-held]")).to_have_count(1)  # so the line is open
+    theirs.keyboard.press("e")
+    shows(theirs, "Complaint 1")
+    expect(mine.locator(".rep[data-changed] a")).to_have_text("Complaint 2")
+    expect(mine.locator(".views [aria-current]")).to_have_text("Unclaimed 2")
+    empty.rate("alice", thread_id, 1, notes="One more")
+    expect(mine.locator("#news")).to_be_visible()
+    expect(mine.locator(".rep")).to_have_count(3)
+    mine.click("#news a")
+    expect(mine.locator(".rep a").first).to_have_text("One more")
+    expect(mine.locator("#news")).to_be_hidden()

@@ -47,3 +47,21 @@ def test_a_bar_is_a_link_and_a_phone_shows_all_of_it(heddle: Heddle, visit: Call
     bar.locator("rect").click()
     page.wait_for_url("**/feedback/?q=category%3Agood_tool_use**")
     expect(page.locator(".rep")).to_have_count(1)
+
+
+@pytest.mark.parametrize("period", ["7d", "30d"])
+def test_a_day_stands_below_its_column(heddle: Heddle, visit: Callable[..., Visit], period: str) -> None:
+    heddle.rate("alice", heddle.start("alice", "Rated today."), 1, "positive")
+    page = visit("admin", viewport={"width": 390, "height": 800}).page
+    page.goto(f"/feedback/insight/?since={period}")
+    plot = page.locator(".plot").first
+    days = plot.locator("tbody th").all_text_contents()
+    picture = plot.locator(".series > svg").bounding_box()
+    words = plot.locator(".series ol[data-columns] li")
+    assert words.count() == len(days) == int(period[:-1]) and picture
+    for place, word in enumerate(words.all()):
+        box, middle = word.bounding_box(), picture["x"] + picture["width"] * (place + 0.5) / len(days)
+        assert box and abs(box["x"] + box["width"] / 2 - middle) < 1
+        assert word.text_content() in ("", days[place])
+    assert words.last.text_content() and words.first.text_content()
+    assert sideways(page) == 0

@@ -245,3 +245,18 @@ def test_client_tools_are_answered_by_hand_in_two_tabs(heddle: Heddle, visit: Ca
         expect(page.locator(".ask")).to_have_count(0)
         expect(page.locator("#talk")).to_contain_text("typed in the second tab")
         expect(page.locator("#send")).to_be_enabled()
+
+
+def test_a_row_of_the_list_is_live_and_keeps_the_focus(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """It says when the agent is done, in its place and without a reload; then nothing is asked any more."""
+    page = visit("alice").page
+    thread_id = heddle.start("alice", "Watched from the list. [[sleep 9]]", wait=False)
+    page.goto("/threads/")
+    row = page.locator(f"tr:has(#t-{thread_id})")
+    expect(row).to_contain_text("Answering")
+    row.get_by_role("link").focus()
+    before = row.bounding_box()
+    expect(row).to_contain_text("Idle")
+    expect(page.locator(f"#t-{thread_id}")).to_be_focused()
+    assert row.bounding_box() == before
+    expect(page.locator("tr[hx-get*='running']")).to_have_count(0)

@@ -1,5 +1,6 @@
 """A phone, 390 pixels wide: one pane at a time, everything under the thumb, nothing sideways."""
 
+import re
 import time
 from collections.abc import Callable
 
@@ -76,7 +77,9 @@ def test_no_screen_goes_sideways(heddle: Heddle, visit: Callable[..., Visit], cr
 
 def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
     """List, conversation, report: one at a time, the pane in the address, actions docked, undo above them."""
-    page = visit("admin", **PHONE).page
+    visitor = visit("admin", **PHONE)
+    visitor.forgive("status of 400")
+    page = visitor.page
     page.goto(f"/feedback/?q=thread:{crowded}+is:open")
     listed, talk, report = (page.locator(each) for each in (".desk-list", "#desk-talk", "#desk-report"))
 
@@ -97,17 +100,66 @@ def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crow
     only(report)
     page.go_back()
     expect(talk).to_be_visible()
+    page.locator("#dock summary").first.tap()
+    page.locator("#dock [name=dock_label]").fill("x" * 61)
+    page.locator("#dock [name=dock_label]").press("Enter")
+    expect(report).to_contain_text("at most 60")
+    only(report)  # where the reason stands
+    page.locator("#desk-tabs a", has_text="Conversation").tap()
+    only(talk)
     page.locator("#desk-tabs a", has_text="Report").tap()
     only(report)
     page.locator("#admin-note").fill("From the tram")
     page.locator("#dock [value=resolve]").tap()
     expect(page.locator("#desk-status")).to_contain_text("Resolved")
     expect(page.locator("#desk-status [data-key=z]")).to_be_in_viewport()
-    kept = heddle.call("admin", "GET", f"admin/feedback?thread_id={crowded}")["items"]
-    assert [(each["admin_note"], each["resolved"]) for each in kept] == [("From the tram", True)]
+
+    def kept() -> list[tuple[str, bool]]:
+        items = heddle.call("admin", "GET", f"admin/feedback?thread_id={crowded}")["items"]
+        return [(each["admin_note"], each["resolved"]) for each in items]
+
+    wait_until(lambda: kept() == [("From the tram", True)])
     page.locator("#desk-status [data-key=z]").tap()
     expect(page.locator("#desk-status")).to_contain_text("Taken back")
     only(talk)
+
+
+def test_nothing_open_is_told_without_keys_and_without_an_empty_dock(
+    heddle: Heddle, visit: Callable[..., Visit], crowded: str
+) -> None:
+    page = visit("admin", **PHONE).page
+    page.goto(f"/feedback/?q=thread:{crowded}&pane=talk")
+    expect(page.locator("#desk-talk")).to_contain_text("Choose one from the list")
+    expect(page.locator("#desk-talk .typed")).to_be_hidden()
+    expect(page.locator("#dock")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_every_menu_opens_inside_the_window(
+    heddle: Heddle, visit: Callable[..., Visit], crowded: str, width: int
+) -> None:
+    """Wholly, and no part of one menu lies over another part of it."""
+    page = visit("admin", **{**PHONE, "viewport": {"width": width, "height": 844}}).page
+    heddle.call("admin", "POST", "admin/feedback/views", {"name": f"Mine {width}", "query": f"thread:{crowded}"})
+    desk = f"/feedback/?q=thread:{crowded}"
+    report = heddle.call("admin", "GET", f"admin/feedback?thread_id={crowded}")["items"][0]["feedback_id"]
+    paths = ["/threads/", "/threads/start/", f"/threads/{crowded}/", "/catalogue/", "/catalogue/tools/demo__echo/"]
+    paths += ["/agents/", "/feedback/", desk, f"{desk}&item={report}", f"{desk}&item={report}&pane=report"]
+    paths += ["/feedback/insight/", "/settings/", "/settings/labels/", "/settings/webhooks/"]
+    seen = 0
+    for path in paths:
+        page.goto(path)
+        for menu in page.locator("details.menu > summary").all():
+            if not menu.is_visible():
+                continue
+            menu.tap()
+            parts = page.locator("details.menu[open] > :not(summary)").all()
+            assert len(parts) == 1, (path, menu.inner_text())
+            box = parts[0].bounding_box()
+            assert box and box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] >= 0, (path, box)
+            page.keyboard.press("Escape")
+            seen += 1
+    assert seen > 30
 
 
 def test_the_bulk_takes_the_place_of_the_navigation(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
@@ -144,6 +196,19 @@ def test_a_thread_is_read_and_written_to(heddle: Heddle, visit: Callable[..., Vi
     assert sideways(page) == 0
 
 
+@pytest.mark.parametrize("path", ["/threads/", "/agents/", "/catalogue/", "/skills/"])
+def test_search_and_plus_stand_in_one_line(visit: Callable[..., Visit], path: str) -> None:
+    """A finger wide each, so that the list begins in the upper quarter of the screen."""
+    page = visit("alice", **PHONE).page
+    page.goto(path)
+    search, plus = page.locator(".bar .query").bounding_box(), page.locator(".bar [data-plus]").bounding_box()
+    assert search and plus
+    assert plus["x"] >= search["x"] + search["width"] and plus["y"] == search["y"]
+    assert plus["width"] >= 44 and 44 <= plus["height"] <= 48
+    assert page.locator(".page").bounding_box()["y"] < 844 / 4  # type: ignore[index]
+    assert page.get_by_role("link", name=re.compile("^(New|Import) ")).first.is_visible()
+
+
 def zoomed(page: Page) -> int:
     return sideways(page)
 
@@ -157,3 +222,20 @@ def test_twice_the_size_is_still_one_column(
     for path in ["/threads/", f"/threads/{crowded}/", "/settings/", *(["/feedback/"] if name == "admin" else [])]:
         page.goto(path)
         assert zoomed(page) == 0, path
+
+
+def test_the_columns_of_the_list_stay_where_they_are_from_view_to_view(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """Whatever stands in them, and in windows that have room for fewer of them."""
+    heddle.start("alice", "[[fail]]")
+    page = visit("alice").page
+    edges = "() => [...document.querySelectorAll('thead th')].map((cell) => cell.getBoundingClientRect().left)"
+    for width in (1440, 1000, 800):
+        page.set_viewport_size({"width": width, "height": 800})
+        seen = set()
+        for view in ("all", "failed", "mine"):
+            page.goto(f"/threads/?view={view}")
+            seen.add(tuple(page.evaluate(edges)))
+        assert len(seen) == 1, seen
+        assert page.locator("thead th").nth(1).bounding_box()["width"] > 160  # type: ignore[index]

@@ -108,7 +108,8 @@ class Visit:
         return [said for said in self._said if not any(re.search(each, said) for each in self.forgiven)]
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        # A focus that the browser refused is told as a mere remark.
+        if message.type in ("error", "warning") or "already has a focused element" in message.text:
             self._said.append(f"console: {message.text}")
 
     def _fail(self, request: Request) -> None:

@@ -34,7 +34,7 @@ def test_every_category_of_the_taxonomy_has_a_word() -> None:
 def test_a_row_shows_dye_glyph_and_words(
     sentiment: str, categories: tuple[str, ...], tone: str, icon: str, line: str
 ) -> None:
-    row = ReportRow("fb_1", sentiment, categories, "", "T", "alice", NOW, "?item=fb_1")
+    row = ReportRow("fb_1", sentiment, categories, "", "T", "acme", "alice", NOW, "?item=fb_1")
     assert (row.tone, row.icon, row.categories_line) == (tone, icon, line)
 
 
@@ -50,7 +50,7 @@ def test_a_row_shows_dye_glyph_and_words(
     ],
 )
 def test_a_row_steps_back_once_somebody_else_sees_to_it(row: dict[str, object], is_read: bool) -> None:
-    assert ReportRow("fb_1", "negative", (), "", "T", "alice", NOW, "?item=fb_1", **row).is_read is is_read
+    assert ReportRow("fb_1", "negative", (), "", "T", "acme", "alice", NOW, "?item=fb_1", **row).is_read is is_read
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_report_says_in_a_line_where_it_stands(card: dict[str, object], line: 
 
 
 def test_the_bar_names_what_is_wrong_and_the_view_one_may_change() -> None:
-    tokens = (Token("is:open", "?q="), Token("x:y", "?q=is:open", "there is no field x"))
+    tokens = (Token("is:open", "?q=", "?"), Token("x:y", "?q=is:open", "?", "there is no field x"))
     views = (Choice("Due", "?q=is:due", True), Choice("Mine", "?q=is:due", True, view_id="fv_1"), Choice("Other", "?"))
     bar = DeskBar("is:due", tokens, views, (), "/feedback/", "list")
     assert bar.wrong == [tokens[1]] and bar.view == views[1]

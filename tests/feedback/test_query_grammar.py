@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from feedback.querying import moments, parse
+from core import moments
+from core.moments import Stretch
+from feedback.querying import parse
 from feedback.querying.fields import FIELDS
-from feedback.querying.moments import Stretch
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 

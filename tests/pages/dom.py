@@ -1,7 +1,6 @@
 """Pages as trees, and what holds for every one of them."""
 
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +22,11 @@ class Node:
     def __init__(self, tag: str, attributes: dict[str, str | None], parent: "Node | None") -> None:
         self.tag, self.attributes, self.parent = tag, attributes, parent
         self.children: list[Node | str] = []
+        self._among: list[Node] = parent._among if parent else []
+        """All nodes of the page in their order: those of this one stand side by side, from its place to its end."""
+        self._place = len(self._among)
+        self._among.append(self)
+        self._end: int | None = None
 
     def __getitem__(self, name: str) -> str:
         value = self.attributes[name]
@@ -34,11 +38,13 @@ class Node:
     def has(self, name: str) -> bool:
         return name in self.attributes
 
-    def walk(self) -> Iterator["Node"]:
-        yield self
-        for child in self.children:
-            if isinstance(child, Node):
-                yield from child.walk()
+    def walk(self) -> list["Node"]:
+        """This node and everything in it."""
+        return self._among[self._place : self._end]
+
+    def close(self) -> None:
+        """Everything that is in it has been added."""
+        self._end = len(self._among)
 
     @property
     def text(self) -> str:
@@ -55,7 +61,7 @@ class Node:
         return gap + "".join(child if isinstance(child, str) else child._spaced() for child in self.children) + gap
 
     def all(self, tag: str = "", **wanted: str | bool) -> list["Node"]:
-        return [node for node in self.walk() if node is not self and node._is(tag, wanted)]
+        return [node for node in self.walk()[1:] if node._is(tag, wanted)]
 
     def one(self, tag: str = "", **wanted: str | bool) -> "Node":
         found = self.all(tag, **wanted)
@@ -74,7 +80,7 @@ class Node:
         return self.parent if self.parent.tag == tag else self.parent.within(tag)
 
     def _is(self, tag: str, wanted: dict[str, str | bool]) -> bool:
-        return tag in ("", self.tag) and all(self._holds(name, value) for name, value in wanted.items())
+        return tag in ("", self.tag) and (not wanted or all(self._holds(*each) for each in wanted.items()))
 
     def _holds(self, name: str, value: str | bool) -> bool:
         if name == "class_":
@@ -109,14 +115,19 @@ class _Builder(HTMLParser):
         assert len({name for name, _ in attrs}) == len(attrs), f"an attribute twice: <{tag} {attrs}>"
         node = Node(tag, dict(attrs), self.at)
         self.at.children.append(node)
-        if tag not in _VOID:
+        if tag in _VOID:
+            node.close()
+        else:
             self.at = node
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.at.children.append(Node(tag, dict(attrs), self.at))
+        node = Node(tag, dict(attrs), self.at)
+        node.close()
+        self.at.children.append(node)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.at.tag == tag and self.at.parent, f"</{tag}> closes <{self.at.tag} {self.at.attributes}>"
+        self.at.close()
         self.at = self.at.parent
 
     def handle_data(self, data: str) -> None:

@@ -10,10 +10,12 @@ from feedback.models import UserFeedback
 from tests import make
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People
-from threads.models import Message, Pin, Thread, Turn
+from threads import reading
+from threads.content import BlockDict
+from threads.models import Goal, Message, Pin, Thread, Turn
 
 Browser = Callable[[str | None], Client]
-ROUTES = ("send", "cancel", "fork", "pin", "visibility", "title")
+ROUTES = ("send", "again", "cancel", "fork", "pin", "visibility", "title")
 
 
 def path(thread: Thread, route: str = "") -> str:
@@ -202,3 +204,51 @@ def test_the_notes_of_an_action_are_said_once(browser_of: Browser, who: People) 
     assert not get(client, answer["Location"]).none(id="notes")
     assert get(client, answer["Location"]).none(id="notes")
     assert not UserFeedback.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["Hello [[fail]]", "[[refuse-goals]]"])
+def test_a_turn_that_failed_is_answered_again_and_what_was_there_stays(
+    browser_of: Browser, who: People, text: str
+) -> None:
+    summary = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+    thread = make.thread(who.alice, text, goals=[summary], client_context={"view_ids": ["vw_1"]})
+    client, before = browser_of("alice"), on_record(thread)
+    page = get(client, path(thread))
+    form = page.id("asked")
+    assert form.one("button").words == "Answer again" and form["hx-post"] == form["action"]
+    assert submit(client, form)["Location"] == path(thread)
+    make.run_turns(thread)
+    after = on_record(thread)
+    assert after[: len(before)] == before
+    assert after[len(before)] == before[0], "the same words and context"
+    goals = Goal.objects.filter(thread=thread)
+    assert [goal.message_sequence_num for goal in goals] == [0, len(before)]
+    assert make.fresh(thread).goal_count == 2
+
+
+def test_a_turn_that_was_stopped_is_answered_again_once(browser_of: Browser, who: People) -> None:
+    """Pressing twice sends once, and a turn that did not fail is nothing to repeat."""
+    thread = make.thread(who.alice, "Hello", run=False)
+    client = browser_of("alice")
+    client.post(path(thread) + "cancel/")
+    form = get(client, path(thread)).id("asked")
+    for _ in range(2):
+        assert submit(client, form).status_code == 302
+    assert [role for role, _ in on_record(thread)].count("user") == 2
+    make.run_turns(thread)
+    page = get(client, path(thread))
+    assert page.id("status").words == "Idle" and page.id("asked").none("button")
+    assert client.post(path(thread) + "again/").status_code == 302
+    assert [role for role, _ in on_record(thread)].count("user") == 2
+
+
+def test_only_who_may_send_is_offered_another_answer(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "[[fail]]", visibility="org")
+    for name in ("bob", "admin"):
+        assert get(browser_of(name), path(thread)).id("asked").none("button")
+    assert browser_of("bob").post(path(thread) + "again/").status_code == 403
+
+
+def on_record(thread: Thread) -> list[tuple[str, list[BlockDict]]]:
+    """What a thread says, message by message."""
+    return [(each.role, each.blocks) for each in reading.snapshots(thread.pk)]

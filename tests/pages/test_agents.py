@@ -158,6 +158,34 @@ def test_everything_a_start_request_can_say_can_be_written(browser_of: Browser, 
     assert page.one("a", href=f"/skills/{held.skill_id}/?version=1").words == "refunds"
 
 
+def test_skills_and_profiles_are_picked_and_a_calendar_gives_the_scope(browser_of: Browser, who: People) -> None:
+    """G1: nothing but the words has to be typed."""
+    first, second = skill(who.alice, "first"), skill(who.alice, "second")
+    client = browser_of("alice")
+    fields = form(get(client, "/agents/new/"), "/agents/new/")
+    assert [each["value"] for each in fields.all("input", name="invoke_skills_ticked")] == ["first", "second"]
+    assert [each["value"] for each in fields.all("input", name="model_profile")][:2] == ["", "simulated"]
+    assert fields.id("start_time")["type"] == "datetime-local"
+    written(
+        client,
+        text="Go.",
+        model_profile="simulated",
+        invoke_skills_ticked=["second"],
+        invoke_skills="first 1",
+        start_time="2026-05-12T08:00",
+    )
+    stored = Agent.objects.get()
+    assert stored.request_template["invoke_skills"] == [
+        {"skill_id": second.skill_id},
+        {"skill_id": first.skill_id, "version": 1},
+    ]
+    assert stored.request_template["analysis_scope"] == {"start_time": 1778572800000000000}
+    fields = form(get(client, path(stored, "edit/")), path(stored, "edit/"))
+    assert [each["value"] for each in fields.all("input", name="invoke_skills_ticked", checked=True)] == ["second"]
+    assert fields.id("invoke_skills").text == "first 1"
+    assert fields.id("start_time")["value"] == "2026-05-12T08:00:00"
+
+
 def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: People) -> None:
     """G5: what the form shows means what is stored, whatever it was."""
     mine, theirs = skill(who.alice), skill(who.bob, "secret", "private")
@@ -234,7 +262,8 @@ def test_what_cannot_be_saved_is_kept_whole_and_named_beside_its_field(
 def test_everything_that_cannot_be_read_is_named_at_once(browser_of: Browser, who: People) -> None:
     page = dom(written(browser_of("alice"), 400, text="Go.", goals="[", client_tools="{", end_time="x"), 400)
     assert {node["id"] for node in page.all(class_="wrong")} == {"goals-wrong", "client_tools-wrong", "end-wrong"}
-    assert "the marked fields say why" in page.one(role="alert").words
+    links = [link["href"] for link in page.one(role="alert").all("a")]
+    assert links and all(page.id(link[1:]).get("aria-invalid") == "true" for link in links), "each leads to its field"
 
 
 def test_the_examples_beside_the_fields_can_be_saved_as_they_stand(browser_of: Browser, who: People) -> None:

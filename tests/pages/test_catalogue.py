@@ -184,7 +184,7 @@ def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, pub
     alice = browser_of("alice")
     page = get(alice, path("bikes__look_up"))
     said = next(each for each in page.all("ol", class_="hist")).words
-    for words in ("ride became required", "gone gone", "bikes new", "kind new", "description"):
+    for words in ("ride became required", "gone gone", "bikes new", "kind new", "description changed"):
         assert words in said, said
     compared = get(alice, path("bikes__look_up", "compare/?from=1&to=2"))
     first = compared.one("ul", class_="plain").all("li")
@@ -209,17 +209,39 @@ def test_only_a_stricter_rule_may_break_a_caller(browser_of, publish):
         assert ("may break callers" in change.words) is may_break, change.words
 
 
+def test_the_bar_of_a_tool_leads_back_and_to_its_form(browser_of, publish):
+    publish(tool())
+    page = get(browser_of("alice"), path("bikes__look_up"))
+    links = [each["href"] for each in page.one("div", class_="bar").all("a")]
+    assert links == ["/catalogue/", "/catalogue/?q=server%3Abikes", "#try"]
+    assert page.id("try").one("form")["id"] == "try-form"
+
+
+def test_the_verdict_on_a_tool_is_had_without_a_call(browser_of, publish):
+    """C126: the checks that are Heddle's own, in words."""
+    publish(tool("wipe", annotations={"readOnlyHint": True, "destructiveHint": True}))
+    found = get(browser_of("alice"), path("bikes__wipe")).one("article").words
+    assert "1 failed" in found and "read_only and destructive contradict each other" in found
+    assert not Call.objects.exists()
+
+
 def test_usage_comes_from_real_calls_of_the_last_month(browser_of, publish, who):
     publish(tool())
     for ms in range(1, 101):
         called(who, "look_up", "success", ms)
     called(who, "look_up", "error", 500, code="TIMEOUT", version=2)
     called(who, "look_up", "error", 1, begun=timezone.now() - timedelta(days=31))
-    rows = cells(get(browser_of("alice"), path("bikes__look_up")), "Calls by version")
-    assert rows == [
+    page = get(browser_of("alice"), path("bikes__look_up"))
+    assert cells(page, "Calls by version") == [
         ["2", "1", "1", "100 %", "500 ms", "500 ms", "500 ms"],
-        ["1", "100", "0", "0 %", "50 ms", "95 ms", "99 ms"],
+        ["1 shown here", "100", "0", "0 %", "50 ms", "95 ms", "99 ms"],
     ]
+    publish(tool(description="Looks up the weather."))
+    publish(tool(description="Looks up a forecast."))
+    assert (
+        "None of these calls is of version 3, the present one."
+        in get(browser_of("alice"), path("bikes__look_up")).words
+    )
 
 
 def test_c134_failures_lead_where_the_reader_may_go(browser_of, publish, who):

@@ -94,6 +94,9 @@ def test_c7_to_c12_a_wrong_tool_is_named_with_its_place_and_the_good_ones_go_in(
         (json.dumps(ANTHROPIC), {"server": "Not A Name"}, "server", "small letters"),
         (json.dumps(ANTHROPIC), {"dialect": "klingon"}, "dialect", "must be one of"),
         ("a\x00b", {}, "text", "NUL"),
+        ("123", {"dialect": "openai"}, "text", "object or list"),
+        ("true", {"dialect": "mcp"}, "text", "object or list"),
+        ('"look"', {"dialect": "roboto"}, "text", "object or list"),
     ],
 )
 def test_a_refusal_stands_beside_its_field_and_what_was_typed_stays(browser_of, text, more, field, words):

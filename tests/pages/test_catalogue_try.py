@@ -34,6 +34,7 @@ def test_every_simple_type_has_its_field(browser_of, publish):  # noqa: F811
     publish(tool("every", schema=EVERY))
     form = form_of(get(browser_of("alice"), path("bikes__every")))
     fields_by_name = {label.words.split()[0]: form.id(label["for"]) for label in form.all("label", for_=True)}
+    assert fields_by_name.pop("Where").tag == "select"
     assert list(fields_by_name) == list(EVERY["properties"])
     assert fields_by_name["word"].tag == "input" and fields_by_name["word"]["aria-required"] == "true"
     assert fields_by_name["text"].tag == "textarea"
@@ -83,21 +84,28 @@ def test_only_checking_calls_nothing(browser_of):
 
 def test_what_destroys_is_asked_about_first(browser_of, publish):  # noqa: F811
     publish(tool("wipe", schema={"type": "object"}, annotations={"destructiveHint": True}))
+    Tool.objects.filter(name="wipe").update(is_dispatchable=True)
     alice = browser_of("alice")
     form = form_of(get(alice, path("bikes__wipe")))
     page = dom(submit(alice, form, "call"), 400)
     assert page.one("input", name="sure")["aria-invalid"] == "true" and not Call.objects.exists()
     assert submit(alice, form, "call", sure="yes").status_code == 302
     assert Call.objects.get().tool == "wipe"
+    assert submit(alice, form, "call", world="new").status_code == 302, "a world has nothing to destroy"
 
 
-def test_what_nothing_runs_says_so(browser_of, publish):  # noqa: F811
+def test_what_nothing_runs_is_played_and_not_run(browser_of, publish):  # noqa: F811
     publish(tool("look", schema={"type": "object"}))
     alice = browser_of("alice")
     page = get(alice, path("bikes__look"))
+    form = form_of(page)
     assert "Heddle has nothing that runs this tool" in page.one("aside").words
-    sent = submit(alice, form_of(page), "call")
-    assert "NOT_FOUND" in get(alice, sent["Location"].partition("#")[0]).id("run").words
+    assert [each.words for each in form.all("button")] == ["Play it", "Only check"]
+    assert [each.words for each in form.id("world").all("option")] == ["in a new world"]
+    sent = submit(alice, form, "call", world="")
+    page = get(alice, sent["Location"].partition("#")[0])
+    assert "NOT_FOUND" in page.id("run").words, "a call by hand is answered as on the wire"
+    assert "Run it" in form_of(get(alice, path("demo__echo"))).words
 
 
 def test_all_arguments_can_be_typed_as_json(browser_of):
@@ -115,7 +123,7 @@ def test_an_older_version_is_tried_as_it_was(browser_of, publish):  # noqa: F811
     publish(tool("every", schema=EVERY))
     alice = browser_of("alice")
     form = form_of(get(alice, path("bikes__every", "?version=1")))
-    sent = submit(alice, form, "call", f0="3")
+    sent = submit(alice, form, "call", f0="3", world="")
     assert sent["Location"].endswith("&version=1#run") and Call.objects.get().version == 1
     assert alice.post(path("bikes__every", "try/"), {"version": "7"}).status_code == 404
 
@@ -173,7 +181,7 @@ def test_a_tool_that_only_says_what_it_does_is_played_in_a_world_of_its_own(brow
     counted = {"type": "object", "properties": {"left": {"type": "integer"}}, "required": ["left"]}
     publish(tool("look", schema={"type": "object"}, outputSchema=counted))
     alice = browser_of("alice")
-    sent = submit(alice, form_of(get(alice, path("bikes__look"))), "play")
+    sent = submit(alice, form_of(get(alice, path("bikes__look"))), "call")
     page = get(alice, sent["Location"].partition("#")[0])
     assert "left" in page.id("run").words and page.id("world").one("option", selected=True)["value"].startswith("w")
     assert Call.objects.get().world is not None

@@ -44,6 +44,36 @@ def test_both_threads_stand_side_by_side_from_the_first_difference(browser_of: B
     assert "calculate" in page.all("article")[3].words
 
 
+def test_words_that_only_one_of_two_has_are_marked_and_nothing_becomes_markup(browser_of: Browser, who: People) -> None:
+    source = make.send(who.alice, make.thread(who.alice, "Count."), "List *all* the blue bikes & docks <b>now</b>.")
+    fork = make.send(who.alice, forked(who.alice, source, 1), "List *all* the old red bikes & docks <b>then</b>.")
+    left, right = get(browser_of("alice"), address(fork)).all("article")[:2]
+    assert [each.words for each in left.all("del")] == ["blue", "now"] and left.none("ins")
+    assert [each.words for each in right.all("ins")] == ["old red", "then"] and right.none("del")
+    assert left.one(class_="prose").text.strip() == "List all the blue bikes & docks <b>now</b>."
+
+
+def test_texts_with_little_in_common_are_not_marked(browser_of: Browser, who: People) -> None:
+    source = make.send(who.alice, make.thread(who.alice, "Count."), "And the docks.")
+    fork = make.send(who.alice, forked(who.alice, source, 1), "Write to every rider in Harbour Street instead!")
+    assert get(browser_of("alice"), address(fork)).all("article")[0].none("del")
+
+
+def test_each_side_says_what_came_of_it_behind_what_is_the_same(browser_of: Browser, who: People) -> None:
+    """B137: time and tokens are of turns that ran here, and for those who may know them."""
+    source = make.thread(who.alice, '[[call calculate {"expression": "1/0"}]]', visibility="org")
+    goal = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+    source = make.send(who.alice, source, '[[call calculate {"expression": "2/0"}]]', goals=[goal])
+    fork = make.send(who.alice, forked(who.alice, source, 3), "Thanks.")
+    told, of_fork = (side.one("p").words for side in get(browser_of("alice"), address(fork)).all(class_="side"))
+    assert told.startswith(f"From there on: {source.message_count - 4} messages · ")
+    assert "tokens in" in told and told.endswith("1 of 1 goal achieved · 1 tool error")
+    assert of_fork.startswith("From there on: 2 messages · ") and of_fork.endswith(" · 0 tool errors")
+    Thread.objects.filter(pk=fork.pk).update(visibility="org")
+    told, of_fork = (side.one("p").words for side in get(browser_of("bob"), address(fork)).all(class_="side"))
+    assert "tokens" not in told + of_fork
+
+
 def test_a_fork_nobody_has_written_to_differs_in_nothing_but_what_its_source_went_on_to_say(
     browser_of: Browser, who: People
 ) -> None:
@@ -64,7 +94,7 @@ def test_the_head_of_a_fork_leads_there_and_what_the_agent_was_told_differently_
     assert get(browser_of("alice"), f"/threads/{fork.thread_id}/").one("a", href=address(fork)).words == "compare"
     rows = [row.words for row in get(browser_of("alice"), address(fork)).all("tr")]
     assert rows == [
-        "Told differently Source Fork",
+        "Settings that differ Source Fork",
         "Model profile simulated other",
         "System prompt none Be <b>brief</b>.",
     ]

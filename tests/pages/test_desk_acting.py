@@ -56,23 +56,26 @@ def test_labels_are_added_and_taken_off(browser_of: Browser, who: People) -> Non
     page = then(client, press(client, opened(client, report), "label", label=" pumps , Late,late"))
     tags = page.id("desk-report").all(class_="tag")
     assert [tag.words for tag in tags] == ["pumps", "Late"]
-    assert {option["value"] for option in page.id("labels").all("option")} == {"pumps", "Late"}
+    assert {option.text for option in page.id("labels").all("option")} == {"pumps", "Late"}
     page = then(client, press(client, page, "unlabel pumps"))
     assert [tag.words for tag in page.id("desk-report").all(class_="tag")] == ["Late"]
     assert stored(report).admin_label == "Late" and page.id("admin-label")["value"] == ""
 
 
-@pytest.mark.parametrize("verb", ["resolve", "own me", "snooze 1d", "reply looked_at", "label", "unlabel old", ""])
-def test_a_note_and_a_label_that_were_typed_go_along_with_any_button(
+@pytest.mark.parametrize(
+    "verb", ["resolve", "own me", "snooze 1d", "reply looked_at", "label", "unlabel old", "label typed", ""]
+)
+def test_a_note_that_was_typed_goes_along_with_any_button_and_a_label_with_its_own(
     browser_of: Browser, who: People, verb: str
 ) -> None:
-    """And with Enter in a field, which presses none."""
+    """And with Enter in a field, which presses none. Half a label that was left there is on nobody's report."""
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     do(who.admin, report, "label", add=["old"])
     answer = press(client, opened(client, report), verb, admin_note="typed", label="money")
     assert answer.status_code == 302
     report = stored(report)
-    assert report.admin_note == "typed" and "money" in (report.admin_label or "")
+    is_label = verb in ("label", "label typed", "")
+    assert report.admin_note == "typed" and ("money" in (report.admin_label or "")) is is_label
     actions = TriageChange.objects.exclude(verb="label", action__in=TriageChange.objects.values("action")[:1])
     assert len(set(actions.values_list("action", flat=True))) == 1, "one press is one action, and one undo"
 
@@ -82,8 +85,8 @@ def test_enter_in_a_field_resolves_nothing(browser_of: Browser, who: People) -> 
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     form = opened(client, report).id("triage")
     first = form.all("button")[0]
-    assert first.has("hidden") and not first.has("name")
-    assert submit(client, form, label="pumps").status_code == 302
+    assert first.has("hidden")
+    assert submit(client, form, first["value"], label="pumps").status_code == 302
     assert (stored(report).admin_label, stored(report).resolved) == ("pumps", False)
 
 
@@ -209,10 +212,11 @@ def test_the_history_says_who_did_what_before_and_after(browser_of: Browser, who
     [
         ("label", {"label": "x" * 61}, "admin-label", "Label should have at most 60"),
         ("label", {"label": "  "}, "admin-label", "Type a label first."),
-        ("resolve", {"label": ", ".join(f"{place:058}" for place in range(4))}, "admin-label", "The labels of a rep"),
+        ("label", {"label": ", ".join(f"{place:058}" for place in range(4))}, "admin-label", "The labels of a rep"),
         ("resolve", {"admin_note": "x" * 20_001}, "admin-note", "Note should have at most 20000"),
         ("note", {"admin_note": "a\x00b"}, "admin-note", "Note holds a NUL"),
         ("duplicate", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
+        ("label typed", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("duplicate", {"duplicate_of": "ITSELF"}, "duplicate-of", "A report is no duplicate of itself."),
         ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "That is a report of another org."),
         ("reply answered", {"public_reply": " "}, "public-reply", "An answer needs words."),
@@ -249,13 +253,32 @@ def test_what_is_refused_stays_in_its_field_with_the_reason(
     assert not TriageChange.objects.exists()
 
 
-def test_somebody_else_resolved_it_first(browser_of: Browser, who: People) -> None:
+def test_resolving_what_somebody_else_resolved_says_so_and_goes_on(browser_of: Browser, who: People) -> None:
+    """Whoever presses twice takes nothing of the other's back: the next report is open, and Reopen has another key."""
+    made, client, bea = reports(who.alice, 2), browser_of("admin"), second_admin()
+    page, before = opened(client, made[1], "?q=is:open"), made[1]
+    do(bea, before, "resolve", outcome="fixed")
+    changes = TriageChange.objects.count()
+    page = then(client, press(client, page, "resolve"))
+    assert told(page) == ["Bea resolved it already."]
+    assert page.id("desk-report").one(class_="words").words == "report 0"
+    assert page.none("button", data_key="z") and TriageChange.objects.count() == changes
+    assert opened(client, before).id("triage").one("button", value="reopen")["data-key"] == "E"
+
+
+def test_what_was_typed_is_kept_where_somebody_else_resolved_it(browser_of: Browser, who: People) -> None:
     report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
     page = opened(client, report)
-    do(bea, report, "resolve")
-    page = dom(press(client, page, "resolve"), 409)
-    assert page.one(class_="wrong").words == "Bea resolved this report already."
-    assert page.id("triage").one("button", value="reopen")
+    do(bea, report, "resolve", outcome="fixed")
+    page = then(client, press(client, page, "resolve", admin_note="Mine"))
+    assert told(page)[0] == "Bea resolved it already." and stored(report).admin_note == "Mine"
+    assert (stored(report).resolved_by, Triage.objects.get().outcome) == (bea.user, "fixed")
+    do(who.admin, report, "reopen")
+    page = opened(client, report)
+    do(who.admin, report, "resolve")
+    assert told(then(client, press(client, page, "resolve")))[0] == "You resolved it already."
+    page = opened(client, report)
+    assert dom(press(client, page, "duplicate", duplicate_of="fb_x"), 409).one(class_="wrong")
 
 
 def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browser_of: Browser, who: People) -> None:
@@ -272,6 +295,61 @@ def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browse
     assert theirs.id("admin-note").text == "Bea's"
     assert press(client, page, "note").status_code == 302
     assert stored(report).admin_note == "Mine"
+
+
+def test_what_the_submitter_changed_meanwhile_stops_a_resolve_once(browser_of: Browser, who: People) -> None:
+    """Whoever decides has read what is decided about. Taking it, or a note, needs no second look."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = opened(client, report)
+    make.rating(who.alice, report.thread, 1, "positive", notes="It was right after all")
+    assert press(client, page, "own me").status_code == 302
+    page = dom(press(client, page, "resolve", admin_note="Mine", outcome="fixed"), 412)
+    alert = page.id("desk-report").one(role="alert")
+    assert "The submitter changed the words while you read." in alert.words
+    assert [each.words for each in alert.all("dd")] == [
+        "Positive: It was right after all",
+        "Negative: report 0",
+    ]
+    assert page.id("admin-note").text == "Mine" and not stored(report).resolved
+    assert press(client, page, "resolve").status_code == 302
+    assert (stored(report).resolved, stored(report).admin_note) == (True, "Mine")
+    assert Triage.objects.get().outcome == "fixed", "what was chosen before is still chosen"
+
+
+def test_a_note_that_was_only_read_is_not_put_back_after_a_refusal(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    do(bea, report, "note", admin_note="Old")
+    page = opened(client, report)
+    do(bea, report, "note", admin_note="New")
+    make.rating(who.alice, report.thread, 1, notes="other words")
+    page = dom(press(client, page, "resolve"), 412)
+    assert page.id("admin-note").text == "New"
+    assert press(client, page, "resolve").status_code == 302
+    assert (stored(report).resolved, stored(report).admin_note) == (True, "New")
+
+
+def test_two_who_take_the_same_report_are_told_who_was_quicker(browser_of: Browser, who: People) -> None:
+    """Nothing was typed, so nothing is compared: a second press takes it over."""
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "own", owner="me")
+    page = dom(press(client, page, "own me"), 412)
+    alert = page.id("desk-report").one(role="alert")
+    assert alert.words == "Bea took it just now. Press a again to take it over." and alert.none("dd")
+    assert press(client, page, "own me").status_code == 302
+    assert Triage.objects.get().owner == who.admin.user
+    page = opened(client, report)
+    do(bea, report, "snooze", until_again=True)
+    alert = dom(press(client, page, "snooze 4h"), 412).id("desk-report").one(role="alert")
+    assert alert.words.startswith("Bea snoozed it until it happens again just now.") and alert.none("dd")
+
+
+def test_ones_own_other_window_is_no_somebody_else(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = opened(client, report)
+    do(who.admin, report, "note", admin_note="There")
+    alert = dom(press(client, page, "note", admin_note="Here"), 412).id("desk-report").one(role="alert")
+    assert alert.words.startswith("You changed this in another window.")
 
 
 def test_what_is_changed_while_the_page_is_made_does_not_count_as_seen(
@@ -324,7 +402,7 @@ def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: P
     form = page.id("desk-status").one("form")
     assert form.one("time").words == "29 min"
     page = then(client, submit(client, form))
-    assert told(page) == ["Taken back: 2 changes."] and words(page) == ["report 1", "report 0"]
+    assert told(page) == ["Taken back: resolution of “report 1”."] and words(page) == ["report 1", "report 0"]
     assert page.id("desk-report").one(class_="words").words == "report 1"
     assert (stored(made[1]).resolved, stored(made[1]).admin_note) == (False, None)
     assert page.id("desk-status").none("form"), "an undo is not undone"
@@ -338,6 +416,58 @@ def test_undo_says_what_it_could_not_take_back(browser_of: Browser, who: People)
     assert told(page) == ["Nothing was taken back."]
     assert "note: changed since, and left as it is" in page.id("desk-status").one("details").words
     assert stored(report).admin_note == "Bea's"
+
+
+def test_what_is_said_after_an_undo_is_what_was_taken_back(browser_of: Browser, who: People) -> None:
+    """What was done before stands beside it, can be taken back too, and does not look as if it had just happened."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    then(client, press(client, opened(client, made[2]), "snooze 1d"))
+    page = then(client, press(client, opened(client, made[1]), "own me"))
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Taken back: taking of “report 1”."]
+    form = page.id("desk-status").one("form")
+    assert form.words.startswith("Before that: Snoozed “report 2”") and form.none(class_="mark")
+    page = then(client, submit(client, form))
+    assert told(page) == ["Taken back: snooze of “report 2”."]
+    page = then(client, submit(client, page.id("desk-bar").all("form")[-1], name="Mine"))
+    assert told(page) == ["Kept as Mine."]
+
+
+def test_a_label_that_is_begun_is_the_one_there_is(browser_of: Browser, who: People) -> None:
+    """Where only one begins so. Quotes make a new one, and what was done is said with the label."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = opened(client, report)
+    for typed, line, kept in [
+        ("Money", "New label Money on “report 0”", "Money"),
+        ("slow", "New label slow on “report 0”", "Money, slow"),
+    ]:
+        page = then(client, press(client, page, "label", label=typed))
+        assert told(page) == [line] and stored(report).admin_label == kept
+    page = then(client, press(client, page, "unlabel Money"))
+    assert told(page) == ["Took Money off “report 0”"]
+    page = then(client, press(client, page, "label", label="mon"))
+    assert told(page) == ["Labelled “report 0” Money"] and stored(report).admin_label == "slow, Money"
+    page = then(client, press(client, page, "label", label='"mon"'))
+    assert told(page) == ["New label mon on “report 0”"] and stored(report).admin_label == "slow, Money, mon"
+    page = then(client, press(client, page, "unlabel Money"))
+    page = then(client, press(client, page, "label", label="mo"))  # two begin so
+    assert told(page) == ["New label mo on “report 0”"]
+
+
+def test_a_new_label_that_is_taken_back_is_not_offered_any_more(browser_of: Browser, who: People) -> None:
+    """Unless somebody else has used it since, or it was there before."""
+    made, client = reports(who.alice, 2), browser_of("admin")
+
+    def labelled_and_taken_back(label: str) -> list[str]:
+        page = then(client, press(client, opened(client, made[0]), "label", label=label))
+        if label == "late":
+            do(second_admin(), made[1], "label", add=["late"])
+        page = then(client, submit(client, page.id("desk-status").one("form")))
+        return [option.words for option in page.id("labels").all("option")]
+
+    assert labelled_and_taken_back("monney") == []
+    assert labelled_and_taken_back("late") == ["late"]
+    assert labelled_and_taken_back("late, odd") == ["late"]
 
 
 @pytest.mark.parametrize("action", ["", "act_nothing", "OLD"])
@@ -404,7 +534,7 @@ def test_hostile_words_stay_words(browser_of: Browser, who: People) -> None:
     """100 kB of it, and from right to left; labels and notes of admins as well."""
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202e" + "ש" * 19_000
     report, client = reports(who.alice, 1, notes=evil[:20_000])[0], browser_of("admin")
-    page = then(client, press(client, opened(client, report), "note", admin_note=evil, label='"><b onclick=x>y</b>'))
+    page = then(client, press(client, opened(client, report), "label", admin_note=evil, label='"><b onclick=x>y</b>'))
     assert page.none("script", src=False) and page.none("b")
     assert page.id("desk-report").one(class_="tag").words == '"><b onclick=x>y</b>'
     assert page.id("admin-note")["dir"] == "auto"

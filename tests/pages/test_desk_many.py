@@ -1,11 +1,18 @@
 """What is done to many reports at once on the desk's page, and the views that keep a query."""
 
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 
 from core import sse
-from feedback import bulk, saved_views
-from feedback.models import Bulk, Label, Labelled, Retraction, SavedView, UserFeedback
+from feedback import bulk, saved_views, triage
+from feedback.deciding import verb_named
+from feedback.models import Bulk, Label, Labelled, Retraction, SavedView, Triage, UserFeedback
+from tests import make
 from tests.pages.desk import (
     ALL,
     DESK,
@@ -37,7 +44,7 @@ def test_ticked_reports_are_resolved_together_and_taken_back_together(browser_of
     page = then(client, send(client, page, "resolve", made[:3]))
     assert words(page) == ["report 3"] and told(page) == ["Resolved 3 reports"]
     page = then(client, submit(client, page.id("desk-status").one("form")))
-    assert told(page) == ["Taken back: 3 changes."] and len(words(page)) == 4
+    assert told(page) == ["Taken back: resolution of 3 reports."] and len(words(page)) == 4
     assert query_of(page.id("bulk").one("input", name="here")["value"]) == {"q": "is:open"}
 
 
@@ -66,7 +73,6 @@ def test_all_that_match_is_a_second_click_and_goes_by_the_query(browser_of: Brow
     assert "all 59 that match" in page.id("bulk").words
     page = then(client, submit(client, page.id("bulk"), "resolve", all="1"))
     assert told(page) == ["Resolved 59 reports"] and not stored(made[0]).resolved
-    assert get(client, DESK + ALL).id("bulk").none("input", name="all"), "everything there is, is no query"
 
 
 def test_a_bulk_of_nothing_is_refused_where_it_stands(browser_of: Browser, who: People) -> None:
@@ -170,6 +176,37 @@ def test_who_has_one_of_many_open_is_told_that_it_was_changed(
     assert all(each.feedback_id.encode() in told_of for each in made)
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_a_change_that_is_committed_behind_a_later_one_is_told(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its id is the lower one: it was given before."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    (early, late), bea = reports(who.alice, 2), second_admin().actor
+    own = (verb_named("own"), verb_named("own").takes(owner="me"))
+    is_stored, may_commit = threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        with transaction.atomic():
+            triage.act(bea, early.feedback_id, own)
+            is_stored.set()
+            may_commit.wait(10)
+        connection.close()
+
+    news = iter(browser_of("admin").get(DESK + "live/").streaming_content)
+    assert b"leases" in next(piece for piece in news if b"event" in piece)
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(slowly)
+        assert is_stored.wait(10)
+        triage.act(bea, late.feedback_id, own)
+        assert late.feedback_id.encode() in next(piece for piece in news if b"event: changed" in piece)
+        may_commit.set()
+        writing.result(10)
+    told_of = next(piece for piece in news if b"event: changed" in piece)
+    assert early.feedback_id.encode() in told_of and late.feedback_id.encode() not in told_of
+
+
 def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: People) -> None:
     reports(who.alice, 1)
     client, bea = browser_of("admin"), second_admin()
@@ -206,3 +243,71 @@ def test_a_view_that_cannot_be_kept_says_why_and_keeps_its_name(
     assert page.id("view-name")["value"] == name and page.id("view-name").has("aria-invalid")
     assert page.id("view-wrong").words and page.id("desk-bar").one("details").has("open")
     assert not SavedView.objects.exists()
+
+
+def test_many_are_resolved_with_an_outcome_and_everything_is_a_query_too(browser_of: Browser, who: People) -> None:
+    """All that match is offered without any term as well, and means every report."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    page = get(client, DESK + ALL)
+    bulk = page.id("bulk")
+    assert bulk.one("input", name="all").within("label").words == "all 3 reports"
+    then(client, submit(client, bulk, "resolve", all="1", outcome="fixed"))
+    assert [Triage.objects.get(pk=each.pk).outcome for each in made] == ["fixed"] * 3
+
+
+def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_same(
+    browser_of: Browser, who: People
+) -> None:
+    """A thread, one word, or the other verdict make no two complaints the same."""
+    said = ["No refund for my canoe", "The canoe refund is missing", "What a canoe", "My canoe got its refund"]
+    made = reports(who.alice, len(said))
+    for place, notes in enumerate(said):
+        sentiment = "positive" if place == 3 else "negative"
+        make.rating(who.alice, made[0].thread, 2 * place + 1, sentiment, notes=notes, categories=["slow"][place // 3 :])
+    for place in range(30):  # so that these are rare words
+        make.rating(who.bob, make.thread(who.bob), notes=f"Number {place}", sentiment="positive")
+    client = browser_of("admin")
+    page = opened(client, made[0])
+    near = page.id("desk-report").one("ul", class_="near")
+    shown = {row.one("a").words: "together" in row.words for row in near.all("li")}
+    assert shown == {said[1]: True, said[2]: False, said[3]: False}
+    assert [option.words for option in page.id("near").all("option")] == list(shown)
+    form = near.within("form")
+    assert form.all("button")[-1].words == "Resolve 2 open together"
+    then(client, submit(client, form, outcome="answered"))
+    assert [stored(each).resolved for each in made] == [True, True, False, False]
+    assert Triage.objects.get(pk=made[1].pk).outcome == "answered"
+    page = opened(client, made[2])
+    row = next(row for row in page.one("ul", class_="near").all("li") if row.one("a").words == said[0])
+    button = row.one("button")
+    assert (button["form"], button.words) == ("triage", "Duplicate of this")
+    assert submit(client, page.id("triage"), verb=button["value"]).status_code == 302
+    assert Triage.objects.get(pk=made[2].pk).duplicate_of == made[0]
+
+
+def test_an_open_list_is_told_what_became_of_it(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts when others changed something; that reports came, where its query finds them. One's own are no news."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    made, client = reports(who.alice, 3), browser_of("admin")
+
+    def line(query: str) -> Iterator[bytes]:
+        pieces = (piece for piece in iter(client.get(f"{DESK}live/{query}").streaming_content))
+        assert b"event: leases" in next(piece for piece in pieces if b"event: leases" in piece)
+        return pieces
+
+    def heard(pieces: Iterator[bytes]) -> list[str]:
+        return [piece.decode() for piece, _ in zip(pieces, range(8), strict=False) if b"event: list" in piece]
+
+    unclaimed, resolved = line("?q=is:unclaimed"), line("?q=is:resolved")
+    assert heard(unclaimed) == heard(resolved) == []
+    do(who.admin, made[0], "resolve")
+    assert heard(unclaimed) == []
+    do(second_admin(), made[1], "resolve")
+    [told_of] = heard(unclaimed)
+    assert 'id="desk-views"' in told_of and 'Unclaimed <span class="count">1<' in told_of and "news" not in told_of
+    make.rating(who.bob, make.thread(who.bob), notes="later")
+    [told_of] = heard(unclaimed)
+    assert 'id="news">' in told_of and "?q=is%3Aunclaimed" in told_of
+    assert all("news" not in each for each in heard(resolved))

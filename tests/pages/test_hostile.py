@@ -36,7 +36,7 @@ SHORT_NAME = 80
 
 def imported(person: object, words: str) -> Thread:
     """A thread with these words as its title, prompt, messages, tool names, ids, inputs, outputs and metadata."""
-    call = {"id": words[:150], "type": "function", "function": {"name": words, "arguments": ""}}
+    call = {"id": words[:150], "type": "function", "function": {"name": words[:200], "arguments": ""}}
     call["function"]["arguments"] = json.dumps({words: words, "list": [words, {words: 1}]})
     conversation = {
         "id": words[:190],

@@ -6,12 +6,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import time_machine
-from django.core.cache import cache
 from django.test import Client
 
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.querying import matching, parse
-from tests import make
+from tests import caching, make
 from tests.pages.dom import Node, dom, get, queries
 from tests.people import People
 
@@ -23,7 +22,7 @@ NOW = datetime(2026, 11, 5, 12, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
     """What was slow to count is kept for a while, and a busy machine is slow."""
-    cache.clear()
+    caching.forget()
 
 
 def rated(who: People, number: int) -> None:
@@ -104,6 +103,19 @@ def test_each_plot_begins_with_its_finding_and_has_its_table(browser_of: Browser
     assert sums["Open"] == "22 4 older than a week"
 
 
+@time_machine.travel(NOW, tick=False)
+def test_the_reports_of_these_days_can_be_taken_away_as_a_file(browser_of: Browser, who: People) -> None:
+    rated(who, 40)
+    client = browser_of("admin")
+    page = get(client, INSIGHT + "?since=7d&q=sentiment:negative")
+    links = {link.words: link["href"] for link in page.one("main").all("a", download=True)}
+    assert list(links) == ["JSONL", "CSV"]
+    assert "format=csv" in links["CSV"]
+    lines = b"".join(client.get(links["JSONL"]).streaming_content).decode().splitlines()
+    assert str(len(lines)) == page.one("dl", class_="sums").all("dd")[0].words.split()[0]
+    assert 0 < len(lines) < 26
+
+
 def test_a_page_without_reports_says_so(browser_of: Browser) -> None:
     page = get(browser_of("admin"), INSIGHT)
     assert "Nothing was rated in these days." in page.words
@@ -127,6 +139,9 @@ def test_the_address_is_the_state(browser_of: Browser) -> None:
     assert parse_qs(urlsplit(choices["All"]["href"]).query) == {"q": ["tool:book"], "since": ["all"]}
     search = page.one("form", role="search")
     assert search.one("a", aria_label="Remove tool:book")["href"] == "?q=&since=7d"
+    changed = get(client, INSIGHT + search.one("a", aria_label="Change tool:book")["href"])
+    assert changed.id("q")["value"] == "tool:book"
+    assert changed.one("nav", aria_label="Period").one("a", aria_current="true").words == "7 days"
     response = client.get(INSIGHT, {**{name: values[0] for name, values in search.fields().items()}, "add": "is:open"})
     assert parse_qs(urlsplit(response["Location"]).query) == {"q": ["tool:book is:open"], "since": ["7d"]}
     chosen = get(client, INSIGHT + "?since=2026-05-01&until=2026-05-30")
@@ -137,7 +152,7 @@ def test_the_address_is_the_state(browser_of: Browser) -> None:
 
 def test_what_is_not_understood_is_named_in_its_place(browser_of: Browser) -> None:
     page = get(browser_of("admin"), INSIGHT + "?q=colour:red")
-    assert page.one("form", role="search").one("a")["aria-invalid"] == "true"
+    assert page.one("a", aria_label="Change colour:red")["aria-invalid"] == "true"
     assert "there is no field colour" in page.words and "That query cannot be read." in page.words
     assert page.none("figure")
     for wrong in ("since=soon", "until=2026-02-30", "tz=Moon"):

@@ -48,7 +48,7 @@ def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People)
     submit(client, describe, description=" An answer that came too late. ")
     assert Label.objects.get().description == "An answer that came too late."
     answer = submit(client, drop)
-    assert "The label is gone." in get(client, answer["Location"]).words and not Label.objects.exists()
+    assert "The label late is gone." in get(client, answer["Location"]).words and not Label.objects.exists()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.orgs import add_member
@@ -204,6 +206,7 @@ def test_views_filter_and_keep_the_search(browser_of: Browser, who: People) -> N
     assert found["Answering"] == ["Busy"]
     assert found["Tool pending"] == ["Ask"]
     assert found["Goals failed"] == ["Aim"]
+    assert found["Failed"] == found["Rated badly"] == []
     assert found["Private"] == ["mine", "Busy", "Aim", "Ask"]
     assert found["Forks"] == ["mine"]
 
@@ -261,25 +264,137 @@ def test_a_thread_is_found_by_its_id_and_stands_once_however_often_it_was_forked
     assert titles(get(client, "/threads/?q=has:fork")) == ["Source"]
 
 
+@pytest.fixture
+def kinds(who: People) -> dict[str, Thread]:
+    """A thread in each state that a row can say, and some with ratings; the titles say which."""
+    goal = [{"goal_type": "dataset_summary", "dataset_id": "ds_1"}]
+    made = {
+        "idle": make.thread(who.alice, "idle"),
+        "failed": make.thread(who.alice, "failed [[fail]]"),
+        "pending": make.waiting(who.alice, "pending [[call remember {}]]"),
+        "missed": make.thread(who.alice, "missed [[refuse-goals]]", goals=goal),
+        "reached": make.thread(who.alice, "reached", goals=goal, visibility="org"),
+        "busy": make.thread(who.alice, "busy", run=False),
+    }
+    Thread.objects.filter(pk=made["idle"].pk).update(created=timezone.now() - timedelta(days=20))
+    make.rating(who.alice, made["idle"], sentiment="positive")
+    make.rating(who.alice, made["failed"], sentiment="negative")
+    make.rating(who.bob, made["reached"], sentiment="negative")
+    return made
+
+
 @pytest.mark.parametrize(
-    ("line", "named"),
+    ("line", "found"),
     [
-        ("colour:red", ["colour:red"]),
-        ("is:nothing has:wheels x", ["is:nothing", "has:wheels"]),
-        ("a:<script>alert(1)</script>", ["a:<script>alert(1)</script>"]),
+        ("status:idle", {"idle", "reached"}),
+        ("status:Failed", {"failed"}),
+        ("status:answering", {"busy"}),
+        ("status:tool-pending", {"pending"}),
+        ('status:"Tool pending"', {"pending"}),
+        ("status:goals_failed", {"missed"}),
+        ("status:cancelled", set()),
+        ("status:idle OR status:failed", {"idle", "reached", "failed"}),
+        ("-status:idle -has:goal", {"failed", "pending", "busy"}),
+        ("goal:achieved", {"reached"}),
+        ("goal:failed", {"missed"}),
+        ("created:<7d", {"failed", "pending", "missed", "reached", "busy"}),
+        ("created:>7d", {"idle"}),
+        ("age:>2w", {"idle"}),
+        ("created:<2001", set()),
+        ("owner:me (failed OR busy)", {"failed", "busy"}),
+        ("is:mine is:shared", {"reached"}),
+        ("has:feedback", {"idle", "failed"}),
+        ("sentiment:negative", {"failed"}),
+        ("-has:feedback is:shared", {"reached"}),
+        ("idle -idle", set()),
     ],
 )
-def test_a_token_that_is_not_understood_is_named_in_place(
-    browser_of: Browser, who: People, line: str, named: list[str]
+def test_the_list_is_found_by_what_it_shows(
+    browser_of: Browser, kinds: dict[str, Thread], line: str, found: set[str]
 ) -> None:
-    """Never dropped in silence, and the rest of the line still counts."""
+    page = get(browser_of("alice"), f"/threads/?q={quote(line)}")
+    assert set(titles(page)) == found and page.none(id="unread")
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("alice", {"failed"}), ("bob", {"reached"}), ("admin", {"failed", "reached"})]
+)
+def test_ratings_find_what_the_reader_may_see_of_them(
+    browser_of: Browser, kinds: dict[str, Thread], name: str, found: set[str]
+) -> None:
+    """A reader is told of their own ratings alone, an admin of everybody's: the list says no more than its rows."""
+    client = browser_of(name)
+    assert set(titles(get(client, "/threads/?view=rated_badly"))) == found
+    assert found <= set(titles(get(client, "/threads/?q=has:feedback")))
+
+
+def test_the_days_of_a_line_begin_where_its_reader_is(browser_of: Browser, who: People) -> None:
+    [thread] = many(who.alice, 1)
+    late = timezone.now().replace(year=2026, month=5, day=1, hour=23)
+    Thread.objects.filter(pk=thread.pk).update(created=late)
+    client = browser_of("alice")
+    assert titles(get(client, "/threads/?q=created:2026-05-01")) == ["T 0"]
+    client.cookies["tz"] = "Asia/Tokyo"
+    assert not titles(get(client, "/threads/?q=created:2026-05-01"))
+    assert titles(get(client, "/threads/?q=created:2026-05-02")) == ["T 0"]
+
+
+@pytest.mark.parametrize(
+    ("line", "named", "rest"),
+    [
+        ("colour:red", ["colour:red"], "?"),
+        ("is:nothing has:wheels x", ["is:nothing", "has:wheels"], "?q=x"),
+        ("status:failed created:soon", ["created:soon"], "?q=status%3Afailed"),
+        ("a:<script> (x OR status:lost) y", ["a:<script>", "status:lost"], "?q=y"),
+        ('x "open', ['"open'], "?q=x"),
+        ("status: x", ["status:"], "?q=x"),
+        ('""', ['""'], "?"),
+    ],
+)
+def test_what_is_not_understood_is_named_in_place_with_what_would_be_right(
+    browser_of: Browser, who: People, line: str, named: list[str], rest: str
+) -> None:
+    """Never dropped in silence: nothing is found, as on the desk, and one press looks for the rest."""
     many(who.alice, 1, title="x")
     page = get(browser_of("alice"), f"/threads/?q={quote(line)}")
-    assert [code.words for code in page.id("unread").all("code")] == named
-    assert page.id("unread").words.endswith("not applied.")
+    told = page.id("unread")
+    assert [code.words for code in told.all("code")] == named
+    assert "status, is, has, sentiment, goal, created, age, owner, model, agent, about, id." in told.words
     assert page.id("q")["aria-describedby"] == "unread"
     assert page.id("q")["value"] == line
-    assert titles(page) == ["x 0"]
+    assert titles(page) == []
+    assert told.one("a")["href"] == rest
+    assert get(browser_of("alice"), f"/threads/{rest}").none(id="unread")
+
+
+def test_a_field_that_is_nearly_right_is_told_the_right_one(browser_of: Browser, who: People) -> None:
+    many(who.alice, 1)
+    assert "did you mean status:?" in get(browser_of("alice"), "/threads/?q=state:failed").id("unread").words
+    assert "idle, answering" in get(browser_of("alice"), "/threads/?q=status:lost").id("unread").words
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("", "status:"),
+        ("sta", "status:"),
+        ("status:f", "status:failed"),
+        ("bike -status:F", "bike -status:failed"),
+        ("(has:", "(has:feedback"),
+        ("owner:me model:sim", "owner:me model:simulated"),
+        ("created:", "created:<7d"),
+    ],
+)
+def test_a_line_is_completed_where_it_ends(browser_of: Browser, typed: str, offered: str) -> None:
+    part = fragment(browser_of("alice"), f"/threads/terms/?q={quote(typed)}")
+    options = [option["value"] for option in part.all("option")]
+    assert offered in options and typed not in options
+    assert all(option.lower().startswith(typed.lower()[:1]) for option in options)
+
+
+def test_nothing_is_offered_where_nothing_fits(browser_of: Browser) -> None:
+    for typed in ("status:failed", "colour:", "zzz", "%00x", "a" * 2000):
+        assert fragment(browser_of("alice"), f"/threads/terms/?q={quote(typed)}").none("option")
 
 
 def test_an_empty_view_and_an_empty_search_say_which_they_are(browser_of: Browser, who: People) -> None:
@@ -295,6 +410,48 @@ def test_a_search_line_may_hold_anything(browser_of: Browser, who: People) -> No
     get(browser_of("alice"), "/threads/?q=%00", 400)
     for line in ("'; DROP TABLE x; --", "%25_%5C", "%ED%A0%80", "a" * 2000, "%E2%80%AE"):
         get(browser_of("alice"), f"/threads/?q={line}&view={line[:80]}&band={line[:80]}")
+
+
+def test_rows_that_run_are_asked_for_until_they_are_done(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "Busy", run=False)
+    make.thread(who.alice, "Well")
+    client = browser_of("alice")
+    asking = get(client, "/threads/").one("tr", hx_swap="outerHTML")
+    assert asking["hx-trigger"] == "every 3s"
+    assert client.get(asking["hx-get"], headers={"HX-Request": "true"}).status_code == 204
+    make.run_turns()
+    part = fragment(client, asking["hx-get"])
+    assert row(part, "Busy")["hx-swap-oob"] == f"outerHTML:tr:has(#t-{thread.thread_id})"
+    assert row(part, "Busy").all("td")[0].words == "Idle"
+    assert part.none("tr", hx_swap="outerHTML") and titles(part) == ["Busy"]
+    assert get(client, "/threads/").none("tr", hx_swap="outerHTML")
+
+
+def test_a_row_that_waits_for_its_client_is_asked_for_with_less_haste(browser_of: Browser, who: People) -> None:
+    make.waiting(who.alice, "Ask [[call remember {}]]")
+    assert get(browser_of("alice"), "/threads/").one("tr", hx_swap="outerHTML")["hx-trigger"] == "every 30s"
+
+
+def test_rows_are_told_again_to_those_who_see_them(browser_of: Browser, who: People) -> None:
+    """B28, B29: whatever is asked for, the list's own rights decide."""
+    private = make.thread(who.alice, "Own", run=False)
+    shared = make.thread(who.alice, "Shared", run=False, visibility="org")
+    asked = f"/threads/running/?row={private.thread_id}.0&row={shared.thread_id}.0&row=x.y&row=%25&row=ags_.."
+    for name, seen in (("alice", {"Own", "Shared"}), ("bob", {"Shared"}), ("eve", set()), ("admin", {"Own", "Shared"})):
+        assert set(titles(fragment(browser_of(name), asked))) == seen
+    assert browser_of("alice").get(asked)["Location"] == "/threads/"
+
+
+def test_ten_more_running_threads_are_no_more_queries(browser_of: Browser, who: People) -> None:
+    client, asked, counted = browser_of("alice"), "/threads/running/?", []
+    for _ in range(2):
+        for _ in range(5):
+            asked += f"row={make.thread(who.alice, run=False).thread_id}.0&"
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(asked, headers={"HX-Request": "true"}).status_code == 200
+        counted.append(len(captured))
+    # Session, person, orgs; rows and ratings.
+    assert counted == [5, 5]
 
 
 def test_ten_more_threads_are_no_more_queries(browser_of: Browser, who: People) -> None:

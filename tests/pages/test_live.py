@@ -60,6 +60,18 @@ def test_an_answer_grows_in_its_own_article_and_nothing_else_is_sent(
     assert line.news() == []
 
 
+def test_a_goal_beside_words_that_were_read_long_ago_follows_its_turn(
+    listen: Listen, browser_of: Browser, who: People
+) -> None:
+    thread = make.thread(who.alice, "One", run=False, goals=[SUMMARY])
+    line = listen("alice", thread)
+    line.news()
+    make.run_turns(thread)
+    line.news()
+    assert "achieved" in line.held[0].one("section", class_="margin").words
+    assert shape(line.held) == on_page(browser_of("alice"), thread)
+
+
 def test_the_head_follows_the_thread(listen: Listen, who: People) -> None:
     thread = make.thread(who.alice, "One")
     line = listen("alice", thread)

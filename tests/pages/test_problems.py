@@ -16,7 +16,7 @@ Browser = Callable[[str | None], Client]
 
 
 def request_id(page: Node) -> str:
-    found = page.one("main").one("code").words
+    found = page.one("main").all("code")[-1].words
     assert re.fullmatch(r"req_[0-9a-f]{12}", found)
     return found
 
@@ -29,6 +29,27 @@ def test_an_address_that_leads_nowhere(browser_of: Browser, name: str | None) ->
     assert request_id(page) == answer["X-Request-Id"]
     way_out = page.one("main").one(class_="btns").one("a")
     assert way_out["href"] == ("/threads/" if name else "/signin/")
+
+
+@pytest.mark.parametrize(
+    ("path", "way_out", "words"),
+    [
+        ("/threads/ags_nope/", "/threads/", "There is no thread"),
+        ("/catalogue/tools/nope__nope/", "/catalogue/", "There is no tool"),
+        ("/catalogue/worlds/wld_nope/", "/catalogue/worlds/", "There is no world"),
+        ("/skills/sk_nope/", "/skills/", "There is no skill"),
+        ("/agents/agt_nope/", "/agents/", ""),
+        ("/settings/nope/", "/settings/", ""),
+    ],
+)
+def test_a_way_out_leads_to_the_list_and_an_id_is_told_from_words(
+    browser_of: Browser, path: str, way_out: str, words: str
+) -> None:
+    main = get(browser_of("alice"), path, 404).one("main")
+    assert main.one(class_="btns").one("a")["href"] == way_out
+    if words:
+        sentence = next(each for each in main.all("p") if words in each.words)
+        assert sentence.one("code").words in path
 
 
 def test_a_missing_right_names_who_is_asking(browser_of: Browser, who: People) -> None:

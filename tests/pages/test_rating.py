@@ -181,6 +181,19 @@ def test_an_answer_before_the_last_of_a_turn_can_be_rated_too(browser_of: Browse
     assert call.id("mark-1").one("section")
 
 
+def test_the_page_shows_the_message_as_the_thread_does_with_the_results_of_its_calls(
+    browser_of: Browser, who: People
+) -> None:
+    """A result comes in a message of its own behind the answer that asked for it."""
+    thread = make.waiting(who.alice)
+    client, here = browser_of("alice"), f"/threads/{thread.thread_id}/"
+    decline = get(client, here).id("ask-1")
+    submit(client, decline, "declined", output="No.")
+    make.run_turns(thread)
+    for page in (get(client, here), get(client, address(thread))):
+        assert page.one("details", class_="call")["data-outcome"] == "declined"
+
+
 @pytest.mark.parametrize(("name", "status"), [("bob", 302), ("eve", 403), ("admin", 302)])
 def test_every_reader_rates_for_themselves_and_nobody_else_rates(
     browser_of: Browser, who: People, name: str, status: int

@@ -41,7 +41,7 @@ def test_beside_the_rating_stands_what_its_author_was_told(browser_of: Browser, 
     reply(who, public_status="looked_at")
     assert told().one(class_="quiet").words.startswith("Looked at ·")
     reply(who, public_reply=HOSTILE)
-    assert told().one(class_="quiet").words.startswith("Answered ·")
+    assert told().one(class_="quiet").words.startswith("Answered by an admin ·")
     assert told().one(class_="words").text == HOSTILE
     reply(who, public_status="received")
     assert told().words.startswith("Received ·") and told().none(class_="words")

@@ -4,16 +4,20 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+import time_machine
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiToken
 from accounts.orgs import add_member
+from tests import caching
 from tests.conftest import Api
 from tests.pages.dom import Node, dom, get, submit
-from tests.people import People
+from tests.people import PASSWORD, People
 
 Browser = Callable[[str | None], Client]
+NEW = "a-long-new-password"
 
 
 def maker(page: Node) -> Node:
@@ -70,11 +74,12 @@ def test_an_unknown_scope_is_refused(browser_of: Browser) -> None:
 
 def test_revoking_ends_a_token_and_takes_it_off_the_list(browser_of: Browser, who: People) -> None:
     client = browser_of("alice")
-    form = get(client, "/settings/").one("table").one("form")
+    form = get(client, "/settings/").one("table").one("details").one("form")
+    assert "Revoke tests" in form.words
     assert submit(client, form).status_code == 302
     assert Api(who.alice.token).get("threads").status_code == 401
     page = get(client, "/settings/")
-    assert page.none("table") and page.one(id="notes").words == "The token is revoked."
+    assert page.none("table") and page.one(id="notes").words == "The token tests is revoked."
 
 
 def test_nobody_revokes_the_token_of_somebody_else(browser_of: Browser, who: People) -> None:
@@ -87,6 +92,89 @@ def test_an_expired_token_says_so_and_has_nothing_to_revoke(browser_of: Browser,
     ApiToken.objects.filter(user=who.alice.user).update(expires_at=timezone.now() - timedelta(days=1))
     row = get(browser_of("alice"), "/settings/").one("table").one("tbody").one("tr")
     assert "expired 1 d ago" in row.words and row.none("form")
+
+
+def test_a_token_expires_when_it_was_told_to(browser_of: Browser) -> None:
+    client = browser_of("alice")
+    submit(client, maker(get(client, "/settings/")), name="short", expires="30")
+    page = get(client, "/settings/")
+    secret = page.id("secret").words
+    row = next(row for row in page.all("tr") if "short" in row.words)
+    assert "in 30 d" in row.words or "in 29 d" in row.words
+    with time_machine.travel(timezone.now() + timedelta(days=30, minutes=1)):
+        assert Api(secret).get("threads").status_code == 401
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "9999999999", "soon", "30.5"])
+def test_a_lifetime_that_is_not_offered_makes_no_token(browser_of: Browser, days: str) -> None:
+    before = ApiToken.objects.count()
+    assert browser_of("alice").post("/settings/tokens/", {"name": "x", "expires": days}).status_code == 400
+    assert ApiToken.objects.count() == before
+
+
+# Password and theme
+
+
+def change(client: Client, old: str, new: str, again: str | None = None) -> HttpResponse:
+    form = get(client, "/settings/").one("form", action="/settings/password/")
+    again = new if again is None else again
+    return submit(client, form, old_password=old, new_password1=new, new_password2=again)
+
+
+def test_a_new_password_ends_other_sessions_and_keeps_this_one_and_tokens(browser_of: Browser, who: People) -> None:
+    here, elsewhere = browser_of("alice"), browser_of("alice")
+    assert change(here, PASSWORD, NEW).status_code == 302
+    assert "signed out everywhere else" in get(here, "/settings/").one(id="notes").words
+    assert elsewhere.get("/settings/").status_code == 302
+    assert Api(who.alice.token).get("threads").status_code == 200
+    assert Client().login(username="alice@acme.test", password=NEW)
+    assert not Client().login(username="alice@acme.test", password=PASSWORD)
+
+
+@pytest.mark.parametrize(
+    ("typed", "marked"),
+    [
+        (("wrong", NEW), "old-password"),
+        (("", ""), "old-password"),
+        ((PASSWORD, "short"), "again-password"),
+        ((PASSWORD, "password1234"), "again-password"),
+        ((PASSWORD, NEW, "another"), "again-password"),
+        ((PASSWORD, NEW + "\x00"), "new-password"),
+    ],
+)
+def test_what_is_wrong_with_a_password_stands_beside_its_field(
+    browser_of: Browser, typed: tuple[str, ...], marked: str
+) -> None:
+    page = dom(change(browser_of("alice"), *typed), 400)
+    assert page.id(marked)["aria-invalid"] == "true"
+    assert page.id(page.id(marked)["aria-describedby"]).words
+    assert not any(field.get("value") for field in page.all("input", type="password"))
+    assert Client().login(username="alice@acme.test", password=PASSWORD)
+
+
+def test_guessing_the_present_password_is_paused_as_at_the_sign_in(browser_of: Browser) -> None:
+    caching.forget()
+    client = browser_of("alice")
+    statuses = [change(client, "wrong", NEW).status_code for _ in range(6)]
+    assert statuses == [400] * 5 + [429]
+    caching.forget()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_theme_is_kept_by_the_browser_until_it_follows_the_system_again(browser_of: Browser, theme: str) -> None:
+    client = browser_of("alice")
+    form = get(client, "/settings/").one("form", action="/settings/theme/")
+    assert get(client, "/settings/").one("html").get("data-theme") is None
+    assert submit(client, form, theme).status_code == 302
+    assert get(client, "/threads/").one("html")["data-theme"] == theme
+    client.post("/settings/theme/", {"theme": '"><b>'})
+    assert get(client, "/threads/").one("html").get("data-theme") is None
+
+
+def test_a_theme_nobody_offers_is_not_shown(browser_of: Browser) -> None:
+    client = browser_of("alice")
+    client.cookies["theme"] = "pink"
+    assert get(client, "/settings/").one("html").get("data-theme") is None
 
 
 def test_only_admins_read_that_they_are_one(browser_of: Browser) -> None:
@@ -127,3 +215,9 @@ def test_an_admin_may_look_into_every_org(browser_of: Browser) -> None:
 
 def test_the_version_stands_on_the_page(browser_of: Browser) -> None:
     assert "Heddle, version 0.1.0." in get(browser_of("alice"), "/settings/").words
+
+
+def test_admins_find_the_export_of_everything(browser_of: Browser) -> None:
+    links = get(browser_of("admin"), "/settings/").id("files").within("section").all("a", download=True)
+    assert [browser_of("admin").get(link["href"]).status_code for link in links] == [200, 200]
+    assert not get(browser_of("alice"), "/settings/").all(id="files")

@@ -49,11 +49,34 @@ def test_every_page_sends_strangers_to_the_door_and_brings_them_back(browser_of:
     get(client, path)
 
 
-def test_a_fragment_for_a_stranger_sends_the_whole_page_to_the_door(browser_of: Browser, who: People) -> None:
+def test_what_a_script_asks_for_is_refused_a_stranger_with_the_way_back(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice)
-    answer = browser_of(None).get(f"/threads/{thread.thread_id}/messages/1/rate/", headers={"HX-Request": "true"})
-    assert answer.status_code == 204
-    assert answer["HX-Redirect"].startswith("/signin/?next=")
+    here = f"/threads/{thread.thread_id}/"
+    sent = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{here}?a=b#m1"}
+    for refused in (
+        browser_of(None).get(f"{here}messages/1/rate/", headers=sent),
+        browser_of(None).post(f"{here}send/", {"text": "Hi"}, headers=sent),
+    ):
+        told = dom(refused, 401).one("main")
+        assert "Your session has ended." in told.words and "req_" in told.words
+        way_in = told.one("a", class_="btn")
+        assert parse_qs(urlsplit(way_in["href"]).query)["next"] == [f"{here}?a=b#m1"]
+
+
+@pytest.mark.parametrize(
+    ("referer", "back"),
+    [
+        ("http://testserver/threads/x/?q=1", "/threads/x/?q=1"),
+        ("https://elsewhere.example/threads/x/", "/"),
+        ("//elsewhere.example/", "/"),
+        ("javascript:alert(1)", "/"),
+        ("", "/"),
+    ],
+)
+def test_a_form_of_a_stranger_leads_back_to_its_page(browser_of: Browser, referer: str, back: str) -> None:
+    refused = browser_of(None).post("/threads/x/send/", {"text": "Hi"}, headers={"Referer": referer})
+    assert refused.status_code == 302
+    assert parse_qs(urlsplit(refused["Location"]).query)["next"] == [back]
 
 
 def test_the_address_may_be_written_in_any_case(browser_of: Browser, who: People) -> None:

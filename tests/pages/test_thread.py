@@ -11,11 +11,12 @@ from tests import make
 from tests.pages.dom import Node, fragment, get, queries
 from tests.people import People
 from threads import forks, sharing, titles
-from threads.models import Thread
+from threads.models import Block, Thread
 from threads.status import ThreadStatus
 
 Browser = Callable[[str | None], Client]
 SUMMARY = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+CHECKLIST = {"goal_type": "checklist", "items": {"rinsed": "Every dock was rinsed", "measured": "Every contact"}}
 
 
 def path(thread: Thread) -> str:
@@ -74,6 +75,20 @@ def test_a_call_is_one_line_with_its_outcome_and_leads_to_its_payloads(browser_o
     assert fragment(browser_of("alice"), load["hx-get"]).all("pre")
 
 
+def test_a_call_that_took_no_time_says_so_and_one_of_unknown_time_does_not(browser_of: Browser, who: People) -> None:
+    """A time of 0 was measured where the call was made here; an import that knows none stores the same."""
+    client = browser_of("alice")
+    thread = make.thread(who.alice, f"Add {calls('2 + 3')}")
+    result = Block.objects.get(thread=thread, kind="tool_result")
+    result.data = {**result.data, "runtime_ms": 0}
+    result.save()
+    call = get(client, path(thread)).one("details", class_="call")
+    assert call.one(class_="num").words == "< 1 ms"
+    assert "< 1 ms" in get(client, call.one(class_="call-io").one("a")["href"]).one("main").words
+    refused = get(client, path(make.thread(who.alice, "[[call nowhere {}]]"))).one("details", class_="call")
+    assert (refused["data-outcome"], refused.one(class_="num").words) == ("error", "")
+
+
 def test_the_jumps_count_and_lead_to_the_first_of_each_kind(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice, f"Add {calls('1/0', '1')}")
     last = thread.message_count - 1
@@ -111,6 +126,8 @@ def test_a_goal_stands_beside_the_turn_that_declared_it_with_its_attempts(browse
     note = page.id("m0").one("section", class_="margin")
     assert "Dataset summary" in note.one("h3").words and "achieved" in note.one("h3").words
     assert note.one("p").words == "ds_1 · 1 attempt"
+    assert note.one("details").one("summary").words == "1 of 1 done" and not note.one("details").has("open")
+    assert "summary Simulated summary of dataset ds_1" in note.one("ul").words
     assert page.id(note.one("ol").one("a")["href"][1:])["class"] == "call"
     assert "1 of 1 achieved" in page.id("head").words
     missed = get(browser_of("alice"), path(make.thread(who.alice, "[[refuse-goals]]", goals=[SUMMARY])))
@@ -118,17 +135,48 @@ def test_a_goal_stands_beside_the_turn_that_declared_it_with_its_attempts(browse
     assert "Goals failed" in missed.id("status").words
 
 
+def test_a_goal_says_what_was_checked_and_a_failed_one_why(browser_of: Browser, who: People) -> None:
+    client, missed = browser_of("alice"), make.thread(who.alice, "[[refuse-goals]]", goals=[CHECKLIST])
+    page = get(client, path(missed))
+    note = page.id("m0").one("section", class_="margin")
+    assert note.one("p").words == "No attempt, given up after 4 answers"
+    assert note.one("details").has("open") and note.one("summary").words == "0 of 2 done"
+    assert [item.words for item in note.all("li")] == ["rinsed Every dock was rinsed", "measured Every contact"]
+    (mark,) = page.id("map").all("rect", data_k="missed")
+    assert mark.parent and mark.parent["aria-label"] == "Goal Checklist, failed, message 0"
+    met = get(client, path(make.thread(who.alice, "Check it", goals=[CHECKLIST])))
+    note = met.id("m0").one("section", class_="margin")
+    assert [item["data-tone"] for item in note.one("ul").all("li")] == ["pos", "pos"]
+    assert note.one("ul").all("li")[0].words == "rinsed Simulated evidence."
+    assert met.id("map").one("rect", data_k="goal")
+    stopped = make.thread(who.alice, "Stop", run=False, goals=[CHECKLIST])
+    client.post(path(stopped) + "cancel/")
+    note = get(client, path(stopped)).id("m0").one("section", class_="margin")
+    assert note.one("p").words == "No attempt, the turn was cancelled"
+
+
+def test_an_attempt_that_was_refused_says_which_items_it_held(browser_of: Browser, who: People) -> None:
+    """What came is shown as far as it can be read; an agent may hand in anything."""
+    given = '{"report": [{"item": "rinsed", "done": true, "evidence": "Wet."}, {"item": "measured", "done": false}, 7]}'
+    text = f"[[call achieve_checklist {given}]] [[refuse-goals]]"
+    page = get(browser_of("alice"), path(make.thread(who.alice, text, goals=[CHECKLIST])))
+    note = page.id("m0").one("section", class_="margin")
+    assert note.one("summary").words == "1 of 2 done"
+    assert [item.get("data-tone") for item in note.one("ul").all("li")] == ["pos", "neg"]
+    assert note.one("ol").one("a").words.startswith("report.")
+
+
 def test_a_failed_and_a_cancelled_answer_look_like_it(browser_of: Browser, who: People) -> None:
     """B61, B162: an error is an error, a stop is not."""
-    failed = get(browser_of("alice"), path(make.thread(who.alice, "[[fail]]"))).one(class_="fault")
+    failed = get(browser_of("alice"), path(make.thread(who.alice, "[[fail]]"))).id("m1").one(class_="fault")
     assert failed.one("span", class_="quiet").words == "Take [[fail]] out of the message and write again."
     assert (failed["data-tone"], failed.one("strong").words) == ("neg", "Generation failed")
     client = browser_of("alice")
     running = make.thread(who.alice, "Hello", run=False)
     client.post(path(running) + "cancel/")
     page = get(client, path(running))
-    assert page.one(class_="fault")["data-tone"] == "warn"
-    assert page.one(class_="fault").one("strong").words == "Cancelled"
+    assert page.id("m1").one(class_="fault")["data-tone"] == "warn"
+    assert page.id("m1").one(class_="fault").one("strong").words == "Cancelled"
     assert page.id("status").words == "Cancelled"
 
 
@@ -227,6 +275,21 @@ def test_a_thread_of_another_surface_is_read_rated_and_forked_but_not_written_to
     page = get(browser_of("alice"), path(thread))
     assert doors(page, thread) == {"rate", "pin", "fork", "title"}
     assert page.none(id="say")
+    assert page.id("write").words == "This thread belongs to slack and is written to there. Fork to go on"
+
+
+def test_where_one_may_not_write_a_line_says_why_and_what_one_may_do(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "Hello", visibility="org")
+    told = get(browser_of("bob"), path(thread)).id("write")
+    assert told.words.startswith("Only Alice writes here. Forking is off in acme") and told.none("button")
+    for name in ("admin", "bob"):  # an admin by right, a member by the policy
+        page = get(browser_of(name), path(thread))
+        assert page.id("write").words == "Only Alice writes here. Fork to go on"
+        fork = page.id("write").one("button")
+        assert (fork["form"], fork["value"]) == ("fork", "1") and page.id("fork")["action"] == path(thread) + "fork/"
+        set_policy("acme", "members_may_fork", True)
+    running = make.send(who.alice, thread, "And?", run=False)
+    assert get(browser_of("bob"), path(running)).id("write").none("button")
 
 
 def test_a_creator_who_left_the_org_has_lost_the_thread(browser_of: Browser, who: People) -> None:

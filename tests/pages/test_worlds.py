@@ -9,7 +9,7 @@ from catalogue import pages_compliance, pages_worlds
 from catalogue.models import World
 from tests import make
 from tests.conftest import data_of
-from tests.pages.dom import dom, get, queries
+from tests.pages.dom import dom, get, queries, submit
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -41,9 +41,24 @@ def test_without_a_world_the_list_says_what_one_is(alice):
 def test_a_world_is_made_by_the_form(alice, world, browser_of):
     assert (world.seed, world.seed_given, world.mode, world.failure_profile) == (7, True, "stateful", None)
     row = get(browser_of("bob"), "/catalogue/worlds/").one("tbody").one("tr")
-    assert world.world_id in row.words and "stateful" in row.words
+    assert world.world_id in row.one("code").words and "stateful" in row.words
     assert get(browser_of("eve"), "/catalogue/worlds/").none("table")
     assert "No world is like that." in get(alice, "/catalogue/worlds/?status=closed").one("main").words
+
+
+def test_a_world_is_called_by_its_name_or_by_what_tells_it_from_others(alice, world, api):
+    title = "Stateful world of demo, heddle, seed 7"
+    assert get(alice, path(world)).one("h1").words == title
+    assert title in get(alice, "/threads/start/").id("world").words, "where one is chosen too"
+    alice.post("/catalogue/worlds/new/", {"name": f" Docks {HOSTILE} ", "mode": "examples"})
+    named = World.objects.latest("pk")
+    assert get(alice, path(named)).one("h1").words == f"Docks {HOSTILE}"
+    assert f"Docks {HOSTILE}" in get(alice, "/catalogue/worlds/").one("tbody").words
+    asked = [api("alice").get(f"/v1{path(each)[:-1]}") for each in (named, world)]
+    assert [data_of(each)["name"] for each in asked] == [f"Docks {HOSTILE}", None]
+    assert data_of(api("alice").post("/v1/catalogue/worlds", {"name": "Two"}))["name"] == "Two"
+    long = alice.post("/catalogue/worlds/new/", {"name": "x" * 101, "mode": "examples"})
+    assert dom(long, 400).id("name-wrong").words
 
 
 @pytest.mark.parametrize(
@@ -94,7 +109,19 @@ def test_what_it_remembers_and_what_was_done_is_shown(alice, world, api):
     assert "note" in remembered.words and "n1" in remembered.words and HOSTILE in remembered.words
     assert HOSTILE not in response.content.decode(), "it is shown, not run"
     assert "create note n1" in page.one("section", aria_labelledby="history").words
-    assert "lives here alone" in page.one("section", aria_labelledby="its-tools").words
+    assert "only in this world" in page.one("section", aria_labelledby="its-tools").words
+
+
+def test_what_was_asked_for_without_an_id_is_told_by_its_arguments_and_a_reset_says_what_it_forgets(alice, world, api):
+    tool = {"name": "get_note", "description": "", "parameters": {"type": "object"}, "returns": {"type": "object"}}
+    data_of(api("alice").post(f"/v1{path(world)[:-1]}/tools", {"dialect": "rdk", "tool": tool}))
+    alice.post(path(world, "call/"), {"tool": "get_note", "input": "{}"})
+    page = get(alice, path(world))
+    told = "asked with {}"
+    assert page.one("section", aria_labelledby="remembered").one("h3").words == told
+    assert told in page.one("section", aria_labelledby="history").words
+    [resetting, _] = page.one("section", aria_labelledby="more").all("details")
+    assert "(1 note)" in resetting.words and resetting.one("input", name="hard")
 
 
 def test_tools_are_added_fixtures_taken_and_steps_set_back(alice, world, api):
@@ -164,13 +191,15 @@ def test_ten_more_calls_cost_the_page_no_more_queries(alice, world):
 def test_the_report_puts_failures_first(alice, who):
     """C121: a link calls nothing; a form does."""
     page = get(alice, "/catalogue/compliance/?server=demo")
-    assert page.id("server").one("option", selected=True).words == "demo" and page.none("table")
+    assert page.id("server").one("option", selected=True).words == "demo" and page.none(id="found")
     page = dom(alice.post("/catalogue/compliance/", {"server": "demo"}))
     groups = page.one("section", aria_labelledby="found").all("details")
     words = [group.one("summary").words.partition(" ")[0] for group in groups]
     assert words == [word for word in ("failed", "warning", "passed") if word in words] and "passed" in words
     assert [group.has("open") for group in groups] == [word != "passed" for word in words], "nobody reads what passed"
-    assert "server_metadata" in groups[-1].one("tbody").words
+    assert "the server Metadata" in groups[-1].one("tbody").words
+    assert groups[-1].all("a", href="/catalogue/tools/demo__echo/"), "a check leads to its tool"
+    assert "Passes when" in page.one("section", aria_labelledby="checks").words
     unknown = alice.post("/catalogue/compliance/", {"server": HOSTILE})
     assert dom(unknown, 404).id("server").one("option", selected=True).words == HOSTILE
 
@@ -179,7 +208,7 @@ def test_a_server_of_many_tools_has_a_report_that_a_browser_can_show(alice, who,
     monkeypatch.setattr(pages_compliance, "SHOWN", 3)
     found = dom(alice.post("/catalogue/compliance/", {"server": "demo"})).one("section", aria_labelledby="found")
     last = found.all("details")[-1]
-    assert len(last.all("tr")) == 4 and "The first 3." in last.words
+    assert len(last.one("tbody").all("tr")) == 3 and "The first 3." in last.words
 
 
 # Fixtures and tools by hand
@@ -242,7 +271,7 @@ def test_a_fixture_that_fails_is_written_and_read_again_by_the_form(alice, who, 
     assert page.id("fixture-1-message")["value"] == failing[4] and page.id("fixture-1-output").text == ""
     assert page.id("fixture-2-code").none("option", selected=True)
     answer = dom(alice.post(path(made, "call/"), {"tool": "find_seat", "input": '{"row": 13}'})).id("answer")
-    assert answer.one("h2").words == "It failed" and "a fixture" in answer.words and HOSTILE in answer.words
+    assert answer.one("h2").words == "It failed" and "step 1, fixture" in answer.words and HOSTILE in answer.words
     call = {"tool": "find_seat", "input": {"row": 13}}
     error = data_of(api("alice").post(f"/v1{path(made)}call", call))["result"]["error"]
     assert (error["code"], error["message"]) == ("NOT_FOUND", failing[4])
@@ -329,11 +358,11 @@ def test_open_worlds_are_offered_where_something_is_played(alice, who, world, br
 
     both = {world.world_id, other.world_id}
     thread = make.thread(who.alice)
-    assert offered(alice, "/catalogue/tools/demo__echo/") == {world.world_id}
+    assert offered(alice, "/catalogue/tools/demo__echo/") == {world.world_id, "new"}
     assert offered(alice, "/threads/start/") == both == offered(alice, f"/threads/{thread.thread_id}/")
     eve = browser_of("eve")
-    for place in ("/catalogue/tools/demo__echo/", "/threads/start/"):
-        assert get(eve, place).none(id="world")
+    assert offered(eve, "/catalogue/tools/demo__echo/") == {"new"}
+    assert get(eve, "/threads/start/").none(id="world")
     alice.post(path(world, "close/"))
     assert offered(alice, "/threads/start/") == {other.world_id}
 
@@ -345,13 +374,14 @@ def test_a_fork_leaves_its_world_where_it_is_told_to(alice, who, world):
         assert make.Thread.objects.latest("pk").world == expected
 
 
-def test_a_world_is_reset_and_closed_from_the_list(alice, world):
+def test_a_world_is_reset_and_closed_on_its_page_alone_by_its_name(alice, world):
     alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'})
     row = get(alice, "/catalogue/worlds/").one("tbody").one("tr")
     assert "seed" in get(alice, "/catalogue/worlds/").one("thead").words.lower() and "in 59 min" in row.words
-    form = row.one("form")
-    assert alice.post(form["action"], {"back": "list"})["Location"] == "/catalogue/worlds/"
-    assert World.objects.get().step_count == 0
-    [_, closing] = form.all("button")
-    assert alice.post(closing["formaction"], {"back": "list"})["Location"] == "/catalogue/worlds/"
-    assert get(alice, "/catalogue/worlds/").one("tbody").none("form")
+    assert row.none("form") and row.none("button")
+    for verb, said in (("reset", "is back at step 0."), ("close", "is closed. Its calls can still be read.")):
+        form = get(alice, path(world)).one("form", action=path(world, f"{verb}/"))
+        assert get(alice, path(world)).one("h1").words[:36] in form.within("details").one("button").words
+        assert submit(alice, form)["Location"] == path(world)
+        assert get(alice, path(world)).one(id="notes").words == f"{world.world_id} {said}"
+    assert World.objects.get().step_count == 0 and get(alice, path(world)).none("form", action=path(world, "close/"))

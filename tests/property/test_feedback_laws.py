@@ -67,7 +67,7 @@ def test_submitter_and_admin_each_overwrite_their_own_half_only_B112_B114_B127_B
                 elif not judged["resolved"]:
                     judged |= {"resolved_by": None, "resolved_at": None}
             elif is_valid(body):
-                capture.submit(who.alice.actor, thread, 1, bodies.parse(FeedbackIn, body))
+                make.rating(who.alice, thread, **body)
                 words = body.get("notes")
                 said = {
                     "sentiment": body["sentiment"],

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
-from django.core.cache import cache
 from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,7 +23,7 @@ from feedback.insight.period import Period, beginning, period_of, spans, term
 from feedback.insight.wire import CountOut, InsightOut
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.querying import matching, parse
-from tests import make
+from tests import caching, make
 
 NOW = datetime(2026, 11, 5, 12, tzinfo=UTC)
 BERLIN, NEW_YORK, CAIRO, KOLKATA = (
@@ -86,7 +85,7 @@ def talk(who):
 
 def store(who, talk, made) -> None:
     """These reports and no others, with what their answers were made of."""
-    cache.clear()  # on a machine that is busy, the figures of the example before may have been kept
+    caching.forget()  # on a machine that is busy, the figures of the example before may have been kept
     UserFeedback.objects.all().delete()
     rows = [
         UserFeedback(

@@ -4,13 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from core import grammar
+from core.grammar import All, Either, Field, Not, Text
 from feedback import querying
 from feedback.models import Triage, UserFeedback
-from feedback.querying import grammar, sides, words
-from feedback.querying.grammar import All, Either, Field, Not, Text
+from feedback.querying import sides, words
 from tests import make
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
@@ -66,6 +67,7 @@ trees = st.recursive(
 
 
 @law
+@example(line='--"')
 @given(line=lines)
 def test_every_text_has_a_tree_and_its_spelling_leads_back_to_it(line):
     query = querying.parse(line)

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 import time_machine
-from django.core.cache import cache
 from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +17,7 @@ from feedback.insight.figures import figures
 from feedback.insight.period import period_of
 from feedback.models import RatedAnswer, RatedTool, Tally, Untallied, UserFeedback
 from feedback.querying import parse
-from tests import make
+from tests import caching, make
 from tests.property.test_insight_laws import BERLIN, KOLKATA, NEW_YORK, NOW, law, periods, reports, store
 
 Change = Callable[[UserFeedback, int], object]
@@ -53,7 +52,7 @@ def talk(who):
 
 
 def told(who, days, tz):
-    cache.clear()
+    caching.forget()
     return figures(who.admin.actor, parse(""), period_of(*days, tz, NOW)).model_dump()
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.live
 
 def test_the_fragments_are_the_persisted_answer(alice: Caller) -> None:
     """B53, B55: one start, many fragments, one end, and together they are what the server stored."""
-    thread = alice.start("Tell me. [[words 60]] [[pace 0.06]]")
+    thread = alice.start("Tell me. [[words 60]] [[pace 0.15]]")
     events = follow(thread)
     assert kinds(events) == ["StartText", "TextDelta", "TextEnd"]
     assert len([event for event in events if isinstance(event, AgentTextDeltaEvent)]) > 3

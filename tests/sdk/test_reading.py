@@ -108,7 +108,7 @@ def test_no_or_a_wrong_token_is_unauthorized(alice: Caller) -> None:
 def test_record_and_token_agree_at_any_moment_of_a_turn(alice: Caller) -> None:
     """B87, B86, B32: readers who begin in the middle end with exactly what the server has."""
     asked = calls(("echo", {"value": "a"}), ("calculate", {"expression": "1+1"}))
-    thread = alice.start(f"Slowly. {asked} [[words 60]] [[pace 0.05]]")
+    thread = alice.start(f"Slowly. {asked} [[words 60]] [[pace 0.15]]")
     readers = [alice.thread(thread) for _ in range(12)]
     while alice.thread(thread, load_messages=False).status == AgentThreadStatus.ROBOTO_TURN:
         readers.append(alice.thread(thread))

@@ -20,15 +20,8 @@ Person = Callable[[str], Browser]
 
 @pytest.fixture(scope="session")
 def browser(served: live.Served) -> Person:
-    """`browser("alice")` is a browser in which she is signed in."""
-    signed_in: dict[str, Browser] = {}
-
-    def of(name: str) -> Browser:
-        if name not in signed_in:
-            signed_in[name] = Browser(served, name)
-        return signed_in[name]
-
-    return of
+    """`browser("alice")` is a browser in which she is signed in, and has been: a slow hash takes its time."""
+    return {name: Browser(served, name) for name in ("alice", "bob")}.__getitem__
 
 
 def articles(events: list[Event]) -> list[Event]:
@@ -37,7 +30,7 @@ def articles(events: list[Event]) -> list[Event]:
 
 def test_an_answer_arrives_word_by_word(alice: Caller, browser: Person) -> None:
     """B55, B90: each event replaces its article and only adds to it; the last holds what the server stored."""
-    thread = alice.start("Slowly. [[sleep 0.3]] [[words 60]] [[pace 0.1]]")
+    thread = alice.start("Slowly. [[sleep 0.5]] [[words 60]] [[pace 0.2]]")
     token = alice.record(thread)["continuation_token"]
     with browser("alice").stream(thread.thread_id, token=token) as stream:
         seen = stream.until("user_turn")
@@ -52,7 +45,7 @@ def test_an_answer_arrives_word_by_word(alice: Caller, browser: Person) -> None:
 
 def test_a_broken_line_comes_back_without_loss(alice: Caller, browser: Person) -> None:
     """B85, B86: reconnecting after every event ends with the very articles of a line that held."""
-    thread = alice.start("Slowly. [[sleep 0.3]] [[words 48]] [[pace 0.1]]")
+    thread = alice.start("Slowly. [[sleep 0.5]] [[words 48]] [[pace 0.3]]")
     token = alice.record(thread)["continuation_token"]
     whole: list[Event] = []
     held = browser("alice").stream(thread.thread_id, token=token)

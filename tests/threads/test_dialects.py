@@ -35,9 +35,14 @@ def said(*messages: tuple[Role, list[BlockDict]], status: MessageStatus = "compl
 
 
 def write(
-    format: str, messages: list[MessageSnapshot], *, system: str | None = None, title: str | None = None
+    format: str,
+    messages: list[MessageSnapshot],
+    *,
+    system: str | None = None,
+    title: str | None = None,
+    with_verbatim: bool = True,
 ) -> Rendered:
-    return render(format, thread_id="ags_1", title=title, system=system, messages=messages)
+    return render(format, thread_id="ags_1", title=title, system=system, messages=messages, with_verbatim=with_verbatim)
 
 
 def again(format: str, conversation: Conversation) -> Rendered:
@@ -673,6 +678,14 @@ class TestLosses:
         broken = content.tool_use("look", "u", None, raw={"arguments": "{broken"})
         written = write(format, said(("assistant", [broken])))
         assert "{broken" not in json.dumps(written.messages)
+        assert written.losses == ["message 0: that the use of look has arguments that are not a JSON object"]
+
+    @pytest.mark.parametrize("format", EXPORT_FORMATS)
+    def test_verbatim_arguments_that_are_not_for_the_reader_are_a_named_loss_everywhere(self, format: str) -> None:
+        """B180."""
+        broken = content.tool_use("look", "u", None, raw={"arguments": "{broken"})
+        written = write(format, said(("assistant", [broken])), with_verbatim=False)
+        assert "{broken" not in json.dumps([written.messages, written.text])
         assert written.losses == ["message 0: that the use of look has arguments that are not a JSON object"]
 
 

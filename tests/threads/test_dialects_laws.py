@@ -56,7 +56,9 @@ def snapshots(messages: list[Spoken]) -> list[MessageSnapshot]:
 
 
 def write(format: str, messages: list[Spoken], system: str | None = None) -> Rendered:
-    return render(format, thread_id="ags_1", title="Trip", system=system, messages=snapshots(messages))
+    return render(
+        format, thread_id="ags_1", title="Trip", system=system, messages=snapshots(messages), with_verbatim=True
+    )
 
 
 def read(format: str, written: Rendered) -> Conversation:
@@ -272,7 +274,9 @@ def test_a_conversation_without_losses_survives_import_and_export(format: str, d
         MessageSnapshot(index, message.role, "completed", message.created or NOON, message.blocks)
         for index, message in enumerate(given_back.messages)
     ]
-    written = render(format, thread_id="ags_1", title=None, system=given_back.system, messages=messages)
+    written = render(
+        format, thread_id="ags_1", title=None, system=given_back.system, messages=messages, with_verbatim=True
+    )
     assert written.messages == chat
     assert written.losses == []
 

@@ -1,0 +1,55 @@
+"""The command that makes people: what it asks for, what it refuses, what it says."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def person(monkeypatch):
+    """Run the command with what is typed at its prompts; gives what it said."""
+
+    def run(*arguments, typed=()):
+        answers = iter(typed)
+        monkeypatch.setattr("getpass.getpass", lambda prompt: next(answers))
+        out = io.StringIO()
+        call_command("person", "zoe@acme.test", *arguments, stdout=out)
+        return out.getvalue()
+
+    return run
+
+
+def test_a_password_is_typed_twice(person):
+    person(typed=["a long enough one", "a long enough one"])
+    assert User.objects.get(email="zoe@acme.test").check_password("a long enough one")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (["1"], "at least 10 characters"),
+        (["password123"], "too common"),
+        (["a long enough one", "another one"], "not the same"),
+    ],
+)
+def test_a_bad_password_makes_nobody(person, typed, says):
+    with pytest.raises(CommandError, match=says):
+        person("--admin", typed=typed)
+    assert not User.objects.filter(email="zoe@acme.test").exists()
+
+
+@pytest.mark.parametrize(("arguments", "typed"), [((), [""]), (("--no-password",), [])])
+def test_without_a_password_nobody_signs_in_by_one_and_it_is_said(person, arguments, typed):
+    assert "no sign-in by one" in person(*arguments, typed=typed)
+    assert not User.objects.get(email="zoe@acme.test").has_usable_password()
+
+
+def test_a_person_who_is_there_gets_the_name(person):
+    person("--no-password", "--name", "Zoe")
+    person("--name", "Zoë")
+    assert User.objects.get(email="zoe@acme.test").name == "Zoë"

@@ -1,0 +1,329 @@
+"""What a request may hold (decision 014): one more is refused by the name of its field, soon and in little memory."""
+
+import tracemalloc
+
+import pytest
+from django.db import connection
+
+from accounts.models import mint
+from catalogue import schema_rules
+from tests import make
+from tests.conftest import Api, data_of, refusal_of
+from threads.models import Block, ClientTool, Subject, Thread
+
+HELLO = {"messages": [make.say("Hi")]}
+GO_ON = make.say("Go on")
+LONG = "i" * 201
+
+
+def use(name: str = "look", use_id: str = "u1") -> dict[str, object]:
+    return {"tool_name": name, "tool_use_id": use_id, "input": {}}
+
+
+def result(name: str = "look", use_id: str = "u1") -> dict[str, object]:
+    return {"tool_name": name, "tool_use_id": use_id, "runtime_ms": 1, "status": "success"}
+
+
+def schema_of(size: int) -> dict[str, object]:
+    """An input schema of about that many bytes."""
+    return {"type": "object", "properties": {f"p{n:05}": {"type": "string", "minLength": 1} for n in range(size // 42)}}
+
+
+@pytest.fixture
+def looked_at(monkeypatch):
+    """Of each schema that is checked, how many transactions were open."""
+    seen: list[int] = []
+    size = schema_rules.canonical_json
+
+    def look(schema):
+        seen.append(len(connection.savepoint_ids))
+        return size(schema)
+
+    monkeypatch.setattr(schema_rules, "canonical_json", look)
+    return seen
+
+
+# Memory
+
+
+ZEROS = b"[" + b"0," * 100_000 + b"0]"
+MALFORMED = {
+    "messages": ("POST", "threads", b'{"messages": ' + ZEROS + b"}"),
+    "message.content": ("POST", "threads/{}/messages", b'{"message": {"role": "user", "content": ' + ZEROS + b"}}"),
+    "invoke_skills": ("POST", "threads", b'{"invoke_skills": ' + ZEROS + b"}"),
+    "client_tools": ("POST", "threads", b'{"client_tools": ' + ZEROS + b"}"),
+    "query": ("POST", "threads/search", b'{"query": ' + ZEROS + b"}"),
+    "query.1": ("POST", "threads/search", b'{"query": [' + ZEROS + b', "\\u0000"]}'),
+    "k0": ("PATCH", "threads/{}", b"{" + b",".join(b'"k%d": 0' % n for n in range(20_000)) + b"}"),
+}
+
+
+@pytest.mark.parametrize("field", MALFORMED)
+def test_a_malformed_body_takes_a_few_times_its_size(who, api, field):
+    method, path, raw = MALFORMED[field]
+    path = path.format(make.thread(who.alice).thread_id)
+    client = api("alice")
+    client.get("threads")  # what is loaded once is not the request's
+    tracemalloc.start()
+    response = client.request(method, path, raw)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    status, code, message = refusal_of(response)
+    assert (status, code) == (400, "RobotoInvalidRequestException")
+    assert message.startswith(f"{field}: ")
+    assert peak < 1_000_000 + 20 * len(raw)
+
+
+# Messages, blocks, subjects
+
+
+def test_a_start_has_at_most_a_thousand_messages(api):
+    data_of(api("alice").post("threads", {"messages": [make.say("Hi")] * 1000}))
+    status, _, message = refusal_of(api("alice").post("threads", {"messages": [make.say("Hi")] * 1001}))
+    assert status == 400 and message.startswith("messages: ") and "1000" in message
+    assert Thread.objects.count() == 1
+
+
+def test_a_request_has_at_most_five_thousand_blocks_in_all_its_messages(api, who):
+    def said(*counts):
+        return [{"role": "user", "content": [{"text": "a"}] * count} for count in counts]
+
+    data_of(api("alice").post("threads", {"messages": said(2000, 3000)}))
+    for messages in (said(2000, 3001), said(5001)):
+        status, _, message = refusal_of(api("alice").post("threads", {"messages": messages}))
+        assert status == 400 and message.startswith("messages") and "5000" in message
+    path = f"threads/{make.thread(who.alice).thread_id}/messages"
+    refused = refusal_of(api("alice").post(path, {"message": said(5001)[0]}))
+    assert refused[0] == 400 and refused[2].startswith("message.content: ")
+    assert Block.objects.filter(text="a").count() == 5000
+
+
+def test_a_thread_has_at_most_a_hundred_subjects_and_they_are_counted_first(api, who):
+    path = f"threads/{make.thread(who.alice).thread_id}/subjects"
+    subjects = [{"association_id": f"ds_{n}", "note": ""} for n in range(101)]
+    assert len(data_of(api("alice").put(path, subjects[:100]))) == 100
+    for body in (subjects, [0] * 101):
+        assert refusal_of(api("alice").put(path, body))[2] == "body: must have at most 100 items"
+    assert Subject.objects.count() == 100
+
+
+# Skills
+
+
+@pytest.fixture
+def skill(api):
+    """Writes a skill of Alice's with a body of that many characters and gives its id."""
+
+    def write(characters, name="s"):
+        body = {"name": name, "description": "d", "body": "x" * characters}
+        return {"skill_id": data_of(api("alice").post("/v1/skills/create", body))["skill_id"]}
+
+    return write
+
+
+def test_a_request_invokes_at_most_twenty_skills(api, who, skill):
+    one, thread = skill(10), make.thread(who.alice)
+    data_of(api("alice").post("threads", {"invoke_skills": [one] * 20}))
+    for path in ("threads", f"threads/{thread.thread_id}/messages"):
+        for many in ([one] * 21, [{"skill_id": f"sk_{n:026}"} for n in range(40_000)]):
+            status, _, message = refusal_of(api("alice").post(path, {"invoke_skills": many}))
+            assert status == 400 and message.startswith("invoke_skills: ") and "20" in message
+
+
+@pytest.mark.parametrize("field", ["invoke_skills", "available_skills"])
+def test_a_small_request_does_not_freeze_more_than_four_million_characters_of_skills(api, skill, field):
+    chosen = [skill(1_000_000, f"s{n}") for n in range(4)]
+    data_of(api("alice").post("threads", {**HELLO, field: chosen}))
+    status, _, message = refusal_of(api("alice").post("threads", {**HELLO, field: [*chosen, skill(1, "more")]}))
+    assert status == 400 and message.startswith(f"{field}: ") and "4000000" in message
+    assert Thread.objects.count() == 1
+
+
+# Tool names and ids
+
+
+@pytest.mark.parametrize("block", [use(LONG), use(use_id=LONG), result(LONG), result(use_id=LONG)])
+def test_names_and_ids_of_tools_have_at_most_two_hundred_characters(api, block):
+    field = "tool_name" if block["tool_name"] == LONG else "tool_use_id"
+    short = {**block, field: LONG[:200]}
+    told = {"role": "assistant", "content": [{"text": "so"}, short]}
+    data_of(api("alice").post("threads", {"messages": [make.say("x"), told, GO_ON]}))
+    told["content"][1] = block
+    status, _, message = refusal_of(api("alice").post("threads", {"messages": [make.say("x"), told, GO_ON]}))
+    assert (status, message) == (400, f"messages.1.content.1.{field}: must not have more than 200 characters")
+    assert Thread.objects.count() == 1
+
+
+def call_in(format: str, name: str, use_id: str) -> dict[str, object]:
+    """An assistant's message with one call, as that dialect writes it."""
+    if format == "openai":
+        call = {"id": use_id, "type": "function", "function": {"name": name, "arguments": "{}"}}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+    block = {
+        "anthropic": {"type": "tool_use", "id": use_id, "name": name, "input": {}},
+        "data_harness": {"tool_use_id": use_id, "tool_name": name, "tool_input": {}},
+        "roboto": use(name, use_id),
+    }[format]
+    return {"role": "assistant", "content": [block]}
+
+
+@pytest.mark.parametrize("format", ["openai", "anthropic", "data_harness", "roboto"])
+def test_names_and_ids_are_bounded_in_imports_too_and_the_good_conversations_stay(api, format):
+    messages = [
+        [call_in(format, LONG[:200], LONG[:200])],
+        [call_in(format, LONG, "u1")],
+        [call_in(format, "look", LONG)],
+    ]
+    conversations = [{"id": str(n), "messages": each} for n, each in enumerate(messages)]
+    done = data_of(api("alice").post("threads/import", {"format": format, "conversations": conversations}))
+    assert [item["outcome"] for item in done["items"]] == ["created", "failed", "failed"]
+    for item in done["items"][1:]:
+        [error] = item["errors"]
+        assert error["path"].startswith("messages.0.") and error["reason"] == "is longer than 200 characters"
+
+
+def test_results_name_tools_and_uses_within_the_same_bound(api, who):
+    thread = make.waiting(who.alice)
+    path = f"threads/{thread.thread_id}/tool-results"
+    for field in ("tool_name", "tool_use_id"):
+        answer = {**result(), "output": {}, field: LONG}
+        assert refusal_of(api("alice").post(path, {"tool_results": [answer]}))[2].startswith(f"tool_results.0.{field}")
+    many = [{**result(use_id=f"u{n}"), "output": {}} for n in range(1001)]
+    assert refusal_of(api("alice").post(path, {"tool_results": many}))[2].startswith("tool_results: ")
+
+
+# Schemas
+
+
+def test_client_tools_are_counted_before_their_schemas_are_checked(api, who, looked_at):
+    tools = [make.client_tool(f"tool{n}") for n in range(65)]
+    waiting, idle = make.waiting(who.alice), make.thread(who.alice)
+    looked_at.clear()
+    for path, body in (
+        ("threads", HELLO),
+        (f"threads/{idle.thread_id}/messages", {"message": GO_ON}),
+        (f"threads/{waiting.thread_id}/tool-results", {"tool_results": []}),
+    ):
+        status, _, message = refusal_of(api("alice").post(path, {**body, "client_tools": tools}))
+        assert status == 400 and message.startswith("client_tools: ") and "64" in message
+    assert looked_at == []
+
+
+def test_the_schemas_of_one_request_have_at_most_half_a_mebibyte_and_each_64_kib(api, looked_at):
+    one = {**make.client_tool("big"), "input_schema": schema_of(66 * 1024)}
+    message = refusal_of(api("alice").post("threads", {**HELLO, "client_tools": [one]}))[2]
+    assert message == "client_tools.0.input_schema: is larger than 64 KiB"
+    looked_at.clear()
+    many = [{**make.client_tool(f"tool{n}"), "input_schema": schema_of(60_000)} for n in range(10)]
+    message = refusal_of(api("alice").post("threads", {**HELLO, "client_tools": many}))[2]
+    assert message == "client_tools: their input schemas have together more than 512 KiB"
+    assert looked_at == []
+
+
+def test_a_thread_still_has_at_most_sixty_four_client_tools_over_all_its_turns(api, who):
+    first = [make.client_tool(f"tool{n}") for n in range(60)]
+    thread = make.thread(who.alice, client_tools=first)
+    path = f"threads/{thread.thread_id}/messages"
+    more = [make.client_tool(f"more{n}") for n in range(5)]
+    status, _, message = refusal_of(api("alice").post(path, {"message": GO_ON, "client_tools": more}))
+    assert status == 400 and message.startswith("client_tools: ") and "64" in message
+    assert ClientTool.objects.filter(thread=thread).count() == 60
+    data_of(api("alice").post(path, {"message": GO_ON, "client_tools": [*first, *more[:4]]}))
+
+
+def test_schemas_are_checked_before_anything_is_locked(api, who, looked_at):
+    """A check takes as long as its schema is large, and on SQLite every writer would wait for it."""
+    outside = len(connection.savepoint_ids)
+    tool = make.client_tool()
+    goal = {"goal_type": "structured_output", "output_schema": {"type": "object"}}
+    template = {**HELLO, "client_tools": [tool], "goals": [goal]}
+    client = api("alice")
+    agent = data_of(client.post("agents", {"name": "a", "request_template": template}))["agent_id"]
+    data_of(client.put(f"agents/{agent}", {"request_template": template}))
+    data_of(client.post(f"agents/{agent}/launch", {}))
+    path = f"threads/{make.thread(who.alice).thread_id}/messages"
+    data_of(client.post(path, {"message": GO_ON, "client_tools": [tool], "goals": [goal]}))
+    path = f"threads/{make.waiting(who.alice).thread_id}/tool-results"
+    data_of(client.post(path, {"tool_results": [], "client_tools": [tool]}))
+    world = data_of(client.post("/v1/catalogue/worlds", {"mode": "schema_only"}))["world_id"]
+    inline = {"dialect": "mcp", "server": "s", "tool": {"name": "t", "inputSchema": {"type": "object"}}}
+    data_of(client.post(f"/v1/catalogue/worlds/{world}/tools", inline))
+    assert len(looked_at) >= 10
+    assert set(looked_at) == {outside}
+
+
+DEEP: dict[str, object] = {}
+for _ in range(20):
+    DEEP = {"properties": {"x": DEEP}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_taken"),
+    [
+        ({"properties": {"a": {"pattern": r"^\p{L}+$"}}}, True),
+        ({"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "string"}}}, True),
+        ({"properties": {"a": {"pattern": "(((a{5000}))){5000}"}}}, False),
+        ({"properties": {"a": {"pattern": "("}}}, False),
+        ({"properties": {"a": {"type": "strin"}}}, False),
+        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, False),
+        ({"properties": {"a": {"$ref": "https://elsewhere.test/schema"}}}, False),
+        ({"type": "array"}, False),
+        (DEEP, False),
+    ],
+)
+def test_one_set_of_rules_says_which_schemas_are_taken(api, schema, is_taken):
+    """Of tools of the catalogue, of client tools (spec 3.6), and of structured goals."""
+    schema = {"type": "object", **schema}
+    tool = {"dialect": "mcp", "server": "s", "tools": [{"name": "t", "inputSchema": schema}]}
+    client_tool = {**make.client_tool(), "input_schema": schema}
+    answers = [
+        api("alice").post("/v1/catalogue/tools/import", tool),
+        api("alice").post("threads", {**HELLO, "client_tools": [client_tool]}),
+    ]
+    if schema["type"] == "object":
+        goal = {"goal_type": "structured_output", "output_schema": schema}
+        answers.append(api("alice").post("threads", {**HELLO, "goals": [goal]}))
+    assert {answer.status_code for answer in answers} == {200 if is_taken else 400}
+    if not is_taken:
+        assert refusal_of(answers[1])[2].startswith("client_tools.0.input_schema: ")
+
+
+# Reports
+
+
+def test_ids_of_any_length_that_name_no_report_are_told_and_the_others_done(api, who):
+    """PostgreSQL holds the 26 characters of a key, and no more."""
+    good = make.rating(who.alice, make.thread(who.alice), categories=["incorrect"]).feedback_id
+    strange = ["fb_" + "x" * 40, "fb_" + "x" * 41, f"{good}x", "y" * 300, "fb_" + "z" * 26]
+    body = {"verb": "label", "arguments": {"add": ["x"]}, "feedback_ids": [good, *strange]}
+    done = data_of(api("admin").post("admin/feedback/bulk", body))
+    assert (done["done_count"], done["failed_count"]) == (1, 5)
+    assert len(done["failures"]) == 5
+    assert all(len(failure["feedback_id"]) <= 29 for failure in done["failures"])
+
+
+def test_a_bulk_names_at_most_five_thousand_reports_and_they_are_counted_first(api):
+    body = {"verb": "label", "arguments": {"add": ["x"]}, "feedback_ids": [0] * 5001}
+    status, _, message = refusal_of(api("admin").post("admin/feedback/bulk", body))
+    assert status == 400 and message.startswith("feedback_ids: ") and "5000" in message
+
+
+# Tokens
+
+
+def test_a_read_only_token_asks_whatever_changes_nothing(who):
+    """Reading has the method POST where the question is too long for a URL."""
+    reader = Api(mint(who.alice.user, "reader", scope="read")[1])
+    thread = make.thread(who.alice)
+    assert data_of(reader.post("threads/search", {}))["items"][0]["thread_id"] == thread.thread_id
+    assert data_of(reader.post("/v1/catalogue/tools/demo__echo/validate", {"arguments": {"message": "x"}}))["valid"]
+    data_of(reader.post("/v1/catalogue/tools/demo__echo/build-input", {"args": ["x"]}))
+    data_of(reader.post("/v1/catalogue/results/validate", {"result": {}}))
+    data_of(reader.post("/v1/catalogue/results/convert", {"from": "plain", "to": "canonical", "result": [1]}))
+    for refused in (
+        reader.post("threads", HELLO),
+        reader.post("/v1/catalogue/tools/demo__echo/call", {"arguments": {"message": "x"}}),
+        reader.patch(f"threads/{thread.thread_id}", {"title": "x"}),
+        reader.put("threads/search", {}),
+    ):
+        assert refusal_of(refused)[0] == 403

@@ -1,0 +1,132 @@
+"""What did not get through: it is told where it was sent from, and nothing that was typed is lost."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.visiting import Heddle, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+TEXT = "A long careful text"
+
+
+def seen(page: Page, selector: str) -> None:
+    """In the window, and covered by nothing."""
+    expect(page.locator(selector)).to_be_in_viewport(ratio=1)
+    assert page.eval_on_selector(
+        selector,
+        """each => {
+          const { left, bottom } = each.getBoundingClientRect();
+          return each.contains(document.elementFromPoint(left + 8, bottom - 4));
+        }""",
+    )
+
+
+def test_without_a_connection_a_message_a_rating_and_a_thumb_are_told_lost(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    thread_id = heddle.start("alice", "Soon offline.")
+    visitor = visit("alice")
+    visitor.forgive("ERR_INTERNET_DISCONNECTED", "htmx:")
+    page = visitor.page
+    page.goto(f"/threads/{thread_id}/")
+    page.locator("#acts-1 a").last.click()
+    page.fill("#notes-1", "Too short")
+    visitor.context.set_offline(True)
+    page.press("#notes-1", "Control+Enter")
+    expect(page.locator("#mark-1 .failed")).to_contain_text("no connection")
+    page.fill("#say", TEXT)
+    page.click("#send")
+    expect(page.locator("#write .failed")).to_contain_text("no connection")
+    expect(page.locator(".failed")).to_have_count(1)
+    expect(page.locator("#said")).to_contain_text("did not get through")
+    seen(page, "#write .failed")
+    expect(page.locator("#say")).to_have_value(TEXT)
+    visitor.context.set_offline(False)
+    page.click("#send")
+    expect(page.locator("#m2")).to_contain_text(TEXT)
+    expect(page.locator(".failed")).to_have_count(0)
+    expect(page.locator("#notes-1")).to_have_value("Too short")
+
+
+@pytest.mark.parametrize("lost", ["session", "every cookie"])
+def test_after_signing_in_again_one_is_back_with_what_one_typed(
+    heddle: Heddle, visit: Callable[..., Visit], lost: str
+) -> None:
+    thread_id = heddle.start("alice", f"Without {lost}.")
+    visitor = visit("alice")
+    visitor.forgive("status of 40[13]", "Error Code 40[13]")
+    page = visitor.page
+    page.goto(f"/threads/{thread_id}/#m1")
+    page.fill("#say", TEXT)
+    visitor.context.clear_cookies(**({"name": "sessionid"} if lost == "session" else {}))
+    page.press("#say", "Control+Enter")
+    expect(page.locator("#write .failed")).to_contain_text("session has ended" if lost == "session" else "too old")
+    expect(page.locator("#said")).to_contain_text("Sign in")
+    page.click(".failed a")
+    page.fill("#email", heddle.server.who["emails"]["alice"])
+    page.fill("#password", heddle.server.who["passwords"]["alice"])
+    page.click("form button")
+    page.wait_for_url(f"**/threads/{thread_id}/#m1")
+    expect(page.locator("#say")).to_have_value(TEXT)
+    page.press("#say", "Control+Enter")
+    expect(page.locator("#m2")).to_contain_text(TEXT)
+    page.reload()
+    expect(page.locator("#say")).to_have_value("")
+
+
+def test_what_a_server_says_of_its_failure_is_told_with_its_request_id(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """And what stands before it, and says nothing of ours, by its number alone."""
+    thread_id = heddle.start("alice", "Soon broken.")
+    visitor = visit("alice")
+    visitor.forgive("status of (404|502)", "Error Code (404|502)")
+    page = visitor.page
+    page.goto(f"/threads/{thread_id}/")
+    page.fill("#say", TEXT)
+    page.route("**/send/", lambda sent: sent.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>"))
+    page.click("#send")
+    expect(page.locator("#write .failed")).to_contain_text("The server answered 502.")
+    page.unroute("**/send/")
+    page.route("**/send/", lambda sent: sent.continue_(url=f"{heddle.url}/nowhere/"))
+    page.click("#send")
+    expect(page.locator("#write .failed code")).to_contain_text("req_")
+    expect(page.locator("#say")).to_have_value(TEXT)
+
+
+def test_ones_own_message_comes_into_view_and_an_answer_leaves_a_reader_where_they_are(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    thread_id = heddle.start("alice", "Long. [[words 900]]")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.evaluate("scrollTo(0, 0)")
+    page.fill("#say", "From the top. [[words 40]] [[pace 0.1]]")
+    page.evaluate("scrollTo(0, 0)")
+    page.click("#send")
+    expect(page.locator("#m2")).to_be_in_viewport()
+    expect(page.locator("#m3")).to_be_in_viewport()
+    page.evaluate("scrollTo(0, 100)")
+    expect(page.locator(".below")).to_be_visible()
+    expect(page.locator("#status")).not_to_have_attribute("data-status", "roboto_turn")
+    assert page.evaluate("scrollY") == 100
+    page.click(".below")
+    expect(page.locator("#m3 .msg-end")).to_be_in_viewport()
+    expect(page.locator(".below")).to_be_hidden()
+
+
+def test_on_a_phone_the_form_of_a_rating_is_not_under_the_composer(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Rate the last. [[words 300]]")
+    page = visit("alice", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).page
+    page.goto(f"/threads/{thread_id}/")
+    page.evaluate("scrollTo(0, 1e6)")
+    page.locator("#acts-1 a").last.tap()
+    seen(page, "#rate-1 .btns")
+    expect(page.locator("#write")).to_be_hidden()
+    for thumb in page.locator("#acts-1 .btn").all():
+        box = thumb.bounding_box()
+        assert box and box["width"] >= 44 and box["height"] >= 44, box
+    page.locator("#rate-1 [data-cancel]").tap()
+    expect(page.locator("#write")).to_be_visible()
