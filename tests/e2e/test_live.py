@@ -259,4 +259,4 @@ def test_a_row_of_the_list_is_live_and_keeps_the_focus(heddle: Heddle, visit: Ca
     expect(row).to_contain_text("Idle")
     expect(page.locator(f"#t-{thread_id}")).to_be_focused()
     assert row.bounding_box() == before
-    expect(page.locator("tr[hx-get*='running']")).to_have_count(0)
+    expect(page.locator(f"tr[hx-get*='running'][hx-get*='{thread_id}']")).to_have_count(0)
