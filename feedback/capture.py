@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.rights import Right
 from core import notices
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
@@ -10,7 +11,7 @@ from core.prepared import PreparedInsert
 from feedback import inheriting, projecting, taxonomy, triage, webhooks
 from feedback.models import Retraction, Triage, UserFeedback
 from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
-from threads.access import MessageStanding, Standing
+from threads.access import MessageStanding, Standing, require
 from threads.content import TERMINAL
 from threads.models import Message, Thread
 
@@ -21,6 +22,7 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
     Resubmitting overwrites what the person says and keeps id and birth (B112); what admins made of it stays (B132).
     An index past the end is not found (B121); a message that is no finished answer is an invalid request (B120, B124).
     """
+    require(actor, message.thread, Right.RATE)
     require_rateable(message)
     now = timezone.now()
     report = UserFeedback(
@@ -64,6 +66,7 @@ def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
     That it was there stays as a `Retraction`, so that admins are told. Where it was open, its earliest duplicate takes
     its place. Raises `NotFound` where the actor has rated no such message.
     """
+    require(actor, thread, Right.RATE)
     with transaction.atomic():
         found = _own_pk(actor, thread, index)
         _locked(found)  # waits for whoever makes another one its duplicate just now, which is seen afterwards only

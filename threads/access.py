@@ -67,7 +67,9 @@ def standing_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Sta
     row = _STANDING.first(key) if key else None
     if row is None:
         return Standing.of(thread_for(actor, public_id, right))
-    return _permitted(actor, Standing._make(row), right)
+    standing = Standing._make(row)
+    require(actor, standing, right)
+    return standing
 
 
 def message_standing_for(actor: Actor, public_id: str, idx: int, right: Right = Right.READ) -> MessageStanding:
@@ -76,19 +78,18 @@ def message_standing_for(actor: Actor, public_id: str, idx: int, right: Right = 
     row = _MESSAGE_BY_KEY.first(key, idx) if key and 0 <= idx < _NO_INDEX else None
     if row is None:
         return MessageStanding.of(standing_for(actor, public_id, right), idx)
-    role, status, *standing = row
-    return MessageStanding(_permitted(actor, Standing._make(standing), right), idx, role, status)
+    role, status, *columns = row
+    standing = Standing._make(columns)
+    require(actor, standing, right)
+    return MessageStanding(standing, idx, role, status)
 
 
-def _permitted(actor: Actor, standing: Standing, right: Right) -> Standing:
-    if not relations_of(actor, standing) & RIGHTS[right]:
-        raise Unauthorized(_REASONS.get(right, _REASONS[Right.READ]))
-    return standing
+def require(actor: Actor, thread: Thread | Standing, right: Right) -> None:
+    """Raise `Unauthorized` unless the actor has the right to this thread; asks the database nothing.
 
-
-def require(actor: Actor, thread: Thread, right: Right) -> None:
-    """Raise `Unauthorized` unless the actor has the right to this thread."""
-    if not may(actor, thread, right):
+    Where only the standing is at hand, the right is one that no policy touches.
+    """
+    if not (may(actor, thread, right) if isinstance(thread, Thread) else relations_of(actor, thread) & RIGHTS[right]):
         raise Unauthorized(_REASONS.get(right, _REASONS[Right.READ]))
 
 

@@ -14,7 +14,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared
 from threads import reading, transcript, weaving
-from threads.access import MessageStanding, Standing, may
+from threads.access import MessageStanding, Standing, may, require
 from threads.content import TERMINAL, MessageSnapshot
 from threads.models import ClientTool, Goal, Message, Thread
 from threads.status import GoalStatus, ThreadStatus, Visibility
@@ -33,6 +33,7 @@ def fork(
     A bound out of range, or on a message still being written, is an invalid request (B139, B140). A fork of a
     thread that is played in a world stays there, unless it is given another one or none.
     """
+    require(actor, source, Right.FORK)
     with transaction.atomic():
         *kept, has_goals, has_tools = _KEPT_ROW.rows(source.pk)[0]
         _require_bound(source, upto)

@@ -4,15 +4,18 @@ from collections.abc import Collection
 
 from django.db import transaction
 
+from accounts.rights import Right
 from core import ids
 from core.actor import Actor
 from threads import transcript
+from threads.access import require
 from threads.models import Pin, Subject, Thread
 from threads.wire import SubjectIn
 
 
 def set_visibility(actor: Actor, thread: Thread, visibility: str) -> None:
     """Open a thread to its org, or close it at once (T8, B144, B146). The same value again is accepted."""
+    require(actor, thread, Right.RESCOPE)
     with transaction.atomic():
         Thread.objects.filter(pk=thread.pk).update(visibility=visibility)
         thread.visibility = visibility
@@ -21,6 +24,7 @@ def set_visibility(actor: Actor, thread: Thread, visibility: str) -> None:
 
 def pin(actor: Actor, thread: Thread, *, pinned: bool) -> None:
     """Put a thread on top of one's own list, or take it down (T9); pinning again keeps the time (B147)."""
+    require(actor, thread, Right.PIN)
     if pinned:
         Pin.objects.bulk_create([Pin(user_id=actor.user_id, thread=thread)], ignore_conflicts=True)
     else:
@@ -29,6 +33,7 @@ def pin(actor: Actor, thread: Thread, *, pinned: bool) -> None:
 
 def set_subjects(actor: Actor, thread: Thread, subjects: list[SubjectIn]) -> None:
     """Replace the list of what the thread is about (H10); the last note for an entity counts."""
+    require(actor, thread, Right.DESCRIBE)
     rows = {subject.association_id: subject.note for subject in subjects}
     with transaction.atomic():
         Thread.objects.select_for_update().only("pk").get(pk=thread.pk)

@@ -4,8 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from accounts.rights import Right
 from core.actor import Actor
 from threads import transcript
+from threads.access import require
 from threads.content import TextBlock
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
@@ -40,5 +42,6 @@ def of_request(messages: Sequence[MessageIn], declared: Sequence[dict[str, Any]]
 
 def retitle(actor: Actor, thread: Thread, title: str | None) -> None:
     """Give a thread another title, or none (H11)."""
+    require(actor, thread, Right.DESCRIBE)
     with transcript.writing(thread.pk) as writer:
         writer.retitle(title)

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from accounts.rights import Right
 from catalogue import skills
 from catalogue.skills import SkillText
 from catalogue.worlds import in_threads as playing
@@ -18,6 +19,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest, ReadOnlyThread
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from threads import client_tools, goals, profiles, reading, titles, transcript
+from threads.access import require
 from threads.content import (
     LOAD_SKILL,
     UNANSWERED,
@@ -109,6 +111,7 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
 
     `echo`: the sender appends a copy of their own, so their next delta leaves the text out (B51).
     """
+    require(actor, thread, Right.SEND)
     declared = _checked_goals(body.goals)
     invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
     tools = client_tools.checked(body.client_tools)
@@ -130,6 +133,7 @@ def again(actor: Actor, thread: Thread) -> StatusOut:
     What failed stays where it is, rated perhaps, and read by others: nothing is taken back. A fork before it would
     leave a thread behind with every try. Skills that it invoked stand in the transcript already.
     """
+    require(actor, thread, Right.SEND)
     with transcript.writing(thread.pk) as writer:
         _require_sendable(writer.thread)
         said = Message.objects.filter(thread=thread, role="user").order_by("-idx").values_list("idx", flat=True).first()
@@ -158,6 +162,7 @@ def submit_tool_results(
     actor: Actor, thread: Thread, body: ToolResultsIn, *, request: Request = NO_REQUEST
 ) -> StatusOut:
     """Answer client tool uses (T5). All of a submission is stored or none of it; the last answer resumes the turn."""
+    require(actor, thread, Right.SEND)
     tools = client_tools.checked(body.client_tools)
     with transcript.writing(thread.pk) as writer:
         if _is_replay(writer.thread, actor, request):
@@ -177,6 +182,7 @@ def submit_tool_results(
 
 def cancel(actor: Actor, thread: Thread) -> StatusOut:
     """Stop the running turn (H3); a no-op when nothing runs. The worker notices at its next word."""
+    require(actor, thread, Right.CANCEL)
     with transcript.writing(thread.pk) as writer:
         if writer.thread.status in RUNNING:
             stop(writer, Message.Status.CANCELLED, error("The turn was cancelled.", "cancelled"))
