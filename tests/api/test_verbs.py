@@ -19,13 +19,14 @@ def rate(actor, thread):
     capture.submit(actor, MessageStanding.of(Standing.of(thread), 1), FeedbackIn(sentiment="negative"))
 
 
+SUBJECT = SubjectIn(association_id="ds_1", note="About it.")
 OWNERS = {
     "send": lambda actor, thread: turns.send(actor, thread, SendIn.model_validate({"message": make.say("More.")})),
     "again": turns.again,
     "answer": lambda actor, thread: turns.submit_tool_results(actor, thread, ToolResultsIn(tool_results=[])),
     "cancel": turns.cancel,
     "title": lambda actor, thread: titles.retitle(actor, thread, "Another"),
-    "subjects": lambda actor, thread: sharing.set_subjects(actor, thread, [SubjectIn(association_id="ds_1", note=None)]),
+    "subjects": lambda actor, thread: sharing.set_subjects(actor, thread, [SUBJECT]),
     "fork": lambda actor, thread: forks.fork(actor, thread, 1),
     "visibility": lambda actor, thread: sharing.set_visibility(actor, thread, "private"),
 }
