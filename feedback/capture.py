@@ -76,6 +76,7 @@ def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
             raise NotFound(_NOT_RATED.format(index=index))
         if not report.resolved:
             inheriting.pass_on(actor, report, [each for each in locked if each.pk != found])
+        webhooks.announce_retraction(report, actor_id=actor.user_id)
         Retraction.objects.create(key=report.key)
         report.delete()
         transaction.on_commit(lambda: notices.publish(triage.NOTICE))

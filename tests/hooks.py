@@ -11,7 +11,10 @@ from feedback.wire import TriageIn
 from tests.conftest import Api, data_of
 from tests.people import Person
 
-ALL = ["feedback.submitted", "feedback.updated", "feedback.resolved", "feedback.reopened", "feedback.replied"]
+ALL = [
+    *("feedback.submitted", "feedback.updated", "feedback.resolved", "feedback.reopened"),
+    *("feedback.replied", "feedback.retracted"),
+]
 SAID = ALL[:2]
 
 

@@ -13,16 +13,27 @@ RESOLVED: Final = "feedback.resolved"
 REOPENED: Final = "feedback.reopened"
 REPLIED: Final = "feedback.replied"
 """What an admin told the submitter: made by triage, and meant for others."""
+RETRACTED: Final = "feedback.retracted"
+"""The submitter took the report back: it is gone, and so is what was said. Told at once."""
 TEST: Final = "webhook.test"
 """Sent when somebody asks for it, whatever an endpoint wants."""
 
 OPENNESS: Final = (RESOLVED, REOPENED)
 """Each undoes the other, so that whoever is told of one has to be asked about both."""
 EVENTS: Final[dict[Audience, tuple[str, ...]]] = {
-    Audience.TRIAGE: (SUBMITTED, UPDATED, RESOLVED, REOPENED, REPLIED),
-    Audience.ORG: (SUBMITTED, UPDATED, REPLIED),
+    Audience.TRIAGE: (SUBMITTED, UPDATED, RESOLVED, REOPENED, REPLIED, RETRACTED),
+    Audience.ORG: (SUBMITTED, UPDATED, REPLIED, RETRACTED),
 }
 """What each audience may ask for."""
+
+
+class RetractedData(Wire):
+    """Which report is to be forgotten, and nothing of it."""
+
+    feedback_id: str
+    thread_id: str
+    message_sequence_num: int
+    org_id: str
 
 
 class TestData(Wire):
@@ -55,6 +66,12 @@ class ToldReply(_Told):
     """What the submitter was told, the same for every audience: it does not say who wrote it."""
 
     data: ToldFeedbackOut
+
+
+class ToldRetraction(_Told):
+    """A report that is gone, the same for every audience."""
+
+    data: RetractedData
 
 
 class ToldTest(_Told):

@@ -18,7 +18,16 @@ from feedback import projecting
 from feedback.models import Reply, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks.audience import audience_for
-from feedback.webhooks.events import OPENNESS, REPLIED, ToldOrg, ToldReply, ToldTriage
+from feedback.webhooks.events import (
+    OPENNESS,
+    REPLIED,
+    RETRACTED,
+    RetractedData,
+    ToldOrg,
+    ToldReply,
+    ToldRetraction,
+    ToldTriage,
+)
 
 logger = logging.getLogger("heddle.webhooks")
 SETTLE = "feedback.settle"
@@ -44,6 +53,31 @@ def announce(event: str, report_pk: int, *, actor_id: int, by_triage: bool = Fal
     _EVENTS.insert(row)
     if not delay:
         jobs.enqueue_on_commit(SETTLE, row.pk)
+
+
+def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
+    """Say that a report is taken back: call it inside the transaction and before the report goes.
+
+    Its outbox and its deliveries go with it, so this is handed out here and hangs on nothing. It is for whoever may be
+    told of the report, and for whoever was told of it when they might: they hold what is to be forgotten.
+    """
+    event = WebhookEvent(name=RETRACTED, report=report, actor_id=actor_id)
+    wanting = _wanting(event)
+    if not wanting:
+        return
+    said = RetractedData(
+        feedback_id=report.feedback_id,
+        thread_id=report.thread.thread_id,
+        message_sequence_num=report.message_sequence_num,
+        org_id=report.org.org_id,
+    )
+    body = ToldRetraction(id=event.event_id, type=RETRACTED, timestamp=event.at, data=said).model_dump_json()
+    for endpoint in wanting:
+        told = (
+            endpoint.deliveries.filter(event__report=report).order_by("pk").values_list("audience", flat=True).first()
+        )
+        if audience := audience_for(endpoint, event) or told:
+            _deliver(endpoint, event, audience, body)
 
 
 _WANTED = Prepared(
@@ -119,19 +153,28 @@ def _of_report(event: WebhookEvent) -> QuerySet[WebhookEvent]:
 
 def _hand_out(event: WebhookEvent) -> None:
     """One delivery for each endpoint that wants it and whose owner may be told."""
-    places = Q(org=None) | Q(org=event.report.org_id)
-    for endpoint in WebhookEndpoint.objects.filter(places, is_enabled=True).select_related("owner").order_by("pk"):
-        audience = audience_for(endpoint, event) if event.name in endpoint.events else None
+    for endpoint in _wanting(event):
+        audience = audience_for(endpoint, event)
         if audience is not None:
-            WebhookDelivery.objects.create(
-                endpoint=endpoint,
-                event=event,
-                message_id=event.event_id,
-                name=event.name,
-                audience=audience,
-                body=_body(event, audience),
-            )
-            jobs.enqueue_on_commit(DELIVER, endpoint.pk)
+            _deliver(endpoint, event, audience, _body(event, audience))
+
+
+def _wanting(event: WebhookEvent) -> list[WebhookEndpoint]:
+    places = Q(org=None) | Q(org=event.report.org_id)
+    enabled = WebhookEndpoint.objects.filter(places, is_enabled=True).select_related("owner").order_by("pk")
+    return [endpoint for endpoint in enabled if event.name in endpoint.events]
+
+
+def _deliver(endpoint: WebhookEndpoint, event: WebhookEvent, audience: str, body: str) -> None:
+    WebhookDelivery.objects.create(
+        endpoint=endpoint,
+        event=event if event.pk else None,
+        message_id=event.event_id,
+        name=event.name,
+        audience=audience,
+        body=body,
+    )
+    jobs.enqueue_on_commit(DELIVER, endpoint.pk)
 
 
 def _body(event: WebhookEvent, audience: Audience) -> str:

@@ -29,6 +29,7 @@ WORDS = {
     "feedback.resolved": "a report was resolved",
     "feedback.reopened": "a report was opened again",
     "feedback.replied": "a submitter was answered",
+    "feedback.retracted": "a rating was taken back",
 }
 """The events, for people."""
 

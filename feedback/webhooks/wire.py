@@ -8,7 +8,12 @@ from pydantic import Field, StringConstraints
 from core.wire import Body, Page, Patch, Wire
 
 EventName = Literal[
-    "feedback.submitted", "feedback.updated", "feedback.resolved", "feedback.reopened", "feedback.replied"
+    "feedback.submitted",
+    "feedback.updated",
+    "feedback.resolved",
+    "feedback.reopened",
+    "feedback.replied",
+    "feedback.retracted",
 ]
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Events = Annotated[list[EventName], Field(min_length=1, max_length=20)]

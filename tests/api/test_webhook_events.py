@@ -139,6 +139,47 @@ def test_an_answer_that_was_taken_back_is_not_told(alice, api, who, thread, sent
     assert sent == []
 
 
+def retract(api, thread):
+    data_of(api("bob").request("DELETE", f"threads/{thread.thread_id}/messages/1/feedback"))
+
+
+def test_a_rating_that_is_taken_back_is_told_at_once_and_holds_no_word_of_it(alice, api, who, thread, sent):
+    """Both audiences hear the same, and what was not yet told of it goes with it."""
+    hooks.endpoint(alice, URL, *hooks.SAID, "feedback.retracted")
+    hooks.endpoint(api("admin"), URL + "/all", "feedback.retracted")
+    report = make.rating(who.bob, thread, notes=MARK)
+    retract(api, thread)
+    hooks.work()
+    [(_, one), (_, two)] = sent
+    assert one == two
+    assert one["type"] == "feedback.retracted"
+    assert one["data"] == {
+        "feedback_id": report.feedback_id,
+        "thread_id": thread.thread_id,
+        "message_sequence_num": 1,
+        "org_id": who.acme.org_id,
+    }
+    [log, _] = [data_of(each.get(f"/v1/webhooks/{hook}/deliveries"))["items"] for each, hook in logs(alice, api)]
+    assert [(each["event"], each["state"]) for each in log] == [("feedback.retracted", "delivered")]
+
+
+def logs(alice, api):
+    return [(each, data_of(each.get("/v1/webhooks"))["items"][0]["webhook_id"]) for each in (alice, api("admin"))]
+
+
+@pytest.mark.parametrize("was_told", [True, False])
+def test_whoever_was_told_of_a_rating_is_told_that_it_is_gone(alice, api, who, thread, sent, was_told):
+    """The thread is closed to them meanwhile. Who was told nothing hears nothing."""
+    hooks.endpoint(alice, URL, *hooks.SAID[not was_told :], "feedback.retracted")
+    make.rating(who.bob, thread)
+    hooks.work()
+    thread.visibility = "private"
+    thread.save()
+    retract(api, thread)
+    hooks.work()
+    assert types(sent) == (["feedback.submitted", "feedback.retracted"] if was_told else [])
+
+
 def test_an_answer_in_a_private_thread_is_not_for_its_orgs_admin(alice, api, who, sent):
     """B28."""
     report = make.rating(who.bob, make.thread(who.bob, visibility="private"))

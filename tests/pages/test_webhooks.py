@@ -63,7 +63,11 @@ def test_what_is_wrong_is_said_beside_its_field_and_what_was_typed_is_kept(alice
 
 def test_an_orgs_admin_is_offered_what_they_may_be_told(alice, browser_of, who):
     form = maker(get(alice, LIST))
-    assert [box["value"] for box in form.all("input", name="events")] == [*hooks.SAID, "feedback.replied"]
+    assert [box["value"] for box in form.all("input", name="events")] == [
+        *hooks.SAID,
+        "feedback.replied",
+        "feedback.retracted",
+    ]
     assert [each.words for each in form.all("option")] == ["acme"]
     form = maker(get(browser_of("admin"), LIST))
     assert [box["value"] for box in form.all("input", name="events")] == hooks.ALL
