@@ -100,7 +100,7 @@ def actor_of_email(email: str) -> Actor:
     """The actor for a person named on the command line; raises `NotFound`."""
     user = User.objects.filter(email=email.strip().lower(), is_active=True).first()
     if user is None:
-        raise NotFound(f"There is no active person {email}.")
+        raise NotFound.of("active person", email)
     return actor_of_user(user)
 
 

@@ -12,7 +12,7 @@ def org_named(slug: str) -> Org:
     """The org with that short name; raises `NotFound`."""
     org = Org.objects.filter(slug=slug).first()
     if org is None:
-        raise NotFound(f"There is no org {slug}.")
+        raise NotFound.of("org", slug)
     return org
 
 

@@ -44,7 +44,7 @@ class SkillEndpoint(Endpoint):
         """The version of the URL."""
         value = self.kwargs["version"]
         if not (value.isascii() and value.isdigit() and len(value) < 10):
-            raise NotFound(f"There is no version {value[:20]}.")
+            raise NotFound.of("version", value[:20])
         return int(value)
 
 

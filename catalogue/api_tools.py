@@ -72,7 +72,7 @@ class ToolEndpoint(CatalogueEndpoint):
         """The version asked for, None for the present one."""
         value = self.query("version")
         if value is not None and not (value.isascii() and value.isdigit() and len(value) < 10):
-            raise NotFound(f"There is no version {value[:20]}.")
+            raise NotFound.of("version", value[:20])
         return None if value is None else int(value)
 
 

@@ -84,7 +84,7 @@ def recorded(actor: Actor, call_id: str) -> RecordedCallOut:
     key = ids.key_of(call_id, ids.CALL)
     row = Call.objects.visible_to(actor).filter(key=key or "").select_related("created_by").first()
     if row is None:
-        raise NotFound(f"There is no call {call_id[:80]}.")
+        raise NotFound.of("call", call_id[:80])
     by = row.created_by.email if row.created_by else None
     shown = call_out(row, "canonical").model_dump()
     return RecordedCallOut(**shown, arguments=row.arguments, created=row.begun, created_by=by)

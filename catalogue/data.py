@@ -55,7 +55,7 @@ def ref_for(actor: Actor, ref_id: str) -> DataRef:
     """The same for somebody. Raises `NotFound`."""
     found = find(list(actor.orgs.values()), ref_id)
     if found is None:
-        raise NotFound(f"There is no data {ref_id[:40]}.")
+        raise NotFound.of("data", ref_id[:40])
     return found
 
 

@@ -233,7 +233,7 @@ def _editable(actor: Actor, skill_id: str) -> Skill:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise NotFound(f"There is no version {text[:20]}.")
+        raise NotFound.of("version", text[:20])
     return int(text)
 
 

@@ -71,7 +71,7 @@ def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
     if call_id := request.GET.get("call"):
         run = calling.recorded(actor, call_id)
         if run.qualified_name != found.qualified_name:
-            raise NotFound(f"There is no call {call_id[:80]} of {found.qualified_name}.")
+            raise NotFound.of("call", call_id[:80], f"of {found.qualified_name}")
         form = form.filled(run.arguments)
     return show(request, found, version, form, run=run)
 
@@ -230,5 +230,5 @@ def number_of(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise NotFound(f"There is no version {text[:20]}.")
+        raise NotFound.of("version", text[:20])
     return int(text)

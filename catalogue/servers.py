@@ -21,7 +21,7 @@ def server_for(org_id: int, name: str) -> ToolServer:
     """A server of an org or of everybody, with - or _ alike; what is another org's does not exist."""
     found = _counted(org_id).filter(folded=naming.fold(name)).first()
     if not isinstance(found, ToolServer):
-        raise NotFound(f"There is no server {name[:80]} that you can see.")
+        raise NotFound.of("server", name[:80], "that you can see")
     return found
 
 
@@ -62,7 +62,7 @@ def patch(actor: Actor, server: ToolServer, body: ServerPatch) -> ServerOut:
     with transaction.atomic():
         row = ToolServer.objects.select_for_update().filter(pk=server.pk).first()
         if row is None:
-            raise NotFound(f"There is no server {server.name} that you can see.")
+            raise NotFound.of("server", server.name, "that you can see")
         for name, value in body.changes().items():
             setattr(row, name, value)
         row.modified, row.modified_by_id = timezone.now(), actor.user_id

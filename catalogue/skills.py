@@ -50,7 +50,7 @@ def skill_for(actor: Actor, skill_id: str) -> Skill:
     key = ids.key_of(skill_id, ids.SKILL)
     skill = Skill.objects.visible_to(actor).select_related("org", "created_by").filter(key=key or "").first()
     if skill is None:
-        raise NotFound(f"There is no skill {skill_id[:80]} that you can see.")
+        raise NotFound.of("skill", skill_id[:80], "that you can see")
     return skill
 
 
@@ -72,7 +72,7 @@ def skill_named(actor: Actor, org_id: int, name: str) -> Skill:
     skills = list(found.filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id)))
     private = [skill for skill in skills if skill.accessibility == Accessibility.PRIVATE]
     if not skills:
-        raise NotFound(f"There is no skill {name[:120]} that you can see.")
+        raise NotFound.of("skill", name[:120], "that you can see")
     return (private or skills)[0]
 
 
@@ -377,7 +377,7 @@ def _locked(skill: Skill) -> Skill:
 
 
 def _gone(skill: Skill) -> NotFound:
-    return NotFound(f"There is no skill {skill.skill_id} that you can see.")
+    return NotFound.of("skill", skill.skill_id, "that you can see")
 
 
 @contextmanager

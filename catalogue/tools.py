@@ -71,7 +71,7 @@ def tool_for(org_id: int, qualified_name: str) -> Tool:
     rows = Tool.objects.visible_in(org_id).select_related("server", "created_by", "modified_by")
     found = wanted and rows.filter(server__folded=wanted.folded, name=wanted.name).first()
     if not isinstance(found, Tool):
-        raise NotFound(f"There is no tool {qualified_name[:200]} that you can see.")
+        raise NotFound.of("tool", qualified_name[:200], "that you can see")
     return found
 
 
@@ -287,5 +287,5 @@ def _locked(tool: Tool) -> Tool:
     """The tool as it is now, held until the commit."""
     found = Tool.objects.select_for_update(of=("self",)).select_related("server").filter(pk=tool.pk).first()
     if not isinstance(found, Tool):
-        raise NotFound(f"There is no tool {tool.qualified_name} that you can see.")
+        raise NotFound.of("tool", tool.qualified_name, "that you can see")
     return found

@@ -89,6 +89,17 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "accounts:signin"
 LOGIN_REDIRECT_URL = "threads:list"
+PLACES = {
+    "": ("threads", "threads:list", "All threads"),
+    "catalogue": ("catalogue", "catalogue:tools", "Back to the catalogue"),
+    "catalogue/worlds": ("catalogue", "catalogue:worlds", "All worlds"),
+    "skills": ("catalogue", "catalogue:skills", "All skills"),
+    "agents": ("agents", "threads:agents", "All agents"),
+    "settings": ("", "accounts:settings", "Back to the settings"),
+    "settings/members": ("", "accounts:members", "All members"),
+    "settings/webhooks": ("", "feedback:webhooks", "All webhooks"),
+}
+"""By the beginning of a path: its place in the app bar, and the list that a page leads to where there is nothing."""
 
 CACHES = {
     "default": {
@@ -111,8 +122,6 @@ CSRF_TRUSTED_ORIGINS = [ENV.address]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = ENV.https
 SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if ENV.https else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ENV.https else None
-SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$", r"^metrics$"]
-X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 33 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 

@@ -74,6 +74,16 @@ class NotFound(DomainError):
     status = 404
     code = "RobotoNotFoundException"
     title = "There is nothing here."
+    parts: tuple[str, str, str] | None = None
+    """The message around the id or name that somebody typed, so that a page can tell it from its words."""
+
+    @classmethod
+    def of(cls, kind: str, named: str, among: str = "") -> "NotFound":
+        """There is no such thing of that name, `among` those that are meant: "that you can see", "in this thread"."""
+        parts = (f"There is no {kind} ", named, f" {among}." if among else ".")
+        found = cls("".join(parts))
+        found.parts = parts
+        return found
 
 
 class MethodNotAllowed(DomainError):

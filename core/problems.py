@@ -1,10 +1,10 @@
 """The one place where refusals and accidents become answers: an envelope under /v1, a page elsewhere."""
 
 import logging
-import re
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from django.conf import settings
 from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -79,15 +79,19 @@ def envelope(problem: DomainError) -> HttpResponse:
 
 def page(request: HttpRequest, problem: DomainError) -> HttpResponse:
     """The same refusal for a reader."""
-    return _page(request, problem.status, problem.title, problem.message)
+    parts = problem.parts if isinstance(problem, NotFound) else None
+    detail = format_html("{}<code>{}</code>{}", *parts) if parts else problem.message
+    return _page(request, problem.status, problem.title, detail)
 
 
 def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpResponse:
-    place, (way_out, words) = _place(request.path_info)
+    first, *others = request.path_info.strip("/").split("/")
+    places = settings.PLACES
+    place, way_out, words = places.get("/".join((first, *others[:1]))) or places.get(first) or places[""]
     context = {
         "status": status,
         "title": title,
-        "detail": _marked(detail),
+        "detail": detail,
         "request_id": getattr(request, "request_id", ""),
         "place": place,
         "way_out": way_out,
@@ -95,33 +99,6 @@ def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpRes
         "came_from": came_from(request),
     }
     return _drawn(request, context)
-
-
-_PLACES: dict[str, tuple[str, tuple[str, str]]] = {
-    "catalogue": ("catalogue", ("catalogue:tools", "Back to the catalogue")),
-    "catalogue/worlds": ("catalogue", ("catalogue:worlds", "All worlds")),
-    "skills": ("catalogue", ("catalogue:skills", "All skills")),
-    "agents": ("agents", ("threads:agents", "All agents")),
-    "settings": ("", ("accounts:settings", "Back to the settings")),
-    "settings/members": ("", ("accounts:members", "All members")),
-    "settings/webhooks": ("", ("feedback:webhooks", "All webhooks")),
-}
-"""By the beginning of a path: which place of the app bar it belongs to, and the list that leads on from there."""
-_THREADS = ("threads", ("threads:list", "All threads"))
-_THING = re.compile(
-    r"^(There is no (?:thread|skill|tool|server|world|call|data|agent|version) )(.+?)( that you can see)?\.$"
-)
-
-
-def _place(path: str) -> tuple[str, tuple[str, str]]:
-    steps = path.strip("/").split("/")
-    return _PLACES.get("/".join(steps[:2])) or _PLACES.get(steps[0]) or _THREADS
-
-
-def _marked(detail: str) -> str:
-    """The same sentence, with the id that somebody typed told from its words."""
-    found = _THING.match(detail)
-    return format_html("{}<code>{}</code>{}.", *(found.groups(""))) if found else detail
 
 
 def came_from(request: HttpRequest) -> str:

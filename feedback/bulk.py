@@ -83,7 +83,7 @@ def bulk_for(actor: Actor, bulk_id: str) -> Bulk:
     require_admin(actor)
     found = Bulk.objects.filter(key=ids.key_of(bulk_id, ids.BULK) or "").first()
     if found is None:
-        raise NotFound(f"There is no bulk {bulk_id[:80]}.")
+        raise NotFound.of("bulk", bulk_id[:80])
     return found
 
 

@@ -180,7 +180,7 @@ def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
     named = UserFeedback.objects.select_for_update(no_key=True)
     of = named.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").first()
     if of is None:
-        raise NotFound(f"There is no report {body.duplicate_of[:80]}.")
+        raise NotFound.of("report", body.duplicate_of[:80])
     root = Triage.objects.filter(pk=of.pk).values_list("duplicate_of", flat=True).first() or of.pk
     if root == subject.report.pk:
         raise InvalidRequest("duplicate_of: a report is no duplicate of itself")

@@ -108,7 +108,7 @@ def _description(text: str) -> str:
 def _named(name: str) -> Label:
     found = Label.objects.filter(folded=name.strip().casefold()).first()
     if found is None:
-        raise NotFound(f"There is no label {name[:60]}.")
+        raise NotFound.of("label", name[:60])
     return found
 
 

@@ -95,7 +95,7 @@ def _own(actor: Actor, view_id: str) -> SavedView:
     require_admin(actor)
     view = SavedView.objects.filter(key=ids.key_of(view_id, ids.VIEW) or "").first()
     if view is None or (view.created_by_id != actor.user_id and not view.is_shared):
-        raise NotFound(f"There is no view {view_id[:80]}.")
+        raise NotFound.of("view", view_id[:80])
     if view.created_by_id != actor.user_id:
         raise Unauthorized("Only who made a view changes it.")
     return view

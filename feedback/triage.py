@@ -60,7 +60,7 @@ def report_for(actor: Actor, feedback_id: str, *, lock: bool = False) -> UserFee
     if report is None:
         if Retraction.objects.filter(key=key).exists():
             raise NotFound(projecting.GONE)
-        raise NotFound(f"There is no report {feedback_id[:80]}.")
+        raise NotFound.of("report", feedback_id[:80])
     return report
 
 

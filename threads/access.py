@@ -19,7 +19,7 @@ def thread_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Threa
     """
     thread = _found(actor, public_id)
     if thread is None:
-        raise NotFound(f"There is no thread {public_id[:80]}.")
+        raise NotFound.of("thread", public_id[:80])
     require(actor, thread, right)
     return thread
 

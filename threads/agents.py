@@ -26,7 +26,7 @@ def agent_for(actor: Actor, agent_id: str) -> Agent:
     key = ids.key_of(agent_id, ids.AGENT) or ""
     agent = _visible(actor).filter(key=key).first()
     if agent is None:
-        raise NotFound(f"There is no agent {agent_id[:80]} that you can see.")
+        raise NotFound.of("agent", agent_id[:80], "that you can see")
     return agent
 
 
@@ -34,7 +34,7 @@ def agent_named(actor: Actor, org_id: int, name: str) -> Agent:
     """An agent of an org by its name (G3)."""
     agent = _visible(actor).filter(org=org_id, name=name).first()
     if agent is None:
-        raise NotFound(f"There is no agent {name[:200]} that you can see.")
+        raise NotFound.of("agent", name[:200], "that you can see")
     return agent
 
 
@@ -146,7 +146,7 @@ def _locked(agent: Agent) -> Agent:
     rows = Agent.objects.select_for_update(of=("self",)).select_related("org", "created_by", "modified_by")
     found: Agent | None = rows.filter(pk=agent.pk).first()
     if found is None:
-        raise NotFound(f"There is no agent {agent.agent_id} that you can see.")
+        raise NotFound.of("agent", agent.agent_id, "that you can see")
     return found
 
 

@@ -231,7 +231,7 @@ def tool_detail(
     found = list(rows.values_list("idx", "kind", "data", "raw"))
     uses = [row for row in found if row[1] == "tool_use" and message in (None, row[0])]
     if not uses:
-        raise NotFound(f"There is no tool use {tool_use_id[:80]} in this thread.")
+        raise NotFound.of("tool use", tool_use_id[:80], "in this thread")
     at, _, use, raw_use = cast(tuple[int, str, BlockDict, BlockDict | None], uses[0])
     result: BlockDict | None = None
     for idx, kind, data, raw in cast(list[tuple[int, str, BlockDict, BlockDict | None]], found):
@@ -369,7 +369,7 @@ def refresh(thread: Thread) -> None:
     """The columns that writing changes, as of this snapshot."""
     row = _STATE.first(thread.pk)
     if row is None:
-        raise NotFound(f"There is no thread {thread.thread_id}.")
+        raise NotFound.of("thread", thread.thread_id)
     for column, value in zip(_STATE_COLUMNS, row, strict=True):
         setattr(thread, column, value)
 

@@ -153,7 +153,7 @@ def _held(actor: Actor, org_id: int, name: str, kind: str) -> ToolServer:
     if folded in naming.BUILTIN:
         raise Unauthorized(f"The server {name} belongs to everybody and is read-only.")
     if not naming.is_server(name):
-        raise NotFound(f"There is no server {name[:80]} that you can see.")
+        raise NotFound.of("server", name[:80], "that you can see")
     by = {"created_by_id": actor.user_id, "modified_by_id": actor.user_id}
     server: ToolServer
     server, _ = ToolServer.objects.select_for_update().get_or_create(

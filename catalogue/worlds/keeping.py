@@ -47,7 +47,7 @@ def world_for(actor: Actor, world_id: str) -> World:
     """A world that somebody may see, open or not. Raises `NotFound` (C117)."""
     found = _shown(World.objects.visible_to(actor)).filter(key=ids.key_of(world_id, ids.WORLD) or "").first()
     if found is None:
-        raise NotFound(f"There is no world {world_id[:80]}.")
+        raise NotFound.of("world", world_id[:80])
     return found
 
 
@@ -62,7 +62,7 @@ def open_world_in(org_id: int, world_id: str) -> World:
     """A world of that org, for whoever may act there, which still answers. Raises `NotFound`, `Expired`."""
     found = World.objects.filter(org=org_id, key=ids.key_of(world_id, ids.WORLD) or "").first()
     if found is None:
-        raise NotFound(f"There is no world {world_id[:80]}.")
+        raise NotFound.of("world", world_id[:80])
     require_open(found)
     return found
 
@@ -181,7 +181,7 @@ def _take(world: World, names: list[str]) -> None:
     found = {(tool.server.folded, tool.name): (tool, version) for tool, version in tools.with_versions(list(rows))}
     missing = next((name for name, each in wanted.items() if each not in found), None)
     if missing is not None:
-        raise NotFound(f"There is no tool {missing[:200]} that you can see.")
+        raise NotFound.of("tool", missing[:200], "that you can see")
     taken = []
     for key in dict.fromkeys(each for each in read):
         tool, version = found[key]
