@@ -12,7 +12,9 @@ from playwright.sync_api import Browser, sync_playwright
 from tests import live
 from tests.e2e.visiting import Heddle, Visit
 
-CHROMIUM = os.environ.get("HEDDLE_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or ""
+NAMES = ("chromium-headless-shell", "chromium", "google-chrome")
+"""The first needs a quarter less of two cores: the same engine without a desktop's browser around it."""
+CHROMIUM = os.environ.get("HEDDLE_TEST_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), "")
 
 
 @pytest.fixture(scope="session")

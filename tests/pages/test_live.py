@@ -201,6 +201,7 @@ def gone(line: Line) -> bool:
 
 def test_a_reader_who_loses_the_right_is_told_and_gets_nothing_more(listen: Listen, who: People) -> None:
     """B146: at once."""
+    set_policy("acme", "visibility_may_change", True)
     thread = make.thread(who.alice, "One", visibility="org")
     line, owner = listen("bob", thread), listen("alice", thread)
     line.news(), owner.news()
@@ -214,6 +215,7 @@ def test_what_is_said_after_the_right_was_taken_away_reaches_nobody_who_was_just
     listen: Listen, who: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """B146: the right is looked at in the same snapshot as the words."""
+    set_policy("acme", "visibility_may_change", True)
     thread = make.thread(who.alice, "One", visibility="org")
     line = listen("bob", thread)
     line.news()
