@@ -1,7 +1,7 @@
 """The OpenAPI schema, and a page that shows it without asking any other host."""
 
 import json
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,11 +14,22 @@ Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """Some words of a type; `shape` is the schema that they name, empty where they name none."""
+
+    words: str
+    shape: str = ""
+
+
+Type = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """A field of a body."""
 
     name: str
-    type: str
+    type: Type
     is_required: bool
 
 
@@ -30,9 +41,28 @@ class Route:
     method: str
     path: str
     summary: str
-    query: list[str]
-    takes: list[Field]
-    gives: str
+    query: tuple[str, ...]
+    takes: tuple[Field, ...]
+    gives: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Routes of one matter, under one heading."""
+
+    name: str
+    routes: tuple[Route, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A schema that bodies and answers name."""
+
+    name: str
+    said: str
+    fields: tuple[Field, ...]
+    type: Type
+    """What it is where it has no fields."""
 
 
 @cache
@@ -54,47 +84,69 @@ def schema(request: HttpRequest) -> HttpResponse:
 @require_GET
 def browse(request: HttpRequest) -> HttpResponse:
     """The routes with what they take and give, for reading."""
-    return render(request, "docs.html", {"routes": list(_routes(generated()))})
+    found = generated()
+    return render(request, "docs.html", {"groups": _groups(found), "shapes": _shapes(found)})
 
 
-def _routes(found: Schema) -> Iterator[Route]:
-    schemas = found["components"]["schemas"]
+def _groups(found: Schema) -> list[Group]:
+    groups: dict[str, list[Route]] = {name: [] for name in _GROUPS}
     for path, item in found["paths"].items():
         for method, operation in item.items():
-            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-            answer = operation["responses"]["200"].get("content", {}).get("application/json", {}).get("schema", {})
-            yield Route(
-                id=operation["operationId"],
-                method=method.upper(),
-                path=path,
-                summary=operation.get("summary", ""),
-                query=[each["name"] for each in operation.get("parameters", []) if each["in"] == "query"],
-                takes=list(_fields(schemas.get(_name(body), {}))),
-                gives=_type(answer.get("properties", {}).get("data", {})),
-            )
+            name = "triage" if "/admin/" in path else operation["tags"][0]
+            groups.setdefault(name, []).append(_route(method, path, operation, found["components"]["schemas"]))
+    return [Group(name, tuple(routes)) for name, routes in groups.items() if routes]
 
 
-def _fields(model: Schema) -> Iterator[Field]:
-    for name, shape in model.get("properties", {}).items():
-        yield Field(name, _type(shape), name in model.get("required", []))
+def _route(method: str, path: str, operation: Schema, schemas: Schema) -> Route:
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    answer = operation["responses"]["200"].get("content", {}).get("application/json", {}).get("schema", {})
+    told = answer.get("properties", {}).get("data", {})
+    return Route(
+        id=operation["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=_SPEC_ROW.sub("", operation.get("summary", "")),
+        query=tuple(each["name"] for each in operation.get("parameters", []) if each["in"] == "query"),
+        takes=_fields(schemas.get(_name(body), {})),
+        gives=_type(told) if told else (),
+    )
 
 
-def _type(shape: Schema) -> str:
+def _shapes(found: Schema) -> list[Shape]:
+    """What routes name, by name."""
+    return [
+        Shape(name, model.get("description", "").partition("\n")[0], _fields(model), _type({**model, "title": ""}))
+        for name, model in sorted(found["components"]["schemas"].items())
+    ]
+
+
+def _fields(model: Schema) -> tuple[Field, ...]:
+    required = model.get("required", [])
+    return tuple(Field(name, _type(shape), name in required) for name, shape in model.get("properties", {}).items())
+
+
+def _type(shape: Schema) -> Type:
     """A shape in a few words."""
     if name := _name(shape):
-        return name
+        return (Piece(name, name),)
     if "const" in shape:
-        return repr(shape["const"])
+        return (Piece(repr(shape["const"])),)
     if "enum" in shape:
-        return " or ".join(str(value) for value in shape["enum"])
+        return (Piece(" or ".join(str(value) for value in shape["enum"])),)
     for key in ("anyOf", "oneOf", "allOf"):
         if key in shape:
-            return " or ".join(_type(each) for each in shape[key])
+            first, *others = (_type(each) for each in shape[key])
+            return (*first, *(piece for each in others for piece in (Piece(" or "), *each)))
     kind = shape.get("type", "anything")
     if kind == "array":
-        return f"list of {_type(shape.get('items', {}))}"
-    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+        return (Piece("list of "), *_type(shape.get("items", {})))
+    return (Piece(" or ".join(kind) if isinstance(kind, list) else str(kind)),)
 
 
 def _name(shape: Schema) -> str:
     return str(shape.get("$ref", "")).rpartition("/")[2]
+
+
+_GROUPS = ("threads", "feedback", "triage", "agents", "skills", "catalogue", "webhooks")
+"""In the order in which a reader comes to them."""
+_SPEC_ROW = re.compile(r" \([A-Z]\d+(?:, [A-Z]\d+)*\)$")

@@ -21,8 +21,8 @@ logger = logging.getLogger("heddle.problems")
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether the envelope is due."""
-    return request.path_info.startswith("/v1/")
+    """Whether the envelope is due: everywhere under /v1/ but on the page that shows what is there."""
+    return request.path_info.startswith("/v1/") and request.path_info != "/v1/docs/"
 
 
 def meaning_of(problem: BaseException) -> DomainError | None:

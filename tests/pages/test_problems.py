@@ -125,8 +125,15 @@ def test_the_routes_can_be_read_without_being_signed_in(browser_of: Browser) -> 
     start = next(line for line in page.all("p") if line.words == "POST /v1/ai/threads").within("section")
     fields = [row.one("th").words for row in start.one("tbody").all("tr")]
     assert {"messages", "goals", "client_tools"} <= set(fields)
-    assert len(page.all("h2")) == len({heading["id"] for heading in page.all("h2")})
+    headings = [heading["id"] for heading in [*page.all("h2"), *page.all("h3")]]
+    assert len(headings) == len(set(headings))
+    leading = {link["href"].removeprefix("#") for link in page.one("main").all("a") if link["href"].startswith("#")}
+    assert {"triage", "shape-ThreadOut"} <= leading <= set(headings)
     assert page.one("a", class_="btn", href="/v1/schema/")
+
+
+def test_the_routes_stand_in_the_frame_of_whoever_is_signed_in(browser_of: Browser) -> None:
+    assert get(browser_of("alice"), "/v1/docs/").one("a", href="/settings/")
 
 
 @pytest.mark.parametrize("path", ["/threads/ags_%00/", "/threads/?after=%00", "/nowhere%00/", "/signin/?next=%00"])
