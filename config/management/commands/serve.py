@@ -1,7 +1,11 @@
-import os
+import ctypes
+import gc
+import signal
 import socket
 import sys
 from argparse import ArgumentParser
+from contextlib import suppress
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +13,10 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError, connections
+from granian import Granian
+from granian.constants import Interfaces
+from granian.log import LogLevels
 
 from config.env import DEFAULT_PORT
 
@@ -25,6 +33,27 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         _try_to_listen(options["host"], options["port"])
+        # In a process of its own, so that nothing of it stays in memory. Whoever stops this one stops that one, too.
+        for each in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(each, lambda *_: sys.exit(0))
+        preparing = get_context("fork").Process(target=self._prepare, kwargs=options, daemon=True)
+        preparing.start()
+        preparing.join()
+        if preparing.exitcode:
+            sys.exit(preparing.exitcode)
+        _serve(options["host"], options["port"])
+
+    def _prepare(self, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            self._get_ready(**options)
+        except CommandError as problem:
+            sys.exit(f"CommandError: {problem}")
+        except OperationalError as problem:
+            sys.exit(f"CommandError: the database does not answer: {problem}")
+
+    def _get_ready(self, **options: Any) -> None:
         if not options["no_prepare"]:
             call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
             _collect_static()
@@ -33,11 +62,6 @@ class Command(BaseCommand):
             call_command("demo", verbosity=0)
             call_command("demo_credentials", welcome=True, stdout=self.stdout)
         self.stdout.flush()
-        # A wide pool of threads needs no heap for each of them: without this the process keeps a tenth more memory.
-        os.environ.setdefault("MALLOC_ARENA_MAX", "2")
-        # Replaces this process, so that nothing of the preparation stays in memory and signals reach the server.
-        command = [sys.executable, "-m", "granian", *_arguments(options["host"], options["port"])]
-        os.execv(sys.executable, command)  # noqa: S606
 
 
 def _try_to_listen(host: str, port: int) -> None:
@@ -67,19 +91,36 @@ def _collect_static() -> None:
         call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["ext"], skip_checks=True)
 
 
-def _arguments(host: str, port: int) -> list[str]:
-    """WSGI with a wide pool: an event stream holds a thread while it waits, and nothing else (docs/decisions/003)."""
-    threads = str(settings.HEDDLE.threads)
-    return [
-        "--interface=wsgi",
-        f"--host={host}",
-        f"--port={port}",
-        "--workers=1",
-        f"--blocking-threads={threads}",
-        f"--backpressure={threads}",
-        "--no-ws",
-        "--respawn-failed-workers",
-        "--workers-kill-timeout=8",  # a process that is asked to stop while it starts does not hear it
-        "--log-level=error",
+def _serve(host: str, port: int) -> None:
+    """WSGI with a wide pool: an event stream holds a thread while it waits, and nothing else (docs/decisions/003).
+
+    The server's process comes of this one, which has Django in its memory already: to start an interpreter of its own
+    would take a second more, at the start and whenever one is started again that fell over.
+    """
+    threads = settings.HEDDLE.threads
+    server = Granian(
         "config.wsgi:application",
-    ]
+        address=host,
+        port=port,
+        interface=Interfaces.WSGI,
+        workers=1,
+        blocking_threads=threads,
+        backpressure=threads,
+        websockets=False,
+        respawn_failed_workers=True,
+        workers_kill_timeout=8,  # a process that is asked to stop while it starts does not hear it
+        log_level=LogLevels.error,
+    )
+    connections.close_all()
+    _share_heaps()
+    gc.freeze()
+    server.serve()
+
+
+def _share_heaps() -> None:
+    """A wide pool of threads needs no heap for each of them: without this the process keeps a tenth more memory."""
+    with suppress(AttributeError, OSError):  # the C library of Linux alone
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
+
+
+_M_ARENA_MAX = -8
