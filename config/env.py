@@ -135,8 +135,13 @@ class Env(BaseSettings):
         """Where people and programs find it: as configured, else where it was served last."""
         if self.public_url or self.port:
             return self.public_url.rstrip("/") or f"http://127.0.0.1:{self.port}"
-        last = self.data_dir / "address"
-        return last.read_text().strip() if last.exists() else f"http://127.0.0.1:{DEFAULT_PORT}"
+        return self.last_address or f"http://127.0.0.1:{DEFAULT_PORT}"
+
+    @property
+    def last_address(self) -> str:
+        """Where it was served last from this folder; nothing where it never was."""
+        kept = self.data_dir / "address"
+        return kept.read_text().strip() if kept.exists() else ""
 
     def keep_address(self, address: str) -> None:
         """Remember where it is served, for commands that are asked later."""

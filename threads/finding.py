@@ -83,7 +83,6 @@ _STATUS = {
 _HAS = {
     "error": Q(has_error=True),
     "goal": Q(goal_count__gt=0),
-    "fork": Q(Exists(Thread.objects.filter(forked_from=OuterRef("pk")))),
 }
 
 
@@ -99,7 +98,11 @@ def _is(value: str, asking: Asking) -> Q:
 
 
 def _has(value: str, asking: Asking) -> Q:
-    return hooks.rated(asking.actor, "") if value == "feedback" else _HAS[value]
+    if value == "feedback":
+        return hooks.rated(asking.actor, "")
+    if value == "fork":  # one that its reader may see: nobody learns that an admin forked a private thread
+        return Q(Exists(Thread.objects.visible_to(asking.actor).filter(forked_from=OuterRef("pk"))))
+    return _HAS[value]
 
 
 def _goal(value: str, asking: Asking) -> Q:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,12 +122,26 @@ def test_a_server_that_is_asked_to_stop_while_it_starts_ends(embedded: live.Serv
             starting.wait()
 
 
-def test_a_second_server_on_the_same_port_does_not_start(embedded: live.Served) -> None:
+def test_a_second_server_on_the_same_port_does_not_start(embedded: live.Served, tmp_path: Path) -> None:
     """The server's library shares its port: two of them would each answer some of the requests."""
-    second = embedded.manage("serve", "--port", str(embedded.port), check=False)
+    second = replace(embedded, env={**embedded.env, "HEDDLE_DATA_DIR": str(tmp_path)})
+    refused = second.manage("serve", "--port", str(embedded.port), check=False)
+    assert refused.returncode == 1
+    assert f"cannot listen on 127.0.0.1, port {embedded.port}: Address already in use" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_second_server_on_the_same_folder_does_not_start(embedded: live.Served, alice: Caller) -> None:
+    """It would take what the first one is doing for left behind: an answer would be written anew, a result lost."""
+    thread = alice.start(f"Slowly. {LONG}")
+    some_words(alice, thread)
+    second = embedded.manage("serve", "--port", str(live.free_port()), check=False)
     assert second.returncode == 1
-    assert f"cannot listen on 127.0.0.1, port {embedded.port}: Address already in use" in second.stderr
+    assert f"Another Heddle serves {embedded.log.parent} already, at {embedded.url}." in second.stderr
     assert "Traceback" not in second.stderr
+    token = alice.get(f"threads/{thread.thread_id}/delta")["continuation_token"]
+    run(thread)
+    assert alice.get(f"threads/{thread.thread_id}/delta?next_token={token}")["reset_from_message_sequence_num"] is None
 
 
 def test_whoever_kills_the_server_alone_kills_its_process_that_answers_too(

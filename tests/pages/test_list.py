@@ -264,6 +264,14 @@ def test_a_thread_is_found_by_its_id_and_stands_once_however_often_it_was_forked
     assert titles(get(client, "/threads/?q=has:fork")) == ["Source"]
 
 
+def test_nobody_learns_that_an_admin_forked_their_thread(browser_of: Browser, who: People) -> None:
+    """Spec 2.8: to reproduce a complaint is the desk's own affair."""
+    source = make.thread(who.alice, "Private")
+    forks.fork(who.admin.actor, source, 0)
+    assert titles(get(browser_of("alice"), "/threads/?q=has:fork")) == []
+    assert titles(get(browser_of("admin"), f"/threads/?q=has:fork+id:{source.thread_id}")) == ["Private"]
+
+
 @pytest.fixture
 def kinds(who: People) -> dict[str, Thread]:
     """A thread in each state that a row can say, and some with ratings; the titles say which."""

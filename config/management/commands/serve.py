@@ -1,10 +1,13 @@
 import ctypes
+import fcntl
 import gc
 import signal
 import socket
 import sys
+import time
 from argparse import ArgumentParser
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from io import TextIOWrapper
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -32,8 +35,16 @@ class Command(BaseCommand):
         parser.add_argument("--no-prepare", action="store_true", help="leave database and static files as they are")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        held = _hold_the_folder() if settings.HEDDLE.is_embedded else None
         _try_to_listen(options["host"], options["port"])
-        # In a process of its own, so that nothing of it stays in memory. Whoever stops this one stops that one, too.
+        settings.HEDDLE.keep_address(settings.HEDDLE.public_url or f"http://127.0.0.1:{options['port']}")
+        if options["demo"] or not options["no_prepare"]:
+            self._prepare_aside(**options)
+        with held or nullcontext():
+            _serve(options["host"], options["port"])
+
+    def _prepare_aside(self, **options: Any) -> None:
+        """In a process of its own, so that nothing of it stays in memory. Whoever stops this one stops that one."""
         for each in (signal.SIGTERM, signal.SIGINT):
             signal.signal(each, lambda *_: sys.exit(0))
         preparing = get_context("fork").Process(target=self._prepare, kwargs=options, daemon=True)
@@ -41,7 +52,6 @@ class Command(BaseCommand):
         preparing.join()
         if preparing.exitcode:
             sys.exit(preparing.exitcode)
-        _serve(options["host"], options["port"])
 
     def _prepare(self, **options: Any) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -57,11 +67,32 @@ class Command(BaseCommand):
         if not options["no_prepare"]:
             call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
             _collect_static()
-        settings.HEDDLE.keep_address(settings.HEDDLE.public_url or f"http://127.0.0.1:{options['port']}")
         if options["demo"]:
             call_command("demo", verbosity=0)
             call_command("demo_credentials", welcome=True, stdout=self.stdout)
         self.stdout.flush()
+
+
+def _hold_the_folder() -> TextIOWrapper:
+    """Refuse a data folder that is served already: what is running there would be taken for left behind by a crash.
+
+    The lock is the process's, and that of the one which answers: it is free when both are gone. Of one that was killed
+    the other may take a moment.
+    """
+    path = settings.HEDDLE.data_dir / "serving"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.open("a")
+    for _ in range(_LOOKS):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.1)
+        else:
+            return lock
+    raise CommandError(
+        f"Another Heddle serves {settings.HEDDLE.data_dir} already, at {settings.HEDDLE.last_address}. Stop it, or give "
+        "this one a folder and a port of its own: HEDDLE_DATA_DIR=other PORT=9000 make run"
+    )
 
 
 def _try_to_listen(host: str, port: int) -> None:
@@ -124,3 +155,4 @@ def _share_heaps() -> None:
 
 
 _M_ARENA_MAX = -8
+_LOOKS = 20
