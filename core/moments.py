@@ -14,7 +14,7 @@ _RANGE = re.compile(r"(<=|>=|<|>)?(.+)")
 _ZONED = re.compile(r"([^\[]*)\[([^\[\]]*)\]")
 _FAR = timedelta(days=36500)
 AGES = "an age like 7d, 12h, 30m or 2w"
-DATES = "a day, month or year like 2026-05-01, 2026-05 or 2026"
+DATES = "a day, month or year from 1970 to 2200, like 2026-05-01, 2026-05 or 2026"
 
 
 @dataclass(frozen=True, slots=True)

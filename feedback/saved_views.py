@@ -114,6 +114,8 @@ def _name(name: str) -> str:
     clean = " ".join(name.split())
     if not 1 <= len(clean) <= 60:
         raise InvalidRequest("name: must have 1 to 60 characters")
+    if clean.casefold() in (each.name.casefold() for each in BUILT_IN):
+        raise InvalidRequest(f"name: there is a view {clean} already, which everybody has")
     return clean
 
 

@@ -232,7 +232,8 @@ def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: Pe
 
 
 @pytest.mark.parametrize(
-    ("name", "query"), [("", "is:open"), ("x" * 61, "is:open"), ("x", "colour:red"), ("a\x00", "")]
+    ("name", "query"),
+    [("", "is:open"), ("x" * 61, "is:open"), ("x", "colour:red"), ("a\x00", ""), ("unclaimed", "is:open")],
 )
 def test_a_view_that_cannot_be_kept_says_why_and_keeps_its_name(
     browser_of: Browser, who: People, name: str, query: str

@@ -90,8 +90,8 @@ def _hold_the_folder() -> TextIOWrapper:
         else:
             return lock
     raise CommandError(
-        f"Another Heddle serves {settings.HEDDLE.data_dir} already, at {settings.HEDDLE.last_address}. Stop it, or give "
-        "this one a folder and a port of its own: HEDDLE_DATA_DIR=other PORT=9000 make run"
+        f"Another Heddle serves {settings.HEDDLE.data_dir} already, at {settings.HEDDLE.last_address}. Stop it, or "
+        "give this one a folder and a port of its own: HEDDLE_DATA_DIR=other PORT=9000 make run"
     )
 
 
