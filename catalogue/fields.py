@@ -111,6 +111,18 @@ def arguments_of(form: Form, post: Mapping[str, str]) -> tuple[Any, list[dict[st
     return arguments, errors
 
 
+def unshown(form: Form, arguments: Any) -> list[dict[str, Any]]:
+    """What of these arguments would not survive being shown in the fields and sent again, and why."""
+    if not isinstance(arguments, dict):
+        return [_error("", "must be a JSON object to be shown as fields")]
+    fields = {field.property: field for field in form.fields}
+    return [
+        _error(name, _WITHOUT_FIELD if field is None else "is nothing that its field can show, so this stays JSON")
+        for name, value in arguments.items()
+        if (field := fields.get(name)) is None or not _can_show(field, value)
+    ]
+
+
 def typed_again(form: Form, post: Mapping[str, str]) -> Form:
     """The form with what was typed, whatever it is."""
     fields = tuple(replace(each, typed=forms.lines(post.get(each.name, ""))) for each in form.fields)
@@ -183,6 +195,24 @@ def _typed(field: Field, given: Mapping[str, Any]) -> str:
     if field.kind in ("text", "lines"):
         return value if isinstance(value, str) else json_text(value)
     return forms.json_typed(value) or "null"
+
+
+_WITHOUT_FIELD = "has no field of its own, so this stays JSON"
+
+
+def _can_show(field: Field, value: Any) -> bool:
+    """Whether a browser keeps it: a field for numbers drops all else, one line drops what ends it, lines their first
+    empty one."""
+    match field.kind:
+        case "select":
+            return _typed(field, {field.property: value}) in [option for option, _ in field.options]
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "text":
+            return isinstance(value, str) and bool(value) and not set(value) & set("\r\n")
+        case "lines":
+            return isinstance(value, str) and bool(value) and "\r" not in value and not value.startswith("\n")
+    return True
 
 
 def _is_about(place: str, called: str) -> bool:

@@ -21,6 +21,7 @@ from catalogue.models import Tool, ToolVersion
 from catalogue.pages_compliance import grouped
 from catalogue.record import ToolProblem
 from catalogue.tabulating import table
+from catalogue.wire_calls import RecordedCallOut
 from catalogue.wire_tools import ToolPatch
 from catalogue.worlds import choosing
 from core import bodies, differences, forms, paging
@@ -66,14 +67,18 @@ def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
     """One tool: the present version unless the address names another, and a call of it where it names one."""
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     version = tools.version_of(found, number_of(request.GET.get("version")))
-    form = fields.form_of(version.input_schema)
-    run = None
-    if call_id := request.GET.get("call"):
-        run = calling.recorded(actor, call_id)
-        if run.qualified_name != found.qualified_name:
-            raise NotFound.of("call", call_id[:80], f"of {found.qualified_name}")
-        form = form.filled(run.arguments)
-    return show(request, found, version, form, run=run)
+    form, run = fields.form_of(version.input_schema), called(actor, found, request.GET.get("call"))
+    return show(request, found, version, form.filled(run.arguments) if run else form, run=run)
+
+
+def called(actor: Actor, found: Tool, call_id: str | None) -> RecordedCallOut | None:
+    """The call of this tool that is to be shown beside it, None where none is named."""
+    if not call_id:
+        return None
+    run = calling.recorded(actor, call_id)
+    if run.qualified_name != found.qualified_name:
+        raise NotFound.of("call", call_id[:80], f"of {found.qualified_name}")
+    return run
 
 
 def show(
