@@ -60,10 +60,10 @@ def _about_fields(plan: planning.Plan) -> dict[str, str]:
     if not lacking:
         return {}
     is_named = lacking[0].message != importing.NEEDED
-    reason = f"the name in the text {lacking[0].message}" if is_named else "name a server: the text names none"
+    reason = f"the name in the text {lacking[0].message}" if is_named else "the text names none"
     if len(lacking) == len(plan.tools):
-        raise InvalidRequest(f"server: {reason}")
-    return {"server": forms.sentence(f"{reason}, for {len(lacking)} of the {len(plan.tools)} tools")}
+        raise InvalidRequest(f"server: {reason}, so name one")
+    return {"server": forms.sentence(f"{reason} for {len(lacking)} of the {len(plan.tools)} tools, so name one")}
 
 
 def _body(typed: dict[str, str], **more: Any) -> Any:

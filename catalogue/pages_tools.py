@@ -1,6 +1,7 @@
 """The pages of tools: looking through them, reading one, changing it (C13, C49 to C52, C93)."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages as notes
@@ -81,7 +82,9 @@ def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     version = tools.version_of(found, number_of(request.GET.get("version")))
     form, run = fields.form_of(version.input_schema), called(actor, found, request.GET.get("call"))
-    return show(request, found, version, form.filled(run.arguments) if run else form, run=run)
+    if run:
+        form = form.filled(run.arguments)
+    return show(request, found, version, replace(form, is_whole=request.GET.get("as") == fields.WHOLE), run=run)
 
 
 def called(actor: Actor, found: Tool, call_id: str | None) -> RecordedCallOut | None:
@@ -123,7 +126,6 @@ def show(
         "may_change": found.org_id is not None,
         "may_delete": _may_delete(actor, found),
         "form": form,
-        "as_whole": not form.fields or request.GET.get("as") == fields.WHOLE or request.POST.get("as") == fields.WHOLE,
         "asks_first": found.is_dispatchable and browsing.asks_first(version),
         "where": where,
         "worlds": choosing.choices(org_id, found, chosen="" if where == NEW_WORLD else where),

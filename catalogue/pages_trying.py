@@ -11,17 +11,12 @@ from django.views.decorators.http import require_http_methods
 from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
 from catalogue import browsing, calling, fields, tools
-from catalogue.fields import Form
-from catalogue.models import Tool, ToolVersion
 from catalogue.pages_tools import NEW_WORLD, called, number_of, show
 from catalogue.wire_calls import CallIn, ValidateIn
 from catalogue.wire_worlds import WorldIn
 from catalogue.worlds import keeping
 from core import bodies
 from core.errors import InvalidRequest
-
-FIELDS = "fields"
-"""Pressed to see what was typed as JSON in the fields; `fields.WHOLE` is the way back."""
 
 
 @signed_in
@@ -40,8 +35,9 @@ def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
     version = tools.version_of(found, number_of(request.POST.get("version")))
     form = fields.form_of(version.input_schema)
     typed, verb = fields.typed_again(form, request.POST), request.POST.get("verb")
-    if verb in (fields.WHOLE, FIELDS):
-        return _turned(request, found, version, form, as_whole=verb == fields.WHOLE)
+    if verb == fields.TURN:
+        turned, run = fields.turned(form, request.POST), called(actor, found, request.POST.get("call"))
+        return show(request, found, version, turned, status=turned.status, run=run)
     arguments, errors = fields.arguments_of(form, request.POST)
     if not errors:
         errors = _wrong(found, version.version, arguments)
@@ -62,17 +58,6 @@ def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
     if world:
         query["world"] = world
     return redirect(f"{reverse('catalogue:tool', args=[found.qualified_name])}?{urlencode(query)}#run")
-
-
-def _turned(request: HttpRequest, found: Tool, version: ToolVersion, form: Form, *, as_whole: bool) -> HttpResponse:
-    """What was typed, in the other form; as it was with the reason where the other one would not hold it."""
-    run = called(page_actor(request), found, request.POST.get("call"))
-    arguments, errors = fields.arguments_of(form, request.POST)
-    if not (errors or as_whole):
-        errors = fields.unshown(form, arguments)
-    if errors:
-        return show(request, found, version, fields.typed_again(form, request.POST).told(errors), status=400, run=run)
-    return show(request, found, version, form.filled(arguments), as_whole=as_whole, run=run)
 
 
 def _wrong(found: Any, version: int, arguments: Any) -> list[dict[str, Any]]:

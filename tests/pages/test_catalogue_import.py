@@ -112,7 +112,7 @@ def test_a_text_that_names_no_server_is_refused_beside_the_server(browser_of):
     """It is no fault of the text, and no plan: nothing else was looked at."""
     alice = browser_of("alice")
     page = dom(pasted(alice, PYTHON, server=""), 400)
-    assert page.id("server-wrong").words == "Name a server: the text names none."
+    assert page.id("server-wrong").words == "The text names none, so name one."
     assert page.id("server")["aria-invalid"] == "true" and page.id("server").has("autofocus")
     assert [node.get("id") for node in page.all(autofocus=True)] == ["server"]
     assert page.none(id="plan") and page.one("div", role="alert").one("a", href="#server")
@@ -127,7 +127,7 @@ def test_of_several_tools_the_one_without_a_server_is_told_and_the_field_is_mark
     page = dom(pasted(browser_of("alice"), [named, bare], server="", dialect="convilyn"))
     assert outcomes(page) == ["new", "cannot be imported"]
     assert page.one("p", class_="wrong").one("a")["href"] == "#server"
-    assert page.id("server-wrong").words == "Name a server: the text names none, for 1 of the 2 tools."
+    assert page.id("server-wrong").words == "The text names none for 1 of the 2 tools, so name one."
     assert page.one("button", value="import") and page.one("button", value="look").words == "Look again"
 
 

@@ -123,12 +123,12 @@ def test_what_was_typed_goes_along_between_fields_and_json(browser_of, publish):
     publish(tool("every", schema=EVERY))
     alice = browser_of("alice")
     form = form_of(get(alice, path("bikes__every")))
-    page = dom(submit(alice, form, "whole", f0="one", f2="3", f5='"loud"', f6='[{"n": 1}]', world="new"))
+    page = dom(submit(alice, form, "turn", f0="one", f2="3", f5='"loud"', f6='[{"n": 1}]', world="new"))
     given = {"word": "one", "count": 3, "mood": "loud", "rows": [{"n": 1}]}
     assert json.loads(page.id("whole").text) == given
     form = form_of(page)
     assert form.id("world").one("option", selected=True)["value"] == "new"
-    form = form_of(dom(submit(alice, form, "fields", whole=json.dumps({**given, "text": "a\nb"}))))
+    form = form_of(dom(submit(alice, form, "turn", whole=json.dumps({**given, "text": "a\nb"}))))
     assert (form.id("f0")["value"], form.id("f1").text, form.id("f2")["value"]) == ("one", "a\nb", "3")
     assert form.id("f5").one("option", selected=True)["value"] == '"loud"' and form.none(id="whole")
     assert not Call.objects.exists()
@@ -149,14 +149,14 @@ def test_json_that_no_field_can_show_stays_as_it_was_typed(browser_of, publish, 
     publish(tool("every", schema=EVERY))
     alice = browser_of("alice")
     form = form_of(get(alice, path("bikes__every", "?as=whole")))
-    page = dom(submit(alice, form, "fields", whole=whole), 400)
+    page = dom(submit(alice, form, "turn", whole=whole), 400)
     assert page.id("whole").text == whole and page.id("whole")["aria-invalid"] == "true"
     assert words in page.id(page.id("whole")["aria-describedby"]).words
 
 
 def test_what_a_field_cannot_read_stays_in_its_field(browser_of):
     alice = browser_of("alice")
-    page = dom(submit(alice, form_of(get(alice, path("demo__echo"))), "whole", f0="x", f1="many"), 400)
+    page = dom(submit(alice, form_of(get(alice, path("demo__echo"))), "turn", f0="x", f1="many"), 400)
     assert page.id("f1")["value"] == "many" and page.id("f1-wrong").words == "It is no number."
 
 
@@ -164,7 +164,7 @@ def test_a_call_that_is_shown_stays_beside_the_form_that_is_turned(browser_of):
     alice = browser_of("alice")
     sent = submit(alice, form_of(get(alice, path("demo__echo"))), "call", f0="hello")
     form = form_of(get(alice, sent["Location"].partition("#")[0]))
-    page = dom(submit(alice, form, "whole"))
+    page = dom(submit(alice, form, "turn"))
     assert (
         Call.objects.get().call_id in page.id("run").words and json.loads(page.id("whole").text)["message"] == "hello"
     )
