@@ -1,8 +1,10 @@
 """The catalogue as it is looked through: servers, the tools of a page by server, hints in words (C13, C49)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
 
 from django.db.models import Count
 
@@ -17,11 +19,18 @@ MAX_NAMES = 500
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A side effect in words, with its glyph and its dye."""
+    """A side effect in words, and the dye of what asks for care."""
 
     said: str
-    icon: str
     tone: str = ""
+
+    @property
+    def icon(self) -> str:
+        """Its glyph."""
+        return _ICONS[self.tone]
+
+
+_ICONS: Final = {"": "rest", "warn": "warn", "neg": "fault"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +87,7 @@ def shelves(org_id: int, filters: Filters, *, limit: int, page_token: str | None
 
 
 def _shelved(tool: Tool, version: ToolVersion, calls: int) -> Shelved:
-    hints = tuple(hint for hint in hints_of(version) if hint.tone)
+    hints = tuple(hint for hint in _effects(version) if hint.tone)
     return Shelved(
         tool.qualified_name,
         tool.name,
@@ -113,27 +122,30 @@ def neighbours(tool: Tool) -> list[tuple[str, str, bool]]:
 
 
 def hints_of(version: ToolVersion) -> tuple[Hint, ...]:
-    """What a version says of its side effects. Null is unknown and never no (catalogue 1.1)."""
+    """What a version says of its side effects and of being repeated. What asks for care has a glyph of its own; there
+    is no tick for the rest, because no word here is a yes to be glad of by itself."""
+    # Reading twice harms nobody; and whoever says nothing of being repeated is taken to mean no (catalogue 1.1).
+    tone = "" if version.annotations.get("read_only") is True else "warn"
+    return *_effects(version), Hint("may be repeated") if version.idempotent else Hint("must not be repeated", tone)
+
+
+def unsaid_by(version: ToolVersion) -> list[str]:
+    """What a version leaves open of its side effects. Null is unknown and never no (catalogue 1.1)."""
+    return [unsaid for name, (_, _, unsaid) in _EFFECTS.items() if version.annotations.get(name) is None]
+
+
+_EFFECTS: Final = {
+    "read_only": (Hint("only reads"), Hint("changes data", "warn"), "whether it changes data"),
+    "destructive": (Hint("may destroy data", "neg"), Hint("destroys nothing"), "whether it destroys"),
+    "open_world": (Hint("reaches outside", "warn"), Hint("stays inside"), "whether it reaches outside"),
+    "cache_mutating": (Hint("changes caches"), Hint("leaves caches alone"), "what it does to caches"),
+}
+"""By hint: what is told for yes, for no, and what is left open where it is unknown."""
+
+
+def _effects(version: ToolVersion) -> list[Hint]:
     said = version.annotations
-    return (
-        _hint(said.get("read_only"), "only reads", "changes data", "not said whether it changes data", no="warn"),
-        _hint(
-            said.get("destructive"), "may destroy data", "destroys nothing", "not said whether it destroys", yes="neg"
-        ),
-        _hint(said.get("open_world"), "reaches outside", "stays inside", "not said whether it reaches outside"),
-        _hint(said.get("cache_mutating"), "changes caches", "leaves caches alone", "not said what it does to caches"),
-        _hint(version.idempotent, "may be repeated", "must not be repeated", ""),
-    )
-
-
-_ICONS = {"": "rest", "warn": "warn", "neg": "fault"}
-
-
-def _hint(value: object, yes_said: str, no_said: str, unknown: str, *, yes: str = "", no: str = "") -> Hint:
-    if value is None:
-        return Hint(unknown, "rest")
-    tone = yes if value else no
-    return Hint(yes_said if value else no_said, _ICONS[tone] if tone else "check" if value else "cross", tone)
+    return [yes if said[name] else no for name, (yes, no, _) in _EFFECTS.items() if said.get(name) is not None]
 
 
 def asks_first(version: ToolVersion) -> bool:
@@ -153,6 +165,12 @@ def filters_of(line: str) -> Filters:
             words.append(token)
     visible = _IS.get(named.get("is", ""))
     return Filters(server=named.get("server"), tag=named.get("tag"), visible=visible, words=tuple(words[:10]))
+
+
+def narrowed(line: str, server: str) -> str:
+    """The search line with this server in the place of any other; of all servers where none is named."""
+    kept = [token for token in line.split() if not re.fullmatch("server:.+", token)]
+    return " ".join([*kept, f"server:{server}"] if server else kept)
 
 
 _IS = {"hidden": False, "visible": True}

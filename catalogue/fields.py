@@ -20,6 +20,8 @@ _LONG: Final = 200
 """A text that may be longer is typed into more than one line."""
 WHOLE: Final = "whole"
 """The field that takes all arguments as JSON."""
+TURN: Final = "turn"
+"""Pressed to see the fields as JSON, or JSON as fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,23 @@ class Form:
     whole: str = ""
     error: str = ""
     """What is wrong, and is about no single field."""
+    is_whole: bool = False
+    """Whether somebody wants to see JSON where there are fields."""
+
+    @property
+    def as_whole(self) -> bool:
+        """Whether it is shown as JSON."""
+        return self.is_whole or not self.fields
 
     @property
     def wrong(self) -> int:
         """How many fields are marked."""
         return sum(bool(field.error) for field in self.fields)
+
+    @property
+    def status(self) -> int:
+        """Of the answer that shows it."""
+        return 400 if self.error or self.wrong else 200
 
     def filled(self, arguments: Any) -> "Form":
         """The same with these arguments in it."""
@@ -114,7 +128,16 @@ def arguments_of(form: Form, post: Mapping[str, str]) -> tuple[Any, list[dict[st
 def typed_again(form: Form, post: Mapping[str, str]) -> Form:
     """The form with what was typed, whatever it is."""
     fields = tuple(replace(each, typed=forms.lines(post.get(each.name, ""))) for each in form.fields)
-    return replace(form, fields=fields, whole=forms.lines(post.get(WHOLE, "")))
+    return replace(form, fields=fields, whole=forms.lines(post.get(WHOLE, "")), is_whole=post.get("as") == WHOLE)
+
+
+def turned(form: Form, post: Mapping[str, str]) -> Form:
+    """What was typed, shown the other way; as it was, with the reason, where the other way would not hold it."""
+    arguments, errors = arguments_of(form, post)
+    typed = typed_again(form, post)
+    if not errors and typed.as_whole:
+        errors = _unshown(form, arguments)
+    return typed.told(errors) if errors else replace(form.filled(arguments), is_whole=not typed.as_whole)
 
 
 def _field(name: str, called: str, schema: JsonObject, whole: JsonObject, is_required: bool) -> Field:
@@ -183,6 +206,36 @@ def _typed(field: Field, given: Mapping[str, Any]) -> str:
     if field.kind in ("text", "lines"):
         return value if isinstance(value, str) else json_text(value)
     return forms.json_typed(value) or "null"
+
+
+def _unshown(form: Form, arguments: Any) -> list[dict[str, Any]]:
+    """What of these arguments would not survive being shown in the fields and sent again, and why."""
+    if not isinstance(arguments, dict):
+        return [_error("", "must be a JSON object to be shown as fields")]
+    fields = {field.property: field for field in form.fields}
+    return [
+        _error(name, _WITHOUT_FIELD if field is None else "is nothing that its field can show, so this stays JSON")
+        for name, value in arguments.items()
+        if (field := fields.get(name)) is None or not _can_show(field, value)
+    ]
+
+
+_WITHOUT_FIELD = "has no field of its own, so this stays JSON"
+
+
+def _can_show(field: Field, value: Any) -> bool:
+    """Whether a browser keeps it: a field for numbers drops all else, one line drops what ends it, lines their first
+    empty one."""
+    match field.kind:
+        case "select":
+            return _typed(field, {field.property: value}) in [option for option, _ in field.options]
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "text":
+            return isinstance(value, str) and bool(value) and not set(value) & set("\r\n")
+        case "lines":
+            return isinstance(value, str) and bool(value) and "\r" not in value and not value.startswith("\n")
+    return True
 
 
 def _is_about(place: str, called: str) -> bool:

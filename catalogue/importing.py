@@ -170,6 +170,7 @@ def _values(dialect: Dialect, body: ImportIn) -> tuple[Batch, list[Any]]:
     return Batch(dialect, [], manifest.server, manifest.losses), manifest.tools
 
 
+NEEDED = "is needed"
 _SERVER_RULE = "must be small letters and digits, joined by single - or _, at most 64 characters"
 
 
@@ -186,7 +187,7 @@ def _item(dialect: Dialect, index: int, value: Any, named: str | None) -> Item:
 
 def _check(server: str, found: Imported) -> None:
     if not naming.is_server(server):
-        raise ToolProblem("invalid_server", "/server", _SERVER_RULE if server else "is needed")
+        raise ToolProblem("invalid_server", "/server", _SERVER_RULE if server else NEEDED)
     if found.name == naming.RESERVED:
         raise ToolProblem("reserved_name", "/name", f"{found.name} is answered by the runtime itself")
     check_tool(found)

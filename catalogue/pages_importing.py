@@ -41,9 +41,29 @@ def import_tools(request: HttpRequest) -> HttpResponse:
             done = importing.import_tools(org_id, user_id, _body(typed, partial=True))
             return _done(request, done)
         plan = planning.plan(org_id, user_id, _body(typed, partial=True, dry_run=True))
+        errors = _about_fields(plan)
     except (InvalidRequest, Conflict, Unauthorized, NoOrgProvided) as problem:
         return _page(request, typed, status=problem.status, errors=forms.reasons(problem, FIELDS, otherwise="form"))
-    return _page(request, typed, plan=plan, seen=fingerprint(typed), has_changed=bool(request.POST.get("seen")))
+    has_changed = bool(request.POST.get("seen"))
+    return _page(request, typed, plan=plan, errors=errors, seen=fingerprint(typed), has_changed=has_changed)
+
+
+def _about_fields(plan: planning.Plan) -> dict[str, str]:
+    """What of a plan is about a field of the form: source that cannot be read, a server that a tool lacks.
+
+    Raises `InvalidRequest` where that is all there is to say: a plan in which no tool was looked at further is none.
+    """
+    faults = [error for each in plan.tools for error in each.item.errors]
+    if unread := next((fault for fault in faults if fault.path == "/source"), None):
+        raise InvalidRequest(f"text: {unread.message}")
+    lacking = [fault for fault in faults if fault.reason == "invalid_server"]
+    if not lacking:
+        return {}
+    is_named = lacking[0].message != importing.NEEDED
+    reason = f"the name in the text {lacking[0].message}" if is_named else "the text names none"
+    if len(lacking) == len(plan.tools):
+        raise InvalidRequest(f"server: {reason}, so name one")
+    return {"server": forms.sentence(f"{reason} for {len(lacking)} of the {len(plan.tools)} tools, so name one")}
 
 
 def _body(typed: dict[str, str], **more: Any) -> Any:
@@ -77,5 +97,13 @@ def _done(request: HttpRequest, done: ToolImportOut) -> HttpResponse:
 
 
 def _page(request: HttpRequest, typed: dict[str, str], *, status: int = 200, **more: Any) -> HttpResponse:
-    context = {"typed": typed, "dialects": list(dialects.DIALECTS), "errors": {}, **more}
+    errors = more.get("errors") or {}
+    first_wrong = next((name for name in FIELDS if name in errors), "")
+    context = {
+        "typed": typed,
+        "dialects": list(dialects.DIALECTS),
+        **more,
+        "errors": errors,
+        "first_wrong": first_wrong,
+    }
     return render(request, "catalogue/import.html", context, status=status)

@@ -1,11 +1,14 @@
 """The pages of tools: looking through them, reading one, changing it (C13, C49 to C52, C93)."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.authentication import page_actor
@@ -19,8 +22,9 @@ from catalogue.compliance.subject import Checked
 from catalogue.fields import Form
 from catalogue.models import Tool, ToolVersion
 from catalogue.pages_compliance import grouped
-from catalogue.record import ToolProblem
+from catalogue.record import Loss, ToolProblem
 from catalogue.tabulating import table
+from catalogue.wire_calls import RecordedCallOut
 from catalogue.wire_tools import ToolPatch
 from catalogue.worlds import choosing
 from core import bodies, differences, forms, paging
@@ -42,22 +46,33 @@ def tool_list(request: HttpRequest) -> HttpResponse:
     org = current_org(request)
     line, after = (request.GET.get(name, "") for name in ("q", "after"))
     shelves: list[browsing.Shelf] = []
-    servers: list[browsing.ServerLine] = []
+    servers: list[tuple[str, str, int | None, bool]] = []
     next_token = None
     if org is not None:
         bodies.check_storable({"q": line})
         filters = browsing.filters_of(line[:500])
         shelves, next_token = browsing.shelves(org.pk, filters, limit=PAGE, page_token=after or None)
-        servers = browsing.server_lines(org.pk)
+        servers = _sieve(line[:500], filters.server, browsing.server_lines(org.pk))
     context = {
         "shelves": shelves,
         "shown": sum(len(shelf.tools) for shelf in shelves),
         "servers": servers,
-        "server": browsing.filters_of(line[:500]).server,
         "next_url": paging.next_url(request.GET, next_token),
         "q": line,
     }
     return render(request, "catalogue/tools.html", context)
+
+
+def _sieve(
+    line: str, chosen: str | None, servers: list[browsing.ServerLine]
+) -> list[tuple[str, str, int | None, bool]]:
+    """The servers to choose from, if there are two or one is chosen: each keeps whatever else is searched for."""
+    if len(servers) < 2 and not chosen:
+        return []
+    here = reverse("catalogue:tools")
+    named = [("", "All servers", None), *((each.name, each.name, each.count) for each in servers)]
+    lines = [(browsing.narrowed(line, name), word, count, name == (chosen or "")) for name, word, count in named]
+    return [(f"{here}?{urlencode({'q': q})}" if q else here, word, count, at) for q, word, count, at in lines]
 
 
 @signed_in
@@ -66,14 +81,20 @@ def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
     """One tool: the present version unless the address names another, and a call of it where it names one."""
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     version = tools.version_of(found, number_of(request.GET.get("version")))
-    form = fields.form_of(version.input_schema)
-    run = None
-    if call_id := request.GET.get("call"):
-        run = calling.recorded(actor, call_id)
-        if run.qualified_name != found.qualified_name:
-            raise NotFound.of("call", call_id[:80], f"of {found.qualified_name}")
+    form, run = fields.form_of(version.input_schema), called(actor, found, request.GET.get("call"))
+    if run:
         form = form.filled(run.arguments)
-    return show(request, found, version, form, run=run)
+    return show(request, found, version, replace(form, is_whole=request.GET.get("as") == fields.WHOLE), run=run)
+
+
+def called(actor: Actor, found: Tool, call_id: str | None) -> RecordedCallOut | None:
+    """The call of this tool that is to be shown beside it, None where none is named."""
+    if not call_id:
+        return None
+    run = calling.recorded(actor, call_id)
+    if run.qualified_name != found.qualified_name:
+        raise NotFound.of("call", call_id[:80], f"of {found.qualified_name}")
+    return run
 
 
 def show(
@@ -87,7 +108,8 @@ def show(
     context = {
         "tool": found,
         "version": version,
-        "hints": [hint for hint in browsing.hints_of(version) if hint.said],
+        "hints": browsing.hints_of(version),
+        "unsaid": browsing.unsaid_by(version),
         "title": version.annotations.get("title"),
         "input": table(version.input_schema),
         "input_json": json_html(version.input_schema),
@@ -104,7 +126,6 @@ def show(
         "may_change": found.org_id is not None,
         "may_delete": _may_delete(actor, found),
         "form": form,
-        "as_whole": not form.fields or request.GET.get("as") == fields.WHOLE or request.POST.get("as") == fields.WHOLE,
         "asks_first": found.is_dispatchable and browsing.asks_first(version),
         "where": where,
         "worlds": choosing.choices(org_id, found, chosen="" if where == NEW_WORLD else where),
@@ -125,16 +146,22 @@ def _versions(found: Tool) -> list[dict[str, Any]]:
 
 
 def _exports(found: Tool, version: ToolVersion) -> list[dict[str, Any]]:
-    """Every dialect that can be written, with how much is lost there, or why the tool cannot be said in it (C46)."""
+    """Every dialect that can be written, with what becomes of the tool there, or why it cannot be said in it (C46)."""
     stored, told = tools.stored(found, version), []
     for each in dialects.DIALECTS.values():
         if each.write is not None:
             try:
-                losses = dialects.write(each, stored).losses
-                told.append({"name": each.name, "losses": len([loss for loss in losses if not loss.preserved])})
+                told.append({"name": each.name, "toll": _toll(dialects.write(each, stored).losses)})
             except ToolProblem as problem:
                 told.append({"name": each.name, "problem": str(problem)})
     return told
+
+
+def _toll(losses: list[Loss]) -> str:
+    """How much of a tool a dialect has no place for, and how much it says in another way: `1 lost, 3 changed`."""
+    lost = sum(loss.is_gone for loss in losses)
+    counts = {"lost": lost, "changed": len(losses) - lost}
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
 
 def _may_delete(actor: Actor, found: Tool) -> bool:
@@ -184,7 +211,7 @@ def export(request: HttpRequest, qualified_name: str) -> HttpResponse:
         disposition = f'attachment; filename="{name}"'
         return HttpResponse(text, content_type="application/json", headers={"Content-Disposition": disposition})
     names = [each.name for each in dialects.DIALECTS.values() if each.write]
-    shown = {"exported": exported, "html": json_html(exported.tool), "dialects": names}
+    shown = {"exported": exported, "toll": _toll(exported.losses), "html": json_html(exported.tool), "dialects": names}
     return render(request, "catalogue/tool_export.html", {"tool": found, "version": version, **shown})
 
 

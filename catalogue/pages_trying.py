@@ -6,12 +6,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods
 
 from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
 from catalogue import browsing, calling, fields, tools
-from catalogue.pages_tools import NEW_WORLD, number_of, show
+from catalogue.pages_tools import NEW_WORLD, called, number_of, show
 from catalogue.wire_calls import CallIn, ValidateIn
 from catalogue.wire_worlds import WorldIn
 from catalogue.worlds import keeping
@@ -20,24 +20,30 @@ from core.errors import InvalidRequest
 
 
 @signed_in
-@require_POST
+@require_http_methods(["GET", "POST"])
 def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
     """Call a tool with what was typed, and show the call as it was recorded.
 
     What the schema refuses is told beside its field and nothing is called. A tool that destroys is really called only
-    where the person said so. `check` calls nothing. A new world is made for the tool where one is chosen.
+    where the person said so. `check` calls nothing. A new world is made for the tool where one is chosen. What a form
+    that was refused left in the address leads back to the tool.
     """
     actor, org_id = page_actor(request), required_org(request).pk
     found = tools.tool_for(org_id, qualified_name)
+    if request.method == "GET":
+        return redirect(f"{reverse('catalogue:tool', args=[found.qualified_name])}?{request.GET.urlencode()}#try")
     version = tools.version_of(found, number_of(request.POST.get("version")))
     form = fields.form_of(version.input_schema)
-    typed = fields.typed_again(form, request.POST)
+    typed, verb = fields.typed_again(form, request.POST), request.POST.get("verb")
+    if verb == fields.TURN:
+        turned, run = fields.turned(form, request.POST), called(actor, found, request.POST.get("call"))
+        return show(request, found, version, turned, status=turned.status, run=run)
     arguments, errors = fields.arguments_of(form, request.POST)
     if not errors:
         errors = _wrong(found, version.version, arguments)
     if errors:
         return show(request, found, version, typed.told(errors), status=400)
-    if request.POST.get("verb") == "check":
+    if verb == "check":
         return show(request, found, version, typed, said="These arguments are valid. Nothing was called.")
     world = request.POST.get("world") or None
     if world == NEW_WORLD:

@@ -1,6 +1,7 @@
 """The pages of worlds: thin doors to the same verbs as the REST routes (catalogue 3.8)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -13,9 +14,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
-from catalogue import browsing, dialects, importing, pages_fixtures, results
+from catalogue import browsing, dialects, fields, importing, pages_fixtures, results
 from catalogue.detecting import body_of
-from catalogue.models import World, WorldFixture
+from catalogue.fields import Form
+from catalogue.models import World, WorldFixture, WorldTool
 from catalogue.wire_worlds import LoggedOut, RecordedIn, WorldCallIn, WorldIn, WorldToolsIn
 from catalogue.worlds import calling, failing, keeping, opening
 from catalogue.worlds import fixtures as given
@@ -150,17 +152,24 @@ def _detail(
     typed: dict[str, str] | None = None,
     problem: DomainError | None = None,
     called: Any = None,
+    form: Form | None = None,
     rows: list[pages_fixtures.Row] | None = None,
 ) -> HttpResponse:
     state, shown, log = keeping.state(world), keeping.world_out(world), calling.latest(actor, world, LINES)
     known_by = _known_by(log)
     stored, seen = pages_fixtures.stored(world)
     rows = pages_fixtures.marked(stored if rows is None else rows, problem)
+    tools = sorted(world.tools.all(), key=lambda tool: tool.qualified_name)
+    typed, errors = typed or {"tool": request.GET.get("tool", "")}, _errors(problem, rows)
+    chosen = _named(typed["tool"], tools) or (tools[0] if tools else None)
+    form = form or fields.form_of(chosen.input_schema if chosen else {})
     context = {
         "world": shown,
         "mode": world.get_mode_display(),
         "names": names_of([shown.created_by, *(line.created_by for line in log)]),
-        "tools": sorted(world.tools.all(), key=lambda tool: tool.qualified_name),
+        "tools": tools,
+        "chosen": chosen,
+        "form": replace(form, error=errors["input"]) if "input" in errors else form,
         "fixture_count": WorldFixture.objects.filter(world=world).count(),
         "rows": [*rows, pages_fixtures.Row()],
         "error_codes": [*results.CODES],
@@ -172,12 +181,16 @@ def _detail(
         "stored": [f"{len(held)} {noun}" for noun, held in state.entities.items()],
         "history": [{**line, "id": known_by(line["id"])} for line in state.history[::-1]],
         "log": log,
-        "typed": typed or {"tool": request.GET.get("tool", ""), "input": ""},
-        "errors": _errors(problem, rows),
+        "typed": typed,
+        "errors": errors,
         "called": called,
         "answer": json_html(called.output if called.result["success"] else called.result["error"]) if called else "",
     }
-    return render(request, "catalogue/worlds_one.html", context, status=problem.status if problem else 200)
+    return render(request, "catalogue/worlds_one.html", context, status=problem.status if problem else form.status)
+
+
+def _named(name: str, tools: Iterable[WorldTool]) -> WorldTool | None:
+    return next((tool for tool in tools if tool.qualified_name == name), None)
 
 
 def _known_by(log: Sequence[LoggedOut]) -> Callable[[str | None], str | None]:
@@ -216,24 +229,34 @@ def tools(request: HttpRequest, world_id: str) -> HttpResponse:
         opening.stock(world, [bodies.parse(WorldToolsIn, {"tools": names}), *_own(pasted)])
     except (InvalidRequest, NotFound) as problem:
         shown = InvalidRequest(f"tools: {problem.message}") if isinstance(problem, NotFound) else problem
-        return _detail(request, actor, world, {"tool": "", "input": "", "tools": ", ".join(names), **pasted}, shown)
+        return _detail(request, actor, world, {"tool": "", "tools": ", ".join(names), **pasted}, shown)
     return redirect("catalogue:world", world.world_id)
 
 
 @signed_in
 @require_POST
 def call(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Call a tool by hand; the answer stands above the form."""
+    """Call a tool by hand; the answer stands above the form. What is wrong with the arguments is the answer's business,
+    unless a field cannot be read at all."""
     actor, world = _open(request, world_id)
-    typed = {"tool": request.POST.get("tool", ""), "input": forms.lines(request.POST.get("input", ""))}
+    typed = {"tool": request.POST.get("tool", "")}
+    tool = _named(typed["tool"], world.tools.all())
+    form = fields.form_of(tool.input_schema if tool else {})
+    if request.POST.get("verb") == fields.TURN:
+        return _detail(request, actor, world, typed, form=fields.turned(form, request.POST))
+    arguments, errors = fields.arguments_of(form, request.POST)
+    form = fields.typed_again(form, request.POST).told(errors)
+    if errors:
+        return _detail(request, actor, world, typed, form=form)
     try:
-        bodies.check_storable(typed)
-        said = forms.json_of("input", typed["input"])
-        body = bodies.parse(WorldCallIn, {"tool": typed["tool"], "input": {} if said is None else said})
-        called = calling.call(actor, world, body)
+        asked = {**typed, "input": arguments}
+        bodies.check_storable(asked)
+        called = calling.call(actor, world, bodies.parse(WorldCallIn, asked))
     except (InvalidRequest, Conflict) as problem:
-        return _detail(request, actor, world, typed, problem)
-    return _detail(request, actor, keeping.world_for(actor, world_id), typed, called=called)
+        return _detail(request, actor, world, typed, problem, form=form)
+    return _detail(
+        request, actor, keeping.world_for(actor, world_id), typed, called=called, form=form if tool else None
+    )
 
 
 @signed_in

@@ -55,6 +55,11 @@ class Loss(Wire):
     detail: str
     preserved: bool
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether nothing is left of it there; else it is there in another way."""
+        return self.reason in ("no_slot", "not_portable")
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:

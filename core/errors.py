@@ -90,6 +90,7 @@ class MethodNotAllowed(DomainError):
     """A known URL, the wrong method."""
 
     status = 405
+    title = "That cannot be done at this address."
 
 
 class Conflict(DomainError):

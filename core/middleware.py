@@ -11,7 +11,13 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponsePermanentRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+    HttpResponsePermanentRedirect,
+)
 from django.middleware.csrf import CsrfViewMiddleware
 from django_htmx.middleware import HtmxMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -160,10 +166,13 @@ def pages(get_response: Handler) -> Handler:
 
 
 def refusals(get_response: Handler) -> Handler:
-    """Innermost: a refusal raised by a page becomes a page."""
+    """Innermost: a refusal raised by a page becomes a page, and so does the empty one that Django gives a method."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        return get_response(request)
+        response = get_response(request)
+        if isinstance(response, HttpResponseNotAllowed) and not problems.is_api(request):
+            return problems.wrong_method(request, response)
+        return response
 
     def process_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
         return problems.answer(request, exception)

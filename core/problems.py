@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 from django.conf import settings
 from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError, InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -15,7 +15,7 @@ from django.views.decorators.csrf import requires_csrf_token
 from rest_framework.exceptions import APIException
 
 from core.db import replace_dead_connections
-from core.errors import DomainError, InvalidRequest, NotFound, Unauthorized, Unavailable
+from core.errors import DomainError, InvalidRequest, MethodNotAllowed, NotFound, Unauthorized, Unavailable
 
 logger = logging.getLogger("heddle.problems")
 
@@ -82,6 +82,15 @@ def page(request: HttpRequest, problem: DomainError) -> HttpResponse:
     parts = problem.parts if isinstance(problem, NotFound) else None
     detail = format_html("{}<code>{}</code>{}", *parts) if parts else problem.message
     return _page(request, problem.status, problem.title, detail)
+
+
+def wrong_method(request: HttpRequest, refused: HttpResponseNotAllowed) -> HttpResponse:
+    """Django's refusal of a method, which says nothing at all, as a page that says why; its headers stay."""
+    is_read = request.method in ("GET", "HEAD")
+    said = "This address takes what a form sends, and cannot be opened." if is_read else "This page can only be read."
+    told = page(request, MethodNotAllowed(f"{said} Nothing was changed."))
+    told["Allow"] = refused["Allow"]
+    return told
 
 
 def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpResponse:

@@ -112,14 +112,15 @@ def _category(sheet: Sheet) -> str:
     category = sheet.content.category
     if category in CATEGORIES:
         return category
-    sheet.lose("category", "defaulted", f"{category or 'none'} is none of CTP's; utilities is written")
+    why = f"CTP knows no category {category}" if category else "CTP asks for a category and the tool has none"
+    sheet.lose("category", "defaulted", f"{why}; utilities is written")
     return "utilities"
 
 
 def _tags(sheet: Sheet) -> list[str]:
     tags = [cut(sheet, tag, _MAX_TAG, "tags") for tag in sheet.tool.tags if tag]
     if not tags:
-        sheet.lose("tags", "defaulted", "at least one must be there; the server's name is written")
+        sheet.lose("tags", "defaulted", "CTP asks for a tag and the tool has none; the server's name is written")
     return list(dict.fromkeys(tags)) or [sheet.tool.server[:_MAX_TAG]]
 
 

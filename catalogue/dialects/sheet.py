@@ -60,7 +60,7 @@ class Sheet:
             yield "idempotent", "true"
         for name, hint in content.annotations:
             if hint is not None:
-                yield f"annotations/{name}", hint
+                yield f"annotations/{name}", str(hint).lower() if isinstance(hint, bool) else hint
         if content.param_order != param_order(content.input_schema):
             yield "param_order", ", ".join(content.param_order)
         for name, text in (("category", content.category), ("declared_version", content.declared_version)):

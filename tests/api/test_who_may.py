@@ -565,6 +565,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", f"{TOOL_PAGE}/compare/?from=1&to=1"): TOOL_OF_ORG,
     ("GET", f"{TOOL_PAGE}/export/?dialect=openai"): TOOL_OF_ORG,
     ("POST", f"{TOOL_PAGE}/change/"): acting(shared=302, stranger=404, admin=302, tags="a"),
+    ("GET", f"{TOOL_PAGE}/try/"): Page(302, 302, 404, 302),
     ("POST", f"{TOOL_PAGE}/try/"): acting(shared=302, stranger=404, admin=302, f0="x"),
     ("POST", f"{TOOL_PAGE}/delete/"): acting(shared=403, stranger=404, admin=302),
     ("GET", "agents/"): Page(stranger=200, has_object=False),

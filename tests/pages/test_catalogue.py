@@ -60,6 +60,54 @@ def cells(page: Node, caption: str) -> list[list[str]]:
     return [[child.words for child in row.children if isinstance(child, Node)] for row in rows]
 
 
+def crumbs(page: Node) -> list[tuple[str, str | None]]:
+    """The words of the way to a page with their addresses, at its end the page itself."""
+    way = page.one("nav", class_="crumbs").children
+    return [(each.words, each.get("href")) for each in way if isinstance(each, Node) and not each.has("aria-hidden")]
+
+
+PLACES = {
+    "Tools": "/catalogue/",
+    "Skills": "/skills/",
+    "Worlds": "/catalogue/worlds/",
+    "Compliance": "/catalogue/compliance/",
+}
+
+
+@pytest.mark.parametrize("here", PLACES)
+def test_the_places_of_the_catalogue_are_the_same_on_each_of_them(browser_of, here):
+    page = get(browser_of("alice"), PLACES[here])
+    tabs = page.one("nav", aria_label="Catalogue")
+    assert {tab.words: tab["href"] for tab in tabs.all("a")} == PLACES
+    assert tabs.one("a", aria_current="page").words == here
+    assert here == "Tools" or crumbs(page) == [("Catalogue", "/catalogue/"), (here, None)]
+
+
+def test_a_server_narrows_the_list_and_leaves_the_search_as_it_is(browser_of, publish):
+    publish(tool("find_ride"), tool("find_seat", "Finds a seat."))
+    publish(tool("find_ride"), server="planes")
+    alice = browser_of("alice")
+    page = get(alice, "/catalogue/?q=find+server:planes+ride")
+    servers = {link.words.split()[0]: link for link in page.one("nav", aria_label="Servers").all("a")}
+    assert {"All", "bikes", "planes", "demo"} <= set(servers)
+    assert [name for name, link in servers.items() if link.has("aria-current")] == ["planes"]
+    page = get(alice, servers["bikes"]["href"])
+    assert page.id("q")["value"] == "find ride server:bikes"
+    assert page.one("tbody").one("a", class_="cut")["href"] == path("bikes__find_ride")
+    assert get(alice, servers["All"]["href"]).id("q")["value"] == "find ride"
+
+
+def test_the_way_to_every_page_of_a_tool_is_told_alike(browser_of, publish):
+    publish(tool(schema=OLDER))
+    publish(tool())
+    way = [("Catalogue", "/catalogue/"), ("bikes", "/catalogue/?q=server%3Abikes")]
+    alice = browser_of("alice")
+    assert crumbs(get(alice, path("bikes__look_up"))) == [*way, ("look_up", None)]
+    way.append(("look_up", path("bikes__look_up")))
+    assert crumbs(get(alice, path("bikes__look_up", "compare/?from=1&to=2"))) == [*way, ("Compare", None)]
+    assert crumbs(get(alice, path("bikes__look_up", "export/?dialect=ctp"))) == [*way, ("Export", None)]
+
+
 def called(who: Any, name: str, outcome: str, ms: int, *, thread_id: str = "", code: str = "", **more: Any) -> Call:
     """A call as the verbs leave it, without waiting for it."""
     error = {"code": code, "message": "said by the tool", "details": None, "suggestion": None} if code else None
@@ -168,14 +216,36 @@ def test_c3_a_tool_is_read_as_tables_with_references_followed(browser_of, publis
         ["next", "object", "the same again inside of it"],
     ]
     assert cells(page, "Output, field by field") == [["paid", "number", ""]]
-    assert "not said whether it changes data" in page.words
+    assert "4 hints not said: whether it changes data" in page.words
     assert json.loads(page.all("pre")[0].text) == RIDE
 
 
 def test_c50_what_is_unknown_is_said_in_words_and_never_as_no(browser_of, publish):
     publish(tool(annotations={"readOnlyHint": True, "destructiveHint": False}))
-    facts = get(browser_of("alice"), path("bikes__look_up")).one("article").one("dl").words
-    assert "only reads" in facts and "destroys nothing" in facts and "not said whether it reaches outside" in facts
+    facts = get(browser_of("alice"), path("bikes__look_up")).one("article").one("dl")
+    assert "only reads" in facts.words and "destroys nothing" in facts.words
+    assert "2 hints not said: whether it reaches outside, what it does to caches" in facts.words
+
+
+def test_only_what_asks_for_care_is_marked_among_the_hints(browser_of, publish):
+    """A tick or a cross beside a word would say whether that is good, and said the opposite."""
+    hints = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True}
+    publish(tool(annotations=hints), tool("look", annotations={**hints, "readOnlyHint": True}))
+
+    def marks(name: str) -> dict[str, tuple[str | None, str]]:
+        facts = get(browser_of("alice"), path(f"bikes__{name}")).one("article").one("dl")
+        found = {mark.words: mark for mark in facts.all("span", class_="mark")}
+        return {
+            word: (mark.get("data-tone"), mark.one("use")["href"].partition("#")[2]) for word, mark in found.items()
+        }
+
+    assert marks("look_up") == {
+        "changes data": ("warn", "warn"),
+        "destroys nothing": (None, "rest"),
+        "reaches outside": ("warn", "warn"),
+        "must not be repeated": ("warn", "warn"),
+    }
+    assert marks("look")["must not be repeated"] == (None, "rest"), "reading twice harms nobody"
 
 
 def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, publish):
@@ -294,11 +364,18 @@ def test_c46_every_dialect_is_offered_with_what_is_lost_there(browser_of, publis
     assert len(links) >= 6
     for link in links:
         shown = get(alice, link["href"])
+        toll = shown.id("lost").all("span")
+        assert link.words.partition(" ")[2] == (toll[0].words if toll else "")
+        told = [row.all("td")[0].words.partition(":")[0] for row in shown.id("lost").within("section").all("tr")[1:]]
+        counts = [f"{told.count(word)} {word}" for word in ("lost", "changed") if word in told]
+        assert link.words.partition(" ")[2] == ", ".join(counts)
         assert shown.one("h1").words == f"look_up as {link.words.split()[0]}"
         downloaded = alice.get(f"{link['href']}&download=1")
         assert downloaded["Content-Disposition"].startswith('attachment; filename="bikes__look_up.')
         assert json.loads(downloaded.content) == json.loads(shown.one("pre").text)
     assert "destructive" in get(alice, path("bikes__look_up", "export/?dialect=openai")).one("table").words
+    said = get(alice, path("bikes__look_up", "export/?dialect=ctp")).one("table").words
+    assert "changed: CTP asks for a category and the tool has none; utilities is written" in said
     get(alice, path("bikes__look_up", "export/?dialect=klingon"), 400)
     get(alice, path("bikes__look_up", "export/"), 400)
 

@@ -94,6 +94,7 @@ def test_c7_to_c12_a_wrong_tool_is_named_with_its_place_and_the_good_ones_go_in(
         (json.dumps(ANTHROPIC), {"server": "Not A Name"}, "server", "small letters"),
         (json.dumps(ANTHROPIC), {"dialect": "klingon"}, "dialect", "must be one of"),
         ("a\x00b", {}, "text", "NUL"),
+        ("def look(ride: str) -> dict:", {}, "text", "It is no Python: expected an indented block"),
         ("123", {"dialect": "openai"}, "text", "object or list"),
         ("true", {"dialect": "mcp"}, "text", "object or list"),
         ('"look"', {"dialect": "roboto"}, "text", "object or list"),
@@ -101,9 +102,38 @@ def test_c7_to_c12_a_wrong_tool_is_named_with_its_place_and_the_good_ones_go_in(
 )
 def test_a_refusal_stands_beside_its_field_and_what_was_typed_stays(browser_of, text, more, field, words):
     page = dom(pasted(browser_of("alice"), text, **more), 400)
-    assert page.id(field)["aria-invalid"] == "true" and words in page.id(f"{field}-wrong").words
+    assert page.id(field).has("autofocus") and page.id(field)["aria-invalid"] == "true"
+    assert words in page.id(f"{field}-wrong").words
     if "\x00" not in text:
         assert page.id("text").text.lstrip("\n") == text
+
+
+def test_a_text_that_names_no_server_is_refused_beside_the_server(browser_of):
+    """It is no fault of the text, and no plan: nothing else was looked at."""
+    alice = browser_of("alice")
+    page = dom(pasted(alice, PYTHON, server=""), 400)
+    assert page.id("server-wrong").words == "The text names none, so name one."
+    assert page.id("server")["aria-invalid"] == "true" and page.id("server").has("autofocus")
+    assert [node.get("id") for node in page.all(autofocus=True)] == ["server"]
+    assert page.none(id="plan") and page.one("div", role="alert").one("a", href="#server")
+    form = page.id("import")
+    assert form.one("button", data_kind="primary").words.startswith("See what would happen")
+    assert outcomes(dom(submit(alice, form, "look", server="bikes"))) == ["new"]
+
+
+def test_of_several_tools_the_one_without_a_server_is_told_and_the_field_is_marked(browser_of):
+    named = {"name": "look", "description": "Looks.", "input_schema": OLDER, "server": "shop", "idempotent": True}
+    bare = {key: value for key, value in named.items() if key != "server"} | {"name": "other"}
+    page = dom(pasted(browser_of("alice"), [named, bare], server="", dialect="convilyn"))
+    assert outcomes(page) == ["new", "cannot be imported"]
+    assert page.one("p", class_="wrong").one("a")["href"] == "#server"
+    assert page.id("server-wrong").words == "The text names none for 1 of the 2 tools, so name one."
+    assert page.one("button", value="import") and page.one("button", value="look").words == "Look again"
+
+
+def test_where_nothing_can_be_imported_looking_again_is_the_first_button(browser_of):
+    page = dom(pasted(browser_of("alice"), {"name": "bad name", "description": "x", "input_schema": {}}))
+    assert page.none("button", value="import") and page.one("button", value="look")["data-kind"] == "primary"
 
 
 def test_nobody_imports_into_a_server_of_everybody(browser_of):

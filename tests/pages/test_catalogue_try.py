@@ -1,5 +1,6 @@
 """Trying a tool from its page: a form made from its schema, a real call, its record (C53 to C60, C134)."""
 
+import json
 from typing import Any
 
 import pytest
@@ -116,6 +117,63 @@ def test_all_arguments_can_be_typed_as_json(browser_of):
     page = dom(submit(alice, form, "call", whole='{"message": '), 400)
     assert "JSON" in form_of(page).one("div", role="alert").words and page.id("whole").text == '{"message": '
     assert submit(alice, form, "call", whole='{"message": "x"}').status_code == 302
+
+
+def test_what_was_typed_goes_along_between_fields_and_json(browser_of, publish):  # noqa: F811
+    publish(tool("every", schema=EVERY))
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("bikes__every")))
+    page = dom(submit(alice, form, "turn", f0="one", f2="3", f5='"loud"', f6='[{"n": 1}]', world="new"))
+    given = {"word": "one", "count": 3, "mood": "loud", "rows": [{"n": 1}]}
+    assert json.loads(page.id("whole").text) == given
+    form = form_of(page)
+    assert form.id("world").one("option", selected=True)["value"] == "new"
+    form = form_of(dom(submit(alice, form, "turn", whole=json.dumps({**given, "text": "a\nb"}))))
+    assert (form.id("f0")["value"], form.id("f1").text, form.id("f2")["value"]) == ("one", "a\nb", "3")
+    assert form.id("f5").one("option", selected=True)["value"] == '"loud"' and form.none(id="whole")
+    assert not Call.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("whole", "words"),
+    [
+        ("[1]", "It must be a JSON object to be shown as fields."),
+        ('{"word": ', "JSON"),
+        ('{"word": "one", "other": 1}', "other: has no field of its own, so this stays JSON."),
+        ('{"count": "many"}', "count: It is nothing that its field can show, so this stays JSON."),
+        ('{"word": "two\\nlines"}', "word: It is nothing that its field can show"),
+        ('{"mood": "sad"}', "mood: It is nothing that its field can show"),
+    ],
+)
+def test_json_that_no_field_can_show_stays_as_it_was_typed(browser_of, publish, whole, words):  # noqa: F811
+    publish(tool("every", schema=EVERY))
+    alice = browser_of("alice")
+    form = form_of(get(alice, path("bikes__every", "?as=whole")))
+    page = dom(submit(alice, form, "turn", whole=whole), 400)
+    assert page.id("whole").text == whole and page.id("whole")["aria-invalid"] == "true"
+    assert words in page.id(page.id("whole")["aria-describedby"]).words
+
+
+def test_what_a_field_cannot_read_stays_in_its_field(browser_of):
+    alice = browser_of("alice")
+    page = dom(submit(alice, form_of(get(alice, path("demo__echo"))), "turn", f0="x", f1="many"), 400)
+    assert page.id("f1")["value"] == "many" and page.id("f1-wrong").words == "It is no number."
+
+
+def test_a_call_that_is_shown_stays_beside_the_form_that_is_turned(browser_of):
+    alice = browser_of("alice")
+    sent = submit(alice, form_of(get(alice, path("demo__echo"))), "call", f0="hello")
+    form = form_of(get(alice, sent["Location"].partition("#")[0]))
+    page = dom(submit(alice, form, "turn"))
+    assert (
+        Call.objects.get().call_id in page.id("run").words and json.loads(page.id("whole").text)["message"] == "hello"
+    )
+
+
+def test_the_address_that_a_refused_form_left_leads_back_to_the_tool(browser_of):
+    answer = browser_of("alice").get(path("demo__echo", "try/?world=new&as=whole"))
+    assert answer.status_code == 302 and answer["Location"] == path("demo__echo", "?world=new&as=whole#try")
+    get(browser_of("alice"), path("nope__nope", "try/"), 404)
 
 
 def test_an_older_version_is_tried_as_it_was(browser_of, publish):  # noqa: F811

@@ -94,8 +94,12 @@ def test_a_strange_host_gets_a_refusal() -> None:
     ("method", "path"),
     [("POST", "/threads/"), ("DELETE", "/threads/"), ("PUT", "/settings/"), ("GET", "/signout/"), ("GET", "/org/")],
 )
-def test_a_wrong_method_changes_nothing(browser_of: Browser, method: str, path: str) -> None:
-    assert browser_of("alice").generic(method, path).status_code == 405
+def test_a_wrong_method_changes_nothing_and_says_so(browser_of: Browser, method: str, path: str) -> None:
+    answer = browser_of("alice").generic(method, path)
+    page = dom(answer, 405)
+    assert method not in answer["Allow"].split(", ") and {"GET", "POST"} & set(answer["Allow"].split(", "))
+    assert "Nothing was changed." in page.one("main").words and request_id(page) == answer["X-Request-Id"]
+    assert page.one("main").one(class_="btns").one("a")
 
 
 @pytest.mark.parametrize("path", ["/threads/", "/signin/", "/nowhere/", "/v1/docs/", "/settings/"])

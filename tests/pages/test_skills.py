@@ -88,7 +88,7 @@ def test_views_and_search_are_in_the_address(browser_of: Browser, who: People) -
     assert "No skill matches." in get(client, "/skills/?q=twenty").one("main").words
     page = get(client, "/skills/?scope=org&q=say")
     assert page.one("form", role="search").fields() == {"scope": ["org"], "q": ["say"]}
-    assert page.one("nav", class_="views").one(aria_current="true").words == "From colleagues"
+    assert page.one("nav", class_="sieve").one(aria_current="true").words == "From colleagues"
     get(client, "/skills/?scope=other", 400)
     get(client, "/skills/?q=%00", 400)
 

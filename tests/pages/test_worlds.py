@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from catalogue import pages_compliance, pages_worlds
-from catalogue.models import World
+from catalogue.models import Call, World
 from tests import make
 from tests.conftest import data_of
 from tests.pages.dom import dom, get, queries, submit
@@ -86,23 +86,40 @@ def test_codes_are_needed_where_something_fails_and_strictness_where_there_are_f
         assert dom(response, 400).all(class_="wrong")
 
 
+def test_the_tool_that_is_chosen_is_called_by_a_form_made_from_its_schema(alice, world):
+    page = get(alice, path(world, "?tool=demo__echo"))
+    form = page.id("call-form")
+    labels = {label.words.split()[0]: label["for"] for label in form.all("label", for_=True)}
+    assert list(labels)[:2] == ["message", "repeat"] and form.one("input", name="tool")["value"] == "demo__echo"
+    page = dom(submit(alice, form, **{labels["message"]: "hi", labels["repeat"]: "2"}))
+    assert page.id("answer").one("h2").words == "It answered" and page.id(labels["repeat"])["value"] == "2"
+    assert Call.objects.get(world=world).arguments == {"message": "hi", "repeat": 2}
+    turned = dom(submit(alice, page.id("call-form"), "turn"))
+    assert json.loads(turned.id("whole").text) == {"message": "hi", "repeat": 2}
+    wrong = dom(submit(alice, form, **{labels["message"]: "hi", labels["repeat"]: "many"}), 400)
+    assert wrong.id(labels["repeat"])["aria-invalid"] == "true"
+    assert Call.objects.filter(world=world).count() == 1
+
+
 def test_a_call_by_hand_shows_its_answer_and_stays_in_the_form(alice, world):
-    page = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'}))
+    page = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hi"}'}))
     assert page.one("section", id="answer").one("h2").words == "It answered"
-    assert page.id("input").text == '{"message": "hi"}'
+    assert page.id("whole").text == '{"message": "hi"}'
     assert page.one("option", selected=True).words == "demo__echo"
-    failed = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "input": "{}"}))
+    failed = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": "{}"}))
     assert failed.one("section", id="answer").one("h2").words == "It failed"
     assert "MISSING_REQUIRED" in failed.one("section", id="answer").words
-    wrong = alice.post(path(world, "call/"), {"tool": "demo__echo", "input": "{"})
-    assert dom(wrong, 400).id("input").text == "{"
+    wrong = alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": "{"})
+    assert dom(wrong, 400).id("whole").text == "{"
     assert World.objects.get().step_count == 2
 
 
 def test_what_it_remembers_and_what_was_done_is_shown(alice, world, api):
     tool = {"name": "create_note", "description": "", "parameters": {"type": "object"}, "returns": {"type": "object"}}
     data_of(api("alice").post(f"/v1{path(world)[:-1]}/tools", {"dialect": "rdk", "tool": tool}))
-    alice.post(path(world, "call/"), {"tool": "create_note", "input": json.dumps({"id": "n1", "text": HOSTILE})})
+    alice.post(
+        path(world, "call/"), {"tool": "create_note", "as": "whole", "whole": json.dumps({"id": "n1", "text": HOSTILE})}
+    )
     response = alice.get(path(world))
     page = dom(response)
     remembered = page.one("section", aria_labelledby="remembered")
@@ -115,7 +132,7 @@ def test_what_it_remembers_and_what_was_done_is_shown(alice, world, api):
 def test_what_was_asked_for_without_an_id_is_told_by_its_arguments_and_a_reset_says_what_it_forgets(alice, world, api):
     tool = {"name": "get_note", "description": "", "parameters": {"type": "object"}, "returns": {"type": "object"}}
     data_of(api("alice").post(f"/v1{path(world)[:-1]}/tools", {"dialect": "rdk", "tool": tool}))
-    alice.post(path(world, "call/"), {"tool": "get_note", "input": "{}"})
+    alice.post(path(world, "call/"), {"tool": "get_note", "as": "whole", "whole": "{}"})
     page = get(alice, path(world))
     told = "asked with {}"
     assert page.one("section", aria_labelledby="remembered").one("h3").words == told
@@ -136,7 +153,7 @@ def test_tools_are_added_fixtures_taken_and_steps_set_back(alice, world, api):
         .one("section", aria_labelledby="fixtures")
         .words
     )
-    alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hello"}'})
+    alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hello"}'})
     alice.post(path(world, "reset/"), {"hard": "true"})
     assert World.objects.get().step_count == 0
 
@@ -180,10 +197,10 @@ def test_a_fork_may_go_into_a_world(alice, who, world):
 
 
 def test_ten_more_calls_cost_the_page_no_more_queries(alice, world):
-    alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'})
+    alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hi"}'})
     before = queries(alice, path(world)), queries(alice, "/catalogue/worlds/")
     for _ in range(10):
-        alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'})
+        alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hi"}'})
         alice.post("/catalogue/worlds/new/", {"mode": "stateful"})
     assert (queries(alice, path(world)), queries(alice, "/catalogue/worlds/")) == before
 
@@ -270,7 +287,9 @@ def test_a_fixture_that_fails_is_written_and_read_again_by_the_form(alice, who, 
     assert page.id("fixture-1-code").one("option", selected=True).words == "NOT_FOUND"
     assert page.id("fixture-1-message")["value"] == failing[4] and page.id("fixture-1-output").text == ""
     assert page.id("fixture-2-code").none("option", selected=True)
-    answer = dom(alice.post(path(made, "call/"), {"tool": "find_seat", "input": '{"row": 13}'})).id("answer")
+    answer = dom(alice.post(path(made, "call/"), {"tool": "find_seat", "as": "whole", "whole": '{"row": 13}'})).id(
+        "answer"
+    )
     assert answer.one("h2").words == "It failed" and "step 1, fixture" in answer.words and HOSTILE in answer.words
     call = {"tool": "find_seat", "input": {"row": 13}}
     error = data_of(api("alice").post(f"/v1{path(made)}call", call))["result"]["error"]
@@ -375,7 +394,7 @@ def test_a_fork_leaves_its_world_where_it_is_told_to(alice, who, world):
 
 
 def test_a_world_is_reset_and_closed_on_its_page_alone_by_its_name(alice, world):
-    alice.post(path(world, "call/"), {"tool": "demo__echo", "input": '{"message": "hi"}'})
+    alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hi"}'})
     row = get(alice, "/catalogue/worlds/").one("tbody").one("tr")
     assert "seed" in get(alice, "/catalogue/worlds/").one("thead").words.lower() and "in 59 min" in row.words
     assert row.none("form") and row.none("button")
