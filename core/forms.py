@@ -56,15 +56,16 @@ def reasons(
 ) -> dict[str, str]:
     """A sentence by field, the first of each.
 
-    A place inside of a field is named before its reason. `names` gives paths the field in which they are typed; what
-    is about no field stands under `otherwise`.
+    A place inside of a field is named before its reason; inside of a row, which is a field with a dot, it is named from
+    there on. `names` gives paths the field in which they are typed; what is about no field stands under `otherwise`.
     """
     found: dict[str, str] = {}
     for detail in _details(problem):
         path, reason = detail["field"].removeprefix("request_template."), detail["reason"]
         parts = path.split(".")
         field = next((head for at in range(len(parts), 0, -1) if (head := ".".join(parts[:at])) in fields), otherwise)
-        place = "" if path in ("", "body", "request_template", field) or field == otherwise else f"{path}: "
+        within = path.removeprefix(f"{field}.") if "." in field else path
+        place = "" if path in ("", "body", "request_template", field) or field == otherwise else f"{within}: "
         named = (names or {}).get(field, field)
         found.setdefault(named, f"{place}{reason}." if place else sentence(reason))
     return found

@@ -9,7 +9,7 @@ it is a leaf like any other (`Unknown`) with its place and a reason. `read(spell
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 MAX_LENGTH, MAX_TERMS, MAX_DEPTH = 2000, 64, 8
@@ -111,6 +111,20 @@ def spelled(node: Node, *, alone: bool = True) -> str:
             # Together binds closer than OR.
             inner = " OR ".join(spelled(part, alone=isinstance(part, All)) for part in parts)
     return inner if alone else f"({inner})"
+
+
+def changed(node: Node, change: Callable[[Field], Field]) -> Node:
+    """A tree with another field in the place of each."""
+    match node:
+        case Field():
+            return change(node)
+        case Not(part=part):
+            return Not(changed(part, change))
+        case All(parts=parts):
+            return All(tuple(changed(part, change) for part in parts))
+        case Either(parts=parts):
+            return Either(tuple(changed(part, change) for part in parts))
+    return node
 
 
 def leaves(node: Node) -> Iterator[Text | Field | Unknown]:

@@ -17,6 +17,7 @@ from feedback.wire_desk import (
     ActIn,
     BulkIn,
     BulkOut,
+    ChangedLabelOut,
     ChangeOut,
     DeskRecordOut,
     LabelNameIn,
@@ -154,11 +155,13 @@ class Labels(DeskEndpoint):
 
 
 class OneLabel(DeskEndpoint):
-    @describe(takes=LabelPatch, gives=LabelOut, summary="Say what a label is for")
+    @describe(takes=LabelPatch, gives=ChangedLabelOut, summary="Rename a label, merge it into another, or describe it")
     def patch(self, request: Request, name: str) -> HttpResponse:
-        return record(
-            desk_records.label_record(labelling.describe(self.actor, name, self.parse(LabelPatch).description))
+        asked = self.parse(LabelPatch)
+        begun, renaming = bulk.change_label(
+            self.actor, name, to=asked.name, merge=asked.merge, description=asked.description
         )
+        return record(desk_records.changed_label_record(labelling.counted(self.actor, begun.into), renaming))
 
     @describe(summary="Delete a label that no report carries")
     def delete(self, request: Request, name: str) -> HttpResponse:

@@ -17,9 +17,10 @@ from accounts.rights import require_admin
 from core import ids, jobs, notices
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound
+from core.grammar import Field, spelled
 from core.wire import Patch
-from feedback import triage, undoing
-from feedback.deciding import UPDATE, Verb, verb_named
+from feedback import renaming, triage, undoing
+from feedback.deciding import RENAME, UPDATE, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
 from feedback.querying import matching, parse
 from feedback.wire_desk import MOST_TICKED
@@ -29,7 +30,6 @@ AT_ONCE = 200
 _CHUNK = 100
 _LEASE = timedelta(seconds=60)
 TASK = "feedback.bulk"
-_OPEN = (Bulk.State.QUEUED, Bulk.State.RUNNING)
 
 
 def act_on_all(
@@ -53,11 +53,28 @@ def act_on_all(
         known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
         bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
         return _begin(actor, bulk, unknown=sorted(ticked - known.keys()))
-    bulk.query = parse(query or "").canonical
-    rows = matching(actor, parse(bulk.query))
-    bulk.below = UserFeedback.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    bulk.total = rows.order_by().count()
-    return _begin(actor, bulk)
+    return _begin(actor, _of_query(actor, bulk, parse(query or "").canonical))
+
+
+def change_label(
+    actor: Actor, name: str, *, to: str | None = None, merge: bool = False, description: str | None = None
+) -> tuple[renaming.Renaming, Bulk | None]:
+    """Say what a label is for, and call it otherwise; None leaves.
+
+    All its reports follow with a line of history each, and saved views that name it. Up to 200 reports do so in one
+    transaction when this returns; more are left to a worker, and `label:` finds each of them under one of both names
+    until then. A name that another label has is refused (`renaming.IsThere`) unless a `merge` was asked for. It stands
+    in no undo: a renaming is renamed back, of a merge nobody knows what was whose. No bulk comes of it where the label
+    keeps its name.
+    """
+    require_admin(actor)
+    with triage.named_reports_stay(), transaction.atomic():
+        begun = renaming.begun(actor, name, to, merge=merge, description=description)
+        if begun.is_nothing:
+            return begun, None
+        body = begun.body.model_dump(mode="json")
+        bulk = Bulk(verb=RENAME.name, arguments=body, created_by_id=actor.user_id)
+        return begun, _begin(actor, _of_query(actor, bulk, spelled(Field("label", begun.label.name))))
 
 
 def undo(actor: Actor, action: str) -> Bulk:
@@ -90,7 +107,7 @@ def bulk_for(actor: Actor, bulk_id: str) -> Bulk:
 def shown(actor: Actor) -> list[Bulk]:
     """The actor's bulks that the desk tells of: those under way, and what ended while it can be undone. One query."""
     lately = Q(finished_at__gt=timezone.now() - undoing.WINDOW)
-    return list(Bulk.objects.filter(Q(state__in=_OPEN) | lately, created_by=actor.user_id).order_by("id"))
+    return list(Bulk.objects.filter(Q(state__in=Bulk.OPEN) | lately, created_by=actor.user_id).order_by("id"))
 
 
 def as_of() -> int:
@@ -122,6 +139,14 @@ def sweep(*, orphans: bool = False) -> None:
     )
     for pk in Bulk.objects.filter(stuck).values_list("pk", flat=True):
         jobs.enqueue(TASK, pk)
+
+
+def _of_query(actor: Actor, bulk: Bulk, query: str) -> Bulk:
+    """A bulk of all reports that match a query now."""
+    bulk.query = query
+    bulk.below = UserFeedback.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    bulk.total = matching(actor, parse(query)).order_by().count()
+    return bulk
 
 
 def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
@@ -159,7 +184,7 @@ def _author(bulk_pk: int) -> Actor:
 
 def _stop(rows: QuerySet[Bulk]) -> bool:
     """End those that are not over; whether there was one."""
-    ended = rows.filter(state__in=_OPEN).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
+    ended = rows.filter(state__in=Bulk.OPEN).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
     if ended:
         notices.publish(triage.NOTICE)
     return bool(ended)
@@ -174,6 +199,8 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
         chunk = _undone(actor, bulk, size) if bulk.undoes else _acted(actor, bulk, size)
         if chunk < size:
             bulk.state, bulk.finished_at, bulk.lease_until = Bulk.State.DONE, timezone.now(), None
+            if bulk.verb == RENAME.name:
+                renaming.ended(bulk)
         else:
             bulk.lease_until = timezone.now() + _LEASE
         bulk.save()
@@ -181,7 +208,7 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
 
 
 def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
-    verb = verb_named(bulk.verb)
+    verb = RENAME if bulk.verb == RENAME.name else verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
     found = list(
         _rest(actor, bulk)

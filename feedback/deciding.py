@@ -80,6 +80,13 @@ class LabelIn(Patch):
     remove: Annotated[list[Label], Field(max_length=1_000)] = []
 
 
+class RenameIn(Patch):
+    """A label, and what it is called from now on."""
+
+    label: Label
+    to: Label
+
+
 class NoteIn(Patch):
     """The admins' note; null or blank takes it away."""
 
@@ -145,6 +152,24 @@ def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
     text = ", ".join(kept)
     if len(text) > LABELS_LENGTH:
         raise InvalidRequest(f"add: the labels of a report hold at most {LABELS_LENGTH} characters together")
+    return {"admin_label": text or None}
+
+
+def rename(actor: Actor, subject: Subject, body: RenameIn) -> Decision:
+    """Call a label otherwise; where the report has the other one already, that one stays. All else of the text too."""
+    old, new = body.label.casefold(), body.to.casefold()
+    kept, is_there = [], False
+    for part in (subject.report.admin_label or "").split(","):
+        folded = _label_in(part).casefold()
+        if folded not in (old, new):
+            kept.append(part)
+        elif not is_there:
+            is_there = True
+            blank = part[: len(part) - len(part.lstrip())]
+            kept.append(blank + body.to if folded == old else part)
+    text = ",".join(kept)
+    if len(text) > LABELS_LENGTH:
+        raise InvalidRequest(f"The labels of a report hold at most {LABELS_LENGTH} characters together.")
     return {"admin_label": text or None}
 
 
@@ -224,6 +249,8 @@ class Verb:
 
 
 UPDATE = Verb("update", TriageIn, update)
+RENAME = Verb("rename", RenameIn, rename)
+"""No verb of the desk: what the renaming of a label does to each report."""
 VERBS: dict[str, Verb] = {
     verb.name: verb
     for verb in (
@@ -251,10 +278,13 @@ def labels_of(admin_label: str | None) -> list[str]:
     """The labels in the wire's one text: parted by commas, each once, in the order they stand."""
     found: dict[str, str] = {}
     for part in (admin_label or "").split(","):
-        name = _plain(part)[:LABEL_LENGTH].strip()
-        if name:
+        if name := _label_in(part):
             found.setdefault(name.casefold(), name)
     return list(found.values())
+
+
+def _label_in(part: str) -> str:
+    return _plain(part)[:LABEL_LENGTH].strip()
 
 
 def _plain(name: str) -> str:

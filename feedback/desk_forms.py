@@ -15,7 +15,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.wire import Patch
 from feedback import labelling, undoing
-from feedback.deciding import ResolvedAlready, Verb, verb_named
+from feedback.deciding import RENAME, ResolvedAlready, Verb, verb_named
 from feedback.models import Bulk
 
 SNOOZES = (("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again"))
@@ -104,7 +104,8 @@ def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
 
 def told_of_stop(stopped: Bulk) -> str:
     """What a bulk had done when it was stopped."""
-    return f"Stopped after {stopped.dealt_with} of {stopped.total}. What was done stays, and can be undone."
+    undo = "" if stopped.verb == RENAME.name else ", and can be undone"
+    return f"Stopped after {stopped.dealt_with} of {stopped.total}. What was done stays{undo}."
 
 
 def _pressed(form: QueryDict) -> tuple[str, str]:

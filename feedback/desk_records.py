@@ -10,7 +10,7 @@ from core import ids
 from feedback import projecting, saved_views, versions
 from feedback.deciding import labels_of
 from feedback.models import Bulk, Label, Lease, Reply, SavedView, Triage, TriageChange, UserFeedback
-from feedback.wire_desk import BulkOut, ChangeOut, DeskRecordOut, FailureOut, LabelOut, ViewOut
+from feedback.wire_desk import BulkOut, ChangedLabelOut, ChangeOut, DeskRecordOut, FailureOut, LabelOut, ViewOut
 
 _PEOPLE = ("owner_id", "resolved_by_id")
 _REPORTS = ("duplicate_of_id",)
@@ -112,6 +112,11 @@ def built_in_record(view: saved_views.BuiltIn, count: int | None) -> ViewOut:
 def label_record(label: Label) -> LabelOut:
     """A label with its count, as `labelling.listed` gives it."""
     return LabelOut(name=label.name, description=label.description, report_count=getattr(label, "report_count", 0))
+
+
+def changed_label_record(label: Label, renaming: Bulk | None) -> ChangedLabelOut:
+    """A label with its count and with what became of its reports."""
+    return ChangedLabelOut(**label_record(label).model_dump(), bulk_id=renaming.bulk_id if renaming else None)
 
 
 def _outward(side: Mapping[str, Any], people: Mapping[int, User], reports: Mapping[int, str]) -> dict[str, Any]:

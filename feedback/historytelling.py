@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.models import User
-from feedback.deciding import AGAIN, RETRACT
+from feedback.deciding import AGAIN, RENAME, RETRACT
 from feedback.models import TriageChange
 from feedback.presenting import HistoryLine
 from feedback.taxonomy import Outcome
@@ -52,6 +52,8 @@ def _line(change: TriageChange, column: str, people: Mapping[int, User], reports
             return HistoryLine(who, f"snoozed it{undo}", change.at, after=_when(after))
         case "snoozed_until" | "snoozed_until_again":
             return HistoryLine(who, f"woke it{undo}", change.at)
+    if change.verb == RENAME.name:
+        return HistoryLine(who, "renamed a label", change.at, _short(before), _short(after))
     verb = "removed" if after is None else "changed" if before else "set"
     if column == "public_status":
         before, after = (str(value or "").replace("_", " ") for value in (before, after))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, OuterRef, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from accounts.rights import require_admin
@@ -32,10 +32,19 @@ def follow(actor: Actor, report: UserFeedback) -> None:
 def listed(actor: Actor) -> list[Label]:
     """All labels with how many reports carry each (`report_count`), by name. One query."""
     require_admin(actor)
+    return list(_counted().order_by("folded")[:MOST])
+
+
+def counted(actor: Actor, label: Label) -> Label:
+    """A label as it is now, with its `report_count`."""
+    require_admin(actor)
+    return _counted().get(pk=label.pk)
+
+
+def _counted() -> QuerySet[Label]:
     # One by one along their index, which is three times quicker than a join of all reports that carry any.
-    carried = Labelled.objects.filter(label=OuterRef("pk")).order_by().values("label").annotate(count=Count("*"))
-    counted = Label.objects.annotate(report_count=Coalesce(Subquery(carried.values("count")), 0))
-    return list(counted.order_by("folded")[:MOST])
+    of_one = Labelled.objects.filter(label=OuterRef("pk")).order_by().values("label").annotate(count=Count("*"))
+    return Label.objects.annotate(report_count=Coalesce(Subquery(of_one.values("count")), 0))
 
 
 def names(actor: Actor) -> list[str]:
@@ -68,45 +77,57 @@ def made_since(names: Iterable[str], since: datetime) -> set[str]:
     return set(Label.objects.filter(folded__in=folded, created__gte=since).values_list("folded", flat=True))
 
 
-def describe(actor: Actor, name: str, description: str) -> Label:
-    """Say what a label is for, for those who choose one."""
-    require_admin(actor)
-    found = _named(name)
-    found.description = _description(description)
-    found.save(update_fields=["description"])
-    return found
-
-
 def make(actor: Actor, name: str, description: str = "") -> Label:
     """A new label; one that is there is a conflict."""
     require_admin(actor)
+    wanted = new_name(name)
+    try:
+        return made(actor, wanted, clean_description(description))
+    except IntegrityError:
+        raise Conflict(f"There is a label {wanted} already.") from None
+
+
+def new_name(name: str) -> str:
+    """A name that a label may have, its blanks single; raises `InvalidRequest` for any other."""
     wanted = labels_of(name)
     if len(wanted) != 1 or wanted[0] != " ".join(name.split()):
         raise InvalidRequest("name: must be 1 to 60 characters without a comma")
-    try:
-        return _made(actor, wanted[0], _description(description))
-    except IntegrityError:
-        raise Conflict(f"There is a label {wanted[0]} already.") from None
+    return wanted[0]
 
 
 def drop(actor: Actor, name: str) -> None:
     """Take a label out of the choice. Only one that no report carries: the wire's text would still name it."""
     require_admin(actor)
-    found = _named(name)
-    if carried := Labelled.objects.filter(label=found).count():
-        raise Conflict(f"{carried} reports carry the label {found.name}: take it off first.")
+    found = named(name)
+    if count := carried(found):
+        raise Conflict(f"{count} reports carry the label {found.name}: take it off first.")
     found.delete()
 
 
-def _description(text: str) -> str:
+def forget_unused(name: str) -> bool:
+    """Drop a label that no report carries any more; whether it is gone."""
+    rows = Label.objects.filter(folded=name.casefold())
+    rows.filter(~Exists(Labelled.objects.filter(label=OuterRef("pk")))).delete()
+    return not rows.exists()
+
+
+def carried(label: Label) -> int:
+    """How many reports carry a label."""
+    return Labelled.objects.filter(label=label).count()
+
+
+def clean_description(text: str) -> str:
+    """What a label is for, without the blanks around it; raises `InvalidRequest` where it is too long."""
     clean = text.strip()
     if len(clean) > 200:
         raise InvalidRequest("description: must have at most 200 characters")
     return clean
 
 
-def _named(name: str) -> Label:
-    found = Label.objects.filter(folded=name.strip().casefold()).first()
+def named(name: str, *, lock: bool = False) -> Label:
+    """The label with that name, capitals aside; raises `NotFound`. `lock` holds it until the commit."""
+    rows = Label.objects.select_for_update() if lock else Label.objects.all()
+    found = rows.filter(folded=name.strip().casefold()).first()
     if found is None:
         raise NotFound.of("label", name[:60])
     return found
@@ -115,12 +136,13 @@ def _named(name: str) -> Label:
 def _label(actor: Actor, name: str) -> Label:
     """A new label with that name; of two admins who make it at once, the second takes the first's."""
     try:
-        return _made(actor, name)
+        return made(actor, name)
     except IntegrityError:
         return Label.objects.get(folded=name.casefold())
 
 
-def _made(actor: Actor, name: str, description: str = "") -> Label:
+def made(actor: Actor, name: str, description: str = "") -> Label:
+    """A label row; raises `IntegrityError` where there is one, and leaves the caller's transaction whole."""
     with transaction.atomic():
         return Label.objects.create(
             name=name, folded=name.casefold(), description=description, created_by_id=actor.user_id

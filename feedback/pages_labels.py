@@ -14,8 +14,11 @@ from core import bodies, forms
 from core.actor import Actor
 from core.errors import DomainError
 from core.grammar import Field, spelled
-from feedback import labelling
+from core.templatetags.ui import thousands
+from feedback import bulk, labelling
+from feedback.models import Bulk
 from feedback.presenting import href
+from feedback.renaming import IsThere, Renaming
 
 FIELDS = ("name", "description")
 
@@ -33,9 +36,9 @@ def labels(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 @require_POST
-def describe(request: HttpRequest) -> HttpResponse:
-    """Say what a label is for."""
-    return _changed(request, _describe)
+def change(request: HttpRequest) -> HttpResponse:
+    """Rename a label, or say what it is for; a name that another one has asks first whether both are to be one."""
+    return _changed(request, _change)
 
 
 @signed_in
@@ -50,9 +53,25 @@ def _make(actor: Actor, form: Mapping[str, str]) -> str:
     return f"{made.name} can be chosen at the desk."
 
 
-def _describe(actor: Actor, form: Mapping[str, str]) -> str:
-    labelling.describe(actor, form.get("label", ""), form.get("description", ""))
-    return "Saved."
+def _change(actor: Actor, form: Mapping[str, str]) -> str:
+    name, description = form.get("label", ""), form.get("description")
+    # Of a label that goes into another one, only what was typed just now says more than what that one is for already.
+    said = None if description == form.get("described") else description
+    # The button says of which name it asked: one that was typed since is asked about anew.
+    merge = "merge" in form and form["merge"] == form.get("name")
+    begun, renaming = bulk.change_label(actor, name, to=form.get("name"), merge=merge, description=said)
+    return "Saved." if renaming is None else _told(name, begun, renaming)
+
+
+def _told(name: str, begun: Renaming, renaming: Bulk) -> str:
+    """What became of a label's reports."""
+    deed = f"{name} {{}} {'merged into' if begun.is_merge else 'renamed to'} {begun.into.name}"
+    if not renaming.is_over:
+        return f"{deed.format('is being')}: {_many(renaming.total)} follow, and the desk shows how far it is."
+    told = f"{deed.format('is')}, on {_many(renaming.done_count)}."
+    if renaming.failed_count:
+        told += f" {_many(renaming.failed_count)} kept {name}: with the longer name their labels have no room."
+    return told
 
 
 def _drop(actor: Actor, form: Mapping[str, str]) -> str:
@@ -76,9 +95,20 @@ def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], 
 
 def _list(request: HttpRequest, actor: Actor, problem: DomainError | None = None) -> HttpResponse:
     """The page; what was refused stays in its field, in the row that it was typed in."""
+    asked = problem if isinstance(problem, IsThere) else None
+    listed = labelling.listed(actor)
+    at = request.POST.get("label", "") if request.method == "POST" else ""
+    # What is about a row that is not drawn stands above all of them.
+    fields = FIELDS if not at or at in {label.name for label in listed} else ()
     context = {
-        "labels": [(label, href({"q": spelled(Field("label", label.name))})) for label in labelling.listed(actor)],
+        "labels": [(label, href({"q": spelled(Field("label", label.name))})) for label in listed],
         "typed": request.POST,
-        "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},
+        "at": at,
+        "merging": asked and {"into": asked.into.name, "moved": _many(asked.counts[0]), "held": _many(asked.counts[1])},
+        "errors": forms.reasons(problem, fields, otherwise="form") if problem and not asked else {},
     }
     return render(request, "feedback/labels.html", context, status=problem.status if problem else 200)
+
+
+def _many(count: int) -> str:
+    return f"{thousands(count)} report{'' if count == 1 else 's'}"

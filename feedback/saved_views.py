@@ -1,5 +1,6 @@
 """Saved views: queries with a name, one's own or shared with all who work at the desk, and those that are built in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
@@ -9,6 +10,7 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
+from core.grammar import MAX_LENGTH, Field, changed, spelled
 from feedback.models import SavedView, UserFeedback
 from feedback.querying import matching, parse
 
@@ -78,6 +80,15 @@ def change(
 def drop(actor: Actor, view_id: str) -> None:
     """Delete one's own view."""
     _own(actor, view_id).delete()
+
+
+def rewrite(change: Callable[[Field], Field]) -> None:
+    """Let every view say what a renamed thing is called now, whosever it is. One that would become too long stays."""
+    for view in SavedView.objects.select_for_update().filter(query__contains=":").order_by("pk"):
+        query = spelled(changed(parse(view.query).root, change))
+        if query != view.query and len(query) <= MAX_LENGTH:
+            view.query = query
+            view.save(update_fields=["query"])
 
 
 def count(actor: Actor, query: str) -> int | None:

@@ -13,7 +13,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from feedback import labelling, projecting, triage
-from feedback.deciding import AGAIN, REPLY_COLUMNS, RETRACT, Decision, Subject, labels_of, read_back, spelled
+from feedback.deciding import AGAIN, RENAME, REPLY_COLUMNS, RETRACT, Decision, Subject, labels_of, read_back, spelled
 from feedback.models import TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
@@ -91,7 +91,7 @@ def last_action(actor: Actor) -> LastAction | None:
     found = (
         TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
         .exclude(Exists(undone))
-        .exclude(verb__in=(AGAIN, RETRACT))
+        .exclude(verb__in=(AGAIN, RETRACT, RENAME.name))
         .select_related("feedback")
         .order_by("-id")
         .first()
@@ -158,6 +158,8 @@ def require_undoable(actor: Actor, action: str) -> None:
         raise Conflict("That is more than 30 minutes ago and can no longer be taken back.")
     if last.verb in (AGAIN, RETRACT):
         raise Conflict("What a submitter took back stays taken back.")
+    if last.verb == RENAME.name:
+        raise Conflict("A label is renamed back by its name; a merge of two cannot be taken back.")
     if last.undoes is not None:
         raise Conflict("That took something back itself. Do it again instead.")
     if TriageChange.objects.filter(undoes=action).exists():

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from core.wire import Patch, Wire
 from feedback.wire import FullFeedbackOut
@@ -136,9 +136,20 @@ class LabelNameIn(Patch):
 
 
 class LabelPatch(Patch):
-    """What a label is for."""
+    """What a label is for, and what it is called from now on: every report that carries it follows.
 
-    description: Annotated[str, StringConstraints(max_length=200), Field()]
+    A name that another label has is a conflict, unless `merge` says that both become one, which cannot be taken back.
+    """
+
+    name: str | None = None
+    description: Annotated[str, StringConstraints(max_length=200)] | None = None
+    merge: bool = False
+
+    @model_validator(mode="after")
+    def _something(self) -> "LabelPatch":
+        if self.name is None and self.description is None:
+            raise ValueError("name: give a name, a description, or both")
+        return self
 
 
 class LabelOut(Wire):
@@ -147,3 +158,9 @@ class LabelOut(Wire):
     name: str
     description: str
     report_count: int
+
+
+class ChangedLabelOut(LabelOut):
+    """A label as it is now. `bulk_id` is the renaming of its reports, maybe still under way; null without one."""
+
+    bulk_id: str | None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import Any
 
 from django.utils.safestring import SafeString
@@ -9,9 +10,9 @@ from django.utils.safestring import SafeString
 from catalogue import skills
 from core.actor import Actor
 from core.rendering import json_html, markdown_html
-from threads import instants
+from threads import goals, instants
 from threads.models import Agent
-from threads.presenting import GOAL_TITLES
+from threads.presenting import goal_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,31 @@ class SkillLink:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A goal or a client tool: its title, its words, its JSON."""
+    """A client tool: its name, its words, its schema."""
 
     title: str
     words: str
     html: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class GoalPiece:
+    """A goal as a thread shows it that nobody has worked on; `html` is what its points leave out, None for nothing."""
+
+    title: str
+    target: str
+    words: str
+    points: tuple[goals.Point, ...]
+    html: SafeString | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An end of a scope: in words where the reader is, and exactly; `told` is the exact one for a machine."""
+
+    words: str
+    exact: str
+    told: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +69,16 @@ class Described:
     system_prompt: SafeString | None
     model_profile: str
     visibility: str
-    scope: str
+    scope: tuple[Bound | None, Bound | None] | None
     invoked: tuple[SkillLink, ...]
     available: tuple[SkillLink, ...] | None
-    goals: tuple[Piece, ...]
+    goals: tuple[GoalPiece, ...]
     client_tools: tuple[Piece, ...]
     client_context: SafeString | None
 
 
-def described(actor: Actor, agent: Agent) -> Described:
-    """The template of an agent, for a reader."""
+def described(actor: Actor, agent: Agent, *, tz: tzinfo = UTC) -> Described:
+    """The template of an agent, for a reader whose days begin at midnight of `tz`."""
     template = agent.request_template
     invoked, available = template.get("invoke_skills") or [], template.get("available_skills")
     names = {
@@ -70,7 +91,7 @@ def described(actor: Actor, agent: Agent) -> Described:
         system_prompt=markdown_html(prompt) if prompt else None,
         model_profile=template.get("model_profile") or "",
         visibility=template.get("visibility") or "",
-        scope=_scope(template.get("analysis_scope") or {}),
+        scope=_scope(template.get("analysis_scope") or {}, tz),
         invoked=_links(invoked, names),
         available=None if available is None else _links(available, names),
         goals=tuple(_goal(goal) for goal in template.get("goals") or []),
@@ -93,14 +114,33 @@ def _links(wanted: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> tup
     return tuple(SkillLink(each["skill_id"], names.get(each["skill_id"], ""), each.get("version")) for each in wanted)
 
 
-def _goal(goal: Mapping[str, Any]) -> Piece:
+_WORDS = ("instruction", "summary_format_spec_prompt", "event_focus_prompt")
+
+
+def _goal(goal: Mapping[str, Any]) -> GoalPiece:
     kind = goal["goal_type"]
-    title = GOAL_TITLES.get(kind, kind.replace("_", " ").capitalize())
-    return Piece(
-        title, "", json_html({name: value for name, value in goal.items() if name != "goal_type" and value is not None})
+    said = next((name for name in _WORDS if goal.get(name)), "")
+    # A point cuts what is long, and of a schema it has the names alone.
+    shown = {"goal_type", "dataset_id", said}
+    if kind == goals.checklist.GOAL.name and all(len(words) <= 300 for words in goal["items"].values()):
+        shown.add("items")
+    rest = {name: value for name, value in goal.items() if name not in shown and value not in (None, {})}
+    return GoalPiece(
+        title=goal_title(kind),
+        target=str(goal.get("dataset_id") or ""),
+        words=goal.get(said, ""),
+        points=goals.points(goal, None, achieved=False),
+        html=json_html(rest) if rest else None,
     )
 
 
-def _scope(scope: Mapping[str, int | None]) -> str:
-    start, end = (instants.instant(scope.get(bound)) for bound in ("start_time", "end_time"))
-    return f"{start or 'the beginning'} to {end or 'the end'}" if start or end else ""
+def _scope(scope: Mapping[str, int | None], tz: tzinfo) -> tuple[Bound | None, Bound | None] | None:
+    start, end = (_bound(scope.get(bound), tz) for bound in ("start_time", "end_time"))
+    return (start, end) if start or end else None
+
+
+def _bound(number: int | None, tz: tzinfo) -> Bound | None:
+    if number is None:
+        return None
+    exact = instants.instant(number)
+    return Bound(instants.words(number, tz) or exact, exact, exact if number % 1_000_000 == 0 else "")

@@ -11,7 +11,8 @@ from catalogue import skills
 from core import bodies, forms
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from threads import instants
+from threads import draft_rows, instants
+from threads.draft_rows import Rows
 from threads.models import Agent
 
 SKILLS = ("invoke_skills", "available_skills")
@@ -30,6 +31,7 @@ FIELDS = (
     "goals",
     "client_tools",
     "variables",
+    "variables_json",
     "client_context",
     "visibility",
     *SCOPE,
@@ -41,18 +43,13 @@ TYPED_AS = {
     "analysis_scope": "start_time",
 }
 """Where the field that shows it has another name than the path."""
-_JSON = ("messages", "goals", "client_tools", "client_context")
+_JSON = ("messages", "client_tools", "client_context")
+_IN_ROWS = ("goals", "variables", "variables_json")
 SAMPLES: Mapping[str, Any] = {
-    "goals": [
-        {
-            "goal_type": "checklist",
-            "items": {"power": "Every dock of {{station}} has power", "sign": "The sign is right"},
-        },
-        {
-            "goal_type": "structured_output",
-            "output_schema": {"type": "object", "required": ["docks"], "properties": {"docks": {"type": "integer"}}},
-        },
-    ],
+    "goals": {
+        "output_schema": {"type": "object", "required": ["docks"], "properties": {"docks": {"type": "integer"}}},
+        "instruction": "The figures for {{station}}.",
+    },
     "client_tools": [
         {
             "name": "show_on_map",
@@ -64,10 +61,7 @@ SAMPLES: Mapping[str, Any] = {
             },
         }
     ],
-    "variables": [
-        {"name": "station", "description": "Number or name of the station"},
-        {"name": "tone", "description": "How it is said", "required": False, "default": "friendly"},
-    ],
+    "variables_json": [{"name": "flights", "type": "collection_id", "collection_content_type": "dataset"}],
     "client_context": {"view_ids": ["stations-near-stadium"], "misc_context": {"floor": 2}},
     "messages": [
         {"role": "user", "content": [{"text": "What is wrong at {{station}}?"}]},
@@ -81,13 +75,22 @@ _VALUE = "value."
 Typed = dict[str, str]
 
 
-def typed(data: QueryDict) -> Typed:
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An agent's form: what stands in its fields, and in its rows."""
+
+    fields: Typed
+    rows: Rows
+
+
+def typed(data: QueryDict) -> Draft:
     """What a form sent, with nothing in it that cannot be stored. Ticked skills stand before those that were typed."""
-    names = (*(field for field in FIELDS if "." not in field), "start_time", "end_time", "available")
+    single = (field for field in FIELDS if "." not in field and field not in _IN_ROWS)
+    names = (*single, "start_time", "end_time", "available")
     found = {name: forms.lines(data.get(name, "")) for name in names}
     for name in SKILLS:
         found[name] = "\n".join([*data.getlist(f"{name}_ticked"), *([found[name]] if found[name] else [])])
-    return found
+    return Draft(found, draft_rows.typed(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +110,19 @@ def picks(lines: str, names: Sequence[str]) -> Picks:
     return Picks([*ticked, *(name for name in names if name not in ticked)], ticked, others)
 
 
-def blank() -> Typed:
+def blank() -> Draft:
     """A form in which nothing stands yet."""
-    return typed(QueryDict()) | {"available": "subscribed"}
+    draft = typed(QueryDict())
+    return Draft(draft.fields | {"available": "subscribed"}, draft.rows)
 
 
-def typed_of(actor: Actor, agent: Agent) -> Typed:
+def typed_of(actor: Actor, agent: Agent) -> Draft:
     """A template as it would be typed."""
     template, scope = agent.request_template, agent.request_template.get("analysis_scope") or {}
     text = _single_text(template.get("messages") or [])
     available = template.get("available_skills")
     names = _names(actor, agent)
-    return blank() | {
+    fields = {
         "name": agent.name,
         "description": agent.description or "",
         "text": text or "",
@@ -128,21 +132,24 @@ def typed_of(actor: Actor, agent: Agent) -> Typed:
         "invoke_skills": _skill_lines(template.get("invoke_skills") or [], names),
         "available": "subscribed" if available is None else "listed",
         "available_skills": _skill_lines(available or [], names),
-        "goals": forms.json_typed(_terse(template.get("goals"))),
         "client_tools": forms.json_typed(template.get("client_tools") or None),
-        "variables": forms.json_typed(_terse(agent.variables)),
         "start_time": instants.instant(scope.get("start_time")),
         "end_time": instants.instant(scope.get("end_time")),
         "client_context": forms.json_typed(template.get("client_context")),
         "visibility": template.get("visibility") or "",
     }
+    return Draft(fields, draft_rows.typed_of(agent.variables, template.get("goals") or []))
 
 
-def body_of(actor: Actor, org_id: int, form: Typed) -> dict[str, Any]:
+def body_of(actor: Actor, org_id: int, draft: Draft) -> dict[str, Any]:
     """The body that a form means; raises `InvalidRequest` with everything that cannot be read in it."""
-    reading = _Reading()
-    read = {name: reading.of(forms.json_of, name, form[name]) for name in (*_JSON, "variables")}
+    reading, form = _Reading(), draft.fields
+    read = {name: reading.of(forms.json_of, name, form[name]) for name in _JSON}
     template: dict[str, Any] = {name: read[name] for name in _JSON if read[name] is not None}
+    filled = [row for row in draft.rows.goals if not row.is_blank]
+    if filled:
+        template["goals"] = [reading.of(draft_rows.goal_value, f"goals.{at}", row) for at, row in enumerate(filled)]
+    variables = reading.of(lambda _, rows: draft_rows.variable_values(rows), "", draft.rows)
     if form["text"].strip():
         if "messages" in template:
             reading.refuse("messages: there is a request above already; write it there, or all messages here")
@@ -160,9 +167,9 @@ def body_of(actor: Actor, org_id: int, form: Typed) -> dict[str, Any]:
     if scope := _scope(reading, form):
         template["analysis_scope"] = scope
     plain = {"name": form["name"].strip(), "description": form["description"] or None}
-    reading.of(lambda _, value: bodies.check_storable(value), "", {**plain, **template})
+    reading.of(lambda _, value: bodies.check_storable(value), "", {**plain, **template, "variables": variables})
     reading.end()
-    return {**plain, "request_template": template, "variables": [] if read["variables"] is None else read["variables"]}
+    return {**plain, "request_template": template, "variables": variables}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,6 @@ class Blank:
     """A variable of a template as a field of the launch form."""
 
     name: str
-    label: str
     type: str
     description: str
     value: str
@@ -188,7 +194,6 @@ def blanks(agent: Agent, data: Mapping[str, str] | None = None, errors: Mapping[
     return [
         Blank(
             name=variable["name"],
-            label=variable["name"].replace("_", " ").replace(".", " "),
             type=variable["type"],
             description=variable.get("description") or "",
             value=(data or {}).get(_VALUE + variable["name"], variable.get("default") or ""),
@@ -264,11 +269,6 @@ def _single_text(messages: list[Any]) -> str | None:
     text: str = block["text"] if is_plain else ""
     # What a browser sends back is without the carriage returns, and without a newline at the very beginning.
     return text if is_plain and "\r" not in text and not text.startswith("\n") else None
-
-
-def _terse(rows: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
-    """Rows without what they leave open: null means the same there as nothing."""
-    return [{name: value for name, value in row.items() if value is not None} for row in rows or []] or None
 
 
 def _skills_typed(field: str, text: str, actor: Actor, org_id: int) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Nanoseconds since the epoch as people write instants. Lossless both ways."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = 1_000_000_000
@@ -30,6 +30,17 @@ def local(text: str) -> str | None:
     except ValueError:
         return None
     return found[1] + (found[2] or ":00")
+
+
+def words(number: int, tz: tzinfo) -> str:
+    """An instant for people, where they are: `1 Jan 2026, 14:05 CET`; nothing where only the number is exact."""
+    seconds, fraction = divmod(number, _SECOND)
+    try:
+        there = (_EPOCH + timedelta(seconds=seconds)).astimezone(tz)
+    except OverflowError:
+        return ""
+    clock = f"{there:%H:%M:%S}" if there.second else f"{there:%H:%M}"
+    return "" if fraction else f"{there.day} {there:%b} {there.year}, {clock} {there:%Z}"
 
 
 def instant(number: int | None) -> str:

@@ -12,9 +12,9 @@ from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from catalogue import skills
-from core import bodies, forms, paging
+from core import bodies, forms, paging, zones
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
-from threads import agents, describing, drafting, instants, profiles
+from threads import agents, describing, draft_rows, drafting, instants, profiles
 from threads.models import Agent
 from threads.wire import AgentIn, AgentPatch, LaunchIn
 
@@ -51,6 +51,8 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, drafting.blank())
     actor, typed = page_actor(request), drafting.typed(request.POST)
+    if "add" in request.POST:
+        return _form(request, typed)
     try:
         org = required_org(request)
         agent = agents.create(actor, org.pk, bodies.parse(AgentIn, drafting.body_of(actor, org.pk, typed)))
@@ -70,7 +72,7 @@ def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
         "agent": agents.agent_out(agent),
         "author": agent.created_by.display_name,
         "editor": agent.modified_by.display_name if agent.modified_by_id != agent.created_by_id else "",
-        "template": describing.described(actor, agent),
+        "template": describing.described(actor, agent, tz=zones.of(request)),
     }
     return render(request, "threads/agent.html", context)
 
@@ -84,6 +86,8 @@ def edit(request: HttpRequest, agent_id: str) -> HttpResponse:
     if request.method == "GET":
         return _form(request, drafting.typed_of(actor, agent), agent=agent)
     typed = drafting.typed(request.POST)
+    if "add" in request.POST:
+        return _form(request, typed, agent=agent)
     try:
         body = bodies.parse(AgentPatch, drafting.body_of(actor, agent.org_id, typed))
         agents.update(actor, agent, body, seen=request.POST.get("seen") or None)
@@ -120,16 +124,24 @@ def launch(request: HttpRequest, agent_id: str) -> HttpResponse:
 
 
 def _form(
-    request: HttpRequest, typed: drafting.Typed, problem: DomainError | None = None, *, agent: Agent | None = None
+    request: HttpRequest, draft: drafting.Draft, problem: DomainError | None = None, *, agent: Agent | None = None
 ) -> HttpResponse:
-    """The form with what was typed, and each refusal beside the field that it is about."""
-    names = drafting.TYPED_AS | ({} if typed["messages"].strip() else {"messages": "text"})
-    errors = forms.reasons(problem, drafting.FIELDS, otherwise="form", names=names) if problem else {}
+    """The form with what was typed, one row more where that was asked for, each refusal beside what it is about."""
+    typed, added = draft.fields, request.POST.get("add", "")
+    rows = draft.rows.with_blanks(added)
+    places = rows.places()
+    names = drafting.TYPED_AS | places | ({} if typed["messages"].strip() else {"messages": "text"})
+    errors = forms.reasons(problem, (*drafting.FIELDS, *places), otherwise="form", names=names) if problem else {}
     known = {profile.id for profile in profiles.all_profiles()}
     org = agent.org if agent else current_org(request)
     offered = skills.names(page_actor(request), org.pk, OFFERED) if org else []
     context: dict[str, Any] = {
         "typed": typed,
+        "rows": rows.shown(errors),
+        "variables_json": rows.variables_json,
+        "added": added,
+        "kinds": draft_rows.kinds_of(rows),
+        "seen": _seen(request, agent, problem) if agent else "",
         "errors": errors,
         "picks": {name: drafting.picks(typed[name], offered) for name in drafting.SKILLS},
         "local": _local(typed),
@@ -141,6 +153,12 @@ def _form(
         "profiles": profiles.all_profiles(),
     }
     return render(request, "threads/agent_form.html", context, status=problem.status if problem else 200)
+
+
+def _seen(request: HttpRequest, agent: Agent, problem: DomainError | None) -> str:
+    """The change that the editor knows of; who was told of a later one may write over it."""
+    known = "" if isinstance(problem, Conflict) else request.POST.get("seen", "")
+    return known or agent.modified.isoformat()
 
 
 def _local(typed: Mapping[str, str]) -> dict[str, str | None]:

@@ -64,6 +64,11 @@ GOAL_TITLES = {
 }
 
 
+def goal_title(goal_type: str) -> str:
+    """A type of goal, for people."""
+    return GOAL_TITLES.get(goal_type, goal_type.replace("_", " ").capitalize())
+
+
 def thread_word(status: str, last_assistant: str | None = None) -> Word:
     """The word for a thread; an idle thread whose last answer went wrong says that instead."""
     if status == "user_turn" and last_assistant in ("failed", "cancelled"):
@@ -308,7 +313,7 @@ class GoalNote:
     @property
     def title(self) -> str:
         """What is to be achieved."""
-        return GOAL_TITLES.get(self.goal_type, self.goal_type.replace("_", " ").capitalize())
+        return goal_title(self.goal_type)
 
     @property
     def word(self) -> Word:

@@ -148,6 +148,9 @@ class Bulk(models.Model):
         DONE = "done"
         CANCELLED = "cancelled"
 
+    OPEN = (State.QUEUED, State.RUNNING)
+    """Somebody works on it, or will."""
+
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     verb = models.CharField(max_length=12)
     arguments = JsonText(default=dict)

@@ -101,14 +101,98 @@ def test_a_label_is_made_described_and_dropped_when_nobody_carries_it(admin, act
     assert refusal_of(admin.request("DELETE", "admin/feedback/labels/bags"))[0] == 404
 
 
+def rename(admin, label, /, **body):
+    return data_of(admin.request("PATCH", f"admin/feedback/labels/{label}", body))
+
+
+def test_a_label_is_renamed_with_all_that_names_it(admin, api, act, reports, who):
+    """Reports, open and resolved, history, saved views whosever they are; the wire's text keeps all else as it was."""
+    act(reports[0], "label", add=["money", "bags"])
+    data_of(admin.put(f"admin/feedback/{reports[1]}", {"admin_label": "x,  MONEY ,y"}))
+    act(reports[1], "resolve")
+    view = data_of(admin.post("admin/feedback/views", {"name": "Mine", "query": "-(is:open OR label:Money) money"}))
+    told = rename(admin, "money", name="what it costs", description="All of it.")
+    assert told.pop("bulk_id").startswith("blk_")
+    assert told == {"name": "what it costs", "description": "All of it.", "report_count": 2}
+    texts = [data_of(admin.get(f"admin/feedback/{each}/triage"))["admin_label"] for each in reports]
+    assert texts == ["what it costs, bags", "x,  what it costs,y", None]
+    last = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))[-1]
+    assert (last["verb"], last["actor"]) == ("rename", who.admin.user.email)
+    assert (last["before"], last["after"]) == ({"admin_label": "money, bags"}, {"admin_label": texts[0]})
+    views = {each["view_id"]: each["query"] for each in data_of(admin.get("admin/feedback/views"))}
+    assert views[view["view_id"]] == '-(is:open OR label:"what it costs") money'
+    assert not Label.objects.filter(folded="money").exists()
+
+
+def test_a_label_is_merged_only_where_a_merge_was_asked_for(admin, act, reports):
+    act(reports[0], "label", add=["cash"])
+    act(reports[1], "label", add=["money", "bags", "cash"])
+    answer = admin.request("PATCH", "admin/feedback/labels/cash", {"name": "Money"})
+    status, _, said = refusal_of(answer)
+    assert status == 409 and "money already, on 1 report" in said and "cash, on 2 reports" in said
+    assert rename(admin, "cash", name="Money", merge=True)["report_count"] == 2
+    texts = [data_of(admin.get(f"admin/feedback/{each}/triage"))["admin_label"] for each in reports[:2]]
+    assert texts == ["money", "money, bags"]
+
+
+def test_a_renaming_is_not_taken_back_but_what_was_done_before_it_can_be(admin, act, reports):
+    noted = act(reports[1], "note", admin_note="Kept.")["action_id"]
+    act(reports[0], "label", add=["money"])
+    rename(admin, "money", name="bags")
+    renaming = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))[-1]["action_id"]
+    status, _, said = refusal_of(admin.post("admin/feedback/undo", {"action_id": renaming}))
+    assert status == 409 and "renamed back" in said
+    assert undone(admin, noted)["done_count"] == 1
+    rename(admin, "bags", name="money")
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["admin_label"] == "money"
+
+
+def test_a_report_that_has_no_room_for_the_longer_name_keeps_the_label_and_is_named(admin, act, reports):
+    act(reports[0], "label", add=["b" * 60, "c" * 60, "d" * 60, "money"])
+    act(reports[1], "label", add=["money"])
+    view = data_of(admin.post("admin/feedback/views", {"name": "Mine", "query": "label:money"}))
+    told = rename(admin, "money", name="m" * 60)
+    done = data_of(admin.get(f"admin/feedback/bulk/{told['bulk_id']}"))
+    assert (done["done_count"], [each["feedback_id"] for each in done["failures"]]) == (1, [reports[0]])
+    assert "at most 200 characters" in done["failures"][0]["reason"]
+    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))}
+    assert (listed["money"], listed["m" * 60]) == (1, 1)
+    assert {"label:money"} == {
+        each["query"] for each in data_of(admin.get("admin/feedback/views")) if each["view_id"] == view["view_id"]
+    }
+
+
+def test_a_renaming_that_is_stopped_leaves_each_report_under_one_name(admin, act, reports, monkeypatch):
+    for each in reports:
+        act(each, "label", add=["money"])
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    told = rename(admin, "money", name="cash")
+    for clash in ({"name": "bags"}, {"name": "cash", "merge": True}):
+        assert refusal_of(admin.request("PATCH", "admin/feedback/labels/money", clash))[0] == 409
+    row = Bulk.objects.get()
+    bulk._claim(row.pk)
+    bulk._advance_once(actor_of_user(row.created_by), row.pk, 2)
+    data_of(admin.post(f"admin/feedback/bulk/{told['bulk_id']}/cancel"))
+    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))}
+    assert listed == {"money": 1, "cash": 2}
+    assert rename(admin, "money", name="cash", merge=True)["report_count"] == 3
+
+
+@pytest.mark.parametrize("body", [{}, {"merge": True}, {"name": "a,b"}, {"name": ""}, {"description": "x" * 201}])
+def test_a_label_stays_as_it_is_where_a_change_is_refused(admin, act, reports, body):
+    act(reports[0], "label", add=["money"])
+    assert refusal_of(admin.request("PATCH", "admin/feedback/labels/money", body))[0] == 400
+    assert list(Label.objects.values_list("name", "description")) == [("money", "")]
+
+
 def test_of_two_who_make_a_label_at_once_the_second_is_told(admin, who, monkeypatch):
-    described = labelling._description
+    described = labelling.clean_description
 
     def meanwhile(text):
         Label.objects.create(name="Money", folded="money", created_by=who.admin.user)
         return described(text)
 
-    monkeypatch.setattr(labelling, "_description", meanwhile)
+    monkeypatch.setattr(labelling, "clean_description", meanwhile)
     assert refusal_of(admin.post("admin/feedback/labels", {"name": "money"}))[0] == 409
 
 

@@ -590,7 +590,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
     ("GET", "settings/labels/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "settings/labels/"): Page(403, 403, 403, 302, {"name": "x"}, has_object=False),
-    ("POST", "settings/labels/describe/"): Page(403, 403, 403, 404, {"label": "x"}, has_object=False),
+    ("POST", "settings/labels/change/"): Page(403, 403, 403, 404, {"label": "x"}, has_object=False),
     ("POST", "settings/labels/drop/"): Page(403, 403, 403, 404, {"label": "x"}, has_object=False),
 }
 PUBLIC_PAGES = {"signin/", "signout/", "welcome/<str:uidb64>/<str:token>/", "livez", "readyz", "metrics", *OPEN_TO_ALL}

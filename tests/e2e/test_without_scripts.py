@@ -90,3 +90,44 @@ def test_an_admin_triages(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     page.click(".rep a")
     page.click("#desk-report [value=wake]")
     expect(page.locator("#desk-status")).to_contain_text("Woke")
+
+
+def test_an_agent_is_written_row_by_row(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    page = visit("alice", java_script_enabled=False).page
+    page.goto("/agents/new/")
+    page.fill("#text", "Open {{station}} on {{day}}.")
+    page.fill("#goal-1", "power: It has power\nThe lamp is on")
+    page.fill("#variable-1", "station")
+    page.click("text=Add a variable")
+    expect(page.locator("#variable-2")).to_be_focused()
+    page.fill("#variable-2", "day")
+    page.get_by_label("Default of variable 2").fill("Monday")
+    page.fill("#name", "Row by row")
+    page.press("#name", "Enter")
+    expect(page.locator("h1")).to_have_text("Row by row")
+    expect(page.locator(".points li")).to_have_text(["power It has power", "The lamp is on"])
+    expect(page.locator(".blanks dt")).to_have_text(["station needed", "day needed"])
+
+
+def test_a_label_is_merged_into_another(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("bob", "Merge me.", visibility="org")
+    heddle.rate("bob", thread_id, 1, notes="Two words for one thing")
+    visitor = visit("admin", java_script_enabled=False)
+    visitor.forgive("status of 409")
+    page = visitor.page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    page.click(".rep a")
+    page.fill("#admin-label", "from here")
+    page.press("#admin-label", "Enter")
+    page.goto("/settings/labels/")
+    page.fill("#label-name", "into this")
+    page.click("text=Make a label")
+    row = page.locator("tr", has=page.locator("th", has_text="from here"))
+    row.locator("summary").click()
+    row.get_by_label("Name", exact=True).fill("Into this")
+    row.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("That cannot be taken back.")
+    page.get_by_role("button", name="Merge into into this").click()
+    expect(page.locator("#notes")).to_contain_text("from here is merged into into this, on 1 report.")
+    page.click("tr:has-text('into this') .num a")
+    expect(page.locator(".rep")).to_contain_text("into this")

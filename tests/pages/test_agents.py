@@ -63,7 +63,15 @@ def names(page: Node) -> list[str]:
     return [cell.one("a").words for cell in page.all("td", class_="title")]
 
 
-def written(client: Client, status: int = 302, **typed: str) -> Any:
+def rows(goals: Any = (), variables: Any = ()) -> dict[str, list[str]]:
+    """Goals and variables as the form's rows send them: pairs of type and text, and dicts."""
+    columns = {name: [each.get(name, "") for each in variables] for name in ("name", "description", "default")}
+    needed = ["needed" if each.get("required", True) else "optional" for each in variables]
+    typed = {f"variable_{name}": column for name, column in columns.items()} | {"variable_needed": needed}
+    return typed | {"goal_type": [kind for kind, _ in goals], "goal_text": [text for _, text in goals]}
+
+
+def written(client: Client, status: int = 302, **typed: Any) -> Any:
     answer = submit(client, form(get(client, "/agents/new/"), "/agents/new/"), **{"name": "One", **typed})
     assert answer.status_code == status, answer.content.decode()[-2000:]
     return answer
@@ -128,9 +136,8 @@ def test_everything_a_start_request_can_say_can_be_written(browser_of: Browser, 
         invoke_skills="refunds 1\r\n\r\nsk_elsewhere",
         available="listed",
         available_skills="refunds",
-        goals=json.dumps([GOAL]),
+        **rows([("checklist", "power: {{station}} has power")], VARIABLES),
         client_tools=json.dumps([TOOL]),
-        variables=json.dumps(VARIABLES),
         start_time="2026-05-12T08:00Z",
         end_time="1778659200000000001",
         client_context='{"view_ids": ["v1"]}',
@@ -153,7 +160,13 @@ def test_everything_a_start_request_can_say_can_be_written(browser_of: Browser, 
     assert (stored.name, stored.description, len(stored.variables)) == ("One", "What for.", 2)
     page = get(browser_of("bob"), path(stored))
     words = page.one("main").words
-    assert "2026-05-12T08:00:00Z to 2026-05-13T08:00:00.000000001Z" in words
+    assert "12 May 2026, 08:00 UTC to 2026-05-13T08:00:00.000000001Z" in words
+    assert [item.words for item in page.all("li") if "power" in item.words] == ["power {{station}} has power"]
+    assert len(page.all("a", href=path(stored, "edit/"))) == 1
+    away = browser_of("bob")
+    away.cookies["tz"] = "Europe/Berlin"
+    end = get(away, path(stored)).one("time", datetime="2026-05-12T08:00:00Z")
+    assert (end.words, end["title"]) == ("12 May 2026, 10:00 CEST", "2026-05-12T08:00:00Z")
     assert "show_on_map" in words and "Checklist" in words and "Unless said otherwise: plain" in words
     assert page.one("a", href=f"/skills/{held.skill_id}/?version=1").words == "refunds"
 
@@ -191,6 +204,13 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
     mine, theirs = skill(who.alice), skill(who.bob, "secret", "private")
     invoked = [{"skill_id": mine.skill_id, "version": 1}, {"skill_id": theirs.skill_id}, {"skill_id": "{{skill}}"}]
     chosen = {"name": "skill", "description": None, "default": ""}
+    items = [
+        {"a": "a"},
+        {"a": ""},
+        {"at 10:30 it is": "at 10:30 it is"},
+        {"a: b": "c", "d": "e\nf"},
+        {"{": "x", " y": ""},
+    ]
     templates: list[dict[str, Any]] = [
         {},
         {"messages": [make.say(" Two\n\nlines {{skill}} ")], "variables": [chosen]},
@@ -202,6 +222,16 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
         {"available_skills": [{"skill_id": mine.skill_id}]},
         {"analysis_scope": {"end_time": -1}, "client_context": {"misc_context": {"a": [1, None]}}},
         {"client_tools": [{**TOOL, "description": "x"}], "model_profile": "gone"},
+        {
+            "messages": [make.say("{{a}} {{b}} {{c}}")],
+            "variables": [
+                {"name": "a", "default": "two\nlines"},
+                {"name": "b", "type": "dataset_id"},
+                {"name": "c", "required": False, "default": ""},
+            ],
+        },
+        {"goals": [{"goal_type": "checklist", "items": each} for each in items]},
+        {"goals": [{"goal_type": "structured_output", "output_schema": {}}, GOAL], "variables": VARIABLES[:1]},
     ]
     client = browser_of("alice")
     for number, template in enumerate(templates):
@@ -220,17 +250,23 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
     [
         ({"name": ""}, "name", "pattern"),
         ({"name": "taken"}, "name", "is taken"),
-        ({"goals": "[{]"}, "goals", "line 1, column 3"),
-        ({"goals": '[{"goal_type": "wish"}]'}, "goals", "goals.0.goal_type: must be one of checklist"),
-        ({"goals": json.dumps([{**GOAL, "items": {}}])}, "goals", "goals.0.items"),
-        ({"goals": "{}"}, "goals", "list"),
-        ({"goals": '["\\u0000"]'}, "goals", "NUL"),
+        (rows([("structured_output", "{]")]), "goal-1", "line 1, column 2"),
+        (rows([("wish", "{}")]), "goal-1", "must be one of checklist"),
+        (rows([("structured_output", "")]), "goal-1", "output_schema: Field required"),
+        (rows([("checklist", "a: b"), ("checklist", "a: b\na: c")]), "goal-2", "The item a stands there twice"),
+        (rows([("checklist", "a: " + "b" * 501)]), "goal-1", "items.a: "),
+        (rows([("structured_output", "[]")]), "goal-1", "JSON object"),
+        (rows([("structured_output", '{"instruction": "\\u0000"}')]), "goal-1", "NUL"),
+        (rows([("checklist", f"a: {at}") for at in range(6)]), "goal-7", "at most 5"),
         ({"client_tools": '[\n  {"name": "x y"}\n]'}, "client_tools", "client_tools.0.name"),
         ({"client_tools": json.dumps([{**TOOL, "input_schema": {"type": 7}}])}, "client_tools", "input_schema"),
         ({"client_tools": json.dumps([{**TOOL, "name": "calculate"}])}, "client_tools", "tool of the server"),
-        ({"variables": json.dumps(VARIABLES[:1])}, "variables", "station does not stand in the template"),
-        ({"text": "{{it}}"}, "variables", "The name it stands in the template"),
-        ({"variables": '[{"name": "a", "required": false}]'}, "variables", "variables.0.default"),
+        (rows(variables=VARIABLES[:1]), "variable-2", "station does not stand in the template"),
+        ({"text": "{{it}}"}, "variable-1", "The name it stands in the template"),
+        (rows(variables=[{}, {"name": "a b"}]), "variable-2", "name: "),
+        (rows(variables=[{"default": "x"}]), "variable-1", "name: "),
+        ({"variables_json": '[{"name": "a", "required": false}]'}, "variables_json", "default: is needed"),
+        ({"variables_json": "{}"}, "variables_json", "list"),
         ({"text": "x" * 1_000_001}, "text", "1000000"),
         ({"text": ""}, "", "At least one of"),
         ({"messages": json.dumps([make.say("Hi")])}, "messages", "There is a request above already"),
@@ -244,7 +280,7 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
     ],
 )
 def test_what_cannot_be_saved_is_kept_whole_and_named_beside_its_field(
-    browser_of: Browser, who: People, typed: dict[str, str], field: str, reason: str
+    browser_of: Browser, who: People, typed: dict[str, Any], field: str, reason: str
 ) -> None:
     agent(who.alice, "taken")
     client = browser_of("alice")
@@ -255,13 +291,56 @@ def test_what_cannot_be_saved_is_kept_whole_and_named_beside_its_field(
     said = page.id(f"{field}-wrong") if field else page.one(role="alert")
     assert reason in said.words, said.words
     kept = form(page, "/agents/new/").fields()
-    assert {name: kept[name] for name in given} == {name: [value] for name, value in given.items()}
+    for name, value in given.items():
+        # A blank row is added where none was left.
+        assert kept[name][: len(value)] == value if isinstance(value, list) else kept[name] == [value]
     assert Agent.objects.count() == 1
 
 
+def test_a_row_is_added_without_a_script_and_keeps_all_that_was_typed(browser_of: Browser, who: People) -> None:
+    held = opening(who.alice, goals=[GOAL])
+    client, edit = browser_of("alice"), path(held, "edit/")
+    page = get(client, edit)
+    typed = {"text": "Kept {{x}}", "variable_name": ["station", "", "x"], **{"goal_text": ["a: b", ""]}}
+    page = dom(submit(client, form(page, edit), "variables", **typed))
+    kept = form(page, edit).fields()
+    assert (kept["text"], kept["variable_name"]) == (["Kept {{x}}"], ["station", "", "x", ""])
+    assert page.id("variable-4").has("autofocus") and page.none(role="alert")
+    page = dom(submit(client, form(page, edit), "goals", **typed))
+    assert form(page, edit).fields()["goal_text"] == ["a: b", "", ""]
+    assert [each["name"] for each in Agent.objects.get().variables] == ["station", "tone"], "and nothing is saved"
+    assert form(page, edit).all("button")[0].get("name") is None, "Enter in a field saves and adds no row"
+    started = get(client, "/agents/new/")
+    page = dom(submit(client, form(started, "/agents/new/"), "variables", name=""))
+    assert page.none(role="alert") and len(page.all("input", name="variable_name")) == 2
+
+
+def test_a_goal_and_a_variable_are_taken_away(browser_of: Browser, who: People) -> None:
+    schema = {"goal_type": "structured_output", "output_schema": {}}
+    held = opening(who.alice, goals=[GOAL, schema])
+    client, edit = browser_of("alice"), path(held, "edit/")
+    page = form(get(client, edit), edit)
+    assert page.fields()["goal_type"] == ["checklist", "structured_output", "checklist"]
+    typed = {"goal_type": ["checklist", "none", "checklist"], "variable_name": ["station", "", ""]}
+    blank = {"variable_description": ["Its name", "", ""], "variable_default": ["", "", ""]}
+    submit(client, page, text="Open {{station}}.", **typed, **blank)
+    held.refresh_from_db()
+    assert held.request_template["goals"] == [GOAL] and [each["name"] for each in held.variables] == ["station"]
+
+
+def test_a_row_that_was_asked_for_hides_no_change_of_somebody_else(browser_of: Browser, who: People) -> None:
+    held = agent(who.alice)
+    alice, bob, edit = browser_of("alice"), browser_of("bob"), path(held, "edit/")
+    page = get(bob, edit)
+    submit(alice, form(get(alice, edit), edit), description="By Alice.")
+    page = dom(submit(bob, form(page, edit), "goals"))
+    assert "since you opened it" in dom(submit(bob, form(page, edit)), 409).one(role="alert").words
+
+
 def test_everything_that_cannot_be_read_is_named_at_once(browser_of: Browser, who: People) -> None:
-    page = dom(written(browser_of("alice"), 400, text="Go.", goals="[", client_tools="{", end_time="x"), 400)
-    assert {node["id"] for node in page.all(class_="wrong")} == {"goals-wrong", "client_tools-wrong", "end-wrong"}
+    typed = rows([("structured_output", "{")])
+    page = dom(written(browser_of("alice"), 400, text="Go.", **typed, client_tools="{", end_time="x"), 400)
+    assert {node["id"] for node in page.all(class_="wrong")} == {"goal-1-wrong", "client_tools-wrong", "end-wrong"}
     links = [link["href"] for link in page.one(role="alert").all("a")]
     assert links and all(page.id(link[1:]).get("aria-invalid") == "true" for link in links), "each leads to its field"
 
@@ -269,12 +348,13 @@ def test_everything_that_cannot_be_read_is_named_at_once(browser_of: Browser, wh
 def test_the_examples_beside_the_fields_can_be_saved_as_they_stand(browser_of: Browser, who: People) -> None:
     client = browser_of("alice")
     page = get(client, "/agents/new/")
-    samples = {
-        name: page.id(f"{name}-sample").one("pre").text for name in ("goals", "client_tools", "variables", "messages")
-    }
-    samples["client_context"] = page.id("client_context-sample").one("pre").text
-    written(client, **samples, system_prompt="Be {{tone}}.")
-    assert Agent.objects.get().request_template["goals"][0]["goal_type"] == "checklist"
+    fields = ("client_tools", "variables_json", "messages", "client_context", "goals")
+    samples = {name: page.id(f"{name}-sample").one("pre").text for name in fields}
+    given = rows([("structured_output", samples.pop("goals"))], [{"name": "station"}])
+    written(client, **samples, **given, system_prompt="Look at {{flights}}.")
+    stored = Agent.objects.get()
+    assert stored.request_template["goals"][0]["goal_type"] == "structured_output"
+    assert [each["type"] for each in stored.variables] == ["string", "collection_id"]
 
 
 def test_two_people_editing_one_agent(browser_of: Browser, who: People) -> None:
@@ -313,6 +393,10 @@ def test_launching_fills_the_variables_and_lands_on_the_thread(browser_of: Brows
     assert start.fields()["visibility"] == ["private"], "as the template says"
     assert [node["name"] for node in start.all("textarea")] == ["value.station", "value.tone"]
     assert start.one("textarea", name="value.tone").text == "plain"
+    assert [label.words for label in start.all("label")][:2] == ["station", "tone optional"], "named as in the template"
+    assert "nanoseconds" not in start.words, "a calendar takes none"
+    odd = dom(submit(client, start, start_time="12", **{"value.station": ""}), 400)
+    assert "nanoseconds since 1970" in odd.id("scope-hint").words and odd.id("start_time").get("type") is None
     assert start.one("textarea", name="value.station").has("required")
     assert "Its name" in start.words
     sent = {"value.station": "Rope\r\nWalk", "visibility": "org", "start_time": "2026-05-11"}

@@ -1,9 +1,12 @@
 """The labels page of the settings: for platform admins; counted, described, made, and deleted while unused."""
 
 import pytest
+from django.http import HttpResponse
+from django.test import Client
 
-from feedback.models import Label
-from tests.pages.desk import Browser, do, reports, words
+from feedback import bulk
+from feedback.models import Bulk, Label
+from tests.pages.desk import Browser, do, opened, reports, stored, then, words
 from tests.pages.dom import Node, dom, get, queries, submit
 from tests.people import People
 
@@ -14,11 +17,16 @@ def rows(page: Node) -> dict[str, Node]:
     return {row.one("th").words: row for row in page.all("tr") if row.all("form")}
 
 
+def changed(client: Client, label: str, button: str = "", page: Node | None = None, **typed: str) -> HttpResponse:
+    """What comes of a label's form."""
+    return submit(client, rows(page or get(client, LABELS))[label].one("form"), button, **typed)
+
+
 @pytest.mark.parametrize("name", ["alice", "eve"])
 def test_labels_are_for_platform_admins(browser_of: Browser, who: People, name: str) -> None:
     client = browser_of(name)
     get(client, LABELS, 403)
-    for path in ("", "describe/", "drop/"):
+    for path in ("", "change/", "drop/"):
         dom(client.post(LABELS + path, {"name": "x", "label": "x"}), 403)
     assert not Label.objects.exists()
     assert get(client, "/settings/").none("a", href=LABELS) and get(browser_of("admin"), "/settings/").one(href=LABELS)
@@ -36,7 +44,7 @@ def test_labels_are_listed_with_their_counts_which_lead_to_the_reports(browser_o
     assert [(name, row.one(class_="num").words) for name, row in found.items()] == [("Late", "3"), ('say "no"', "2")]
     link = found['say "no"'].one("a")["href"]
     assert words(get(client, link)) == ["report 1", "report 0"]
-    assert found["Late"].none("button", class_="danger") and len(found["Late"].all("form")) == 1
+    assert [button.words for button in found["Late"].all("button")] == ["Save Late"], "and no Delete"
 
 
 def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People) -> None:
@@ -44,10 +52,13 @@ def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People)
     answer = submit(client, get(client, LABELS).all("form", action=LABELS)[0], name="late", description="Too late.")
     page = get(client, answer["Location"])
     assert "late can be chosen at the desk." in page.words
-    describe, drop = rows(page)["late"].all("form")
-    submit(client, describe, description=" An answer that came too late. ")
+    assert rows(page)["late"].one("p").words == "Too late." and not rows(page)["late"].one("details").has("open")
+    answer = changed(client, "late", description=" An answer that came too late. ")
     assert Label.objects.get().description == "An answer that came too late."
-    answer = submit(client, drop)
+    page = get(client, answer["Location"])
+    assert "Saved." in page.words
+    drop = rows(page)["late"].one("button", formaction=f"{LABELS}drop/")
+    answer = client.post(drop["formaction"], rows(page)["late"].one("form").fields())
     assert "The label late is gone." in get(client, answer["Location"]).words and not Label.objects.exists()
 
 
@@ -59,8 +70,10 @@ def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People)
         ("", {"name": "LATE"}, 409, "There is a label LATE already."),
         ("", {"name": "x", "description": "x" * 201}, 400, "at most 200"),
         ("", {"name": "a\x00"}, 400, "NUL"),
-        ("describe/", {"label": "late", "description": "x" * 201}, 400, "at most 200"),
-        ("describe/", {"label": "gone", "description": "x"}, 404, "There is no label gone."),
+        ("change/", {"label": "late", "name": "late", "description": "x" * 201}, 400, "at most 200"),
+        ("change/", {"label": "late", "name": "a,b", "description": ""}, 400, "without a comma"),
+        ("change/", {"label": "late", "name": "soon", "description": "x" * 201}, 400, "at most 200"),
+        ("change/", {"label": "gone", "name": "x", "description": "x"}, 404, "There is no label gone."),
         ("drop/", {"label": "late"}, 409, "1 reports carry the label late"),
         ("drop/", {"label": "gone"}, 404, "There is no label gone."),
     ],
@@ -72,8 +85,58 @@ def test_what_is_refused_says_why_and_stays_typed(
     page = dom(browser_of("admin").post(LABELS + path, typed), status)
     assert reason in page.one("main").words
     held = [each.get("value") for each in page.all("input")]
-    assert typed.get("description", typed.get("name", "late")) in held or (path, status) == ("describe/", 404)
+    assert typed.get("description", typed.get("name", "late")) in held or (path, status) == ("change/", 404)
     assert list(Label.objects.values_list("name", "description")) == [("late", "")]
+
+
+def test_a_label_is_renamed_and_its_reports_follow(browser_of: Browser, who: People) -> None:
+    client, made = browser_of("admin"), reports(who.alice, 2)
+    do(who.admin, made[0], "label", add=["late", "mail"])
+    page = then(client, changed(client, "late", name=" too  late ", description="After the bus."))
+    assert "late is renamed to too late, on 1 report." in page.words
+    assert {name: row.one(class_="num").words for name, row in rows(page).items()} == {"mail": "1", "too late": "1"}
+    assert rows(page)["too late"].one("p").words == "After the bus."
+    assert stored(made[0]).admin_label == "too late, mail"
+    assert "renamed a label" in opened(client, made[0]).words
+    page = then(client, changed(client, "too late", name="Too Late"))
+    assert stored(made[0]).admin_label == "Too Late, mail" and Label.objects.count() == 2
+
+
+def test_a_name_that_another_label_has_asks_whether_to_merge(browser_of: Browser, who: People) -> None:
+    client, made = browser_of("admin"), reports(who.alice, 3)
+    do(who.admin, made[0], "label", add=["cash"])
+    do(who.admin, made[1], "label", add=["money", "cash"])
+    do(who.admin, made[2], "label", add=["bags"])
+    page = dom(changed(client, "cash", name="MONEY", description="What was paid."), 409)
+    asked = rows(page)["cash"]
+    assert (
+        asked.one("details").has("open") and asked.id(f"name-{Label.objects.get(name='cash').pk}")["value"] == "MONEY"
+    )
+    said = asked.one(role="alert").words
+    assert "a label “money” already, on 1 report." in said and "2 reports of “cash”" in said
+    assert stored(made[0]).admin_label == "cash", "nothing is done before it is asked for"
+    other = dom(changed(client, "cash", "MONEY", page, name="bags"), 409)
+    assert "a label “bags” already" in rows(other)["cash"].one(role="alert").words, "another one is asked anew"
+    page = then(client, changed(client, "cash", "MONEY", page))
+    assert "cash is merged into money, on 2 reports." in page.words
+    assert [stored(each).admin_label for each in made] == ["money", "money", "bags"]
+    assert rows(page)["money"].one("p").words == "What was paid."
+
+
+def test_many_reports_follow_in_the_background(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, made = browser_of("admin"), reports(who.alice, 2)
+    for each in made:
+        do(who.admin, each, "label", add=["late"])
+    monkeypatch.setattr(bulk, "AT_ONCE", 1)
+    page = then(client, changed(client, "late", name="soon"))
+    assert "late is being renamed to soon: 2 reports follow, and the desk shows how far it is." in page.words
+    again = dom(changed(client, "late", name="never"), 409)
+    assert "late is being renamed already" in again.words
+    bulk.advance(Bulk.objects.get().pk)
+    assert [stored(each).admin_label for each in made] == ["soon", "soon"]
+    assert list(rows(get(client, LABELS))) == ["soon"]
 
 
 def test_ten_more_labels_are_no_more_queries(browser_of: Browser, who: People) -> None:
