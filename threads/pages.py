@@ -172,7 +172,12 @@ def detail(request: HttpRequest, thread_id: str) -> HttpResponse:
 def _detail(
     request: HttpRequest, actor: Actor, thread: Thread, form: dict[str, str] | None = None, status: int = 200
 ) -> HttpResponse:
-    return render(request, "threads/detail.html", screens.context(actor, thread) | {"form": form}, status=status)
+    return render(
+        request,
+        "threads/detail.html",
+        screens.context(actor, thread, tz=zones.of(request)) | {"form": form},
+        status=status,
+    )
 
 
 @signed_in
@@ -215,7 +220,7 @@ def answer(request: HttpRequest, thread_id: str) -> HttpResponse:
     try:
         turns.submit_tool_results(actor, thread, answering.submission(thread, typed))
     except InvalidRequest as problem:
-        shown = screens.context(actor, thread)  # reads the thread anew
+        shown = screens.context(actor, thread, tz=zones.of(request))  # reads the thread anew
         shown["asking"] = answering.asking(thread, typed, _reason(problem))
         return render(request, "threads/detail.html", shown, status=400)
     return _back(thread)
@@ -303,7 +308,7 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
 def compare(request: HttpRequest, thread_id: str) -> HttpResponse:
     """A fork beside its source, from the first message that differs."""
     actor = page_actor(request)
-    found = comparing.with_source(actor, thread_for(actor, thread_id))
+    found = comparing.with_source(actor, thread_for(actor, thread_id), tz=zones.of(request))
     return render(request, "threads/compare.html", {"comparison": found})
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from itertools import pairwise, takewhile
 from typing import Literal
 from urllib.parse import urlencode
@@ -518,6 +518,13 @@ class Turn:
     anchors: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
     """What the turn that ended here used, in words, for those who may know."""
+    clock: str = ""
+    """When it was said, by the clock of its reader: `14:02`."""
+    day: str = ""
+    """The day of that: `Sat 21 Nov`."""
+    is_today: bool = False
+    opens_day: bool = False
+    """Whether it stands first under that day: then the day is a rule above it."""
 
     @property
     def last(self) -> int:
@@ -554,16 +561,33 @@ def present(
     thread_status: str = "user_turn",
     goals: Sequence[GoalNote] = (),
     figures: Mapping[int, tuple[str, ...]] | None = None,
+    tz: tzinfo = UTC,
+    before: datetime | None = None,
 ) -> list[Turn]:
     """The transcript as articles, in order. `marks` are by message index, `goals` stand at the turn that declared them.
 
     `thread_status` decides what an unanswered call waits for; messages after `now` count as now. `figures` are by the
-    message that ended a turn.
+    message that ended a turn. Clock and days are those of `tz`; `before` is when the article in front of a stretch was
+    said, None at the beginning of a thread.
     """
     answers = _answers(messages)
     desk = _Desk(author_names, marks, now, thread_status, answers, figures or {})
     turns = [desk.turn(run) for run in _runs(messages)]
-    return _with_goals(turns, goals)
+    return _with_goals(_on_days(turns, now.astimezone(tz), before), goals)
+
+
+def _on_days(turns: Iterable[Turn], now: datetime, before: datetime | None) -> list[Turn]:
+    """The clock beside each article, and the day where it changes; today is said only behind another day."""
+    day = (before or now).astimezone(now.tzinfo).date()
+    placed = []
+    for turn in turns:
+        said = turn.created.astimezone(now.tzinfo)
+        words = f"{said:%a} {said.day} {said:%b}" + (f" {said.year}" if said.year != now.year else "")
+        is_today = said.date() == now.date()
+        opens_day = said.date() != day
+        placed.append(replace(turn, clock=f"{said:%H:%M}", day=words, is_today=is_today, opens_day=opens_day))
+        day = said.date()
+    return placed
 
 
 def _runs(messages: Iterable[MessageSnapshot]) -> Iterator[list[MessageSnapshot]]:
@@ -976,7 +1000,11 @@ def around(turns: Sequence[Turn], index: int, *, before: int = 2, after: int = 1
     if at is None:
         return [Stretch(fold=_fold(turns))] if turns else []
     start, end = max(0, at - before), at + 1 + after
-    shown = [Stretch(turn=turn, is_subject=place == at) for place, turn in enumerate(turns) if start <= place < end]
+    first = replace(turns[start], opens_day=turns[start].opens_day or not turns[start].is_today)
+    shown = [
+        Stretch(turn=first if place == start else turns[place], is_subject=place == at)
+        for place in range(start, min(end, len(turns)))
+    ]
     head = [Stretch(fold=_fold(turns[:start]))] if start else []
     tail = [Stretch(fold=_fold(turns[end:]))] if turns[end:] else []
     return [*head, *shown, *tail]
