@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import page_actor
 from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import Right
-from catalogue import skills
+from catalogue import skills, tools
 from catalogue.skills import SkillText
 from catalogue.worlds import choosing
 from core import bodies, forms, ids, paging, zones
@@ -292,15 +292,25 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     at, use, result = reading.tool_detail(thread, tool_use_id, message=_index(request.GET.get("message", "")))
     shown = presenting.call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
     here = reverse("threads:detail", args=[thread.thread_id])
-    raw_url = (
-        f"{here}calls/{quote(tool_use_id, safe='')}/?raw=1&message={at}"
-        if not wants_raw and may(actor, thread, Right.RAW)
-        else ""
-    )
-    context = {"call": shown, "raw_url": raw_url, "here": here, "thread_title": thread.title or ""}
-    return render(
-        request, "threads/_call_io.html" if request.headers.get("HX-Request") else "threads/call.html", context
-    )
+    call_url = f"{here}calls/{quote(tool_use_id, safe='')}/?message={at}"
+    has_more = shown.differs_raw and not wants_raw and may(actor, thread, Right.RAW)
+    context = {"call": shown, "raw_url": f"{call_url}&raw=1" if has_more else ""}
+    if request.headers.get("HX-Request"):
+        return render(request, "threads/_call_io.html", context)
+    context |= {"here": here, "call_url": call_url, "thread_title": thread.title or "Untitled"}
+    context["tool_url"] = _tool_url(request, thread, shown.tool_name)
+    return render(request, "threads/call.html", context)
+
+
+def _tool_url(request: HttpRequest, thread: Thread, tool_name: str) -> str:
+    """The tool's page in the catalogue, where it stands in that of the org that the viewer looks at."""
+    org = current_org(request)
+    if not org or org.pk != thread.org_id:
+        return ""
+    try:
+        return reverse("catalogue:tool", args=[tools.tool_for(org.pk, tool_name).qualified_name])
+    except NotFound:
+        return ""
 
 
 @signed_in

@@ -1037,7 +1037,10 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class CallDetail:
-    """A call with its payloads, fetched when it is unfolded. `is_raw` tells what only some may see."""
+    """A call with its payloads, fetched when it is unfolded. `is_raw` tells what only some may see.
+
+    `differs_raw` is whether anything went over the line that is not shown as input or output already.
+    """
 
     tool_name: str
     tool_use_id: str
@@ -1046,25 +1049,30 @@ class CallDetail:
     payloads: tuple[Payload, ...]
     index: int
     is_raw: bool = False
+    differs_raw: bool = False
 
 
 def call_detail(
     use: BlockDict, result: BlockDict | None, *, index: int, raw: bool = False, thread_status: str = "user_turn"
 ) -> CallDetail:
-    """Input and output of one call; with `raw` also what went to the tool and came back (spec 3.5)."""
+    """Input and output of one call; with `raw` also what went to the tool and came back otherwise (spec 3.5)."""
     waiting = {"roboto_turn": "running", "client_tool_turn": "waiting"}.get(thread_status, "unanswered")
-    payloads = [_payload("Input", use.get("input")), _payload("Output", output_of(result) if result else None)]
-    if raw:
-        payloads += [_payload("Raw request", use.get("raw_request"))]
-        payloads += [_payload("Raw response", result.get("raw_response") if result else None)]
+    answered = output_of(result) if result else None
+    sent_raw, answered_raw = use.get("raw_request"), result.get("raw_response") if result else None
+    payloads = [_payload("Input", use.get("input")), _payload("Output", answered)]
+    raw_payloads = [
+        _payload("Raw request", sent_raw if sent_raw != use.get("input") else None),
+        _payload("Raw response", answered_raw if answered_raw != answered else None),
+    ]
     return CallDetail(
         tool_name=one_line(use["tool_name"], 64) or "unnamed tool",
         tool_use_id=use["tool_use_id"],
         outcome=_outcome(result) if result else CALL_WORDS[waiting],
         runtime=_runtime(result),
-        payloads=tuple(payload for payload in payloads if payload),
+        payloads=tuple(payload for payload in (payloads + raw_payloads if raw else payloads) if payload),
         index=index,
         is_raw=raw,
+        differs_raw=any(raw_payloads),
     )
 
 
