@@ -4,7 +4,7 @@ import json
 import re
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
@@ -70,14 +70,23 @@ def threads(request: HttpRequest) -> HttpResponse:
         "views": presenting.thread_views(view or "all", q=line),
         "view": view or "all",
         "q": line,
-        "problems": found.problems,
+        "problems": [
+            presenting.Refused(each.text, each.reason, each.meant, _list_at(request, each.mended))
+            for each in found.problems
+        ],
         "rest": found.rest,
-        "fields": finding.FIELDS,
+        "rest_href": _list_at(request, found.rest),
         "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),
         "first_run": not shown and not line and view in ("", "all") and not after,
     }
     is_partial = request.headers.get("HX-Request") and after and not request.headers.get("HX-Boosted")
     return render(request, "threads/_rows.html" if is_partial else "threads/list.html", context)
+
+
+def _list_at(request: HttpRequest, line: str) -> str:
+    """The list from its top with another line, in the same view."""
+    kept = {"view": request.GET.get("view", ""), "q": line}
+    return "?" + urlencode({name: value for name, value in kept.items() if value})
 
 
 def _in_org(request: HttpRequest, actor: Actor) -> Any:

@@ -76,11 +76,12 @@ def thread_word(status: str, last_assistant: str | None = None) -> Word:
 
 @dataclass(frozen=True, slots=True)
 class Cloth:
-    """A thread as cloth: SVG paths by kind, dots where it was rated, and how many steps it has."""
+    """A thread as cloth: SVG paths by kind, dots where it was rated, how many steps it has, how wide it is."""
 
     paths: tuple[tuple[str, str], ...]
     dots: tuple[float, ...]
     steps: int
+    width: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,16 @@ def thread_views(current: str, *, q: str = "", counts: Mapping[str, int] | None 
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A part of the query line that is not understood; where something near was probably meant, a link to that."""
+
+    text: str
+    reason: str
+    meant: str = ""
+    meant_href: str = ""
+
+
 _STROKES = {
     "p": ("person", 1, 12),
     "a": ("agent", 4, 6),
@@ -234,8 +245,9 @@ def weave(kinds: str, *, width: int = 120) -> Cloth:
         kind, top, height = _STROKES["a" if letter == "r" else letter]
         strokes.setdefault(kind, []).append(f"M{_short(2 + column * pitch)} {top}v{height}")
     dots = tuple(round(2 + column * pitch, 1) for column, letter in enumerate(shown) if letter == "r")
-    warp = [("warp", f"M0 7h{_short(min(width, 5 + (len(shown) - 1) * pitch))}")] if shown else []
-    return Cloth((*warp, *((kind, "".join(found)) for kind, found in strokes.items())), dots, len(steps))
+    length = _short(min(width, 5 + (len(shown) - 1) * pitch))
+    warp = [("warp", f"M0 7h{length}")] if shown else []
+    return Cloth((*warp, *((kind, "".join(found)) for kind, found in strokes.items())), dots, len(steps), length)
 
 
 def _squeezed(steps: str, columns: int) -> str:

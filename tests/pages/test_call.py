@@ -104,7 +104,9 @@ def test_a_call_leads_to_its_tool_where_the_catalogue_has_it(browser_of: Browser
     data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "mcp", "server": "bikes", "tools": [tool]}))
     with writing(thread.pk) as writer:
         writer.add("assistant", [tool_use("bikes__look_up", "tu_2", {})])
-    (link,) = [link for link in get(client, address(thread, "tu_2")).one("main").all("a") if "catalogue" in link["href"]]
+    (link,) = [
+        link for link in get(client, address(thread, "tu_2")).one("main").all("a") if "catalogue" in link["href"]
+    ]
     assert get(client, link["href"]).one("h1").words == "look_up"
 
 
