@@ -95,6 +95,8 @@ PLACES = {
     "catalogue/worlds": ("catalogue", "catalogue:worlds", "All worlds"),
     "skills": ("catalogue", "catalogue:skills", "All skills"),
     "agents": ("agents", "threads:agents", "All agents"),
+    "feedback": ("feedback", "threads:list", "All threads"),
+    "feedback/insight": ("insight", "threads:list", "All threads"),
     "settings": ("", "accounts:settings", "Back to the settings"),
     "settings/members": ("", "accounts:members", "All members"),
     "settings/webhooks": ("", "feedback:webhooks", "All webhooks"),

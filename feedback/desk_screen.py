@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
@@ -54,7 +55,7 @@ def state_of(given: Any) -> dict[str, str]:
     return {"q": saved_views.DEFAULT.query, **query}
 
 
-def page(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
+def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
     """The whole page; with `gone` where the open report is not there."""
     # First, so that a bulk that ends meanwhile is shown as running beside its rows, and its end is news to the page.
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
@@ -80,7 +81,7 @@ def page(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
     }
     if query.get("item"):
         try:
-            context |= opened(actor, query, rows, older)
+            context |= opened(actor, query, rows, older, tz=tz)
         except NotFound as problem:
             context["gone"] = problem.message
     return context
@@ -108,7 +109,12 @@ def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:
 
 
 def opened(
-    actor: Actor, query: dict[str, str], rows: Sequence[ReportRow] = (), older: PageBeside | None = None
+    actor: Actor,
+    query: dict[str, str],
+    rows: Sequence[ReportRow] = (),
+    older: PageBeside | None = None,
+    *,
+    tz: ZoneInfo,
 ) -> dict[str, Any]:
     """The open report, its conversation, and where resolving goes on to: the row below, the next page, else the row
     above, else the list.
@@ -123,7 +129,7 @@ def opened(
     desk_url = reverse("feedback:desk")
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
     report.thread, report.org = thread, thread.org
-    screen = thread_screens.screen(actor, thread)
+    screen = thread_screens.screen(actor, thread, tz=tz)
     item = screens.card_of(
         actor,
         report,
@@ -147,13 +153,19 @@ def opened(
 
 
 def refused(
-    actor: Actor, query: dict[str, str], form: Mapping[str, str], problem: DomainError, *, part: str = ""
+    actor: Actor,
+    query: dict[str, str],
+    form: Mapping[str, str],
+    problem: DomainError,
+    *,
+    tz: ZoneInfo,
+    part: str = "",
 ) -> dict[str, Any]:
     """The page as it was, with what was typed still in its fields and the reason beside it.
 
     `part` is the form that was refused where it is not the report's: `bulk` or `view`.
     """
-    context = page(actor, query if part else {**query, "pane": "report"}) | {"typed": form}
+    context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
     item = context.get("item")
     if part:
         return context | {"errors": {part: _reason(problem)[1]}}

@@ -34,9 +34,9 @@ def desk(request: HttpRequest) -> HttpResponse:
     if added := request.GET.get("add", "").strip():
         return redirect(_desk_at({"q": parse(query["q"]).with_term(added).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
-        part = {**desk_screen.opened(actor, query), "panes": panes(query)}
+        part = {**desk_screen.opened(actor, query, tz=zones.of(request)), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
-    context = desk_screen.page(actor, query)
+    context = desk_screen.page(actor, query, tz=zones.of(request))
     return _shown(request, actor, context, 404 if "gone" in context else 200)
 
 
@@ -182,7 +182,7 @@ def _refused(
     request: HttpRequest, actor: Actor, problem: DomainError, *, item: str = "", part: str = ""
 ) -> HttpResponse:
     query = _state_of(request) | ({"item": item} if item else {})
-    context = desk_screen.refused(actor, query, request.POST, problem, part=part)
+    context = desk_screen.refused(actor, query, request.POST, problem, tz=zones.of(request), part=part)
     context["ticked"] = request.POST.getlist("feedback_ids")
     return _shown(request, actor, context, problem.status)
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.authentication import page_actor
 from accounts.pages import signed_in
 from accounts.rights import Right
-from core import bodies
+from core import bodies, zones
 from core.actor import Actor
 from core.errors import InvalidRequest
 from feedback import capture, screens
@@ -53,7 +53,7 @@ def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
         return _message_page(request, actor, thread, form, template="feedback/retract.html")
     capture.retract(actor, thread, index)
     if request.headers.get("HX-Request"):
-        rated = _rated(actor, thread, index)
+        rated = _rated(request, actor, thread, index)
         return render(request, "feedback/_rated.html", {**rated, "form": replace(form, is_taken_back=True)})
     notes.success(request, "Your rating was taken back.")
     return redirect(form.back)
@@ -92,12 +92,12 @@ def _submitted(
         return _message_page(request, actor, thread, refused, status=400)
     if not is_partial:
         return redirect(form.back)
-    return render(request, "feedback/_rated.html", _rated(actor, thread, form.index))
+    return render(request, "feedback/_rated.html", _rated(request, actor, thread, form.index))
 
 
-def _rated(actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
+def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
     """The page of the thread as the new rating leaves it, with the article and the thumbs that show it."""
-    context = thread_screens.context(actor, thread)
+    context = thread_screens.context(actor, thread, tz=zones.of(request))
     turn = next((turn for turn in context["turns"] if index in turn.covers), None)
     acts = next((acts for acts in turn.all_acts if acts.index == index), None) if turn else None
     return {**context, "index": index, "mark": acts and acts.mark, "turn": turn, "acts": acts}
@@ -127,7 +127,8 @@ def _message_page(
     template: str = "feedback/rate.html",
 ) -> HttpResponse:
     """The message with what is to be said of it, as a page of its own."""
-    shown = thread_screens.screen(actor, thread, between=thread_screens.stretch(thread, form.index))
+    stretch = thread_screens.stretch(thread, form.index)
+    shown = thread_screens.screen(actor, thread, tz=zones.of(request), between=stretch)
     turns = shown.turns()
     context = {
         "form": form,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
+from zoneinfo import ZoneInfo
 
 from django.utils.safestring import SafeString
 
@@ -48,8 +49,8 @@ class Comparison:
     settings: tuple[tuple[str, str, str], ...]
 
 
-def with_source(actor: Actor, fork: Thread) -> Comparison:
-    """Compare a fork, which the actor may read, with its source.
+def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
+    """Compare a fork, which the actor may read, with its source; times are those of a zone.
 
     Raises `NotFound` for a thread that is no fork, `Unauthorized` where its source may not be read.
     """
@@ -57,7 +58,7 @@ def with_source(actor: Actor, fork: Thread) -> Comparison:
     if key is None:
         raise NotFound("This thread is no fork of another one.")
     source = thread_for(actor, ids.THREAD + key)
-    shown = [screens.screen(actor, thread) for thread in (source, fork)]
+    shown = [screens.screen(actor, thread, tz=tz) for thread in (source, fork)]
     same = _same(*(each.messages for each in shown))
     left, right = (_from(each, same) for each in shown)
     return Comparison(

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
@@ -12,6 +13,7 @@ from django.utils import timezone
 from core import grammar, moments
 from core.actor import Actor
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
+from core.rendering import one_line
 from threads import hooks, profiles
 from threads.models import Goal, Subject, Thread
 from threads.reading import says
@@ -40,18 +42,30 @@ class ThreadField:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """A part of a line that is not understood, and why. Where something near was probably meant, `meant` is that, and
+    `mended` the line with it.
+    """
+
+    text: str
+    reason: str
+    meant: str = ""
+    mended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What a line means. With a problem it means nothing: no thread is found, and `rest` is the line without them."""
 
     condition: Q
-    problems: tuple[Unknown, ...] = ()
+    problems: tuple[Problem, ...] = ()
     rest: str = ""
 
 
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     """Read a line. It never fails: what is not understood is a problem with its text and a reason, never dropped."""
     root = _checked(grammar.read(line), line)
-    problems = tuple(leaf for leaf in grammar.leaves(root) if isinstance(leaf, Unknown))
+    problems = tuple(_problem(leaf, line) for leaf in grammar.leaves(root) if isinstance(leaf, Unknown))
     if problems:
         return Found(Q(pk__in=[]), problems, _without(line, root))
     return Found(_condition(root, Asking(actor, timezone.now(), tz)))
@@ -198,9 +212,9 @@ def _checked(node: Node, line: str) -> Node:
         case Text(text=text) if not text.strip(" *"):
             return _unknown(node, line, "holds nothing to look for")
         case Field(name=name) if name not in FIELDS:
-            near = next(iter(difflib.get_close_matches(name, FIELDS, n=1, cutoff=0.6)), "")
-            better = f"; did you mean {near}:?" if near else "."
-            return _unknown(node, line, f"there is no field {name}{better} Quote it to look for the words")
+            near = _near(name, FIELDS)
+            better = f"did you mean {near}:?" if near else f"the fields are {', '.join(FIELDS)}."
+            return _unknown(node, line, f"there is no field {name}; {better} Quote it to look for the words")
         case Field(name=name, value=value):
             try:
                 if cleaned := FIELDS[name].clean(value):
@@ -219,6 +233,28 @@ def _checked(node: Node, line: str) -> Node:
 
 def _unknown(node: Node, line: str, reason: str) -> Unknown:
     return Unknown(line[node.start : node.end], reason, start=node.start, end=node.end)
+
+
+def _problem(leaf: Unknown, line: str) -> Problem:
+    asked = grammar.read(leaf.text)
+    meant = _meant(asked.name, asked.value) if isinstance(asked, Field) else ""
+    mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
+    return Problem(one_line(leaf.text, 80), leaf.reason, meant, mended)
+
+
+def _meant(name: str, value: str) -> str:
+    """The term that was probably meant by one that is not understood; empty where nothing is near."""
+    known = FIELDS.get(_near(name, FIELDS))
+    if known is None:
+        return ""
+    for each in filter(None, (value, _near(value.lower(), known.offered()))):
+        with suppress(ValueError):
+            return grammar.spelled(Field(known.name, known.clean(each)))
+    return ""
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), "")
 
 
 def _without(line: str, root: Node) -> str:

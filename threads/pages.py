@@ -4,7 +4,7 @@ import json
 import re
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import page_actor
 from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import Right
-from catalogue import skills
+from catalogue import skills, tools
 from catalogue.skills import SkillText
 from catalogue.worlds import choosing
 from core import bodies, forms, ids, paging, zones
@@ -70,14 +70,23 @@ def threads(request: HttpRequest) -> HttpResponse:
         "views": presenting.thread_views(view or "all", q=line),
         "view": view or "all",
         "q": line,
-        "problems": found.problems,
+        "problems": [
+            presenting.Refused(each.text, each.reason, each.meant, _list_at(request, each.mended))
+            for each in found.problems
+        ],
         "rest": found.rest,
-        "fields": finding.FIELDS,
+        "rest_href": _list_at(request, found.rest),
         "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),
         "first_run": not shown and not line and view in ("", "all") and not after,
     }
     is_partial = request.headers.get("HX-Request") and after and not request.headers.get("HX-Boosted")
     return render(request, "threads/_rows.html" if is_partial else "threads/list.html", context)
+
+
+def _list_at(request: HttpRequest, line: str) -> str:
+    """The list from its top with another line, in the same view."""
+    kept = {"view": request.GET.get("view", ""), "q": line}
+    return "?" + urlencode({name: value for name, value in kept.items() if value})
 
 
 def _in_org(request: HttpRequest, actor: Actor) -> Any:
@@ -172,7 +181,12 @@ def detail(request: HttpRequest, thread_id: str) -> HttpResponse:
 def _detail(
     request: HttpRequest, actor: Actor, thread: Thread, form: dict[str, str] | None = None, status: int = 200
 ) -> HttpResponse:
-    return render(request, "threads/detail.html", screens.context(actor, thread) | {"form": form}, status=status)
+    return render(
+        request,
+        "threads/detail.html",
+        screens.context(actor, thread, tz=zones.of(request)) | {"form": form},
+        status=status,
+    )
 
 
 @signed_in
@@ -215,7 +229,7 @@ def answer(request: HttpRequest, thread_id: str) -> HttpResponse:
     try:
         turns.submit_tool_results(actor, thread, answering.submission(thread, typed))
     except InvalidRequest as problem:
-        shown = screens.context(actor, thread)  # reads the thread anew
+        shown = screens.context(actor, thread, tz=zones.of(request))  # reads the thread anew
         shown["asking"] = answering.asking(thread, typed, _reason(problem))
         return render(request, "threads/detail.html", shown, status=400)
     return _back(thread)
@@ -287,15 +301,25 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     at, use, result = reading.tool_detail(thread, tool_use_id, message=_index(request.GET.get("message", "")))
     shown = presenting.call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
     here = reverse("threads:detail", args=[thread.thread_id])
-    raw_url = (
-        f"{here}calls/{quote(tool_use_id, safe='')}/?raw=1&message={at}"
-        if not wants_raw and may(actor, thread, Right.RAW)
-        else ""
-    )
-    context = {"call": shown, "raw_url": raw_url, "here": here, "thread_title": thread.title or ""}
-    return render(
-        request, "threads/_call_io.html" if request.headers.get("HX-Request") else "threads/call.html", context
-    )
+    call_url = f"{here}calls/{quote(tool_use_id, safe='')}/?message={at}"
+    has_more = shown.differs_raw and not wants_raw and may(actor, thread, Right.RAW)
+    context = {"call": shown, "raw_url": f"{call_url}&raw=1" if has_more else ""}
+    if request.headers.get("HX-Request"):
+        return render(request, "threads/_call_io.html", context)
+    context |= {"here": here, "call_url": call_url, "thread_title": thread.title or "Untitled"}
+    context["tool_url"] = _tool_url(request, thread, shown.tool_name)
+    return render(request, "threads/call.html", context)
+
+
+def _tool_url(request: HttpRequest, thread: Thread, tool_name: str) -> str:
+    """The tool's page in the catalogue, where it stands in that of the org that the viewer looks at."""
+    org = current_org(request)
+    if not org or org.pk != thread.org_id:
+        return ""
+    try:
+        return reverse("catalogue:tool", args=[tools.tool_for(org.pk, tool_name).qualified_name])
+    except NotFound:
+        return ""
 
 
 @signed_in
@@ -303,7 +327,7 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
 def compare(request: HttpRequest, thread_id: str) -> HttpResponse:
     """A fork beside its source, from the first message that differs."""
     actor = page_actor(request)
-    found = comparing.with_source(actor, thread_for(actor, thread_id))
+    found = comparing.with_source(actor, thread_for(actor, thread_id), tz=zones.of(request))
     return render(request, "threads/compare.html", {"comparison": found})
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from itertools import pairwise, takewhile
 from typing import Literal
 from urllib.parse import urlencode
@@ -81,11 +81,12 @@ def thread_word(status: str, last_assistant: str | None = None) -> Word:
 
 @dataclass(frozen=True, slots=True)
 class Cloth:
-    """A thread as cloth: SVG paths by kind, dots where it was rated, and how many steps it has."""
+    """A thread as cloth: SVG paths by kind, dots where it was rated, how many steps it has, how wide it is."""
 
     paths: tuple[tuple[str, str], ...]
     dots: tuple[float, ...]
     steps: int
+    width: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +215,16 @@ def thread_views(current: str, *, q: str = "", counts: Mapping[str, int] | None 
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A part of the query line that is not understood; where something near was probably meant, a link to that."""
+
+    text: str
+    reason: str
+    meant: str = ""
+    meant_href: str = ""
+
+
 _STROKES = {
     "p": ("person", 1, 12),
     "a": ("agent", 4, 6),
@@ -239,8 +250,9 @@ def weave(kinds: str, *, width: int = 120) -> Cloth:
         kind, top, height = _STROKES["a" if letter == "r" else letter]
         strokes.setdefault(kind, []).append(f"M{_short(2 + column * pitch)} {top}v{height}")
     dots = tuple(round(2 + column * pitch, 1) for column, letter in enumerate(shown) if letter == "r")
-    warp = [("warp", f"M0 7h{_short(min(width, 5 + (len(shown) - 1) * pitch))}")] if shown else []
-    return Cloth((*warp, *((kind, "".join(found)) for kind, found in strokes.items())), dots, len(steps))
+    length = _short(min(width, 5 + (len(shown) - 1) * pitch))
+    warp = [("warp", f"M0 7h{length}")] if shown else []
+    return Cloth((*warp, *((kind, "".join(found)) for kind, found in strokes.items())), dots, len(steps), length)
 
 
 def _squeezed(steps: str, columns: int) -> str:
@@ -523,6 +535,13 @@ class Turn:
     anchors: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
     """What the turn that ended here used, in words, for those who may know."""
+    clock: str = ""
+    """When it was said, by the clock of its reader: `14:02`."""
+    day: str = ""
+    """The day of that: `Sat 21 Nov`."""
+    is_today: bool = False
+    opens_day: bool = False
+    """Whether it stands first under that day: then the day is a rule above it."""
 
     @property
     def last(self) -> int:
@@ -559,16 +578,33 @@ def present(
     thread_status: str = "user_turn",
     goals: Sequence[GoalNote] = (),
     figures: Mapping[int, tuple[str, ...]] | None = None,
+    tz: tzinfo = UTC,
+    before: datetime | None = None,
 ) -> list[Turn]:
     """The transcript as articles, in order. `marks` are by message index, `goals` stand at the turn that declared them.
 
     `thread_status` decides what an unanswered call waits for; messages after `now` count as now. `figures` are by the
-    message that ended a turn.
+    message that ended a turn. Clock and days are those of `tz`; `before` is when the article in front of a stretch was
+    said, None at the beginning of a thread.
     """
     answers = _answers(messages)
     desk = _Desk(author_names, marks, now, thread_status, answers, figures or {})
     turns = [desk.turn(run) for run in _runs(messages)]
-    return _with_goals(turns, goals)
+    return _with_goals(_on_days(turns, now.astimezone(tz), before), goals)
+
+
+def _on_days(turns: Iterable[Turn], now: datetime, before: datetime | None) -> list[Turn]:
+    """The clock beside each article, and the day where it changes; today is said only behind another day."""
+    day = (before or now).astimezone(now.tzinfo).date()
+    placed = []
+    for turn in turns:
+        said = turn.created.astimezone(now.tzinfo)
+        words = f"{said:%a} {said.day} {said:%b}" + (f" {said.year}" if said.year != now.year else "")
+        is_today = said.date() == now.date()
+        opens_day = said.date() != day
+        placed.append(replace(turn, clock=f"{said:%H:%M}", day=words, is_today=is_today, opens_day=opens_day))
+        day = said.date()
+    return placed
 
 
 def _runs(messages: Iterable[MessageSnapshot]) -> Iterator[list[MessageSnapshot]]:
@@ -981,7 +1017,11 @@ def around(turns: Sequence[Turn], index: int, *, before: int = 2, after: int = 1
     if at is None:
         return [Stretch(fold=_fold(turns))] if turns else []
     start, end = max(0, at - before), at + 1 + after
-    shown = [Stretch(turn=turn, is_subject=place == at) for place, turn in enumerate(turns) if start <= place < end]
+    first = replace(turns[start], opens_day=turns[start].opens_day or not turns[start].is_today)
+    shown = [
+        Stretch(turn=first if place == start else turns[place], is_subject=place == at)
+        for place in range(start, min(end, len(turns)))
+    ]
     head = [Stretch(fold=_fold(turns[:start]))] if start else []
     tail = [Stretch(fold=_fold(turns[end:]))] if turns[end:] else []
     return [*head, *shown, *tail]
@@ -1014,7 +1054,10 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class CallDetail:
-    """A call with its payloads, fetched when it is unfolded. `is_raw` tells what only some may see."""
+    """A call with its payloads, fetched when it is unfolded. `is_raw` tells what only some may see.
+
+    `differs_raw` is whether anything went over the line that is not shown as input or output already.
+    """
 
     tool_name: str
     tool_use_id: str
@@ -1023,25 +1066,30 @@ class CallDetail:
     payloads: tuple[Payload, ...]
     index: int
     is_raw: bool = False
+    differs_raw: bool = False
 
 
 def call_detail(
     use: BlockDict, result: BlockDict | None, *, index: int, raw: bool = False, thread_status: str = "user_turn"
 ) -> CallDetail:
-    """Input and output of one call; with `raw` also what went to the tool and came back (spec 3.5)."""
+    """Input and output of one call; with `raw` also what went to the tool and came back otherwise (spec 3.5)."""
     waiting = {"roboto_turn": "running", "client_tool_turn": "waiting"}.get(thread_status, "unanswered")
-    payloads = [_payload("Input", use.get("input")), _payload("Output", output_of(result) if result else None)]
-    if raw:
-        payloads += [_payload("Raw request", use.get("raw_request"))]
-        payloads += [_payload("Raw response", result.get("raw_response") if result else None)]
+    answered = output_of(result) if result else None
+    sent_raw, answered_raw = use.get("raw_request"), result.get("raw_response") if result else None
+    payloads = [_payload("Input", use.get("input")), _payload("Output", answered)]
+    raw_payloads = [
+        _payload("Raw request", sent_raw if sent_raw != use.get("input") else None),
+        _payload("Raw response", answered_raw if answered_raw != answered else None),
+    ]
     return CallDetail(
         tool_name=one_line(use["tool_name"], 64) or "unnamed tool",
         tool_use_id=use["tool_use_id"],
         outcome=_outcome(result) if result else CALL_WORDS[waiting],
         runtime=_runtime(result),
-        payloads=tuple(payload for payload in payloads if payload),
+        payloads=tuple(payload for payload in (payloads + raw_payloads if raw else payloads) if payload),
         index=index,
         is_raw=raw,
+        differs_raw=any(raw_payloads),
     )
 
 

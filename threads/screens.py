@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 from django.utils import timezone
@@ -39,6 +40,9 @@ class Screen:
     figures: Mapping[int, tuple[str, ...]]
     token: str
     now: datetime
+    tz: ZoneInfo
+    before: datetime | None
+    """When the article in front of a stretch was said."""
 
     def turns(self) -> list[Turn]:
         """The transcript as articles."""
@@ -50,6 +54,8 @@ class Screen:
             thread_status=self.thread.status,
             goals=self.goals,
             figures=self.figures,
+            tz=self.tz,
+            before=self.before,
         )
 
 
@@ -59,10 +65,12 @@ class Eyes:
 
     Equal eyes see the same, so what was drawn for the one may be shown to the other: whatever an article shows that
     not every reader of this revision sees has to stand here. `token` is the thread and its revision; names of people
-    and the words for a time change without one, so what is drawn holds for a minute.
+    and the words for a time change without one, so what is drawn holds for a minute. Clocks are those of `tz`: the
+    readers of a thread cost one drawing for each zone they are in, and not one each.
     """
 
     token: str
+    tz: ZoneInfo
     minute: datetime
     marks: tuple[tuple[int, Mark], ...]
     knows_figures: bool
@@ -70,10 +78,11 @@ class Eyes:
     may_fork: bool
 
 
-def eyes_of(actor: Actor, thread: Thread) -> Eyes:
-    """The eyes of a reader on a thread as it was last refreshed."""
+def eyes_of(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> Eyes:
+    """The eyes of a reader, who is in a time zone, on a thread as it was last refreshed."""
     return Eyes(
         token=reading.token_of(thread),
+        tz=tz,
         minute=timezone.now().replace(second=0, microsecond=0),
         marks=tuple(sorted(hooks.message_marks(actor, thread).items())),
         knows_figures=may(actor, thread, Right.FIGURES),
@@ -81,11 +90,11 @@ def eyes_of(actor: Actor, thread: Thread) -> Eyes:
     )
 
 
-def screen(actor: Actor, thread: Thread, *, between: tuple[int, int] | None = None) -> Screen:
+def screen(actor: Actor, thread: Thread, *, tz: ZoneInfo, between: tuple[int, int] | None = None) -> Screen:
     """Everything a page shows of a thread, or of a stretch of its messages."""
     with snapshot():
         reading.refresh(thread)
-        return screen_through(eyes_of(actor, thread), thread, between=between)
+        return screen_through(eyes_of(actor, thread, tz=tz), thread, between=between)
 
 
 def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | None = None) -> Screen:
@@ -94,12 +103,31 @@ def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | Non
     found = figures.of_turns(thread.pk, between=between) if eyes.knows_figures else []
     told = {each.answer_idx: figures.words(each) for each in reversed(found)}  # of two, the one that wrote the answer
     names = names_of(message.author for message in messages)
-    return Screen(thread, messages, dict(eyes.marks), goal_notes(thread), names, told, eyes.token, timezone.now())
+    return Screen(
+        thread=thread,
+        messages=messages,
+        marks=dict(eyes.marks),
+        goals=goal_notes(thread),
+        names=names,
+        figures=told,
+        token=eyes.token,
+        now=timezone.now(),
+        tz=eyes.tz,
+        before=_said_before(thread, between),
+    )
 
 
-def context(actor: Actor, thread: Thread) -> dict[str, Any]:
+def _said_before(thread: Thread, between: tuple[int, int] | None) -> datetime | None:
+    """When the article in front of a stretch was said: results come in behind the words that give it its time."""
+    if not between or not between[0]:
+        return None
+    said = Message.objects.filter(thread=thread, idx__lt=between[0]).exclude(role="roboto").order_by("-idx")
+    return said.values_list("created", flat=True).first()
+
+
+def context(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> dict[str, Any]:
     """What the templates of a thread's page need, whole or in parts."""
-    shown = screen(actor, thread)
+    shown = screen(actor, thread, tz=tz)
     return around(shown, head_of(actor, thread, token=shown.token, goals=shown.goals, worlds=worlds_for(actor, thread)))
 
 

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET
 from accounts.authentication import page_actor, page_actor_again
 from accounts.pages import signed_in
 from accounts.rights import Right
-from core import notices, sse
+from core import notices, sse, zones
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import DomainError, InvalidRequest
@@ -64,7 +64,7 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                     elif (now_told := hooks.replies(actor, thread)) != told:
                         changed = {index for index, at in now_told.items() if told.get(index) != at}
                         told = now_told
-                        events.append(_answered(actor, thread, changed))
+                        events.append(_answered(request, actor, thread, changed))
                     sse.give_connection_back()
             except DomainError:
                 yield sse.Event("gone", "")
@@ -107,7 +107,7 @@ def _changes(
             if changed is not None:
                 has_goals = thread.goals_revision > since
                 start = screens.stretch_start(thread, changed)
-                events.append(_turns(actor, thread, start, changed, has_goals=has_goals))
+                events.append(_turns(request, actor, thread, start, changed, has_goals=has_goals))
         # A turn may have begun and ended since the last look: the status says nothing of it, the rest of the head does.
         has_rested = thread.status != ThreadStatus.ROBOTO_TURN and thread.revision > since
         is_named_anew = thread.title_revision > since or thread.goals_revision > since
@@ -118,7 +118,9 @@ def _changes(
         return events, thread.revision
 
 
-def _turns(actor: Actor, thread: Thread, start: int, changed: int, *, has_goals: bool) -> sse.Event:
+def _turns(
+    request: HttpRequest, actor: Actor, thread: Thread, start: int, changed: int, *, has_goals: bool
+) -> sse.Event:
     """The articles with a change; they are drawn from the last words of a person on, which begin an article.
 
     Those words declared the goals of the turn, and how far these have come stands beside them.
@@ -127,23 +129,28 @@ def _turns(actor: Actor, thread: Thread, start: int, changed: int, *, has_goals:
     def is_wanted(turn: Turn) -> bool:
         return _last(turn) >= changed or (has_goals and bool(turn.goals))
 
-    return _articles(actor, thread, start, ("changed", changed, has_goals), is_wanted)
+    return _articles(request, actor, thread, start, ("changed", changed, has_goals), is_wanted)
 
 
-def _answered(actor: Actor, thread: Thread, rated: set[int]) -> sse.Event:
+def _answered(request: HttpRequest, actor: Actor, thread: Thread, rated: set[int]) -> sse.Event:
     """The articles of these messages, of which the reader's rating was answered: no news of the thread, so no token."""
     with snapshot():
         reading.refresh(thread)
         require(actor, thread, Right.READ)
         start = screens.stretch_start(thread, min(rated, default=0))
         key = ("rated", *sorted(rated))
-        return _articles(actor, thread, start, key, lambda turn: bool(rated.intersection(turn.covers)))
+        return _articles(request, actor, thread, start, key, lambda turn: bool(rated.intersection(turn.covers)))
 
 
 def _articles(
-    actor: Actor, thread: Thread, start: int, which: tuple[Hashable, ...], is_wanted: Callable[[Turn], bool]
+    request: HttpRequest,
+    actor: Actor,
+    thread: Thread,
+    start: int,
+    which: tuple[Hashable, ...],
+    is_wanted: Callable[[Turn], bool],
 ) -> sse.Event:
-    eyes = screens.eyes_of(actor, thread)
+    eyes = screens.eyes_of(actor, thread, tz=zones.of(request))
     here = reverse("threads:detail", args=[thread.thread_id])
 
     def draw() -> str:
@@ -164,7 +171,7 @@ def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
 
     Its forms get the token of their reader's session behind the drawing, which must not be shared.
     """
-    eyes = screens.eyes_of(actor, thread)
+    eyes = screens.eyes_of(actor, thread, tz=zones.of(request))
     goals, worlds = screens.goal_notes(thread), screens.worlds_for(actor, thread)
     head = screens.head_of(actor, thread, token=eyes.token, goals=goals, worlds=worlds)
 

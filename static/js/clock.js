@@ -7,7 +7,7 @@ if (zone) document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax`
 const RELATIVE = /^((just )?now|\d+ (min|h|d)( ago)?)$/;
 
 setInterval(() => {
-  for (const time of document.querySelectorAll("time[datetime]")) {
+  for (const time of document.querySelectorAll("time")) {
     const shown = RELATIVE.exec(time.textContent);
     const passed = (Date.now() - Date.parse(time.dateTime)) / 1000;
     const words = shown && ago("until" in time.dataset ? -passed : passed);

@@ -27,10 +27,10 @@ function connect() {
   listen("gone", gone);
 }
 
-/** The browser reconnects by itself; a refused line is ours to try again, or to give up with a page that is refused. */
+/** The browser reconnects by itself; a refused line is tried again, or given up with a page that is refused. */
 function again() {
   setTimeout(async () => {
-    const { status } = await fetch(location.pathname, { redirect: "manual" }).catch(() => ({ status: 500 }));
+    const { status } = await fetch("", { redirect: "manual" }).catch(() => ({ status: 500 }));
     status === 200 || status >= 500 ? connect() : gone();
   }, wait);
   wait = Math.min(wait * 2, 30000);
@@ -59,7 +59,7 @@ function atEnd() {
   return !document.activeElement.closest(".rate") && innerHeight + scrollY > document.documentElement.scrollHeight - 96;
 }
 
-/** Put an article where its number says, or in the place of the one that it replaces. */
+/** Put an article where its number says, or in place of the one it replaces. */
 function place(article) {
   const held = part(article.id);
   part("silence")?.remove();
@@ -70,7 +70,7 @@ function place(article) {
   adopt(article);
 }
 
-const turns = () => all(":scope > .msg[data-index]", talk);
+const turns = () => all("[data-index]", talk);
 const number = (article) => +article.dataset.index;
 
 function drop(index) {

@@ -1,18 +1,17 @@
 // The map shows which part of the thread is in view.
 import { all, one, whenShown } from "./page.js";
 
-const watch = new IntersectionObserver(
-  (seen) => {
-    for (const { target, isIntersecting } of seen) {
-      const mark = one(`.map a[href="#${CSS.escape(target.id)}"]`);
-      mark?.toggleAttribute("data-seen", isIntersecting);
-    }
-  },
-  { rootMargin: "-96px 0px -72px" },
-);
+const watch = new IntersectionObserver(show, { rootMargin: "-96px 0px -72px" });
 
-// Looked at afresh with every change: a map that was exchanged knows nothing yet.
+function show(news) {
+  for (const each of news) each.target.seen = each.isIntersecting;
+  const seen = all(".map a").filter((mark) => one(mark.href.baseVal)?.seen).map((mark) => mark.getBBox());
+  const last = seen.at(-1);
+  if (last) one(".map path").setAttribute("d", `M12 ${seen[0].y}V${last.y + last.height}`);
+}
+
+// Anew for a map that was exchanged.
 whenShown(() => {
   watch.disconnect();
-  for (const part of all(".talk > .msg[id^=m], .talk .call[id^=c]")) watch.observe(part);
+  for (const part of all(".msg, .call, .fault")) watch.observe(part);
 });

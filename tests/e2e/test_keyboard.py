@@ -1,5 +1,7 @@
 """A reader who never touches the mouse."""
 
+import re
+import time
 from collections.abc import Callable
 
 import pytest
@@ -129,3 +131,20 @@ def test_the_first_stop_skips_to_the_content(heddle: Heddle, visit: Callable[...
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('main') !== null")
+
+
+def test_the_map_shows_what_is_in_view_as_one_stretch(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """From the first mark in view to the last; it moves on with the reader."""
+    said = [{"role": role, "content": "Many words. " * 200} for role in ("user", "assistant") * 3]
+    thread_id = heddle.imported("alice", f"map-{time.monotonic_ns()}", said)
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    view = page.locator("#map path")
+    boxes = "all => all.map((each) => each.getBBox()).map(({ y, height }) => [y, y + height])"
+    marks = page.eval_on_selector_all("#map rect", boxes)
+    expect(view).to_have_attribute("d", re.compile("^M12 0V"))
+    page.evaluate("scrollTo(0, 1e6)")
+    expect(view).not_to_have_attribute("d", re.compile("^M12 0V"))
+    [[top, bottom]] = page.eval_on_selector_all("#map path", boxes)
+    assert bottom == marks[-1][1]
+    assert top in [start for start, _ in marks]

@@ -1,12 +1,14 @@
 """One tool use with its payloads: a fragment under its line, a page of its own, raw for those with the right."""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.test import Client
 
 from tests import make
+from tests.conftest import data_of
 from tests.pages.dom import Node, fragment, get
 from tests.people import People, Person
 from threads.content import text, tool_result, tool_use
@@ -32,6 +34,10 @@ def address(thread: Thread, tool_use_id: str = "tu_1", query: str = "") -> str:
     return f"/threads/{thread.thread_id}/calls/{quote(tool_use_id, safe='')}/{query}"
 
 
+def path_of(thread: Thread) -> str:
+    return f"/threads/{thread.thread_id}/"
+
+
 def payloads(page: Node) -> dict[str, str]:
     return {section["aria-label"]: section.one("pre").words for section in page.all("section", aria_label=True)}
 
@@ -48,7 +54,7 @@ def test_without_scripts_it_is_a_page_with_its_facts(browser_of: Browser, who: P
     page = get(browser_of("alice"), address(thread))
     assert page.one("h1").words == "look_up"
     assert page.one("dl", class_="facts").words.startswith("Outcome success Runtime 412 ms Message message 1 Id tu_1")
-    assert page.one("a", href=f"/threads/{thread.thread_id}/#m1")
+    assert page.one("dl", class_="facts").one("a", href=f"/threads/{thread.thread_id}/#m1")
     assert payloads(page)["Output"] == '{"bikes": 3}'
 
 
@@ -66,6 +72,42 @@ def test_raw_payloads_are_for_the_owner_and_admins(
     assert bool(links) == bool(raw)
     if links:
         assert set(payloads(get(client, links[0]))) == {"Input", "Output", "Raw request", "Raw response"}
+
+
+def test_raw_is_offered_only_where_it_says_something_else(browser_of: Browser, who: People) -> None:
+    """Most calls go over the line as they are shown: a page that shows the same again is not worth a press."""
+    thread, client = make.conversation(who.alice, 1), browser_of("alice")
+    with writing(thread.pk) as writer:
+        writer.add("assistant", [{**tool_use("look_up", "tu_1", {"dock": 9}), "raw_request": {"dock": 9}}])
+        result = tool_result("look_up", "tu_1", "success", {"bikes": 3}, runtime_ms=1)
+        writer.add("roboto", [{**result, "raw_response": {"bikes": 3}}])
+    page = get(client, address(thread))
+    assert not [link for link in page.all("a") if "raw=1" in link["href"]]
+    raw = get(client, address(thread, query="?raw=1"))
+    assert set(payloads(raw)) == {"Input", "Output"} and "is what stands here" in raw.one("main").words
+
+
+def test_the_raw_page_says_so_and_leads_back(browser_of: Browser, who: People) -> None:
+    thread, client = a_call(who.alice), browser_of("alice")
+    page = get(client, address(thread, query="?raw=1"))
+    assert page.one("h1").words == "look_up raw" and page.one("title").words.startswith("look_up, raw")
+    way = page.one("nav", class_="crumbs")
+    assert way.words.endswith("/look_up/Raw")
+    assert payloads(get(client, way.all("a")[-1]["href"])).keys() == {"Input", "Output"}
+    assert way.all("a")[1]["href"] == f"{path_of(thread)}#m1"
+
+
+def test_a_call_leads_to_its_tool_where_the_catalogue_has_it(browser_of: Browser, who: People, api: Any) -> None:
+    thread, client = a_call(who.alice), browser_of("alice")
+    assert not [link for link in get(client, address(thread)).one("main").all("a") if "catalogue" in link["href"]]
+    tool = {"name": "look_up", "description": "Looks up.", "inputSchema": {"type": "object"}}
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "mcp", "server": "bikes", "tools": [tool]}))
+    with writing(thread.pk) as writer:
+        writer.add("assistant", [tool_use("bikes__look_up", "tu_2", {})])
+    (link,) = [
+        link for link in get(client, address(thread, "tu_2")).one("main").all("a") if "catalogue" in link["href"]
+    ]
+    assert get(client, link["href"]).one("h1").words == "look_up"
 
 
 @pytest.mark.parametrize("tool_use_id", ["toolu/with/slashes", "a?b#c", "ü &=%41", "…"])

@@ -367,17 +367,22 @@ def test_what_is_not_understood_is_named_in_place_with_what_would_be_right(
     page = get(browser_of("alice"), f"/threads/?q={quote(line)}")
     told = page.id("unread")
     assert [code.words for code in told.all("code")] == named
-    assert "status, is, has, sentiment, goal, created, age, owner, model, agent, about, id." in told.words
     assert page.id("q")["aria-describedby"] == "unread"
     assert page.id("q")["value"] == line
     assert titles(page) == []
-    assert told.one("a")["href"] == rest
+    assert page.one(class_="void").one("a")["href"] == rest
     assert get(browser_of("alice"), f"/threads/{rest}").none(id="unread")
 
 
 def test_a_field_that_is_nearly_right_is_told_the_right_one(browser_of: Browser, who: People) -> None:
     many(who.alice, 1)
-    assert "did you mean status:?" in get(browser_of("alice"), "/threads/?q=state:failed").id("unread").words
+    client = browser_of("alice")
+    told = get(client, "/threads/?q=x+state:fail&view=mine").id("unread")
+    assert "did you mean status:?" in told.words
+    assert told.one("a").words == "Make it status:failed"
+    assert told.one("a")["href"] == "?view=mine&q=x+status%3Afailed"
+    told = get(client, "/threads/?q=colour:red").id("unread")
+    assert "the fields are status, is, has, sentiment, goal, created, age, owner," in told.words and told.none("a")
     assert "idle, answering" in get(browser_of("alice"), "/threads/?q=status:lost").id("unread").words
 
 

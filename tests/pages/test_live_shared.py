@@ -1,5 +1,8 @@
 """What is drawn once for many readers of one thread, and what of one reader never reaches another (B146, B115)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from itertools import permutations
 from typing import Any
 
@@ -13,7 +16,7 @@ from tests.pages.dom import Node, get, parsed
 from tests.pages.lines import Browser, Line, Listen, on_page, path, shape
 from tests.people import People
 from threads import forks, sharing, titles
-from threads.models import Thread
+from threads.models import Message, Thread
 
 AROUND = ("bar", "head", "map", "asked", "write")
 
@@ -44,6 +47,21 @@ def secret_of(line: Line) -> str:
     [head] = [told for told in line.news() if told.name == "head"]
     [secret] = {each["value"] for each in parsed(head.data).all("input", name="csrfmiddlewaretoken")}
     return secret
+
+
+@contextmanager
+def counting_drawings() -> Iterator[list[str]]:
+    """The names of the templates that are drawn meanwhile."""
+    drawn: list[str] = []
+
+    def note(template: Any, **_: Any) -> None:
+        drawn.append(template.name)
+
+    template_rendered.connect(note)
+    try:
+        yield drawn
+    finally:
+        template_rendered.disconnect(note)
 
 
 @pytest.mark.parametrize("order", list(permutations(("alice", "bob", "admin"))), ids="-".join)
@@ -77,10 +95,6 @@ def test_who_sees_the_same_is_drawn_for_once(listen: Listen, browser_of: Browser
     """A change costs ten readers one drawing together, and an admin, who sees more, another one."""
     thread = make.thread(who.alice, "One", visibility="org")
     lines = [listen("bob", thread, client=browser_of("bob")) for _ in range(10)]
-    drawn: list[str] = []
-
-    def note(template: Any, **_: Any) -> None:
-        drawn.append(template.name)
 
     def told() -> list[int]:
         drawn.clear()
@@ -88,8 +102,7 @@ def test_who_sees_the_same_is_drawn_for_once(listen: Listen, browser_of: Browser
             line.news()
         return [drawn.count(f"threads/{name}.html") for name in ("_live_head", "_turn")]
 
-    template_rendered.connect(note)
-    try:
+    with counting_drawings() as drawn:
         told()
         titles.retitle(who.alice.actor, make.fresh(thread), "Another name")
         assert told() == [1, 0]
@@ -99,8 +112,30 @@ def test_who_sees_the_same_is_drawn_for_once(listen: Listen, browser_of: Browser
         told()
         titles.retitle(who.alice.actor, make.fresh(thread), "A third one")
         assert told() == [2, 0]
-    finally:
-        template_rendered.disconnect(note)
+
+
+def test_readers_in_other_zones_get_their_own_clock_and_cost_a_drawing_a_zone(
+    listen: Listen, browser_of: Browser, who: People
+) -> None:
+    """Eleven readers in two zones: each line shows what its own page shows, days included."""
+    thread = make.thread(who.alice, "One", visibility="org")
+    Message.objects.filter(thread=thread).update(created=datetime(2020, 3, 5, 23, 30, tzinfo=UTC))
+    berlin = browser_of("bob")
+    berlin.cookies["tz"] = "Europe/Berlin"
+    clients = [browser_of("bob")] * 5 + [berlin] * 6
+    with counting_drawings() as drawn:
+        lines = [listen("bob", thread, token="", client=client) for client in clients]
+        for line, client in zip(lines, clients, strict=True):
+            line.news()
+            assert line.held[0].one("time").words == ("00:30" if client is berlin else "23:30")
+        assert drawn.count("threads/_turn.html") == 4  # two articles, two zones
+    for line, client in zip(lines, clients, strict=True):
+        assert shape(line.held) == on_page(client, thread)
+    make.send(who.alice, thread, "Two")
+    for line, client in zip(lines, clients, strict=True):
+        line.news()
+        assert shape(line.held) == on_page(client, thread)
+    assert {len(each.all("p", class_="day")) for each in lines[0].held.values()} == {0, 1}
 
 
 def test_the_forms_of_a_line_carry_the_secret_of_their_own_session(listen: Listen, who: People) -> None:

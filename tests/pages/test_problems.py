@@ -52,6 +52,14 @@ def test_a_way_out_leads_to_the_list_and_an_id_is_told_from_words(
         assert sentence.one("code").words in path
 
 
+def test_a_page_that_is_refused_lights_its_own_place_and_no_other(browser_of: Browser) -> None:
+    """A reader who may not see the desk is not told that they are among the threads."""
+    assert not get(browser_of("alice"), "/feedback/", 403).one("nav", class_="nav").all("a", aria_current=True)
+    for path, place in (("/feedback/no/such/page/", "/feedback/"), ("/feedback/insight/nope/", "/feedback/insight/")):
+        (lit,) = get(browser_of("admin"), path, 404).one("nav", class_="nav").all("a", aria_current=True)
+        assert lit["href"] == place
+
+
 def test_a_missing_right_names_who_is_asking(browser_of: Browser, who: People) -> None:
     page = get(browser_of("eve"), f"/threads/{make.thread(who.alice).thread_id}/", 403)
     assert page.one("h1").words == "You have no right to this."

@@ -1,9 +1,11 @@
 """One thread, to be read: its head, its turns, the way around in it, and what each reader may do there."""
 
 from collections.abc import Callable
+from datetime import datetime
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Membership
 from accounts.orgs import set_policy
@@ -11,7 +13,7 @@ from tests import make
 from tests.pages.dom import Node, fragment, get, queries
 from tests.people import People
 from threads import forks, sharing, titles
-from threads.models import Block, Thread
+from threads.models import Block, Message, Thread
 from threads.status import ThreadStatus
 
 Browser = Callable[[str | None], Client]
@@ -355,3 +357,36 @@ def test_ten_forks_ten_goals_and_ten_ratings_are_no_more_queries(browser_of: Bro
     assert queries(client, path(thread)) == few
     head = get(client, path(thread)).id("head")
     assert len(head.one("dl", data_flow=True).all("a")) == 3 and "and 8 more" in head.words
+
+
+def said_at(thread: Thread, *moments: str) -> None:
+    """Put the messages of a thread where the clock was, in UTC."""
+    for index, moment in enumerate(moments):
+        Message.objects.filter(thread=thread, idx=index).update(created=datetime.fromisoformat(f"{moment}+00:00"))
+
+
+def days(root: Node) -> list[str]:
+    return [each.words for each in root.all("p", class_="day")]
+
+
+def test_each_article_says_its_time_by_the_readers_clock_and_the_day_once(browser_of: Browser, who: People) -> None:
+    thread = make.conversation(who.alice, 4)
+    said_at(thread, "2020-03-05T21:50:00", "2020-03-05T22:10:07", "2020-03-05T23:40:00", "2020-03-05T23:41:00")
+    page = get(browser_of("alice"), path(thread))
+    assert [each.one("time").words for each in articles(page)] == ["21:50", "22:10", "23:40", "23:41"]
+    assert page.id("m1").one("time")["title"] == "2020-03-05 22:10:07 UTC"
+    assert days(page.id("talk")) == days(page.id("m0")) == ["Thu 5 Mar 2020"]
+    berlin = browser_of("alice")
+    berlin.cookies["tz"] = "Europe/Berlin"
+    page = get(berlin, path(thread))
+    assert [each.one("time").words for each in articles(page)] == ["22:50", "23:10", "00:40", "00:41"]
+    assert page.id("m1").one("time")["title"] == "2020-03-05 22:10:07 UTC"
+    assert [days(each) for each in articles(page)] == [["Thu 5 Mar 2020"], [], ["Fri 6 Mar 2020"], []]
+
+
+def test_today_is_said_only_behind_another_day(browser_of: Browser, who: People) -> None:
+    client, thread = browser_of("alice"), make.conversation(who.alice, 4)
+    assert days(get(client, path(thread))) == []
+    said_at(thread, "2020-03-05T12:00:00", "2020-03-05T12:00:00")
+    today = timezone.now()
+    assert days(get(client, path(thread))) == ["Thu 5 Mar 2020", f"{today:%a} {today.day} {today:%b}"]

@@ -303,6 +303,18 @@ def test_a_neighbourhood_folds_the_rest_and_says_what_it_holds() -> None:
     assert tail.fold.index == 11
 
 
+def test_a_stretch_knows_the_day_before_it_and_a_neighbourhood_opens_with_its_day() -> None:
+    """What is drawn of a thread alone looks as it does within the whole of it."""
+    turns = a_booking().turns(now=NOW + timedelta(days=1))
+    assert [turn.opens_day for turn in turns] == [True, False, False]
+    later = a_booking().turns(now=NOW + timedelta(days=1), before=NOW - timedelta(hours=2))
+    assert [turn.opens_day for turn in later] == [False, False, False]
+    shown = presenting.around(turns, 6, before=1, after=0)
+    assert [stretch.turn and stretch.turn.opens_day for stretch in shown] == [None, True, False]
+    today = presenting.around(a_booking().turns(), 6, before=1, after=0)
+    assert not any(stretch.turn and stretch.turn.opens_day for stretch in today)
+
+
 def test_a_rated_message_inside_an_article_opens_that_article() -> None:
     (subject,) = [stretch.turn for stretch in presenting.around(a_booking().turns(), 3) if stretch.is_subject]
     assert subject
