@@ -29,6 +29,10 @@ class UserManager(BaseUserManager["User"]):
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
+    def admins(self) -> "models.QuerySet[User]":
+        """Who may triage: the platform admins that can sign in."""
+        return self.filter(is_staff=True, is_active=True)
+
 
 class User(AbstractBaseUser, PermissionsMixin):
     """A person. On the wire a person is their e-mail address, which holds no colon (spec 1.7)."""

@@ -311,7 +311,7 @@ def _require_open(subject: Subject) -> None:
 def _admin(actor: Actor, owner: str) -> int:
     if owner == "me":
         return actor.user_id
-    found = User.objects.filter(email=owner.strip().lower(), is_staff=True, is_active=True).values_list("pk", flat=True)
+    found = User.objects.admins().filter(email=owner.strip().lower()).values_list("pk", flat=True)
     if not found:
         raise InvalidRequest(f"owner: {owner[:80]} is no admin")
     return found[0]

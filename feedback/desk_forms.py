@@ -10,7 +10,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils import timezone
 
-from core import bodies
+from core import bodies, ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.wire import Patch
@@ -111,7 +111,8 @@ def told_of_stop(stopped: Bulk) -> str:
 def _pressed(form: QueryDict) -> tuple[str, str]:
     """The verb of the button and its choice. `label typed` is the press of Enter: any field may have been meant."""
     verb, _, choice = form.get("verb", "").removeprefix("label typed").partition(" ")
-    return verb or ("duplicate" if form.get("duplicate_of") else ""), choice
+    is_duplicate = form.get("duplicate_of") or form.get("original")
+    return verb or ("duplicate" if is_duplicate and not form.get("label") else ""), choice
 
 
 def _step(name: str, arguments: Mapping[str, Any]) -> tuple[Verb, Patch]:
@@ -124,14 +125,28 @@ def _arguments(verb: str, choice: str, form: QueryDict) -> Mapping[str, Any]:
         case "own":
             return {"owner": choice or None}
         case "resolve":
-            return {"outcome": form["outcome"]} if form.get("outcome") else {}
+            outcome = choice or form.get("outcome")
+            return {"outcome": outcome} if outcome else {}
         case "duplicate":
-            return {"duplicate_of": choice or form.get("duplicate_of", "").strip()}
+            return {"duplicate_of": choice or _original(form)}
         case "snooze":
             return _snoozed(choice)
         case "reply":
             return {"public_status": choice, "public_reply": _text(form, "public_reply") or None}
     return {}
+
+
+def _original(form: QueryDict) -> str:
+    """The report that was chosen, else the one whose id was typed. A choice holds for the words that it was found by:
+    when others were typed since, it is not what they mean.
+    """
+    typed = form.get("duplicate_of", "").strip()
+    chosen = form.get("original")
+    if chosen and typed == form.get("found_by", "").strip():
+        return chosen
+    if ids.key_of(typed, ids.FEEDBACK) is None:
+        raise InvalidRequest("duplicate_of: choose the report that says the same")
+    return typed
 
 
 def _snoozed(choice: str) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from core import ids
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, NotFound, Stale
+from core.grammar import MAX_LENGTH
 from feedback import (
     bulk,
     desk_forms,
@@ -18,6 +19,7 @@ from feedback import (
     historytelling,
     labelling,
     leasing,
+    originals,
     saved_views,
     screens,
     similar,
@@ -77,6 +79,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         "unsettled": _unsettled(bulks, last),
         "labels": labelling.names(actor),
         "outcomes": outcomes(),
+        "people": desk_records.people(actor),
         "errors": {},
     }
     if query.get("item"):
@@ -100,7 +103,7 @@ def _listed(
     if after:
         preceding, token = finding.before(meant.reports, PAGE, after)
         newer = _beside({**kept, "after": token or ""}, preceding)
-    return screens.rows_of(actor, found, kept, query.get("item", "")), older, newer
+    return screens.rows_of(actor, found, kept, query.get("item", ""), meant.reports), older, newer
 
 
 def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:
@@ -141,6 +144,7 @@ def opened(
     )
     return {
         "item": item,
+        "choices": [near for near in item.near if near.is_of_org],
         "subject": thread_screens.head_of(actor, thread, token=screen.token, goals=screen.goals),
         "stretches": _stretches(screen.turns(), report.message_sequence_num, is_whole="whole" in query),
         "other_reach": href({**query, "whole": "" if "whole" in query else "1"}),
@@ -175,10 +179,40 @@ def refused(
         context["conflict"] = _conflict(actor, item, problem, form)
     else:
         name, reason = _reason(problem)
-        context["errors"] = {name if name in _SHOWN else _field_of(item, form): reason}
+        place = name if name in _SHOWN else _field_of(item, form)
+        context["errors"] = {place: reason}
+        if place == "duplicate_of":
+            context |= choices(actor, item.feedback_id, form.get("duplicate_of", ""))
     if desk_forms.has_typed_note(form):
         context |= {"item": replace(item, admin_note=form["admin_note"].replace("\r\n", "\n")), "has_typed_note": True}
     return context
+
+
+def choices(actor: Actor, feedback_id: str, typed: str) -> dict[str, Any]:
+    """What a report may be a duplicate of, for what is typed: without a word of it the similar ones, and `lack` where
+    there is none.
+    """
+    report, typed = triage.report_for(actor, feedback_id), typed.strip()[:MAX_LENGTH]
+    context: dict[str, Any] = {"found_by": typed, "choices": [], "lack": ""}
+    if not typed:
+        return context | {"choices": [near for near in _near(actor, report, {}) if near.is_of_org]}
+    try:
+        found = originals.found(actor, report, typed)
+    except InvalidRequest as problem:
+        return context | {"lack": problem.message}
+    shown = [
+        Near(
+            feedback_id=each.feedback_id,
+            sentiment=each.sentiment,
+            words=each.notes or "",
+            reasons=(each.thread.title or "Untitled",),
+            created=each.created,
+            href="",
+            resolved=each.resolved,
+        )
+        for each in found
+    ]
+    return context | {"choices": shown, "lack": "" if shown else "No report of its org matches."}
 
 
 def _stretches(turns: list[Turn], index: int, *, is_whole: bool) -> list[presenting.Stretch]:
@@ -240,6 +274,7 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
 
 
 def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
+    org_id = report.org.org_id
     return [
         Near(
             feedback_id=each.feedback_id,
@@ -250,6 +285,7 @@ def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Nea
             href=href({**query, "item": each.feedback_id}),
             resolved=each.resolved,
             is_alike=each.is_alike,
+            is_of_org=each.org_id == org_id,
         )
         for each in similar.similar_to(actor, report)
     ]

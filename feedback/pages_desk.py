@@ -18,7 +18,7 @@ from accounts.rights import require_admin
 from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
-from feedback import bulk, desk_forms, desk_live, desk_screen, idle, leasing, saved_views, triage, undoing
+from feedback import bulk, desk_forms, desk_live, desk_records, desk_screen, idle, leasing, saved_views, triage, undoing
 from feedback.deciding import ResolvedAlready
 from feedback.presenting import href, panes
 from feedback.querying import completing, parse
@@ -34,7 +34,8 @@ def desk(request: HttpRequest) -> HttpResponse:
     if added := request.GET.get("add", "").strip():
         return redirect(_desk_at({"q": parse(query["q"]).with_term(added).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
-        part = {**desk_screen.opened(actor, query, tz=zones.of(request)), "panes": panes(query)}
+        shown = desk_screen.opened(actor, query, tz=zones.of(request))
+        part = {**shown, "people": desk_records.people(actor), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
     context = desk_screen.page(actor, query, tz=zones.of(request))
     return _shown(request, actor, context, 404 if "gone" in context else 200)
@@ -46,6 +47,14 @@ def terms(request: HttpRequest) -> HttpResponse:
     """What the query line may go on with from what is typed, as options."""
     offered = completing.following(page_actor(request), request.GET.get("add", ""))
     return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
+
+
+@signed_in
+@require_GET
+def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
+    """What a report may be a duplicate of, for what is typed in its form."""
+    found = desk_screen.choices(page_actor(request), feedback_id, request.GET.get("duplicate_of", ""))
+    return render(request, "feedback/_originals.html", found)
 
 
 @signed_in

@@ -47,7 +47,7 @@ def fitting(sentiment: str, categories: Iterable[str]) -> tuple[str, ...]:
 
 def sentence(name: str, reason: str) -> str:
     """A refusal of a field, for people. A reason that is a sentence already stays one."""
-    if reason.startswith(("a ", "an ", "the ", "tick ", "type ")):
+    if reason.startswith(("a ", "an ", "the ", "tick ", "type ", "choose ")):
         return f"{reason[0].upper()}{reason[1:]}."
     said = "that" if name == "duplicate_of" else name.removeprefix("admin_").removeprefix("public_").replace("_", " ")
     return f"{said.capitalize()} {reason.removeprefix('String ')}."
@@ -90,6 +90,8 @@ class ReportRow(_Spelled):
     is_current: bool = False
     has_left: bool = False
     """It is open, but the query does not find it, or not on this page."""
+    is_elsewhere: bool = False
+    """It has left this page only: the query finds it."""
 
     @property
     def categories_line(self) -> str:
@@ -123,7 +125,7 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class Near(_Spelled):
-    """Another report that looks like the open one, and why."""
+    """Another report that looks like the open one and why, or that was looked for and where it is."""
 
     feedback_id: str
     sentiment: str
@@ -133,6 +135,8 @@ class Near(_Spelled):
     href: str
     resolved: bool = False
     is_alike: bool = False
+    is_of_org: bool = True
+    """Whether it is of the open one's org: only such a report can be its original."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,7 @@ class ReportCard(_Spelled):
     labels: tuple[str, ...] = ()
     admin_note: str = ""
     owner: str = ""
+    owner_email: str = ""
     is_mine: bool = False
     outcome: str = ""
     duplicate_of: str = ""
@@ -220,7 +225,7 @@ class ReportCard(_Spelled):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A place as a link: a view, a pane. `count` of None is not known; what `is_aside` stands in a menu."""
+    """A place as a link: a view, a pane. `count` of None is not known; what `is_aside` stands in the menu alone."""
 
     word: str
     href: str
@@ -268,13 +273,17 @@ class DeskBar:
 
     @property
     def strip(self) -> list[Choice]:
-        """The views that stand in line: those that say what there is to do, and the one that is looked at."""
-        return [view for view in self.views if view.is_current or not view.is_aside]
+        """The views that stand in line: those that say what there is to do, and the one that is looked at.
 
-    @property
-    def aside(self) -> list[Choice]:
-        """The other views, for a menu: however many are kept, the line stays short."""
-        return [view for view in self.views if view.is_aside and not view.is_current]
+        A line that is too narrow for all of them leaves out the last, so that one stands behind the two used most.
+        """
+        first = [view for view in self.views if not view.is_aside][:2]
+        looked_at = [view for view in self.views if view.is_current and view not in first]
+        return [
+            *first,
+            *looked_at,
+            *(view for view in self.views if not view.is_aside and view not in first + looked_at),
+        ]
 
     @property
     def wrong(self) -> list[Token]:

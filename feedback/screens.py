@@ -41,11 +41,14 @@ def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[To
     )
 
 
-def rows_of(actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], current: str) -> list[ReportRow]:
+def rows_of(
+    actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], current: str, reports: QuerySet[UserFeedback]
+) -> list[ReportRow]:
     """Reports as rows of the desk, in two queries; each links to itself with the query kept.
 
     The report that is open keeps its place among them, whether or not the query still finds it: what was done to it
-    must not take away where the reader is.
+    must not take away where the reader is. Where it is none of this page, a third query says whether it is among the
+    `reports` of the others.
     """
     wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
     found = list(UserFeedback.objects.filter(wanted).order_by("-id").values_list(*_ROW_COLUMNS))
@@ -53,7 +56,7 @@ def rows_of(actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], curr
     now = timezone.now()
     rows = [_row(actor, now, values, query, current, held) for values in found]
     return [
-        replace(row, has_left=pk not in row_ids) if row.is_current else row
+        replace(row, has_left=True, is_elsewhere=reports.filter(pk=pk).exists()) if pk not in row_ids else row
         for row, (pk, *_) in zip(rows, found, strict=True)
     ]
 
@@ -143,6 +146,7 @@ def card_of(
         labels=tuple(labels_of(report.admin_label)),
         admin_note=report.admin_note or "",
         owner=beside.owner.display_name if beside.owner else "",
+        owner_email=beside.owner.email if beside.owner else "",
         is_mine=beside.owner_id == actor.user_id,
         outcome=beside.outcome or "",
         duplicate_of=beside.duplicate_of.feedback_id if beside.duplicate_of else "",

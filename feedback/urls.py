@@ -18,6 +18,7 @@ urlpatterns = [
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),
     path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),
+    path("feedback/<str:feedback_id>/originals/", pages_desk.originals, name="originals"),
     path("feedback/<str:feedback_id>/lease/", pages_desk.hold, name="lease"),
     path("threads/<str:thread_id>/messages/<int:index>/rate/", pages_rating.rate, name="rate"),
     path("settings/labels/", pages_labels.labels, name="labels"),

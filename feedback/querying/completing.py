@@ -96,7 +96,7 @@ def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
                 counting,
             )
         case "owner":
-            admins = User.objects.filter(is_staff=True, is_active=True).order_by("email")
+            admins = User.objects.admins().order_by("email")
             return _rows(
                 admins, "email", ("feedback_userfeedback", "owned_by_id", "owned_by_id, resolved, id DESC"), counting
             )

@@ -5,12 +5,7 @@ const ahead = new Map();
 const row = () => one(".rep[aria-current]");
 const opened = () => new URLSearchParams(location.search).get("item");
 const swap = (html, ids) => htmx.swap(part("desk"), html, { swapStyle: "none" }, { selectOOB: ids });
-let leases;
-let bulks;
-let held;
-let resting;
-let source;
-let heard;
+let leases, bulks, held, resting, source, heard;
 
 function settle() {
   const { pane } = one("#desk-tabs [aria-current]").dataset;
@@ -29,7 +24,7 @@ function settle() {
 /** How far bulks are, as the later of page and line has it: an end may come before its beginning is shown. */
 function progress() {
   const shown = part("bulks");
-  if (!bulks || bulks.dataset.at <= shown.dataset.at) return;
+  if (!(bulks?.dataset.at > shown.dataset.at)) return;
   const isOver = shown.childElementCount && !bulks.childElementCount;
   swap(bulks.outerHTML, "#bulks");
   if (isOver) htmx.ajax("GET", location.href, { source: "#told", swap: "none" }).then(() => say(done()));
@@ -59,7 +54,7 @@ function fetched(href) {
     .then((answer) => (answer.ok ? answer.text() : answer.status < 500 ? "" : Promise.reject()))
     .catch(() => void ahead.delete(href));
   ahead.set(href, html);
-  setTimeout(() => ahead.get(href) === html && ahead.delete(href), 20000);
+  setTimeout(() => ahead.get(href) === html && ahead.delete(href), 2e4);
   return html;
 }
 
@@ -75,9 +70,7 @@ on(
     if (item === opened()) return;
     part("desk").ariaBusy = true;
     for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
-    if (one("form.htmx-request")) {
-      await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
-    }
+    if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
     mark(item);
     const html = await fetched(href);
     if (!row() || row() !== part(`r-${item}`)) return;
@@ -100,10 +93,10 @@ on("keydown", ({ key, target }) => {
   if (/^( |Page)/.test(key) && part("triage") && target.matches("body, .rep a")) part("desk-talk").focus();
 });
 
-/** Focus that went with what was replaced comes back to the row, or to the pane where no list is shown. */
+/** Focus that was lost comes back to the row, else to the pane. */
 function refocus(goes) {
   if (!goes && document.activeElement !== document.body) return;
-  const wrong = one("#q[data-focus], #desk-report [aria-invalid], #bulk[data-on] .wrong + .btn");
+  const wrong = one("#q[data-focus], #desk-report [aria-invalid], #bulk[data-on] .wrong + * .btn");
   const link = row()?.querySelector("a") ?? one(".rep a");
   const stop = wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows"));
   stop?.focus({ preventScroll: true });
@@ -122,7 +115,7 @@ on("htmx:beforeHistoryUpdate", ({ detail }) => {
   if (detail.history.path === here) detail.history.type = "replace";
 });
 on("htmx:afterRequest", ({ detail }) => {
-  if (detail.target.id === "terms") return;
+  if (detail.elt.matches("input")) return;
   const isPost = detail.requestConfig.verb === "post";
   const isDone = detail.successful && detail.xhr.status < 400;
   if (isPost) ahead.clear();
@@ -159,7 +152,9 @@ function recall(ids = ticks()) {
   part("bulk").toggleAttribute("data-on", ids.size > 0);
   one("[data-ticked]").textContent = `${ids.size} ticked`;
   part("bulk").ticked.value = [...ids];
-  for (const box of all(".rep input")) box.checked = ids.has(box.value);
+  let more = ids.size;
+  for (const box of all(".rep input")) more -= box.checked = ids.has(box.value);
+  part("bulk").toggleAttribute("data-more", more);
 }
 
 // Who is where. An open report is held for two minutes, again while it is looked at, and given back when left.
@@ -175,9 +170,7 @@ function hold() {
   }, 300);
 }
 
-function leave() {
-  if (held) lease(held, new URLSearchParams({ leave: 1 }));
-}
+const leave = () => held && lease(held, new URLSearchParams({ leave: 1 }));
 
 let line = Promise.resolve();
 
@@ -236,4 +229,4 @@ addEventListener("pagehide", () => {
   source.close();
   leave();
 });
-setInterval(() => held && !document.hidden && lease(held), 60000);
+setInterval(() => held && !document.hidden && lease(held), 6e4);

@@ -17,8 +17,8 @@ on("keydown", (event) => {
   if (act() || waiting[0]) event.preventDefault();
 });
 
-// Keys wait in line while an answer or a row is on the way: behind one that opens a field they are its text. A refusal
-// or a menu ends the line.
+// Keys wait while an answer or a row is on the way: behind one that opens a field they are its text. A refusal or a
+// menu ends the line.
 const waiting = [];
 
 function act() {
@@ -43,7 +43,7 @@ for (const end of ["htmx:afterSettle", "htmx:afterRequest"]) on(end, () => setTi
 function inField(event) {
   const field = event.target.closest(TYPING);
   if (!field) return false;
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey || field.matches("select")) && "submit" in field.dataset) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey || field.matches("select, [type=radio]")) && "submit" in field.dataset) {
     // Not requestSubmit(button): htmx sends the name of what was clicked.
     return press(field.form.querySelector(field.dataset.submit || ".btn[data-kind=primary]"));
   }
@@ -99,10 +99,10 @@ function use(key) {
   if (!found) return false;
   if (found.matches("summary")) {
     found.parentElement.open = true;
-    found.parentElement.querySelector(":is(input, textarea, button):not([type=hidden])")?.focus();
+    found.parentElement.querySelector("input, textarea, button")?.focus();
   } else if (found.matches(TYPING)) {
     found.focus();
-    found.setSelectionRange?.(found.value.length, found.value.length);
+    found.setSelectionRange?.(1e6, 1e6);
   } else found.click();
   return true;
 }
@@ -144,10 +144,10 @@ const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList(event) {
   const list = ARROWS[event.key] && event.target.closest?.("[data-roving], details.menu[open]");
-  return !!(list && event.target.closest("a, button, summary") && rove(list, ARROWS[event.key]));
+  return !!(list && event.target.closest("a, button, summary, [hx-get]") && rove(list, ARROWS[event.key]));
 }
 
-const stops = (list) => all(list.matches("table") ? ".title a" : "a, button", list);
+const stops = (list) => all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list);
 
 function rove(list, by, opens) {
   const links = list ? stops(list) : [];
@@ -156,7 +156,8 @@ function rove(list, by, opens) {
   const open = links.findIndex((link) => link.closest("[aria-current]"));
   const from = at < 0 ? open : opens && open < 0 ? at - by : at;
   const next = links[Math.max(0, Math.min(links.length - 1, from + by))];
-  settle(links, next);
+  list.matches("details") || settle(links, next);
+  next.checked = true;
   next.focus();
   if (!opens) return true;
   if (links.indexOf(next) !== from) next.click();
@@ -165,7 +166,7 @@ function rove(list, by, opens) {
 }
 
 function settle(links, current) {
-  for (const link of links) link.tabIndex = link === current ? 0 : -1;
+  for (const link of links) link.tabIndex = -(link !== current);
 }
 
 whenShown((root) => {
@@ -184,13 +185,14 @@ whenShown((root) => {
 
 // A transcript is walked by turns, and leapt through by kind.
 
-const turns = () => all("#talk > .msg[data-index]");
+const TURN = "#talk > .msg[data-index]";
+const turns = () => all(TURN);
 
 /** Where reading starts, below the bars. */
 const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 112;
 
 function reached() {
-  const turn = focused().closest?.("#talk > .msg[data-index]");
+  const turn = focused().closest?.(TURN);
   return turn ?? turns().find((turn) => turn.getBoundingClientRect().bottom > edge() + 8);
 }
 
@@ -219,7 +221,7 @@ function leap(kind) {
 const below = (element) => element.getBoundingClientRect().top > edge() - 8;
 
 function arrive(element) {
-  const target = element.matches("details") ? element.querySelector("summary") : element;
+  const target = element.querySelector(":scope > summary") ?? element;
   if (target === element) target.tabIndex = -1;
   target.focus({ preventScroll: true });
   element.scrollIntoView({ block: "start" });

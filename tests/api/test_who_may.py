@@ -588,6 +588,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "feedback/export/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
+    ("GET", "feedback/<str:feedback_id>/originals/"): Page(403, 403, 403, 200),
     ("GET", "settings/labels/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "settings/labels/"): Page(403, 403, 403, 302, {"name": "x"}, has_object=False),
     ("POST", "settings/labels/change/"): Page(403, 403, 403, 404, {"label": "x"}, has_object=False),

@@ -465,7 +465,7 @@ def test_who_acts_on_what_leaves_the_view_keeps_the_place(empty: Heddle, visit: 
     page.keyboard.press("a")
     expect(page.locator("#said")).to_contain_text("Took “Complaint 3”")
     shows(page, "Complaint 3")
-    expect(page.locator(".rep[aria-current]")).to_contain_text("Not among these")
+    expect(page.locator(".rep[aria-current]")).to_contain_text("no longer matches")
     assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
     page.keyboard.press("j")
     shows(page, "Complaint 2")
@@ -676,3 +676,94 @@ def test_e_goes_on_from_what_is_resolved(empty: Heddle, visit: Callable[..., Vis
     page.keyboard.press("e")
     shows(page, "Complaint 1")
     expect(page.locator("#desk-status")).to_contain_text("You resolved it already.")
+
+
+def test_the_original_is_found_by_words_and_chosen_by_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 3, "Zeppelin")
+    first = stored(empty, thread_id)[-1]["feedback_id"]
+    page = visit("admin").page
+    first_of_the_open(page, "Zeppelin 2")
+    page.keyboard.press("d")
+    page.keyboard.type("zepp")
+    choices = page.locator("#originals label")
+    expect(page.locator("[name=found_by]")).to_have_value("zepp")
+    expect(choices).to_have_count(2)
+    assert page.url.count("originals") == 0
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    expect(page.locator("#originals :checked")).to_have_value(first)
+    page.keyboard.press("Enter")
+    shows(page, "Zeppelin 1")
+    expect(page.locator("#said")).to_contain_text("Marked as duplicate")
+    assert (
+        empty.call("admin", "GET", f"admin/feedback/{stored(empty, thread_id)[0]['feedback_id']}/triage")[
+            "duplicate_of"
+        ]
+        == first
+    )
+    page.keyboard.press("d")
+    page.keyboard.type("zeppelin 0")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(page.locator("#duplicate-of")).to_be_hidden()
+
+
+def test_giving_to_somebody_else_by_key_alone_and_for_all_that_is_ticked(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    thread_id = complaints(empty, 3)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 2")
+    page.keyboard.press("Shift+A")
+    expect(page.locator("#triage [value='own bea@heddle.test']")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#triage")).to_contain_text("has it")
+    page.keyboard.press("x")
+    page.keyboard.press("j")
+    shows(page, "Complaint 1")
+    page.keyboard.press("x")
+    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    page.keyboard.press("Shift+A")
+    expect(page.locator("#bulk [value='own me']")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    expect(page.locator("#desk-status")).to_contain_text("Took 2 reports")
+
+    def owners() -> list[object]:
+        rows = stored(empty, thread_id)
+        return [empty.call("admin", "GET", f"admin/feedback/{row['feedback_id']}/triage")["owner"] for row in rows]
+
+    assert owners() == ["admin@heddle.test", "admin@heddle.test", None]
+
+
+def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """And all of it where some are ticked on other pages."""
+    thread_id = complaints(empty, 2)
+    rows = stored(empty, thread_id)
+    empty.call("admin", "POST", f"admin/feedback/{rows[0]['feedback_id']}/actions", {"verb": "resolve"})
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    boxes, menu = page.locator(".rep input"), page.locator("#bulk > details").last
+
+    def offered() -> list[str]:
+        menu.locator("summary").click()
+        words = [each.inner_text() for each in menu.locator("button").all() if each.is_visible()]
+        page.keyboard.press("Escape")
+        return words
+
+    boxes.nth(1).check()
+    assert offered() == ["Snooze until tomorrow"]
+    boxes.nth(0).check()
+    assert offered() == ["Snooze until tomorrow", "Reopen"]
+    boxes.nth(1).uncheck()
+    assert offered() == ["Reopen"]
+    page.locator("#bulk [name=all]").check()
+    assert offered() == ["Snooze until tomorrow", "Wake", "Reopen"]
+    page.locator("#bulk [name=all]").uncheck()
+    page.evaluate("sessionStorage.ticks = sessionStorage.ticks.replace(']', ',\"fb_elsewhere\"]')")
+    page.reload()
+    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    assert offered() == ["Snooze until tomorrow", "Wake", "Reopen"]
+    page.keyboard.press("Shift+E")
+    expect(page.locator("#bulk [value='resolve fixed']")).to_be_focused()

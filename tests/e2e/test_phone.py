@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.desk import complaints
 from tests.e2e.visiting import Heddle, Visit, sideways, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -129,9 +130,11 @@ def test_nothing_open_is_told_without_keys_and_without_an_empty_dock(
 ) -> None:
     page = visit("admin", **PHONE).page
     page.goto(f"/feedback/?q=thread:{crowded}&pane=talk")
-    expect(page.locator("#desk-talk")).to_contain_text("Choose one from the list")
     expect(page.locator("#desk-talk .typed")).to_be_hidden()
     expect(page.locator("#dock")).to_be_hidden()
+    expect(page.locator(".nav")).to_be_visible()
+    page.locator("#desk-talk a", has_text="Choose one from the list").tap()
+    expect(page.locator(".rep")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [390, 800])
@@ -239,3 +242,57 @@ def test_the_columns_of_the_list_stay_where_they_are_from_view_to_view(
             seen.add(tuple(page.evaluate(edges)))
         assert len(seen) == 1, seen
         assert page.locator("thead th").nth(1).bounding_box()["width"] > 160  # type: ignore[index]
+
+
+def test_what_was_taken_back_leaves_the_next_undo_in_sight(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """However long the words are that it speaks of."""
+    thread_id = complaints(heddle, 1, "No answer at all, only an error. I tried twice, and then once more")
+    page = visit("admin", **PHONE).page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    page.locator(".rep a").tap()
+    undo, take = page.locator("#desk-status [data-key=z]"), page.locator("#dock [value^=own]")
+    for told in ("Took", "Let go"):
+        take.tap()
+        expect(page.locator("#desk-status")).to_contain_text(told)
+    undo.tap()
+    said = page.locator("#desk-status p[data-said]")
+    expect(said).to_contain_text("Taken back")
+    expect(undo).to_be_in_viewport(ratio=1)
+    line = said.locator(".cut").bounding_box()
+    assert line and line["x"] + line["width"] < undo.bounding_box()["x"]  # type: ignore[index]
+    assert page.evaluate("document.querySelector('#desk-status').scrollWidth") <= 390
+
+
+def test_the_list_of_the_desk_begins_high(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
+    """Query and views are one line each; in a window that is short the bars scroll away."""
+    complaints(heddle, 12)
+    page = visit("admin", **PHONE).page
+    page.goto("/feedback/?q=is:open")
+    assert page.locator(".rep").first.bounding_box()["y"] < 200  # type: ignore[index]
+    view = page.locator("#desk-bar summary")
+    box = view.bounding_box()
+    assert box and box["width"] >= 44 and box["height"] >= 44 and view.inner_text().strip() == "View"
+    view.tap()
+    expect(page.get_by_role("heading", name="Save this view")).to_be_in_viewport()
+    page.set_viewport_size({"width": 720, "height": 450})
+    page.goto("/feedback/?q=")
+    page.evaluate("scrollTo(0, 1e5)")
+    for bar in (".top", "#desk-bar", "#desk-tabs", ".nav"):
+        expect(page.locator(bar)).not_to_be_in_viewport()
+
+
+@pytest.mark.parametrize("width", [320, 390, 800, 1100, 1440])
+@pytest.mark.parametrize("query", ["is:open", "is:due", "is:resolved resolved:<7d"])
+def test_the_views_are_one_line_with_the_one_that_is_looked_at(
+    heddle: Heddle, visit: Callable[..., Visit], crowded: str, width: int, query: str
+) -> None:
+    page = visit("admin", viewport={"width": width, "height": 800}).page
+    page.goto(f"/feedback/?q={query}")
+    more, first = page.locator(".views summary"), page.locator(".views a").first
+    box, beside, whole = more.bounding_box(), first.bounding_box(), page.locator("#desk-views").bounding_box()
+    assert box and beside and whole
+    assert abs(box["y"] - beside["y"]) < 8 and whole["height"] < 48
+    for current in page.locator(".views [aria-current]").all():
+        expect(current).to_be_in_viewport(ratio=0.9)
+        place = current.bounding_box()
+        assert place and abs(place["y"] - beside["y"]) < 2 and place["x"] + place["width"] <= box["x"] + 1

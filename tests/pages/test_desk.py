@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from feedback import leasing, saved_views
+from feedback import desk_screen, leasing, saved_views
 from feedback.finding import PLACES
 from feedback.models import Lease, Retraction, Triage, UserFeedback
 from tests import make
@@ -91,9 +91,11 @@ def test_it_opens_on_what_nobody_has_taken(browser_of: Browser, who: People) -> 
     page = get(browser_of("admin"), DESK)
     assert words(page) == ["report 4", "report 0"]
     assert page.id("desk-count").words == "4 open"
-    views = {link.words: link for link in page.id("desk-views").all("a")}
-    assert list(views) == ["Unclaimed 2", "For me 1", "Negative 4", "Due 0", "Resolved this week"]
-    assert views["Unclaimed 2"]["aria-current"] == "true"
+    line, menu = page.id("desk-views").one("div"), page.id("desk-views").one("details")
+    views = ["Unclaimed 2", "For me 1", "Negative 4", "Due 0"]
+    assert [link.words for link in line.all("a")] == views
+    assert [link.words for link in menu.all("a")] == [*views, "Resolved this week"]
+    assert line.one("a", aria_current="true").words == "Unclaimed 2"
     assert page.id("desk-bar").words.startswith("Feedback is:unclaimed")
     assert words(get(browser_of("admin"), DESK + ALL)) == [f"report {place}" for place in (4, 3, 2, 1, 0)]
 
@@ -453,7 +455,8 @@ def test_an_open_report_keeps_its_place_when_the_query_does_not_find_it_any_more
     page = opened(client, made[2], "?q=is:unclaimed")
     assert words(page) == ["report 4", "report 3", "report 2", "report 1", "report 0"]
     left = row_of(page, "report 2")
-    assert left["aria-current"] == "true" and "Not among these" in left.words and left.words.endswith("you")
+    assert left["aria-current"] == "true" and "no longer matches" in left.words and left.words.endswith("you")
+    assert (made[2].thread.title or "Untitled") in left.words
     assert query_of(page.id("triage").one(name="next")["value"])["item"] == made[1].feedback_id
     assert page.id("desk-views").one("a", aria_current="true").words == "Unclaimed 4"
 
@@ -463,6 +466,41 @@ def test_an_open_report_keeps_its_place_when_the_query_does_not_find_it_any_more
     assert query_of(last.id("triage").one(name="next")["value"])["item"] == made[1].feedback_id
     assert words(get(client, DESK)) == ["report 4", "report 3", "report 1"]
     assert words(opened(client, made[0], "?q=colour:red")) == []
+
+
+def test_an_open_report_of_another_page_says_so_and_one_that_no_longer_matches_keeps_its_title(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk_screen, "PAGE", 2)
+    made, client = reports(who.alice, 4), browser_of("admin")
+    make_title = made[0].thread.title or "Untitled"
+    row = row_of(opened(client, made[0], "?q=is:unclaimed"), "report 0")
+    assert "on another page" in row.words and make_title in row.words
+    do(who.admin, made[0], "resolve")
+    row = row_of(opened(client, made[0], "?q=is:unclaimed"), "report 0")
+    assert "no longer matches" in row.words and make_title in row.words and "resolved" in row.words
+
+
+def test_the_line_of_views_holds_the_one_that_is_looked_at_and_its_menu_holds_all(
+    browser_of: Browser, who: People
+) -> None:
+    reports(who.alice, 1)
+    client = browser_of("admin")
+    saved_views.save(who.admin.actor, "Mine alone", "is:open label:x")
+
+    def line(query: str) -> list[str]:
+        return [
+            link.words.rstrip(" 0123456789") for link in get(client, DESK + query).id("desk-views").one("div").all("a")
+        ]
+
+    assert line("") == ["Unclaimed", "For me", "Negative", "Due"]
+    assert line("?q=is:due") == ["Unclaimed", "For me", "Due", "Negative"], "in sight however narrow it is"
+    assert line("?q=is:open+label:x") == ["Unclaimed", "For me", "Mine alone", "Negative", "Due"]
+    menu = get(client, DESK).id("desk-views").one("details")
+    assert [link.one(class_="cut").words for link in menu.all("a")] == [
+        *(view.name for view in saved_views.BUILT_IN),
+        "Mine alone",
+    ]
 
 
 def test_desk_and_insight_say_that_they_show_all_orgs_and_rows_name_theirs(browser_of: Browser, who: People) -> None:

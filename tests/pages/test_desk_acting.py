@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import User
 from feedback import screens
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from tests import hooks, make
@@ -78,6 +79,25 @@ def test_a_note_that_was_typed_goes_along_with_any_button_and_a_label_with_its_o
     assert report.admin_note == "typed" and ("money" in (report.admin_label or "")) is is_label
     actions = TriageChange.objects.exclude(verb="label", action__in=TriageChange.objects.values("action")[:1])
     assert len(set(actions.values_list("action", flat=True))) == 1, "one press is one action, and one undo"
+
+
+def test_a_report_is_given_to_another_admin(browser_of: Browser, who: People) -> None:
+    """The menu names who may triage and nobody else; who has it stands in the line and in history."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    form = opened(client, report).id("triage")
+    assert "There is no other admin." in form.one("summary", data_key="A").within("details").words
+    bea = second_admin()
+    User.objects.create_user("gone@heddle.test", is_staff=True, is_active=False)
+    page = opened(client, report)
+    menu = page.id("triage").one("summary", data_key="A").within("details")
+    assert [each["value"] for each in menu.all("button")] == [f"own {bea.user.email}"]
+    page = then(client, press(client, page, f"own {bea.user.email}"))
+    assert Triage.objects.get(pk=report.pk).owner == bea.user
+    assert told(page) == ["Handed over “report 0”"] and "Bea has it" in page.id("triage").words
+    menu = page.id("triage").one("summary", data_key="A").within("details")
+    assert menu.one("button", aria_current="true").words.startswith("Bea")
+    [line] = [each.words for each in page.one("ol", class_="hist").all("li") if "gave" in each.words]
+    assert line.startswith("Admin gave it to Bea")
 
 
 def test_enter_in_a_field_resolves_nothing(browser_of: Browser, who: People) -> None:

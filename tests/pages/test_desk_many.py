@@ -256,6 +256,16 @@ def test_many_are_resolved_with_an_outcome_and_everything_is_a_query_too(browser
     assert [Triage.objects.get(pk=each.pk).outcome for each in made] == ["fixed"] * 3
 
 
+def test_many_are_given_to_another_admin_and_resolved_by_the_menu(browser_of: Browser, who: People) -> None:
+    made, client, bea = reports(who.alice, 2), browser_of("admin"), second_admin()
+    bulk = get(client, DESK + ALL).id("bulk")
+    for value in (f"own {bea.user.email}", "resolve fixed"):
+        assert bulk.one("button", value=value)
+        then(client, submit(client, bulk, value, all="1"))
+    rows = [Triage.objects.get(pk=each.pk) for each in made]
+    assert [(row.owner, row.outcome) for row in rows] == [(bea.user, "fixed")] * 2
+
+
 def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_same(
     browser_of: Browser, who: People
 ) -> None:
@@ -272,7 +282,7 @@ def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_sam
     near = page.id("desk-report").one("ul", class_="near")
     shown = {row.one("a").words: "together" in row.words for row in near.all("li")}
     assert shown == {said[1]: True, said[2]: False, said[3]: False}
-    assert [option.words for option in page.id("near").all("option")] == list(shown)
+    assert [each.words for each in page.id("originals").all(class_="saying")] == list(shown)
     form = near.within("form")
     assert form.all("button")[-1].words == "Resolve 2 open together"
     then(client, submit(client, form, outcome="answered"))
@@ -307,7 +317,9 @@ def test_an_open_list_is_told_what_became_of_it(
     assert heard(unclaimed) == []
     do(second_admin(), made[1], "resolve")
     [told_of] = heard(unclaimed)
-    assert 'id="desk-views"' in told_of and 'Unclaimed <span class="count">1<' in told_of and "news" not in told_of
+    assert (
+        'id="desk-views"' in told_of and 'Unclaimed</span> <span class="count">1<' in told_of and "news" not in told_of
+    )
     make.rating(who.bob, make.thread(who.bob), notes="later")
     [told_of] = heard(unclaimed)
     assert 'id="news">' in told_of and "?q=is%3Aunclaimed" in told_of

@@ -1,0 +1,32 @@
+"""What a report may be a duplicate of: those of its org that say some words, or the one with an id."""
+
+from accounts.rights import require_admin
+from core import ids
+from core.actor import Actor
+from core.errors import InvalidRequest
+from core.grammar import Text
+from feedback.models import UserFeedback
+from feedback.querying import matching, parse
+
+MOST = 8
+
+
+def found(actor: Actor, report: UserFeedback, typed: str) -> list[UserFeedback]:
+    """The newest reports that a line means, with their threads. A last word that may go on finds all that begin so.
+
+    Neither the report itself nor what is its duplicate: neither can be its original. For platform admins; raises
+    `InvalidRequest` where the line is no query.
+    """
+    require_admin(actor)
+    rows = UserFeedback.objects.filter(org=report.org_id).exclude(pk=report.pk)
+    if key := ids.key_of(typed, ids.FEEDBACK):
+        rows = rows.filter(key=key)
+    else:
+        query = parse(typed)
+        if isinstance(query.parts[-1], Text) and typed[-1].isalnum():
+            query = parse(f"{typed}*")
+        if query.problems:
+            raise InvalidRequest(query.problems[0].sentence)
+        rows &= matching(actor, query)
+    rows = rows.exclude(triage__duplicate_of=report.pk)
+    return list(rows.select_related("thread").order_by("-pk")[:MOST])
