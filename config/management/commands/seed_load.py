@@ -28,7 +28,8 @@ class Command(BaseCommand):
             org = found_org(options["org"], name=options["org"].capitalize())
         except InvalidRequest as problem:
             raise CommandError(problem.message) from None
-        with tqdm(total=options["reports"], unit=" reports", unit_scale=True, disable=options["verbosity"] == 0) as bar:
+        is_quiet = True if options["verbosity"] == 0 else None  # None: where stderr is no terminal
+        with tqdm(total=options["reports"], unit=" reports", unit_scale=True, disable=is_quiet) as bar:
             for count in seeding.seed(org, options["reports"], number=options["seed"]):
                 bar.update(count)
         count = seeding.loaded(options["seed"])
