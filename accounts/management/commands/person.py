@@ -1,4 +1,5 @@
 import getpass
+import warnings
 from argparse import ArgumentParser
 from typing import Any
 
@@ -33,7 +34,8 @@ class Command(BaseCommand):
         user = User.objects.filter(email=email).first()
         if user is None:
             try:
-                password = None if options["no_password"] else _asked_for(User(email=email, name=options["name"]))
+                with warnings.catch_warnings(action="ignore", category=getpass.GetPassWarning):
+                    password = None if options["no_password"] else _asked_for(User(email=email, name=options["name"]))
                 user = User.objects.create_user(email, password, name=options["name"])
             except ValidationError as problem:
                 raise CommandError("; ".join(problem.messages)) from None
