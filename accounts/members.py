@@ -39,13 +39,16 @@ def add(actor: Actor, slug: str, email: str, *, name: str = "", role: str = Memb
 def change_role(actor: Actor, member_id: int, role: str) -> Membership:
     """Give a member another role. Repeating changes nothing."""
     with _changing(actor, _org_of(actor, member_id)):
-        _check_role(role)
-        member = _member(member_id)
-        if role != Membership.Role.ADMIN:
-            _keep_an_admin(member)
-        member.role = role
-        member.save(update_fields=["role"])
-        return member
+        return _given(_member(member_id), role)
+
+
+def set_role(slug: str, email: str, role: str) -> Membership:
+    """The same for whoever runs the server, by short name and address; raises `NotFound` and `InvalidRequest`."""
+    with _one_at_a_time(org_named(slug).pk) as org:
+        member = _rows().filter(org=org, user__email=email.strip().lower()).first()
+        if member is None:
+            raise NotFound(f"{email} is no member of {slug}.")
+        return _given(member, role)
 
 
 def remove(actor: Actor, member_id: int) -> Membership:
@@ -89,12 +92,26 @@ def _rows() -> QuerySet[Membership]:
 
 
 @contextmanager
-def _changing(actor: Actor, org_id: int) -> Iterator[Org]:
+def _one_at_a_time(org_id: int) -> Iterator[Org]:
     """One change of an org's members at a time, or two admins could each put the other one out."""
     with transaction.atomic():
-        org = Org.objects.select_for_update().get(pk=org_id)
+        yield Org.objects.select_for_update().get(pk=org_id)
+
+
+@contextmanager
+def _changing(actor: Actor, org_id: int) -> Iterator[Org]:
+    with _one_at_a_time(org_id) as org:
         require_administering(actor, org)
         yield org
+
+
+def _given(member: Membership, role: str) -> Membership:
+    _check_role(role)
+    if role != Membership.Role.ADMIN:
+        _keep_an_admin(member)
+    member.role = role
+    member.save(update_fields=["role"])
+    return member
 
 
 def _person(email: str, name: str) -> User:

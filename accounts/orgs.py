@@ -1,11 +1,14 @@
 """Founding orgs and settling their policies."""
 
+import re
 from collections.abc import Collection
 
 from accounts.models import Membership, Org, User
 from accounts.rights import may_administer
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound, Unauthorized
+
+_SHORT_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
 def org_named(slug: str) -> Org:
@@ -14,6 +17,21 @@ def org_named(slug: str) -> Org:
     if org is None:
         raise NotFound.of("org", slug)
     return org
+
+
+def found_org(slug: str, *, name: str = "") -> Org:
+    """The org with that short name, made where there is none; raises `InvalidRequest` for one that none may have.
+
+    Small letters: the desk's `org:` looks for them whatever was typed.
+    """
+    org = Org.objects.filter(slug=slug).first()
+    if org is not None:
+        return org
+    if not _SHORT_NAME.fullmatch(slug):
+        raise InvalidRequest(
+            f"org: {slug[:80]!r} is no short name: small letters, digits and dashes, 60 at most, no dash first"
+        )
+    return Org.objects.get_or_create(slug=slug, defaults={"name": name or slug})[0]
 
 
 def set_policy(slug: str, policy: str, on: bool) -> Org:
@@ -42,17 +60,6 @@ def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
     """Make a person a member; their first org becomes their default. Repeating changes nothing."""
     is_first = not Membership.objects.filter(user=user).exists()
     member, _ = Membership.objects.get_or_create(user=user, org=org, defaults={"role": role, "is_default": is_first})
-    return member
-
-
-def set_role(slug: str, email: str, role: str) -> Membership:
-    """Give a member of an org a role in it; raises `NotFound`. What an org's admin may do more stands in `rights`."""
-    org = org_named(slug)
-    member = Membership.objects.filter(org=org, user__email=email.strip().lower()).select_related("user", "org").first()
-    if member is None:
-        raise NotFound(f"{email} is no member of {slug}.")
-    member.role = role
-    member.save(update_fields=["role"])
     return member
 
 

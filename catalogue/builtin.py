@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from catalogue import data, results
-from catalogue.spec import ToolContext, ToolSpec
+from catalogue.spec import ToolContext, ToolSpec, by_name
 
 Arguments = Mapping[str, Any]
 
@@ -76,45 +76,38 @@ def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-TOOLS: dict[str, ToolSpec] = {
-    spec.name: spec
-    for spec in (
-        ToolSpec(
-            "calculate",
-            "Work out an arithmetic expression.",
-            _schema(
-                ["expression"], expression={"type": "string", "maxLength": 500, "description": "such as 2 * (3 + 4)"}
-            ),
-            calculate,
-            is_idempotent=True,
-        ),
-        ToolSpec(
-            "current_time",
-            "Tell the time now.",
-            _schema(
-                [], timezone={"type": "string", "description": "an IANA name such as Europe/Berlin; UTC if left out"}
-            ),
-            current_time,
-            is_idempotent=True,
-        ),
-        ToolSpec("echo", "Give back what it is given.", _schema(["value"], value={}), echo, is_idempotent=True),
-        ToolSpec(
-            "wait",
-            "Wait some seconds, then answer.",
-            _schema(["seconds"], seconds={"type": "number", "minimum": 0, "maximum": 30}),
-            wait,
-            timeout_seconds=40,
-            is_idempotent=True,
-        ),
-        ToolSpec(
-            "get_tool_data",
-            "Get the whole of a result that was put aside, by its ref_id.",
-            _schema(["ref_id"], ref_id={"type": "string", "description": "such as td_0123456789ab"}),
-            get_tool_data,
-            timeout_seconds=None,
-            is_idempotent=True,
-            is_read_only=True,
-            is_inline=True,
-        ),
-    )
-}
+TOOLS: dict[str, ToolSpec] = by_name(
+    ToolSpec(
+        "calculate",
+        "Work out an arithmetic expression.",
+        _schema(["expression"], expression={"type": "string", "maxLength": 500, "description": "such as 2 * (3 + 4)"}),
+        calculate,
+        is_idempotent=True,
+    ),
+    ToolSpec(
+        "current_time",
+        "Tell the time now.",
+        _schema([], timezone={"type": "string", "description": "an IANA name such as Europe/Berlin; UTC if left out"}),
+        current_time,
+        is_idempotent=True,
+    ),
+    ToolSpec("echo", "Give back what it is given.", _schema(["value"], value={}), echo, is_idempotent=True),
+    ToolSpec(
+        "wait",
+        "Wait some seconds, then answer.",
+        _schema(["seconds"], seconds={"type": "number", "minimum": 0, "maximum": 30}),
+        wait,
+        timeout_seconds=40,
+        is_idempotent=True,
+    ),
+    ToolSpec(
+        "get_tool_data",
+        "Get the whole of a result that was put aside, by its ref_id.",
+        _schema(["ref_id"], ref_id={"type": "string", "description": "such as td_0123456789ab"}),
+        get_tool_data,
+        timeout_seconds=None,
+        is_idempotent=True,
+        is_read_only=True,
+        is_inline=True,
+    ),
+)

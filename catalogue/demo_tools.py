@@ -12,7 +12,7 @@ from django.db.models import F
 
 from catalogue import data, results
 from catalogue.models import DemoCount
-from catalogue.spec import ToolContext, ToolSpec
+from catalogue.spec import ToolContext, ToolSpec, by_name
 
 Arguments = Mapping[str, Any]
 _STRING = {"type": "string"}
@@ -127,72 +127,69 @@ def _demo(
     return ToolSpec(name, description, schema, run, server="demo", **marks)
 
 
-TOOLS: Final[Mapping[str, ToolSpec]] = {
-    spec.name: spec
-    for spec in (
-        _demo(
-            echo,
-            "echo",
-            "Give a message back.",
-            _schema(
-                "message",
-                message={**_STRING, "maxLength": 1000},
-                repeat={"type": "integer", "minimum": 1, "maximum": 5, "default": 1},
-                mood={"enum": ["calm", "loud"]},
-                email={**_STRING, "format": "email"},
-            ),
+TOOLS: Final[Mapping[str, ToolSpec]] = by_name(
+    _demo(
+        echo,
+        "echo",
+        "Give a message back.",
+        _schema(
+            "message",
+            message={**_STRING, "maxLength": 1000},
+            repeat={"type": "integer", "minimum": 1, "maximum": 5, "default": 1},
+            mood={"enum": ["calm", "loud"]},
+            email={**_STRING, "format": "email"},
         ),
-        _demo(
-            sleep,
-            "sleep",
-            "Sleep some milliseconds.",
-            _schema("ms", ms={"type": "integer", "minimum": 0, "maximum": 60_000}),
-            timeout_seconds=30,
+    ),
+    _demo(
+        sleep,
+        "sleep",
+        "Sleep some milliseconds.",
+        _schema("ms", ms={"type": "integer", "minimum": 0, "maximum": 60_000}),
+        timeout_seconds=30,
+    ),
+    _demo(
+        fail,
+        "fail",
+        "Fail with this code and message.",
+        _schema(
+            "code",
+            "message",
+            code=_STRING,
+            message=_STRING,
+            details={"type": "object"},
+            suggestion=_STRING,
+            **{"raise": {"type": "boolean"}},
         ),
-        _demo(
-            fail,
-            "fail",
-            "Fail with this code and message.",
-            _schema(
-                "code",
-                "message",
-                code=_STRING,
-                message=_STRING,
-                details={"type": "object"},
-                suggestion=_STRING,
-                **{"raise": {"type": "boolean"}},
-            ),
-        ),
-        _demo(flaky, "flaky", "Fail some times, then work.", _FLAKY, is_read_only=False, timeout_seconds=None),
-        _demo(
-            flaky,
-            "flaky_unsafe",
-            "Fail some times, then work; not to be repeated.",
-            _FLAKY,
-            is_idempotent=False,
-            is_read_only=False,
-            timeout_seconds=None,
-        ),
-        _demo(bulk, "bulk", "Give many rows.", _schema("rows", rows=_ROWS)),
-        _demo(value, "value", "Give a raw value.", _schema("kind", kind={"enum": [*_VALUES]})),
-        _demo(
-            stash,
-            "stash",
-            "Put rows aside and give the reference.",
-            _schema(rows={**_ROWS, "default": 10}),
-            is_read_only=False,
-            timeout_seconds=None,
-        ),
-        _demo(hidden, "hidden", "Be called though no model sees it.", _schema(), is_visible=False),
-        _demo(None, "schema_only", "Have no handler.", _schema(q=_STRING)),
-        _demo(
-            counter,
-            "counter",
-            "Count the calls of this org.",
-            _schema(),
-            is_idempotent=False,
-            is_read_only=False,
-            timeout_seconds=None,
-        ),
-    )
-}
+    ),
+    _demo(flaky, "flaky", "Fail some times, then work.", _FLAKY, is_read_only=False, timeout_seconds=None),
+    _demo(
+        flaky,
+        "flaky_unsafe",
+        "Fail some times, then work; not to be repeated.",
+        _FLAKY,
+        is_idempotent=False,
+        is_read_only=False,
+        timeout_seconds=None,
+    ),
+    _demo(bulk, "bulk", "Give many rows.", _schema("rows", rows=_ROWS)),
+    _demo(value, "value", "Give a raw value.", _schema("kind", kind={"enum": [*_VALUES]})),
+    _demo(
+        stash,
+        "stash",
+        "Put rows aside and give the reference.",
+        _schema(rows={**_ROWS, "default": 10}),
+        is_read_only=False,
+        timeout_seconds=None,
+    ),
+    _demo(hidden, "hidden", "Be called though no model sees it.", _schema(), is_visible=False),
+    _demo(None, "schema_only", "Have no handler.", _schema(q=_STRING)),
+    _demo(
+        counter,
+        "counter",
+        "Count the calls of this org.",
+        _schema(),
+        is_idempotent=False,
+        is_read_only=False,
+        timeout_seconds=None,
+    ),
+)

@@ -49,3 +49,15 @@ class ToolSpec:
     def qualified_name(self) -> str:
         """`<server>__<name>`."""
         return f"{self.server}__{self.name}"
+
+
+def by_name(*specs: ToolSpec) -> dict[str, ToolSpec]:
+    """The tools of one server as they are looked up; raises `TypeError` and `ValueError` where an entry is none."""
+    found: dict[str, ToolSpec] = {}
+    for spec in specs:
+        if type(spec) is not ToolSpec:
+            raise TypeError(f"TOOLS: each entry is one ToolSpec(...), not a {type(spec).__name__}: {spec!r:.80}")
+        if spec.name in found:
+            raise ValueError(f"TOOLS: the name {spec.name!r} is taken")
+        found[spec.name] = spec
+    return found

@@ -1,6 +1,8 @@
 """The queue. A task carries an id and is only a nudge: the row it names is the truth."""
 
 import os
+import sys
+from typing import Any
 
 from celery import Celery
 from celery.signals import worker_ready
@@ -12,7 +14,36 @@ import django.conf
 import core.broker
 
 env = django.conf.settings.HEDDLE
-app = Celery("heddle")
+
+
+class _App(Celery):
+    """Its own processes, a worker and the clock, only where they share a queue with the server.
+
+    An embedded server has its queue inside: nothing would ever come to them, and nobody would be told. It asks for
+    neither, and begins its worker by itself (`config.embedded`). The signal of a clock that begins would be too late:
+    by then its file is made and stderr is a logger.
+    """
+
+    @property
+    def Worker(self) -> Any:
+        _refuse_to_be_alone()
+        return super().Worker
+
+    @property
+    def Beat(self) -> Any:
+        _refuse_to_be_alone()
+        return super().Beat
+
+
+def _refuse_to_be_alone() -> None:
+    if env.is_embedded:
+        sys.exit(
+            "Heddle: DATABASE_URL and REDIS_URL are not set, so the server works by itself and shares no queue. "
+            "A worker and the clock need both."
+        )
+
+
+app = _App("heddle")
 app.conf.update(
     broker_url=env.redis_url or core.broker.URL,
     broker_connection_retry_on_startup=True,

@@ -7,11 +7,14 @@ import secrets
 import shlex
 import sys
 import tempfile
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn, Self
+from urllib.parse import urlsplit
 
+import dj_database_url
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -21,8 +24,14 @@ DEFAULT_PORT = 8000
 SPARE_CONNECTIONS = 2
 """What a worker's pool holds beside one connection a turn: for what renews the leases, and for whoever ends a task."""
 BASE_DIR = Path(__file__).resolve().parent.parent
+WEEK, CENTURY = 7 * 24 * 3600, 36_500
+"""In seconds and in days: no wait and no keeping is longer. Dates end, and what is longer was a slip of the hand."""
+Pause = Annotated[float, Field(ge=0, le=WEEK)]
 Words = Annotated[tuple[str, ...], NoDecode]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode]
+
+_OF_DJANGO = frozenset({"assume_role", "isolation_level", "pool", "prepare_threshold", "server_side_binding"})
+"""Options of a PostgreSQL address that are for Django and the driver."""
 
 
 class Env(BaseSettings):
@@ -31,41 +40,43 @@ class Env(BaseSettings):
     A secret may stand in a file instead: `HEDDLE_SECRETS_DIR` names a folder with one file a variable.
     """
 
-    model_config = SettingsConfigDict(env_prefix="HEDDLE_", extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(env_prefix="HEDDLE_", extra="ignore", env_ignore_empty=True, allow_inf_nan=False)
 
     mode: Literal["local", "production"] = "local"
     debug: bool = False
     secret_key: SecretStr | None = None
     data_dir: Path = BASE_DIR / "var"
-    public_url: str = Field("", pattern=r"^$|^https?://.")
+    public_url: str = ""
     port: int | None = Field(None, ge=1, le=65535, validation_alias=AliasChoices("PORT", "HEDDLE_PORT"))
     hosts: Words = ()
     https: bool = False
 
     database_url: str = Field("", validation_alias=AliasChoices("DATABASE_URL", "HEDDLE_DATABASE_URL"))
     redis_url: str = Field("", validation_alias=AliasChoices("REDIS_URL", "HEDDLE_REDIS_URL"))
-    queue_prefix: str = Field("heddle", pattern=r"^[a-z0-9_-]+$")
+    queue_prefix: str = "heddle"
     database_pool: int = Field(16, ge=1, le=500)
 
     embedded_worker: bool = Field(True, description="advance turns inside the server where no Redis is given")
     threads: int = Field(256, ge=4, le=2000, description="requests and open event streams served at once")
     turns: int = Field(8, ge=1, le=500, description="turns that one worker advances at once")
-    lease_seconds: float = Field(30, gt=0.2)
-    heartbeat_seconds: float = Field(8, gt=0.05)
+    lease_seconds: float = Field(30, gt=0.2, le=3600)
+    heartbeat_seconds: float = Field(8, gt=0.05, le=1800)
     sweep_seconds: float = Field(30, gt=0.2, le=60)
     digest_seconds: float = Field(5, gt=0.2, le=60)
     batch_ms: int = Field(50, ge=1, le=1000)
 
     allow_private_targets: Networks = Field((), description="private networks that webhooks and tools may reach")
     allow_http_targets: bool = Field(False, description="webhooks and tools may be reached without TLS")
-    webhook_delay_seconds: float = Field(1800, ge=0, description="triage is told when it can no longer be undone")
+    webhook_delay_seconds: float = Field(
+        1800, ge=0, le=WEEK, description="triage is told when it can no longer be undone"
+    )
     webhook_timeout_seconds: float = Field(15, gt=0, le=60)
-    webhook_retry_seconds: Annotated[tuple[float, ...], NoDecode] = (5, 300, 1800, 7200, 18000, 36000, 36000)
-    webhook_disable_days: float = Field(5, gt=0)
-    webhook_log_days: float = Field(30, gt=0)
+    webhook_retry_seconds: Annotated[tuple[Pause, ...], NoDecode] = (5, 300, 1800, 7200, 18000, 36000, 36000)
+    webhook_disable_days: float = Field(5, gt=0, le=CENTURY)
+    webhook_log_days: float = Field(30, gt=0, le=CENTURY)
 
-    call_days: float = Field(90, ge=0, description="recorded calls are kept so long; 0: for ever")
-    world_days: float = Field(30, ge=0, description="worlds are kept so long after their end; 0: for ever")
+    call_days: float = Field(90, ge=0, le=CENTURY, description="recorded calls are kept so long; 0: for ever")
+    world_days: float = Field(30, ge=0, le=CENTURY, description="worlds are kept so long after their end; 0: for ever")
     mcp_commands: Annotated[dict[str, tuple[str, ...]], NoDecode] = Field(
         {}, description="commands that start MCP servers on this machine, by the names that connections use"
     )
@@ -82,6 +93,30 @@ class Env(BaseSettings):
         """Lists are written with commas or new lines."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
+        return value
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _any_case(cls, value: object) -> object:
+        return value.strip().upper() if isinstance(value, str) else value
+
+    @field_validator("public_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        try:
+            parts = urlsplit(value)
+            is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_address = False
+        if value and not is_address:
+            raise ValueError("must be an address such as https://heddle.example.org")
+        return value
+
+    @field_validator("queue_prefix")
+    @classmethod
+    def _prefix(cls, value: str) -> str:
+        if not re.fullmatch(r"[a-z0-9_-]+", value):
+            raise ValueError("must be small letters, digits, - and _")
         return value
 
     @field_validator("mcp_commands", mode="before")
@@ -119,8 +154,12 @@ class Env(BaseSettings):
                 raise ValueError("HEDDLE_SECRET_KEY must be set, with at least 32 characters, in production")
             if not self.hosts:
                 raise ValueError("HEDDLE_HOSTS must name the host names that are served, in production")
-        if self.database_url and not self.database_url.startswith(("postgres", "sqlite:")):
-            raise ValueError("DATABASE_URL must begin with postgresql:// (or sqlite:///, without REDIS_URL)")
+            if self.debug:
+                raise ValueError(
+                    "HEDDLE_DEBUG must be off in production: its error pages show code and routes to everybody"
+                )
+        if self.database_url:
+            _check_database(self.database_url)
         if self.database_url.startswith("postgres") and self.turns + SPARE_CONNECTIONS > self.database_pool:
             raise ValueError(
                 f"HEDDLE_DATABASE_POOL must be at least {SPARE_CONNECTIONS} more than HEDDLE_TURNS "
@@ -191,6 +230,51 @@ def load() -> Env:
     except OSError as problem:
         _stop([f"HEDDLE_DATA_DIR: {env.data_dir} cannot be written to ({problem.strerror})"])
     return env
+
+
+def port_number(text: str) -> int:
+    """What `argparse` makes of a port on a command line, by the rule of the setting."""
+    if not re.fullmatch(r"\d{1,5}", text, re.ASCII) or not 1 <= int(text) <= 65535:
+        raise ArgumentTypeError("must be a number from 1 to 65535")
+    return int(text)
+
+
+def _check_database(url: str) -> None:
+    """Raises `ValueError` for one that nobody could connect to; what can be known of it without trying.
+
+    No sentence shows the address: a password stands in it.
+    """
+    try:
+        found = dj_database_url.parse(url)
+    except dj_database_url.UnknownSchemeError:
+        found = {}
+    except ValueError:
+        raise ValueError(
+            "DATABASE_URL cannot be read: inside a name or a password, @ is written as %40 and / as %2F"
+        ) from None
+    name, options = str(found.get("NAME", "")), found.get("OPTIONS", {})
+    if found.get("ENGINE") == "django.db.backends.sqlite3":
+        # Each connection would have a database of its own, and none of them tables.
+        if not name or ":memory:" in name:
+            raise ValueError("DATABASE_URL must name a file, as in sqlite:////data/heddle.sqlite3")
+        if options:
+            raise ValueError("DATABASE_URL takes no options with SQLite")
+    elif found.get("ENGINE") == "django.db.backends.postgresql":
+        if not name and "service" not in options:
+            raise ValueError("DATABASE_URL must name a database: postgresql://user:password@host/name")
+        _check_options(options)
+    else:
+        raise ValueError("DATABASE_URL must begin with postgresql:// (or sqlite:///, without REDIS_URL)")
+
+
+def _check_options(options: Iterable[str]) -> None:
+    import psycopg  # which SQLite does without
+
+    for option in sorted(set(options) - _OF_DJANGO):
+        try:
+            psycopg.conninfo.make_conninfo(**{option: ""})
+        except psycopg.ProgrammingError:
+            raise ValueError(f"DATABASE_URL has an option {option[:40]!r} that PostgreSQL does not know") from None
 
 
 def _misspelt(names: Iterable[str]) -> Iterator[str]:

@@ -49,6 +49,8 @@ _OF_PAGES: tuple[Callable[[Any], Any], ...] = (
     MessageMiddleware,
     HtmxMiddleware,
 )
+_OF_ORCHESTRATORS = frozenset({"/livez", "/readyz", "/metrics"})
+"""Asked from inside, in the clear and under whatever name: a pod's address, a service's. They build no links."""
 _PAGE_HEADERS = {
     "Content-Security-Policy": _CSP,
     "Referrer-Policy": "same-origin",
@@ -69,7 +71,8 @@ def requests(get_response: Handler) -> Handler:
             # The SDK pastes paths behind its endpoint, and an endpoint may end in a slash (spec 1.2).
             request.path_info = request.path_info[1:]
         try:
-            request.get_host()
+            if request.path_info not in _OF_ORCHESTRATORS:
+                request.get_host()
             _refuse_nul(request)
             response = get_response(request)
         except SuspiciousOperation as problem:
@@ -114,10 +117,9 @@ def _log(request: HttpRequest, response: HttpResponseBase, seconds: float) -> No
 def security(get_response: Handler) -> Handler:
     """HTTPS where it is wanted, and the headers that keep a page to itself."""
     https = settings.SECURE_SSL_REDIRECT
-    exempt = ("/livez", "/readyz", "/metrics")
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        if https and not request.is_secure() and not request.path_info.startswith(exempt):
+        if https and not request.is_secure() and request.path_info not in _OF_ORCHESTRATORS:
             if problems.is_api(request):
                 return problems.envelope(PlainHttp())
             return HttpResponsePermanentRedirect(f"https://{request.get_host()}{request.get_full_path()}")

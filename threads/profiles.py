@@ -6,6 +6,7 @@ The options are the fields of `Options`. A line that is not right is refused wit
 with what stands behind its `?`: somebody may have put a key there.
 """
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,15 @@ SIMULATED = "simulated"
 SHAPE = "must look like name=provider:model or name=provider:model?option=value&option=value"
 OWN_WIRES = ("openai", "openai-chat", "openai-responses", "anthropic")
 """Providers whose address and key a line may set; every other one reads its own variables."""
+_KNOWN = """
+    alibaba anthropic azure azure-responses bedrock bedrock-mantle cerebras cohere crusoe deepseek fireworks github
+    github-copilot google google-cloud google-decisions groq heroku huggingface litellm meta mistral moonshotai nebius
+    ollama openai openai-chat openai-chatgpt openai-codex openai-decisions openai-responses openrouter ovhcloud
+    sambanova snowflake system-one together typesafe vercel vllm xai zai
+"""
+PROVIDERS = frozenset(_KNOWN.split())
+"""What pydantic-ai calls the providers whose models can answer. A list of its own: to ask the package would cost every
+command a second, and a test holds the two against each other."""
 _LINE = re.compile(r"(?P<name>[\w.-]{1,60})\s*=\s*(?P<model>[\w.-]+:[^\s?]+)(?:\?(?P<options>\S*))?")
 Price = Annotated[Decimal, Field(ge=0, le=100_000)]
 
@@ -122,6 +132,13 @@ def _parsed(line: str) -> tuple[str, str, Options]:
     if match is None:
         raise ValueError(f"HEDDLE_MODEL_PROFILES: {line.partition('?')[0][:80]!r} {SHAPE}")
     name, model = match["name"], match["model"]
+    provider = model.partition(":")[0]
+    if provider not in PROVIDERS:
+        meant = difflib.get_close_matches(provider, PROVIDERS, n=1)
+        raise ValueError(
+            f"HEDDLE_MODEL_PROFILES: {name!r} names an unknown provider {provider[:40]!r}"
+            + (f"; {meant[0]} is one" if meant else "")
+        )
     try:
         pairs = parse_qsl(match["options"] or "", keep_blank_values=True, strict_parsing=bool(match["options"]))
     except ValueError:
@@ -133,7 +150,7 @@ def _parsed(line: str) -> tuple[str, str, Options]:
         options = Options.model_validate(given)
     except ValidationError as problem:
         raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} {_sentence(problem)}") from None
-    if (options.base_url or options.key_env or options.key_file) and model.partition(":")[0] not in OWN_WIRES:
+    if (options.base_url or options.key_env or options.key_file) and provider not in OWN_WIRES:
         raise ValueError(
             f"HEDDLE_MODEL_PROFILES: {name!r} base_url, key_env and key_file are for {', '.join(OWN_WIRES)}; "
             "other providers read their own variables"

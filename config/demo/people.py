@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from accounts.authentication import actor_of_user
 from accounts.models import TOKEN_PREFIX, Org, User, keep
-from accounts.orgs import add_member
+from accounts.orgs import add_member, found_org
 from core.actor import Actor
 
 ORGS = {"acme": "Acme Bikes", "globex": "Globex Parking"}
@@ -44,7 +44,7 @@ def gather() -> Cast:
     """Make the orgs and the people; raises `CommandError` where others bear one of their names."""
     if _known().exists() or Org.objects.filter(slug__in=ORGS).exists():
         raise CommandError("The demo was not loaded: some of its orgs or people are here, and they are not the demo's.")
-    orgs = {slug: Org.objects.create(slug=slug, name=name) for slug, name in ORGS.items()}
+    orgs = {slug: found_org(slug, name=name) for slug, name in ORGS.items()}
     # Hashing is slow on purpose, and a password that is printed needs no salt of its own.
     password = make_password(PASSWORD)
     actors = {name: actor_of_user(_person(name, orgs, password)) for name in PEOPLE}

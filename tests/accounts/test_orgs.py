@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.authentication import actor_of_email, actor_of_token, actor_of_user, org_of
 from accounts.models import Membership, Org, User, mint
-from accounts.orgs import add_member, administered_by, set_policy
+from accounts.orgs import add_member, administered_by, found_org, set_policy
 from core.errors import InvalidRequest, NoOrgProvided, NotFound, Unauthorized
 from tests.conftest import Api, data_of
 
@@ -139,6 +139,23 @@ def test_the_person_command_refuses_what_is_no_address(db):
     assert not User.objects.exists()
 
 
+@pytest.mark.parametrize("slug", ["", "x" * 61, "two words", "Acme", "with_line", "-acme", "ä", "a\n"])
+def test_the_short_name_of_an_org_is_letters_digits_and_dashes(db, slug):
+    """SQLite would keep a name of any length, PostgreSQL not; one that is empty or in capitals nobody could ask for."""
+    for command in (["person", "a@x.test", "--no-password"], ["seed_load", "--reports", "1"]):
+        with pytest.raises(CommandError, match="small letters, digits and dashes, 60 at most"):
+            call_command(*command, f"--org={slug}", stdout=io.StringIO())
+    assert not Org.objects.exists() and not User.objects.exists()
+
+
+def test_an_org_that_is_there_is_taken_and_one_that_is_not_is_made(who):
+    founded = [found_org(slug, name="Third") for slug in ("acme", "x" * 60, "3-b")]
+    assert [(org.slug, org.name) for org in founded] == [("acme", "Acme"), ("x" * 60, "Third"), ("3-b", "Third")]
+    assert founded[0] == who.acme
+    Org.objects.create(slug="Of_Old", name="Of old")  # made before there was a rule
+    assert found_org("Of_Old").name == "Of old"
+
+
 @pytest.mark.parametrize("email", ["a:b@x.test", "nonsense", "", "a@b@c"])
 def test_an_address_is_one_and_holds_no_colon(db, email):
     """Spec 1.7: a user id is free text without a colon."""
@@ -170,8 +187,17 @@ def test_a_member_is_made_an_admin_of_their_org_and_a_member_again(who):
     call_command("org_role", "acme", "Alice@acme.test", "admin", stdout=said)
     assert said.getvalue() == "alice@acme.test in acme: admin\n"
     assert administered_by(who.alice.user.pk) == [who.acme]
+    call_command("org_role", "acme", "bob@acme.test", "admin", stdout=said)
     call_command("org_role", "acme", "alice@acme.test", "member", stdout=said)
     assert administered_by(who.alice.user.pk) == []
+
+
+def test_the_command_leaves_an_org_its_last_admin_as_the_pages_do(who):
+    call_command("org_role", "acme", "alice@acme.test", "admin", stdout=io.StringIO())
+    with pytest.raises(CommandError, match="the only admin of this org"):
+        call_command("org_role", "acme", "alice@acme.test", "member")
+    assert administered_by(who.alice.user.pk) == [who.acme]
+    call_command("org_role", "acme", "bob@acme.test", "member", stdout=io.StringIO())  # who is none stays none
 
 
 @pytest.mark.parametrize(("org", "email"), [("acme", "eve@globex.test"), ("acme", "nobody@x.test"), ("none", "a@x")])

@@ -1,11 +1,12 @@
 """The command that makes people: what it asks for, what it refuses, what it says."""
 
 import io
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.models import User
+from accounts.models import Org, User
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +48,14 @@ def test_a_bad_password_makes_nobody(person, typed, says):
 def test_without_a_password_nobody_signs_in_by_one_and_it_is_said(person, arguments, typed):
     assert "no sign-in by one" in person(*arguments, typed=typed)
     assert not User.objects.get(email="zoe@acme.test").has_usable_password()
+
+
+def test_where_nobody_can_type_it_says_what_to_do(monkeypatch):
+    """As in a start script of a container."""
+    monkeypatch.setattr("getpass.getpass", Mock(side_effect=EOFError))
+    with pytest.raises(CommandError, match=r"no terminal to ask for a password at.* --no-password"):
+        call_command("person", "zoe@acme.test", "--org", "new")
+    assert not User.objects.exists() and not Org.objects.exists()
 
 
 def test_a_person_who_is_there_gets_the_name(person):

@@ -502,6 +502,18 @@ def test_an_unknown_host_is_refused_in_the_envelope_B169(who, host):
     assert "text/html" in page.headers["Content-Type"]
 
 
+@pytest.mark.parametrize("host", ["10.42.0.17:8000", "web:8000", "x y"])
+def test_orchestrators_ask_by_whatever_address_they_have(db, host):
+    """Kubernetes by a pod's, Prometheus by a service's; nothing of the host comes back in these answers."""
+    client = Client(raise_request_exception=False, headers={"Host": host})
+    for path in ("/livez", "/readyz", "/metrics"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert host not in f"{answer.headers}{answer.content.decode()}"
+    for path in ("/livez/", "/livezz", "/metrics/x", "/signin/", "/v1/schema/"):
+        assert client.get(path).status_code == 400
+
+
 def test_an_accident_answers_in_the_envelope_with_nothing_but_a_number_B169(api, monkeypatch):
     monkeypatch.setattr("threads.reading.own_threads", lambda *given, **named: 1 / 0)
     status, code, said = refusal_of(api("alice").get("threads"))

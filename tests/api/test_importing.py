@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.core.management import call_command
 
 from accounts.orgs import add_member
 from tests import make
@@ -280,3 +281,16 @@ def test_every_call_of_an_import_that_nobody_answered_is_answered_when_a_turn_is
     assert [each["role"] for each in record["messages"]][before:] == [
         "user", "roboto", "assistant", "user", "assistant"
     ]  # fmt: skip
+
+
+def test_what_the_command_reports_to_a_file_is_reports_alone(who, tmp_path, capsys):
+    """A bar is for a terminal: elsewhere pieces of it would stand between the lines."""
+    path = tmp_path / "talks.jsonl"
+    path.write_text(json.dumps(talk("a")) + "\n{\n[]\n")
+    with pytest.raises(SystemExit):
+        call_command("import_threads", path, format="openai", org="acme", owner="alice@acme.test")
+    said = capsys.readouterr()
+    assert said.out == "1 created, 0 unchanged, 2 failed\n"
+    reports = said.err.splitlines()
+    assert len(reports) == 2
+    assert all(line.startswith(f"line {number}: failed: ") for number, line in zip((2, 3), reports, strict=True))

@@ -19,8 +19,8 @@ from importlinter.configuration import configure
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("config", "feedback", "threads", "catalogue", "accounts", "core")
 SLOW_LIBRARIES = {"mcp",
-    "pydantic_ai", "jsonschema", "referencing", "redis", "anyio", "httpx2", "markdown_it", "nh3", "pygments", "celery",
-    "tqdm", "drf_spectacular", "kombu", "granian", "asyncio", "griffe", "regex",
+    "pydantic_ai", "jsonschema", "referencing", "redis", "psycopg", "anyio", "httpx2", "markdown_it", "nh3", "pygments",
+    "celery", "tqdm", "drf_spectacular", "kombu", "granian", "asyncio", "griffe", "regex",
 }  # fmt: skip
 
 

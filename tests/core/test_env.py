@@ -1,9 +1,11 @@
 """The environment: every variable is checked at the start, and a mistake is a sentence."""
 
 import os
+import re
 import stat
 import subprocess
 import sys
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
@@ -55,7 +57,7 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_THREADS", "3", "HEDDLE_THREADS"),
         ("HEDDLE_THREADS", "many", "HEDDLE_THREADS"),
         ("HEDDLE_TURNS", "0", "HEDDLE_TURNS"),
-        ("HEDDLE_QUEUE_PREFIX", "Two Words", "HEDDLE_QUEUE_PREFIX"),
+        ("HEDDLE_QUEUE_PREFIX", "Two Words", "HEDDLE_QUEUE_PREFIX: must be small letters, digits, - and _"),
         ("HEDDLE_BATCH_MS", "0", "HEDDLE_BATCH_MS"),
         ("HEDDLE_SWEEP_SECONDS", "61", "HEDDLE_SWEEP_SECONDS"),
         ("HEDDLE_LOG_LEVEL", "LOUD", "HEDDLE_LOG_LEVEL"),
@@ -70,7 +72,19 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("DATABASE_URL", "postgresql://h/db", "go together"),
         ("REDIS_URL", "redis://h/0", "go together"),
         ("DATABASE_URL", "mysql://h/db", "\n  DATABASE_URL must begin with postgresql://"),
-        ("HEDDLE_PUBLIC_URL", "heddle.example.org", "HEDDLE_PUBLIC_URL"),
+        ("DATABASE_URL", "postgresfoo://h/db", "\n  DATABASE_URL must begin with postgresql://"),
+        ("DATABASE_URL", "sqlite:///", "\n  DATABASE_URL must name a file"),
+        ("DATABASE_URL", "sqlite://", "\n  DATABASE_URL must name a file"),
+        ("DATABASE_URL", "sqlite://:memory:", "\n  DATABASE_URL must name a file"),
+        ("DATABASE_URL", "sqlite:///:memory:", "\n  DATABASE_URL must name a file"),
+        ("DATABASE_URL", "sqlite:///file::memory:", "\n  DATABASE_URL must name a file"),
+        ("DATABASE_URL", "sqlite:///x.sqlite3?timeout=5", "\n  DATABASE_URL takes no options with SQLite"),
+        ("HEDDLE_PUBLIC_URL", "heddle.example.org", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://[", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://h:99999", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_MODEL_PROFILES", "bad=foo:x", "'bad' names an unknown provider 'foo'"),
+        ("HEDDLE_WEBHOOK_RETRY_SECONDS", "5,-1", "HEDDLE_WEBHOOK_RETRY_SECONDS: "),
         ("HEDDLE_SECRETS_DIR", "/nowhere/at/all", "HEDDLE_SECRETS_DIR: /nowhere/at/all is no folder"),
         ("HEDDLE_DATA_DIR", "/proc/heddle", "HEDDLE_DATA_DIR: /proc/heddle cannot be written to"),
         ("HEDDLE_DATA_DIR", __file__, "cannot be written to (File exists)"),
@@ -80,7 +94,63 @@ def test_a_bad_value_stops_the_start_with_a_sentence_that_names_it(refusal, vari
     message = refusal(**{variable: value})
     assert message.startswith("Heddle cannot start")
     assert said in message
-    assert "HEDDLE_SETTINGS" not in message and "Value error" not in message
+    assert "HEDDLE_SETTINGS" not in message and "Value error" not in message and "pattern" not in message
+
+
+NUMBERS = [name for name, field in env.Env.model_fields.items() if re.search("int|float", str(field.annotation))]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", ["-1", "1e12", "inf", "-inf", "nan"])
+def test_no_number_is_without_bounds(refusal, name, value):
+    """One that no time and no pool can hold would break whatever reads it, long after the start."""
+    assert name.upper() in refusal(**{f"HEDDLE_{name.upper()}": value})
+
+
+def test_the_numbers_are_found():
+    assert {"port", "lease_seconds", "call_days", "webhook_retry_seconds", "batch_ms", "turns"} <= {*NUMBERS}
+
+
+@pytest.mark.parametrize("text", ["0", "65536", "99999", "-1", "http", "1.5", ""])
+def test_a_port_on_a_command_line_is_one(text, capsys):
+    parser = ArgumentParser()
+    parser.add_argument("--port", type=env.port_number)
+    assert parser.parse_args(["--port", "65535"]).port == 65535
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--port", text])
+    assert "must be a number from 1 to 65535" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("written", ["info", "Info", " INFO "])
+def test_the_level_of_the_log_is_read_in_any_case(load, written):
+    assert load(HEDDLE_LOG_LEVEL=written).log_level == "INFO"
+
+
+def test_production_shows_nobody_the_page_of_a_developer(refusal, load):
+    assert load(HEDDLE_DEBUG="true").debug
+    production = {"HEDDLE_MODE": "production", "HEDDLE_SECRET_KEY": KEY, "HEDDLE_HOSTS": "heddle.example.org"}
+    assert "HEDDLE_DEBUG must be off in production" in refusal(**production, HEDDLE_DEBUG="true")
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        (
+            "postgresql://u:pw@h/db?sslmood=require",
+            "DATABASE_URL has an option 'sslmood' that PostgreSQL does not know",
+        ),
+        ("postgresql://u:pw@h:port/db", "DATABASE_URL cannot be read"),
+        ("postgresql://u:pw@h/", "DATABASE_URL must name a database"),
+    ],
+)
+def test_a_database_that_nobody_could_connect_to_stops_the_start(refusal, url, said):
+    message = refusal(DATABASE_URL=url, REDIS_URL="redis://h/0")
+    assert said in message and "pw" not in message
+
+
+@pytest.mark.parametrize("options", ["sslmode=require&connect_timeout=5", "currentSchema=x", "prepare_threshold=0"])
+def test_options_of_postgresql_and_of_its_driver_are_taken(load, options):
+    assert load(DATABASE_URL=f"postgresql://h/db?{options}", REDIS_URL="redis://h/0").database_url.endswith(options)
 
 
 def test_every_mistake_is_told_at_once(refusal):
@@ -102,9 +172,9 @@ def test_a_refusal_never_shows_a_secret(refusal):
 
 
 def test_lists_are_written_with_commas_or_new_lines(load):
-    found = load(HEDDLE_HOSTS="a.test, b.test\nc.test,,", HEDDLE_MODEL_PROFILES="a=openai:x\nb = p:y")
+    found = load(HEDDLE_HOSTS="a.test, b.test\nc.test,,", HEDDLE_MODEL_PROFILES="a=openai:x\nb = groq:y")
     assert found.hosts == ("a.test", "b.test", "c.test")
-    assert found.model_profiles == ("a=openai:x", "b = p:y")
+    assert found.model_profiles == ("a=openai:x", "b = groq:y")
 
 
 @pytest.mark.parametrize(("turns", "pool"), [("15", ""), ("24", "25")])

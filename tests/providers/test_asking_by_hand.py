@@ -1,12 +1,20 @@
 """`manage.py model_profiles`: what is configured, and whether it answers."""
 
+import ast
+import inspect
 import io
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import infer_model
+from pydantic_ai.providers import infer_provider_class
 
 from tests.providers.conftest import line
 from tests.providers.wire import MODEL, fails, says
+from threads import profiles
+from threads.runner.providers import building
 
 
 def said(*arguments):
@@ -53,3 +61,30 @@ def test_a_key_that_is_missing_is_named_to_the_operator(provider, configure, kin
     with pytest.raises(CommandError, match=f"misconfigured: .*{cause}"):
         said("--ask", "loop")
     assert not provider.asked
+
+
+def test_a_model_that_cannot_be_built_is_a_matter_of_the_configuration(configure, monkeypatch):
+    """A line passes the start and its provider's package does not take what it finds: here, an unknown region."""
+    monkeypatch.setattr(building, "infer_model", Mock(side_effect=ValueError("there is no such region")))
+    configure("loop=groq:x")
+    with pytest.raises(CommandError, match=r"^misconfigured: This model profile .* there is no such region$"):
+        said("--ask", "loop")
+
+
+def test_the_providers_that_a_line_may_name_are_those_of_the_package():
+    """Ours is a list of its own, because the package takes long to import."""
+    tree = ast.parse(inspect.getsource(infer_provider_class))
+    cases = [case.pattern for case in ast.walk(tree) if isinstance(case, ast.match_case)]
+    named = {node.value for case in cases for node in ast.walk(case) if isinstance(node, ast.Constant)}
+    assert {name for name in named if _answers(name)} == profiles.PROVIDERS
+
+
+def _answers(provider):
+    """Whether it has models that answer: some only speak, or only measure texts."""
+    try:
+        infer_model(f"{provider}:x", lambda _: Mock())
+    except UserError as problem:
+        return "Unknown model" not in str(problem)
+    except Exception:  # its package is not installed, or nothing can be made of a mock
+        return True
+    return True

@@ -67,6 +67,8 @@ def test_fallbacks_may_form_a_chain():
         (["a=openai:x?colour=red"], "'a' has an option 'colour', which is none of label, base_url"),
         (["a=openai:x?retries=1&retries=2"], "'a' gives an option twice"),
         (["a=google:x?base_url=http://h/v1"], "'a' base_url, key_env and key_file are for openai"),
+        (["a=foo:x"], "'a' names an unknown provider 'foo'"),
+        (["a=opnai:x"], "'a' names an unknown provider 'opnai'; openai is one"),
         (["a=openai:x", "a=openai:y"], "the name 'a' is taken"),
         (["simulated=openai:x"], "the name 'simulated' is taken"),
         (["a=openai:x?fallback=b"], "'a' falls back to 'b', which is no other line"),

@@ -3,8 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.members import set_role
 from accounts.models import Membership
-from accounts.orgs import set_role
 from core.errors import DomainError
 
 

@@ -1,4 +1,5 @@
 import getpass
+import warnings
 from argparse import ArgumentParser
 from typing import Any
 
@@ -7,8 +8,9 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from accounts.models import Org, User, mint
-from accounts.orgs import add_member
+from accounts.models import User, mint
+from accounts.orgs import add_member, found_org
+from core.errors import InvalidRequest
 
 
 class Command(BaseCommand):
@@ -24,14 +26,24 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            orgs = [found_org(slug) for slug in options["org"]]
+        except InvalidRequest as problem:
+            raise CommandError(problem.message) from None
         email = options["email"].lower()
         user = User.objects.filter(email=email).first()
         if user is None:
             try:
-                password = None if options["no_password"] else _asked_for(User(email=email, name=options["name"]))
+                with warnings.catch_warnings(action="ignore", category=getpass.GetPassWarning):
+                    password = None if options["no_password"] else _asked_for(User(email=email, name=options["name"]))
                 user = User.objects.create_user(email, password, name=options["name"])
             except ValidationError as problem:
                 raise CommandError("; ".join(problem.messages)) from None
+            except EOFError:
+                raise CommandError(
+                    "There is no terminal to ask for a password at: run this at one (`docker exec -it`), "
+                    "or with --no-password."
+                ) from None
             self.stdout.write(f"{email} is here now{'' if password else ', without a password: no sign-in by one'}.")
         elif options["name"]:
             user.name = options["name"]
@@ -39,8 +51,7 @@ class Command(BaseCommand):
         if options["admin"]:
             user.is_staff = True
             user.save(update_fields=["is_staff"])
-        for slug in options["org"]:
-            org, _ = Org.objects.get_or_create(slug=slug, defaults={"name": slug})
+        for org in orgs:
             add_member(org, user)
         if options["token"]:
             self.stdout.write(mint(user, options["token"])[1])

@@ -5,8 +5,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from accounts.models import Org
+from accounts.orgs import found_org
 from config import seeding
+from core.errors import InvalidRequest
 
 
 class Command(BaseCommand):
@@ -23,8 +24,12 @@ class Command(BaseCommand):
             raise CommandError("This fills a production database with made-up reports; say --yes if that is meant.")
         if options["reports"] < 1 or options["seed"] < 0:
             raise CommandError("--reports must be at least 1, and --seed at least 0.")
-        org, _ = Org.objects.get_or_create(slug=options["org"], defaults={"name": options["org"].capitalize()})
-        with tqdm(total=options["reports"], unit=" reports", unit_scale=True, disable=options["verbosity"] == 0) as bar:
+        try:
+            org = found_org(options["org"], name=options["org"].capitalize())
+        except InvalidRequest as problem:
+            raise CommandError(problem.message) from None
+        is_quiet = True if options["verbosity"] == 0 else None  # None: where stderr is no terminal
+        with tqdm(total=options["reports"], unit=" reports", unit_scale=True, disable=is_quiet) as bar:
             for count in seeding.seed(org, options["reports"], number=options["seed"]):
                 bar.update(count)
         count = seeding.loaded(options["seed"])

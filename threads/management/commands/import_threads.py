@@ -42,7 +42,11 @@ class Command(BaseCommand):
         """Numbered lines that are not blank, with a bar that shows how far in the file we are."""
         try:
             size = path.stat().st_size
-            with path.open("rb") as source, tqdm(total=size, unit="B", unit_scale=True, desc=path.name) as bar:
+            with (
+                path.open("rb") as source,
+                # None: no bar where stderr is no terminal, or pieces of it would stand between the reports.
+                tqdm(total=size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar,
+            ):
                 for number, line in enumerate(source, 1):
                     bar.update(len(line))
                     if line.strip():

@@ -26,13 +26,19 @@ _importing = threading.Lock()
 def model_of(profile: Profile) -> Model:
     """The model of a profile, made once for each key: it keeps the connections to its provider open.
 
-    Raises `UserError` where the key is not where the profile says, `ImportError` where a package is missing.
+    Raises `UserError` where the key is not where the profile says and for whatever else keeps the model from being
+    made, `ImportError` where a package is missing.
     """
     if profile.model == SIMULATED:
         return simulator.model()
     key = _key(profile.options)
     with _importing:
-        return _built(profile, key)
+        try:
+            return _built(profile, key)
+        except (UserError, ImportError):
+            raise
+        except Exception as problem:  # packages have errors of their own for settings that they do not take
+            raise UserError(str(problem) or type(problem).__name__) from problem
 
 
 @cache
