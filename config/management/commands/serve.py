@@ -21,7 +21,7 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from config.env import DEFAULT_PORT
+from config.env import DEFAULT_PORT, port_number
 
 
 class Command(BaseCommand):
@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=settings.HEDDLE.port or DEFAULT_PORT)
+        parser.add_argument("--port", type=port_number, default=settings.HEDDLE.port or DEFAULT_PORT)
         parser.add_argument("--demo", action="store_true", help="load the demo first, and tell what to try")
         parser.add_argument("--no-prepare", action="store_true", help="leave database and static files as they are")
 
