@@ -218,7 +218,7 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
 @pytest.mark.parametrize(
     ("typed", "field", "reason"),
     [
-        ({"name": ""}, "name", "pattern"),
+        ({"name": ""}, "name", "one line"),
         ({"name": "taken"}, "name", "is taken"),
         ({"goals": "[{]"}, "goals", "line 1, column 3"),
         ({"goals": '[{"goal_type": "wish"}]'}, "goals", "goals.0.goal_type: must be one of checklist"),
