@@ -5,9 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.wire import Body, Page, Wire
+from core.wire import Body, Page, Spelling, Wire
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=120)]
+Name = Annotated[
+    str, StringConstraints(max_length=120), Spelling(r"[A-Za-z0-9_-]+", "must be letters, digits, - and _ only")
+]
 Description = Annotated[str, StringConstraints(max_length=500)]
 Text = Annotated[str, StringConstraints(max_length=1_000_000)]
 Access = Literal["private", "org", "org-editable"]

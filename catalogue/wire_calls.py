@@ -9,14 +9,14 @@ from catalogue.judging import Level
 from catalogue.record import JsonObject, Loss
 from catalogue.result_dialects import Context
 from catalogue.retrying import RetryPolicy
-from core.wire import Body, Wire
+from core.wire import Exact, Wire
 
 Args = Annotated[list[Any], Field(max_length=1000)]
 Version = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-class ValidateIn(Body):
+class ValidateIn(Exact):
     """Arguments by name, and by place."""
 
     arguments: Any = {}
@@ -24,12 +24,12 @@ class ValidateIn(Body):
     version: Version | None = None
 
 
-class BuildInputIn(Body):  # type: ignore[no-redef]
+class BuildInputIn(Exact):
     args: Args = []
     kwargs: JsonObject = {}
 
 
-class CallIn(Body):
+class CallIn(Exact):
     """A call. What is wrong with `arguments` is the result's business, everything else is checked here."""
 
     arguments: Any = {}
@@ -84,7 +84,7 @@ class RecordedCallOut(CallOut):
     created_by: str | None
 
 
-class JudgeIn(Body):
+class JudgeIn(Exact):
     dialect: Literal["ctp"] = "ctp"
     level: Level = "schema"
     result: Any
@@ -95,7 +95,7 @@ class JudgedOut(Wire):
     errors: list[JsonObject]
 
 
-class ConvertIn(Body):
+class ConvertIn(Exact):
     source: Annotated[str, Field(alias="from")]
     target: Annotated[str, Field(alias="to")]
     result: Any
@@ -108,7 +108,7 @@ class ConvertedOut(Wire):
     losses: list[Loss]
 
 
-class DataIn(Body):
+class DataIn(Exact):
     data: JsonObject
     summary: Annotated[str, StringConstraints(min_length=1, max_length=2000)] | None = None
 

@@ -9,7 +9,7 @@ from catalogue import naming
 from catalogue.record import JsonObject
 from catalogue.results import CODES
 from catalogue.wire_calls import Key
-from core.wire import Body, Page, Wire
+from core.wire import Exact, Page, Wire
 
 Mode = Literal["schema_only", "examples", "stateful"]
 FailureCode = Literal["timeout", "internal_error", "rate_limit", "not_found", "bad_request"]
@@ -18,7 +18,7 @@ Names = Annotated[list[Name], Field(max_length=500)]
 MAX_MESSAGE = 2000
 
 
-class FailureProfile(Body):
+class FailureProfile(Exact):
     """Which share of the steps fails, and how (C112, C116)."""
 
     rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -31,7 +31,7 @@ class FailureProfile(Body):
         return self
 
 
-class WorldIn(Body):
+class WorldIn(Exact):
     """A world to be made. Without a seed one is drawn, and told (C118)."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] | None = None
@@ -78,7 +78,7 @@ class WorldPageOut(Page[WorldOut]):
     """A page of worlds, newest first."""
 
 
-class WorldToolsIn(Body):
+class WorldToolsIn(Exact):
     """Tools of the catalogue by name, or one in any dialect that lives in the world alone."""
 
     tools: Names | None = None
@@ -97,7 +97,7 @@ class WorldToolsOut(Wire):
     tools: list[str]
 
 
-class WorldCallIn(Body):
+class WorldCallIn(Exact):
     """A call in a world. What is wrong with `input` is the result's business."""
 
     tool: Name
@@ -125,14 +125,14 @@ def _listed(code: str) -> str:
     return code
 
 
-class FixtureError(Body):
+class FixtureError(Exact):
     """How a call fails: one of the ten codes of catalogue 2.2, and what is said of it."""
 
     code: Annotated[str, AfterValidator(_listed), Field(json_schema_extra={"enum": [*CODES]})]
     message: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE)]
 
 
-class FixtureIn(Body):
+class FixtureIn(Exact):
     """An answer for one input, or a failure; without `input` the tool's default (C106, C107).
 
     An input of null is an input, and an output of null an answer where no error stands beside it.
@@ -157,11 +157,11 @@ class FixtureIn(Body):
         return "input" in self.model_fields_set
 
 
-class FixturesIn(Body):
+class FixturesIn(Exact):
     fixtures: Annotated[list[FixtureIn], Field(max_length=1000)]
 
 
-class RecordedIn(Body):
+class RecordedIn(Exact):
     """Take fixtures from calls that really were made, the newest first."""
 
     tools: Names | None = None
@@ -201,7 +201,7 @@ class LogPageOut(Page[LoggedOut]):
     """A page of a world's log, in order."""
 
 
-class ResetIn(Body):
+class ResetIn(Exact):
     hard: bool = False
 
 

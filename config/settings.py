@@ -189,5 +189,7 @@ IMPORT_BODY_BYTES = 32 * 1024 * 1024
 # Checking a schema costs a second for half a megabyte, on the thread that serves the request.
 TOOL_IMPORT_BYTES = 4 * 1024 * 1024
 BODY_BYTES = 16 * 1024 * 1024
+# Of a body that is refused unread so much is taken all the same, so that its sender hears why.
+DRAINED_BYTES = 4 * BODY_BYTES
 TEXT_CHARACTERS = 1_000_000
 VERSION = "0.1.0"

@@ -17,8 +17,10 @@ _NAMED = re.compile(r"([a-z_]+): (.+)", re.DOTALL)
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_json(raw: bytes) -> Any:
+def read_json(raw: bytes, *, apart: str = "") -> Any:
     """The JSON value in `raw`; {} for nothing at all, as a POST without a body means.
+
+    `apart` is a key of it whose value the caller checks itself, item by item, because a bad one is refused alone.
 
     Raises `InvalidRequest` for malformed text, NaN and numbers out of range, nesting deeper than 100 levels, NUL
     characters and lone surrogates: no database keeps the latter two faithfully.
@@ -31,7 +33,7 @@ def read_json(raw: bytes) -> Any:
         raise InvalidRequest(f"body: is nested deeper than {MAX_DEPTH} levels") from None
     except (ValueError, UnicodeDecodeError) as problem:
         raise InvalidRequest(f"body: is not valid JSON ({problem})") from None
-    check_storable(value)
+    check_storable({key: item for key, item in value.items() if key != apart} if isinstance(value, dict) else value)
     return value
 
 
@@ -83,7 +85,7 @@ def invalid(problem: ValidationError, place: str = "") -> InvalidRequest:
     There are never many: every list of every body has a limit, and strangers among its keys are named a few at a time.
     """
     errors = problem.errors(include_url=False, include_context=False, include_input=False)
-    details = [_detail(place, error["loc"], _reason(error["msg"])) for error in errors]
+    details = [_detail(place, error["loc"], _reason(error["type"], error["msg"])) for error in errors]
     first = details[0]
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return InvalidRequest(f"{first['field']}: {first['reason']}{more}", details=[*details[:20]])
@@ -115,7 +117,9 @@ def _dotted(path: tuple[Any, ...]) -> str:
     return ".".join(str(part)[:80] for part in path) or "body"
 
 
-def _reason(message: str) -> str:
+def _reason(kind: str, message: str) -> str:
+    if kind == "extra_forbidden":
+        return "is not known here"
     return (
         message.removeprefix("Value error, ")
         .removeprefix("Assertion failed, ")

@@ -4,7 +4,8 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -23,12 +24,14 @@ from django_htmx.middleware import HtmxMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from core import problems
-from core.errors import DomainError
+from core.errors import DomainError, InvalidRequest
 from core.logging import request_id_var
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 logger = logging.getLogger("heddle.requests")
 
+_DRAINED_AT_ONCE: Final = 64 * 1024
+_DRAINED_SECONDS: Final = 10.0
 _CSP = "; ".join(
     (
         "default-src 'self'",
@@ -61,7 +64,7 @@ _PAGE_HEADERS = {
 
 
 def requests(get_response: Handler) -> Handler:
-    """Outermost: give the request an id, check its host, tidy its path, log its outcome."""
+    """Outermost: give the request an id, check its host and its length, tidy its path, log its outcome."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
@@ -74,14 +77,16 @@ def requests(get_response: Handler) -> Handler:
             if request.path_info not in _OF_ORCHESTRATORS:
                 request.get_host()
             _refuse_nul(request)
+            _refuse_unmeasured(request)
             response = get_response(request)
-        except SuspiciousOperation as problem:
+        except (SuspiciousOperation, InvalidRequest) as problem:
             response = _guarded(request, problems.answer(request, problem))
         finally:
             request_id_var.reset(token)
         response.headers["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         response.headers["X-Content-Type-Options"] = "nosniff"
         _tell_length(response)
+        _drain(request)
         _log(request, response, time.perf_counter() - started)
         return response
 
@@ -98,6 +103,39 @@ def _refuse_nul(request: HttpRequest) -> None:
     """No id and no search holds a NUL, and PostgreSQL cannot even be asked for one."""
     if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
         raise SuspiciousOperation
+
+
+def _refuse_unmeasured(request: HttpRequest) -> None:
+    """A body must come with its length: Django takes one without for nothing at all, and an update then does nothing.
+
+    To read chunks until they end was rejected: the server cannot tell a body whose chunks broke off from a whole one.
+    In HTTP/2 no header says that there is a body, so there its first byte does.
+    """
+    meta = request.META
+    is_chunked = "HTTP_TRANSFER_ENCODING" in meta
+    if not is_chunked and meta.get("SERVER_PROTOCOL") == "HTTP/2" and request.method not in ("GET", "HEAD"):
+        is_chunked = not meta.get("CONTENT_LENGTH") and bool(meta["wsgi.input"].read(1))
+    if is_chunked:
+        request.is_unmeasured = True  # type: ignore[attr-defined]
+        raise InvalidRequest("body: must be sent with its length (Content-Length), not in chunks")
+
+
+def _drain(request: HttpRequest) -> None:
+    """Take what nobody read, up to a bound: a client that is still sending never hears an answer, only a broken pipe.
+
+    The SDK would send it ten times. One that waits to be told to go on (Expect) has not sent anything yet.
+    """
+    is_unmeasured = hasattr(request, "is_unmeasured")
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    left = settings.DRAINED_BYTES if is_unmeasured else int(length) if length.isdigit() else 0
+    is_read = request._read_started  # type: ignore[attr-defined]
+    if is_read or "HTTP_EXPECT" in request.META or not 0 < left <= settings.DRAINED_BYTES:
+        return
+    read = request.META["wsgi.input"].read if is_unmeasured else request.read
+    ends_at = time.monotonic() + _DRAINED_SECONDS
+    with suppress(OSError):
+        while left > 0 and time.monotonic() < ends_at and (piece := read(_DRAINED_AT_ONCE)):
+            left -= len(piece)
 
 
 def _log(request: HttpRequest, response: HttpResponseBase, seconds: float) -> None:

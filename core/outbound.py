@@ -10,7 +10,9 @@ then never runs into the timeout of a single read.
 """
 
 import socket
+import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -63,11 +65,23 @@ def check_url(url: str) -> None:
         raise TargetRefused("url: must name a host")
     if "@" in parts.netloc:
         raise TargetRefused("url: must not hold a user name or password")
-    try:
-        literal = ip_address(host)
-    except ValueError:
-        return
-    _check(literal)
+    if (literal := _spelled_out(host)) is not None:
+        _check(literal)
+
+
+def _spelled_out(host: str) -> Address | None:
+    """The address that a host is by itself, in every spelling that the machine takes for one; None for a name.
+
+    `localhost` and what ends in it is one wherever it is asked (RFC 6761).
+    """
+    plain = unicodedata.normalize("NFKC", host).lower().rstrip(".")
+    if plain == "localhost" or plain.endswith(".localhost"):
+        return IPv4Address("127.0.0.1")
+    with suppress(ValueError):
+        return ip_address(plain)
+    with suppress(OSError, UnicodeError):
+        return IPv4Address(socket.inet_aton(plain))
+    return None
 
 
 def send(

@@ -1,9 +1,13 @@
 """The kernel of every projection: frozen models that refuse what they do not know."""
 
+import re
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 NAMED_STRANGERS: Final = 20
 
@@ -29,8 +33,32 @@ class Wire(BaseModel):
         return made
 
 
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a text has to be written: programs read the pattern in the schema, people are told the words."""
+
+    pattern: str
+    """Of the whole text, without anchors."""
+    words: str
+    """What follows the name of the field: "must be ..."."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), "pattern": f"^{self.pattern}$"}
+
+    def _checked(self, text: str) -> str:
+        if not re.fullmatch(self.pattern, text):
+            raise ValueError(self.words)
+        return text
+
+
 class Body(BaseModel):
-    """What a client sends. Unknown keys are ignored (B20), types are not coerced."""
+    """What a client of the wire sends. Unknown keys are ignored where its spec says so (B20); types are not coerced.
+
+    Routes of our own take an `Exact`: a key that is spelled wrong there would mean something else than was meant.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 

@@ -4,7 +4,7 @@ A decision is a mapping of columns to their new values. `feedback.triage` stores
 before and after, so every verb has the same inverse, `feedback.undoing`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from accounts.models import User
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
-from core.wire import Patch
+from core.wire import Patch, Spelling
 from feedback.models import Reply, Triage, UserFeedback
 from feedback.taxonomy import Outcome
 from feedback.wire import NOTES_LENGTH, TriageIn
@@ -47,7 +47,10 @@ ANSWERS = frozenset({"resolve", "duplicate", "reply"})
 """Verbs that answer to what the submitter says."""
 
 Decision = Mapping[str, Any]
-Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH, pattern=r"^[^,\r\n]*[^,\s][^,\r\n]*$")]
+_OneLine = Spelling(r"[^,\r\n]*[^,\s][^,\r\n]*", "must be words on one line, without a comma")
+Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH), _OneLine]
+Written = Annotated[str, StringConstraints(min_length=1, max_length=LABELS_LENGTH), _OneLine]
+"""A label as it stands on a report: what the wire's own update wrote there may be longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class LabelIn(Patch):
     """Labels to put on and to take off."""
 
     add: Annotated[list[Label], Field(max_length=1_000)] = []
-    remove: Annotated[list[Label], Field(max_length=1_000)] = []
+    remove: Annotated[list[Written], Field(max_length=1_000)] = []
 
 
 class RenameIn(Patch):
@@ -143,7 +146,8 @@ def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
 def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
     """Put labels on and take labels off. Case and blanks tell no two apart; what is there stays as it is spelled."""
     gone = {_plain(name).casefold() for name in body.remove}
-    kept = [name for name in labels_of(subject.report.admin_label) if name.casefold() not in gone]
+    there = written_labels(subject.report.admin_label)
+    kept = [name for name in there if not gone & {name.casefold(), _short(name).casefold()}]
     held = {name.casefold() for name in kept}
     for name in map(_plain, body.add):
         if name.casefold() not in held:
@@ -160,7 +164,7 @@ def rename(actor: Actor, subject: Subject, body: RenameIn) -> Decision:
     old, new = body.label.casefold(), body.to.casefold()
     kept, is_there = [], False
     for part in (subject.report.admin_label or "").split(","):
-        folded = _label_in(part).casefold()
+        folded = _short(_plain(part)).casefold()
         if folded not in (old, new):
             kept.append(part)
         elif not is_there:
@@ -274,17 +278,28 @@ def verb_named(name: str) -> Verb:
     return VERBS[name]
 
 
+def written_labels(admin_label: str | None) -> list[str]:
+    """The labels in the wire's one text: parted by commas, each once, in the order they stand, each as it is written.
+
+    The wire's own update (H8) takes any text, so one of them may be longer than the desk's verb takes.
+    """
+    return _each_once(map(_plain, (admin_label or "").split(",")))
+
+
 def labels_of(admin_label: str | None) -> list[str]:
-    """The labels in the wire's one text: parted by commas, each once, in the order they stand."""
+    """The same by the names under which labels are found and counted: of a longer one, its beginning."""
+    return _each_once(map(_short, written_labels(admin_label)))
+
+
+def _each_once(names: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
-    for part in (admin_label or "").split(","):
-        if name := _label_in(part):
-            found.setdefault(name.casefold(), name)
+    for name in filter(None, names):
+        found.setdefault(name.casefold(), name)
     return list(found.values())
 
 
-def _label_in(part: str) -> str:
-    return _plain(part)[:LABEL_LENGTH].strip()
+def _short(name: str) -> str:
+    return name[:LABEL_LENGTH].strip()
 
 
 def _plain(name: str) -> str:

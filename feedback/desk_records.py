@@ -9,7 +9,7 @@ from accounts.models import User
 from core import ids
 from core.actor import Actor
 from feedback import projecting, saved_views, versions
-from feedback.deciding import labels_of
+from feedback.deciding import written_labels
 from feedback.models import Bulk, Label, Lease, Reply, SavedView, Triage, TriageChange, UserFeedback
 from feedback.wire_desk import BulkOut, ChangedLabelOut, ChangeOut, DeskRecordOut, FailureOut, LabelOut, ViewOut
 
@@ -29,7 +29,7 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
     lease = leases.select_related("holder").order_by("pk").first()
     return DeskRecordOut(
         **full.model_dump(),
-        labels=labels_of(full.admin_label),
+        labels=written_labels(full.admin_label),
         owner=beside.owner.email if beside and beside.owner else None,
         outcome=beside.outcome if beside else None,
         duplicate_of=beside.duplicate_of.feedback_id if beside and beside.duplicate_of else None,

@@ -14,7 +14,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.sse import give_connection_back
 from feedback import projecting
-from feedback.deciding import labels_of
+from feedback.deciding import written_labels
 from feedback.models import Reply, UserFeedback
 from feedback.querying import matching, parse
 from feedback.wire_desk import ExportedOut
@@ -141,7 +141,7 @@ def _record(values: tuple[Any, ...]) -> ExportedOut:
     return ExportedOut.trusted(
         {
             **full.__dict__,
-            "labels": labels_of(full.admin_label),
+            "labels": written_labels(full.admin_label),
             **beside,
             "snoozed_until_again": bool(beside["snoozed_until_again"]),
             "public_status": beside["public_status"] or Reply.Status.RECEIVED.value,

@@ -13,7 +13,7 @@ from core import ids
 from core.actor import Actor
 from core.prepared import Prepared, Row
 from feedback import desk_records, historytelling, leasing, projecting, versions
-from feedback.deciding import labels_of
+from feedback.deciding import written_labels
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
 from feedback.querying import Query
@@ -143,7 +143,7 @@ def card_of(
         resolved=report.resolved,
         resolved_by=report.resolved_by.display_name if report.resolved_by else "",
         resolved_at=report.resolved_at,
-        labels=tuple(labels_of(report.admin_label)),
+        labels=tuple(written_labels(report.admin_label)),
         admin_note=report.admin_note or "",
         owner=beside.owner.display_name if beside.owner else "",
         owner_email=beside.owner.email if beside.owner else "",

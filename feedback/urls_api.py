@@ -18,7 +18,7 @@ _DESK = (
     ("insight", insight.Insight),
     ("export", api_desk.Export),
     ("labels", api_desk.Labels),
-    ("labels/<str:name>", api_desk.OneLabel),
+    ("labels/<path:name>", api_desk.OneLabel),
     ("terms", api_finding.QueryTerms),
     ("undo", api_desk.Undo),
     ("views", api_desk.Views),

@@ -20,8 +20,8 @@ class Version:
 
     @classmethod
     def read(cls, text: str) -> "Version":
-        """What `str` wrote, quotes and a weak mark of an ETag aside; anything else is an invalid request."""
-        change, _, modified = text.strip().removeprefix("W/").strip('"').partition("-")
+        """What `str` wrote; anything else is an invalid request."""
+        change, _, modified = text.strip().partition("-")
         if not (change.isascii() and change.isdigit() and modified.isascii() and modified.isdigit()):
             raise InvalidRequest("version: is not a version of a report")
         if len(change) > 18 or len(modified) > 18:
@@ -44,8 +44,15 @@ def moment(report: UserFeedback) -> int:
 
 
 def require(report: UserFeedback, expected: str | None) -> None:
-    """Refuse as `Stale` when the report is no longer at the expected version; `*` and None expect nothing."""
-    if expected is not None and expected.strip() != "*" and Version.read(expected) != of(report):
+    """Refuse as `Stale` when the report is at none of the versions in an If-Match; `*` and None expect nothing.
+
+    A tag that no report ever had is a version that this one is not at (RFC 9110, 13.1.1). A weak mark is looked over:
+    proxies that compress put it there, and a version means the whole report either way.
+    """
+    if expected is None or expected.strip() == "*":
+        return
+    tags = (tag.strip().removeprefix("W/").strip('"') for tag in expected.split(","))  # a version holds no comma
+    if str(of(report)) not in tags:
         raise Stale("This report was changed since that version.")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from core import grammar
 from core.wire import Patch, Wire
 from feedback.wire import FullFeedbackOut
 
@@ -60,10 +61,18 @@ class ActedOut(Wire):
 
 
 class BulkIn(ActIn):
-    """One verb for many reports: those named, or all that match a query."""
+    """One verb for many reports: those named, or all that match a query. Every report there is takes `all` as well."""
 
     feedback_ids: Annotated[list[str], Field(max_length=MOST_TICKED)] | None = None
     query: str | None = None
+    all: bool = False
+
+    @model_validator(mode="after")
+    def _all_on_purpose(self) -> "BulkIn":
+        """An empty query means every report of every org, and a program's empty variable seldom does."""
+        if self.query is not None and not self.all and grammar.read(self.query) == grammar.All():
+            raise ValueError('query: is empty, which means every report. Send "all": true with it to mean that')
+        return self
 
 
 class UndoIn(Patch):

@@ -11,7 +11,7 @@ from accounts.authentication import org_of
 from accounts.rights import Right
 from core import paging
 from core.api import Endpoint, data, describe, record, records, when_sent
-from threads import forks, importing, profiles, reading, sharing, titles, turns
+from threads import finding, forks, importing, profiles, reading, sharing, titles, turns
 from threads.access import standing_for, thread_for
 from threads.models import Thread
 from threads.wire import (
@@ -79,10 +79,15 @@ def _with_session_names(value: Any) -> Any:
 
 
 class Threads(ThreadEndpoint):
-    @describe(gives=ThreadPageOut, query=("limit", "page_token"), summary="List own and pinned threads (H1)")
+    @describe(
+        gives=ThreadPageOut,
+        query=("q", "limit", "page_token"),
+        summary="List own and pinned threads (H1), those a line means",
+    )
     def get(self, request: Request) -> HttpResponse:
-        limit = paging.limit_of(self.query("limit"))
-        return self.answer(reading.own_threads(self.actor, limit=limit, page_token=self.query("page_token")))
+        limit, page_token = paging.limit_of(self.query("limit")), self.query("page_token")
+        narrowed = finding.understood(self.actor, self.query("q"))
+        return self.answer(reading.own_threads(self.actor, limit=limit, page_token=page_token, narrowed=narrowed))
 
     @describe(takes=StartIn, gives=ThreadOut, summary="Start a thread (T1)")
     def post(self, request: Request) -> HttpResponse:
@@ -95,7 +100,8 @@ class Search(ThreadEndpoint):
 
     @describe(takes=SearchIn, gives=ThreadPageOut, summary="Search readable threads (H2)")
     def post(self, request: Request) -> HttpResponse:
-        return self.answer(reading.search(self.actor, self.parse(SearchIn)))
+        body = self.parse(SearchIn)
+        return self.answer(reading.search(self.actor, body, narrowed=finding.understood(self.actor, body.q)))
 
 
 class OneThread(ThreadEndpoint):
@@ -211,7 +217,7 @@ class Import(ThreadEndpoint):
 
     @describe(takes=ConversationsIn, gives=ImportOut, summary="Import conversations (spec 9)")
     def post(self, request: Request) -> HttpResponse:
-        body = self.parse(ConversationsIn)
+        body = self.parse(ConversationsIn, apart="conversations")
         owner_id, org_id = importing.target(self.actor, body.owner, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
         return record(
             importing.import_conversations(body.format, body.conversations, owner_id, org_id, body.visibility)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from core import grammar, moments
 from core.actor import Actor
+from core.errors import InvalidRequest
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from core.rendering import one_line
 from threads import hooks, profiles
@@ -69,6 +70,16 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     if problems:
         return Found(Q(pk__in=[]), problems, _without(line, root))
     return Found(_condition(root, Asking(actor, timezone.now(), tz)))
+
+
+def understood(actor: Actor, line: str | None) -> Q:
+    """The condition of a line that a program sends; raises `InvalidRequest` that names every term it does not know."""
+    found = find(actor, line or "")
+    if found.problems:
+        reasons = [f"{each.sentence} (at character {each.start + 1})" for each in found.problems]
+        details = [{"field": "q", "reason": reason} for reason in reasons[:20]]
+        raise InvalidRequest(f"q: {reasons[0]}", details=[*details])
+    return found.condition
 
 
 def terms(line: str) -> list[str]:

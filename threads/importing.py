@@ -52,6 +52,10 @@ def import_one(
     given = conversation.get("id") if isinstance(conversation, dict) else None
     origin_id = str(given)[:200] if isinstance(given, str | int) and not isinstance(given, bool) else None
     try:
+        check_storable(given)
+    except InvalidRequest:
+        origin_id = None  # it cannot be told either
+    try:
         check_storable(conversation)
         parsed = dialects.parse(format, conversation)
     except DialectError as problem:

@@ -29,6 +29,7 @@ from threads.wire import (
 
 _TOKEN = re.compile(r"v1\.([0-9A-Za-z_-]{1,64})\.([0-9]{1,18})")
 CLIENT_CONTEXT_SINCE = "2026-09-30"
+_ALL = Q()
 _PLACES = paging.Places("threads", (str, str, int))
 
 
@@ -254,16 +255,16 @@ def subjects_of(thread: Thread) -> list[SubjectOut]:
     return [SubjectOut(association_id=entity, note=note) for entity, note in rows]
 
 
-def own_threads(actor: Actor, *, limit: int, page_token: str | None) -> ThreadPageOut:
-    """H1: the caller's threads and the ones they pinned; pins first, then newest first."""
-    visible = Thread.objects.visible_to(actor)
+def own_threads(actor: Actor, *, limit: int, page_token: str | None, narrowed: Q = _ALL) -> ThreadPageOut:
+    """H1: the caller's threads and the ones they pinned; pins first, then newest first. `narrowed` to some of them."""
+    visible = Thread.objects.visible_to(actor).filter(narrowed)
     own = visible.filter(created_by=actor.user_id)
     return page_of(actor, visible, below=own, limit=limit, page_token=page_token)
 
 
-def search(actor: Actor, body: SearchIn) -> ThreadPageOut:
-    """H2: threads readable without admin rights, filtered (B149)."""
-    threads = Thread.objects.readable_by(actor)
+def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL) -> ThreadPageOut:
+    """H2: threads readable without admin rights, filtered (B149) and `narrowed`."""
+    threads = Thread.objects.readable_by(actor).filter(narrowed)
     exact = {
         "status": body.status,
         "visibility": body.visibility,

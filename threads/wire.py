@@ -7,7 +7,7 @@ from django.conf import settings
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
-from core.wire import Body, Page, Patch, Wire
+from core.wire import Body, Page, Patch, Spelling, Wire
 from threads.content import MAX_NAME, Block, ClientContextBlock, JsonObject, TextBlock, ToolResultBlock, ToolUseBlock
 from threads.status import ThreadStatus, Visibility
 
@@ -117,7 +117,12 @@ class AnalysisScope(Body):
 class ClientToolIn(Body):
     """A tool that the caller answers (spec 3.6)."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
+    name: Annotated[
+        str,
+        Spelling(
+            r"[A-Za-z][A-Za-z0-9_]{0,63}", "must be a letter and then letters, digits and _, 64 characters at most"
+        ),
+    ]
     description: Annotated[str, StringConstraints(max_length=20_000)]
     input_schema: JsonObject
 
@@ -240,7 +245,11 @@ class SubjectIn(Body):
 class VariableIn(Body):
     """A variable of an agent's template (spec 3.11)."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_.]*$", max_length=200)]
+    name: Annotated[
+        str,
+        StringConstraints(max_length=200),
+        Spelling(r"[a-zA-Z_][a-zA-Z0-9_.]*", "must be a letter or _ and then letters, digits, _ and dots"),
+    ]
     type: Literal["string", "dataset_id", "device_id", "collection_id"] = "string"
     description: str | None = None
     required: bool = True
@@ -256,7 +265,9 @@ class VariableIn(Body):
         return self
 
 
-AgentName = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=200)]
+AgentName = Annotated[
+    str, StringConstraints(max_length=200), Spelling(r"[^\x00-\x1f\x7f]+", "must be one line, and not empty")
+]
 """On one line, so that it can stand in a path (G3)."""
 
 
@@ -297,6 +308,8 @@ class SearchIn(Body):
     visibility: Annotated[Visibility, Field(strict=False)] | None = None
     limit: int | None = None
     page_token: str | None = None
+    q: str | None = None
+    """Ours: a line of the list's grammar, which narrows the others further."""
 
 
 class ConversationsIn(Body):

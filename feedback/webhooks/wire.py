@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.wire import Body, Page, Patch, Wire
+from core.wire import Exact, Page, Patch, Spelling, Wire
 
 EventName = Literal[
     "feedback.submitted",
@@ -17,10 +17,12 @@ EventName = Literal[
 ]
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Events = Annotated[list[EventName], Field(min_length=1, max_length=20)]
-Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200, pattern=r"^[^\r\n]*$")]
+Description = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=200), Spelling(r"[^\r\n]*", "must be one line")
+]
 
 
-class WebhookIn(Body):
+class WebhookIn(Exact):
     """A new endpoint. `org_id` null is every org for a platform admin, and the request's org for everybody else."""
 
     url: Url
@@ -38,7 +40,7 @@ class WebhookPatch(Patch):
     enabled: bool = True
 
 
-class RotateIn(Body):
+class RotateIn(Exact):
     """How long the old secret signs as well; 0 for one that has got about."""
 
     overlap_hours: Annotated[float, Field(strict=False, ge=0, le=168)] = 24

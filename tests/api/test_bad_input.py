@@ -583,3 +583,58 @@ def test_the_client_of_these_tests_sends_what_it_is_given(who):
     """Otherwise half of this file proves nothing."""
     assert Api(who.alice.token).post("threads", b"\xff").status_code == 400
     assert Api(who.alice.token).post("threads", {"messages": [SENT]}).status_code == 200
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "sentence"),
+    [
+        (
+            "/v1/skills/create",
+            {"name": "s p", "description": "d", "body": "b"},
+            "name: must be letters, digits, - and _ only",
+        ),
+        (
+            "threads",
+            {"messages": [SENT], "client_tools": [{**TOOL, "name": "1 x"}]},
+            "client_tools.0.name: must be a letter and then letters, digits and _, 64 characters at most",
+        ),
+        ("agents", {"name": "a\nb", "request_template": {"messages": [SENT]}}, "name: must be one line, and not empty"),
+        (
+            "agents",
+            {"name": "a", "request_template": {"messages": [SENT]}, "variables": [{"name": "1"}]},
+            "variables.0.name: must be a letter or _ and then letters, digits, _ and dots",
+        ),
+        (
+            "threads",
+            {"goals": [{"goal_type": "dataset_triage", "dataset_id": "d", "label_vocabulary": {"a b": "x"}}]},
+            "must be letters, digits, - and _ only",
+        ),
+    ],
+)
+def test_a_spelling_that_is_refused_is_told_in_words_and_not_as_an_expression(
+    api: Any, path: str, body: dict[str, Any], sentence: str
+) -> None:
+    status, _, told = refusal_of(api("alice").post(path, body))
+    assert status == 400 and told.endswith(sentence), told
+    assert "^" not in told
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("", {"mode": "examples", "tool": ["x"]}),
+        ("", {"failure_profile": {"rate": 0, "code": []}}),
+        ("/{world}/tools", {"tools": [], "seed": 1}),
+        ("/{world}/call", {"tool": "a__b", "arguments": {}}),
+        ("/{world}/fixtures", {"fixtures": [{"tool": "a__b", "output": 1, "inputs": {}}]}),
+        ("/{world}/reset", {"hardly": True}),
+    ],
+)
+def test_a_key_that_worlds_do_not_know_is_refused_by_name(api: Any, path: str, body: dict[str, Any]) -> None:
+    """Catalogue 6.2: `arguments` in place of `input` would be a call without any."""
+    world = data_of(api("alice").post("/v1/catalogue/worlds", {"mode": "examples"}))["world_id"]
+    status, _, told = refusal_of(api("alice").post(f"/v1/catalogue/worlds{path.format(world=world)}", body))
+    assert status == 400 and told.endswith(": is not known here"), told

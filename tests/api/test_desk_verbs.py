@@ -185,6 +185,42 @@ def test_a_label_stays_as_it_is_where_a_change_is_refused(admin, act, reports, b
     assert list(Label.objects.values_list("name", "description")) == [("money", "")]
 
 
+def test_a_label_with_a_slash_is_described_and_dropped_like_any_other(admin, act, reports):
+    act(reports[0], "label", add=["bags/loud"])
+    route = "admin/feedback/labels/bags/loud"
+    assert data_of(admin.request("PATCH", route, {"description": "Both"}))["description"] == "Both"
+    assert data_of(admin.request("PATCH", route.replace("/loud", "%2Floud"), {"description": ""}))["description"] == ""
+    act(reports[0], "label", remove=["bags/loud"])
+    assert data_of(admin.request("DELETE", route)) is None
+    assert refusal_of(admin.request("DELETE", route))[0] == 404
+
+
+def test_what_the_wire_wrote_stays_whole_while_the_desk_puts_labels_beside_it(admin, act, reports):
+    """B127: `admin_label` is any text. A part of it that is no label of the desk's is neither cut nor lost."""
+    path, long = f"admin/feedback/{reports[0]}", "a sentence that goes on " * 4
+    written = " ".join(long.split())
+    assert data_of(admin.put(path, {"admin_label": f"{long}, bags"}))["admin_label"] == f"{long}, bags"
+    assert data_of(admin.get(f"{path}/triage"))["labels"] == [written, "bags"]
+    record = act(reports[0], "label", add=["money"])["report"]
+    assert (record["labels"], record["admin_label"]) == ([written, "bags", "money"], f"{written}, bags, money")
+    assert act(reports[0], "label", remove=[written])["report"]["labels"] == ["bags", "money"]
+
+
+@pytest.mark.parametrize("blank", ["", "\n", " , "])
+def test_a_blank_text_of_the_wire_is_no_label(admin, act, reports, blank):
+    """B127: a value overwrites, so it is kept as it was sent; at the desk it means none."""
+    path = f"admin/feedback/{reports[0]}"
+    assert data_of(admin.put(path, {"admin_label": blank}))["admin_label"] == blank
+    assert data_of(admin.get(f"{path}/triage"))["labels"] == []
+    assert data_of(admin.get("admin/feedback?q=has:label"))["items"] == []
+    assert act(reports[0], "label", add=["bags"])["report"]["admin_label"] == "bags"
+
+
+def test_a_label_that_is_refused_is_told_in_words(refused, reports):
+    sentence = refused(reports[0], "label", add=["a,b"])[2]
+    assert sentence == "add.0: must be words on one line, without a comma"
+
+
 def test_of_two_who_make_a_label_at_once_the_second_is_told(admin, who, monkeypatch):
     described = labelling.clean_description
 
@@ -346,7 +382,21 @@ def test_a_save_against_another_version_is_refused_and_changes_nothing(act, admi
     fresh = admin.get(path)["ETag"]
     assert data_of(admin.put(path, {"resolved": True}, **{"If-Match": fresh}))["resolved"] is True
     assert data_of(admin.put(path, {"resolved": True}, **{"If-Match": "*"}))["resolved"] is True
-    assert refusal_of(admin.put(path, {"resolved": True}, **{"If-Match": "nonsense"}))[0] == 400
+
+
+def test_if_match_takes_several_tags_and_refuses_one_that_no_report_ever_had(admin, reports):
+    """RFC 9110, 13.1.1: any of a list will do, a weak mark is a proxy's, and an unknown tag is not the present one."""
+    path = f"admin/feedback/{reports[0]}"
+    tag = admin.get(path)["ETag"]
+    for matching in (tag, f'"a", {tag}', f'{tag} , "b"', f"W/{tag}", tag.strip('"'), " * "):
+        data_of(admin.put(path, {}, **{"If-Match": matching}))
+    for other in ('"a"', "nonsense", '"a", "b"', '"1-2"', 'W/"x"', ",", "9" * 40, f'"{"9" * 40}-1"'):
+        for sent in (
+            admin.put(path, {"resolved": True}, **{"If-Match": other}),
+            admin.post(f"{path}/actions", {"verb": "resolve"}, **{"If-Match": other}),
+        ):
+            assert refusal_of(sent)[:2] == (412, "RobotoConflictException")
+    assert not TriageChange.objects.exists()
 
 
 @pytest.mark.parametrize("route", ["", "/triage"])
@@ -470,3 +520,13 @@ def test_a_long_bulk_can_be_taken_back_for_half_an_hour_after_its_last_report(ad
 def test_a_bulk_that_says_too_little_or_too_much_is_refused(admin, reports, body):
     assert refusal_of(admin.post("admin/feedback/bulk", body))[0] == 400
     assert not TriageChange.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\n", "\u0001"])
+def test_a_bulk_of_every_report_there_is_has_to_be_meant(admin, reports, query):
+    """What a program sends when its variable is empty."""
+    body = {"verb": "resolve", "query": query}
+    status, _, sentence = refusal_of(admin.post("admin/feedback/bulk", body))
+    assert status == 400 and sentence.startswith("query: is empty") and '"all": true' in sentence
+    assert not TriageChange.objects.exists() and not Bulk.objects.exists()
+    assert data_of(admin.post("admin/feedback/bulk", {**body, "all": True}))["done_count"] == 3

@@ -51,6 +51,31 @@ def test_an_imported_conversation_is_a_private_idle_thread_of_the_caller(api):
     assert (row.system_prompt, row.metadata) == ("Be brief.", {"task": 7})
 
 
+@pytest.mark.parametrize("bad", ["\x00", "\ud800"])
+def test_a_conversation_that_cannot_be_stored_fails_alone_B178(api, bad):
+    spoilt = [
+        talk("text", messages=[{"role": "user", "content": f"2{bad}2"}]),
+        talk(f"id{bad}"),
+        talk("key", metadata={bad: 1}),
+    ]
+    answer = data_of(imported(api, talk("first"), *spoilt, talk("last")))
+    assert outcomes(answer) == ["created", "failed", "failed", "failed", "created"]
+    assert answer["counts"] == {"created": 2, "unchanged": 0, "failed": 3}
+    errors = [(item["id"], *item["errors"]) for item in answer["items"][1:4]]
+    reason = "holds a NUL character or half of a surrogate pair"
+    assert errors == [
+        ("text", {"path": "messages.0.content", "reason": reason}),
+        (None, {"path": "id", "reason": reason}),
+        ("key", {"path": "metadata", "reason": reason}),
+    ]
+    assert Thread.objects.count() == 2
+
+
+def test_the_rest_of_an_import_is_checked_as_every_body_is(api):
+    assert refusal_of(imported(api, talk(), owner="a\x00b"))[2].startswith("owner: holds a NUL")
+    assert not Thread.objects.exists()
+
+
 def test_importing_again_creates_nothing_whatever_the_conversation_holds_B177(api):
     [first] = data_of(imported(api, talk()))["items"]
     before = [model.objects.count() for model in (Thread, Message, Block)]

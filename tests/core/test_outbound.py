@@ -98,6 +98,22 @@ def test_other_spellings_of_loopback_are_refused_too(allowing, host):
         outbound.send("GET", f"http://{host}:{silent_port()}/", seconds=5)
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "127.0.0.1.", "\uff11\uff12\uff17.1"),
+        *("localhost", "LOCALHOST.", "db.localhost", "0xa9fea9fe"),
+    ],
+)
+def test_a_spelling_that_nobody_has_to_be_asked_about_is_refused_when_it_is_typed(allowing, host):
+    with pytest.raises(TargetRefused, match="private address"):
+        outbound.check_url(f"https://{host}/")
+    outbound.check_url("https://1572395042/")
+    outbound.check_url("https://localhost.example/")
+    allowing(LOOPBACK)
+    outbound.check_url("http://localhost:8000/")
+
+
 def test_a_name_with_one_foot_inside_is_refused_whole(allowing, named):
     named(["93.184.215.14", "10.0.0.1"])
     with pytest.raises(TargetRefused):

@@ -248,7 +248,7 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
 @pytest.mark.parametrize(
     ("typed", "field", "reason"),
     [
-        ({"name": ""}, "name", "pattern"),
+        ({"name": ""}, "name", "one line"),
         ({"name": "taken"}, "name", "is taken"),
         (rows([("structured_output", "{]")]), "goal-1", "line 1, column 2"),
         (rows([("wish", "{}")]), "goal-1", "must be one of checklist"),

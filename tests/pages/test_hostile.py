@@ -13,7 +13,7 @@ from django.test import Client
 from accounts.models import ApiToken
 from core import bodies
 from feedback import triage
-from feedback.deciding import labels_of
+from feedback.deciding import written_labels
 from feedback.wire import TriageIn
 from tests import make
 from tests.pages.dom import Node, dom, fragment, get, submit
@@ -94,7 +94,7 @@ def test_hostile_words_are_words_everywhere(browser_of: Browser, who: People, wo
     assert pages[0].id(f"mark-{last}").one("p", class_="words").text == words
     assert pages[-2].id("desk-report").one("p", class_="words").text == words
     assert pages[-2].id("admin-note").text == words
-    kept = " ".join(labels_of(words[:200])[0].split())
+    kept = " ".join(written_labels(words[:200])[0].split())
     assert kept in {tag.words for tag in pages[-2].id("desk-report").all("span", class_="tag")}
     for page in pages:
         assert page.none("img") and page.none(onerror=True)

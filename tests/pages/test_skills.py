@@ -152,8 +152,8 @@ def test_writing_a_skill_and_reading_it(browser_of: Browser, who: People) -> Non
 @pytest.mark.parametrize(
     ("typed", "field", "reason"),
     [
-        ({"name": "no spaces"}, "name", "pattern"),
-        ({"name": ""}, "name", "pattern"),
+        ({"name": "no spaces"}, "name", "letters, digits"),
+        ({"name": ""}, "name", "letters, digits"),
         ({"name": "x" * 121}, "name", "120"),
         ({"name": "taken"}, "name", "taken"),
         ({"description": "x" * 501}, "description", "500"),
@@ -252,7 +252,7 @@ def test_renaming_tagging_and_closing(browser_of: Browser, who: People) -> None:
     assert SkillSubscription.objects.get().user == who.alice.user
     get(browser_of("bob"), path(held), 404)
     page = dom(submit(client, form(get(client, path(held, "change/")), path(held, "change/")), name="no good"), 400)
-    assert page.id("name")["value"] == "no good" and "pattern" in page.id("name-wrong").words
+    assert page.id("name")["value"] == "no good" and "letters, digits" in page.id("name-wrong").words
 
 
 def test_an_editor_who_is_not_the_author_is_not_offered_the_visibility(browser_of: Browser, who: People) -> None:

@@ -1,13 +1,16 @@
 """How the SDK reaches the server: endpoints, versions, environment, retries."""
 
+import http.client
 import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from roboto.ai import AgentThread
 from roboto.ai.agent_thread.record import AgentThreadRecord
+from roboto.exceptions import RobotoInvalidRequestException
 
 from tests import live
 from tests.sdk.callers import Caller, held, roles, run
@@ -81,3 +84,71 @@ def test_a_refusal_is_an_envelope_with_code_and_message_only(alice: Caller) -> N
         assert set(content) <= {"error", "details"}
         assert set(content["error"]) == {"error_code", "message"}
         assert content["error"]["message"]
+
+
+# Bodies
+
+
+def in_chunks(server: live.Served, method: str, path: str, body: bytes, **headers: str) -> tuple[int, str]:
+    """A body that goes out without a length, as clients send what they do not hold in one piece."""
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    pieces = (body[at : at + 65536] for at in range(0, len(body), 65536))
+    line.request(method, path, pieces, headers, encode_chunked=True)
+    answer = line.getresponse()
+    told = answer.status, answer.read().decode()
+    line.close()
+    return told
+
+
+@pytest.mark.parametrize("size", [0, 2_000_000])
+def test_a_body_in_chunks_is_refused_and_never_taken_for_an_empty_one(admin: Caller, size: int) -> None:
+    """Django reads as many bytes as Content-Length says, and an update without a body would change nothing."""
+    sent = {"url": "https://example.org/", "events": ["feedback.submitted"]}
+    headers = {"Authorization": f"Bearer {admin.server.token('admin')}", "Content-Type": "application/json"}
+    status, made = live.fetch(f"{admin.server.url}/v1/webhooks", admin.server.token("admin"), sent)
+    assert status == 200
+    path = f"/v1/webhooks/{made['data']['webhook_id']}/rotate-secret"
+    for method, to in (("POST", path), ("PUT", "/v1/ai/admin/feedback/fb_x"), ("POST", "/v1/ai/threads")):
+        headers["Transfer-Encoding"] = "chunked"
+        status, told = in_chunks(admin.server, method, to, b'{"overlap_hours": 0}' + b" " * size, **headers)
+        assert status == 400, told
+        assert json.loads(told) == {
+            "error": {
+                "error_code": "RobotoInvalidRequestException",
+                "message": "body: must be sent with its length (Content-Length), not in chunks",
+            }
+        }
+
+
+def test_a_form_in_chunks_is_refused_by_a_page(admin: Caller) -> None:
+    status, told = in_chunks(
+        admin.server,
+        "POST",
+        "/signin/",
+        b"username=x&password=y",
+        **{"Content-Type": "application/x-www-form-urlencoded", "Transfer-Encoding": "chunked"},
+    )
+    assert status == 400
+    assert "<html" in told and "with its length" in told
+
+
+def test_a_text_that_is_too_large_is_an_invalid_request_at_once(alice: Caller) -> None:
+    """An answer before the body was taken would be a broken pipe for the SDK, which sends it ten times."""
+    thread = alice.talk("Hi")
+    began = time.monotonic()
+    with pytest.raises(RobotoInvalidRequestException, match="16 MiB"):
+        thread.send_text("x" * 17_000_000)
+    assert time.monotonic() - began < 10
+
+
+def test_whoever_is_refused_before_their_body_is_read_hears_why(alice: Caller) -> None:
+    """No token, nothing there, a body that nobody asked for: none of them reads what was sent."""
+    large = json.dumps({"message": "x" * 5_000_000}).encode()
+    for path, token, expected in (
+        ("threads", "wrong", 401),
+        ("nothing/here", alice.server.token("alice"), 404),
+        ("threads", alice.server.token("alice"), 405),
+    ):
+        method = "PUT" if expected == 405 else "POST"
+        status, content = live.fetch(f"{alice.server.url}/v1/ai/{path}", token, large, method)
+        assert status == expected and content["error"]["message"]

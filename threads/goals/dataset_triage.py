@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from core.wire import Spelling
 from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType, Point, named_entries
 
-Key = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9_\-]+$")]
+Key = Annotated[str, Spelling(r"[a-zA-Z0-9_\-]+", "must be letters, digits, - and _ only")]
 Description = Annotated[str, StringConstraints(max_length=500)]
 
 

@@ -1,0 +1,73 @@
+"""Finding threads by a line over REST: `q` in the list (H1) and in search (H2), in the grammar of the page."""
+
+from urllib.parse import quote
+
+import pytest
+
+from tests import make
+from tests.conftest import data_of, refusal_of
+
+
+@pytest.fixture
+def talks(who):
+    """Two of alice's and two of bob's, a private and a shared one each."""
+    return {
+        f"{name} {visibility}": make.thread(who.named(name), "Whales and ships", visibility=visibility)
+        for name in ("alice", "bob")
+        for visibility in ("private", "org")
+    }
+
+
+@pytest.fixture
+def found(api, talks):
+    """`found("is:private")` are the names of alice's list; `search=True` asks for all that she may read."""
+    names = {thread.thread_id: name for name, thread in talks.items()}
+
+    def asked(line, *, search=False, **more):
+        if search:
+            answer = api("alice").post("threads/search", {"q": line, **more})
+        else:
+            answer = api("alice").get(f"threads?q={quote(line)}")
+        return sorted(names[item["thread_id"]] for item in data_of(answer)["items"])
+
+    return asked
+
+
+def test_the_list_is_narrowed_by_a_line_and_never_widened(found):
+    assert found("") == found("is:mine") == ["alice org", "alice private"]
+    assert found("is:private whales") == ["alice private"]
+    assert found("owner:bob") == found("-is:mine") == found("(is:shared -is:shared)") == []
+
+
+def test_a_search_takes_a_line_beside_its_own_fields(found):
+    assert found("-is:mine", search=True) == ["bob org"]
+    assert found("is:shared", search=True) == ["alice org", "bob org"]
+    assert found("is:shared", search=True, created_by="alice@acme.test") == ["alice org"]
+    assert found(None, search=True) == found("", search=True) == ["alice org", "alice private", "bob org"]
+
+
+def test_pins_of_others_are_narrowed_too(api, found, talks):
+    data_of(api("alice").post(f"threads/{talks['bob org'].thread_id}/pin", {"pinned": True}))
+    assert found("is:shared") == ["alice org", "bob org"]
+    assert found("is:private") == ["alice private"]
+
+
+def test_what_is_not_understood_is_refused_by_its_name(api, talks):
+    for answer in (
+        api("alice").get("threads?q=is:opn%20staus:x"),
+        api("alice").post("threads/search", {"q": "is:opn staus:x"}),
+    ):
+        status, code, sentence = refusal_of(answer)
+        assert (status, code) == (400, "RobotoInvalidRequestException")
+        assert sentence.startswith("q: is:opn — must be mine") and sentence.endswith("(at character 1)")
+        assert [each["field"] for each in answer.json()["details"]] == ["q", "q"]
+        assert "did you mean status:?" in answer.json()["details"][1]["reason"]
+    assert refusal_of(api("alice").get("threads?q=" + "x" * 2001))[0] == 400
+
+
+def test_a_page_of_a_line_goes_on_with_the_same_line(api, who):
+    for number in range(3):
+        make.thread(who.alice, f"Whale {number}", visibility="org" if number else "private")
+    first = data_of(api("alice").get("threads?q=is:shared&limit=1"))
+    second = data_of(api("alice").get(f"threads?q=is:shared&limit=1&page_token={first['next_token']}"))
+    assert len(first["items"]) == len(second["items"]) == 1 and second["next_token"] is None
