@@ -66,20 +66,23 @@ class Found:
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     """Read a line. It never fails: what is not understood is a problem with its text and a reason, never dropped."""
     root = _checked(grammar.read(line), line)
-    problems = tuple(_problem(leaf, line) for leaf in grammar.leaves(root) if isinstance(leaf, Unknown))
-    if problems:
-        return Found(Q(pk__in=[]), problems, _without(line, root))
+    if unknown := _unknown_in(root):
+        return Found(Q(pk__in=[]), tuple(_problem(leaf, line) for leaf in unknown), _without(line, root))
     return Found(_condition(root, Asking(actor, timezone.now(), tz)))
 
 
 def understood(actor: Actor, line: str | None) -> Q:
     """The condition of a line that a program sends; raises `InvalidRequest` that names every term it does not know."""
-    found = find(actor, line or "")
-    if found.problems:
-        reasons = [f"{each.sentence} (at character {each.start + 1})" for each in found.problems]
+    root = _checked(grammar.read(line or ""), line or "")
+    if unknown := _unknown_in(root):
+        reasons = [f"{each.sentence} (at character {each.start + 1})" for each in unknown]
         details = [{"field": "q", "reason": reason} for reason in reasons[:20]]
         raise InvalidRequest(f"q: {reasons[0]}", details=[*details])
-    return found.condition
+    return _condition(root, Asking(actor, timezone.now(), UTC))
+
+
+def _unknown_in(root: Node) -> list[Unknown]:
+    return [leaf for leaf in grammar.leaves(root) if isinstance(leaf, Unknown)]
 
 
 def terms(line: str) -> list[str]:
