@@ -455,9 +455,9 @@ class TestBadServers:
             connect(outside.url)
             assert refusal_of(api("alice").post(REFRESH, {}))[0] == 400
             assert inside.got == []
-        settings.HEDDLE = settings.HEDDLE.model_copy(update={"allow_private_targets": ()})
         with receiving() as private:
             connect(f"http://localhost:{private.port}/mcp")
+            settings.HEDDLE = settings.HEDDLE.model_copy(update={"allow_private_targets": ()})
             status, _, message = refusal_of(api("alice").post(REFRESH, {}))
             assert status == 400 and "private address" in message and private.got == []
 

@@ -20,7 +20,7 @@ KEY = "k" * 32
 def load(monkeypatch):
     """Read an environment that holds nothing of ours but what is given."""
     for name in list(os.environ):
-        if name.startswith("HEDDLE_") or name in ("DATABASE_URL", "REDIS_URL"):
+        if name.startswith("HEDDLE_") or name in ("DATABASE_URL", "REDIS_URL", "PORT"):
             monkeypatch.delenv(name)
 
     def read(**variables):
