@@ -143,7 +143,7 @@ def house(way: str) -> Iterator[House]:
         floor = new_server(way, folder / "floor", services | _floor_names(services), provider)
         floor.env["DJANGO_SETTINGS_MODULE"] = "bench.floor.settings"
         stack.callback(stop, floor)
-        floor.start("server", *_same_flags(served, floor.port))
+        floor.start("server", "-c", _SERVE.format(port=floor.port))
         floor.wait_until_ready()
         start_worker(floor, "bench.floor.queue")
         yield House(way, served, floor, provider, filled)
@@ -192,17 +192,12 @@ def own_database() -> Iterator[dict[str, str]]:
                 client.delete(key)
 
 
+_SERVE = "from config.serving import serve; serve('bench.floor.wsgi:application', '127.0.0.1', {port})"
+"""The floor's server is the product's."""
+
+
 def _floor_names(services: dict[str, str]) -> dict[str, str]:
     return {"HEDDLE_QUEUE_PREFIX": services["HEDDLE_QUEUE_PREFIX"] + "_floor"} if services else {}
-
-
-def _same_flags(served: Served, port: int) -> list[str]:
-    """How the product's server was started, for another port and the floor's application."""
-    pid = served.processes["server"].pid
-    words = Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")[1:]
-    return [f"--port={port}" if word.startswith("--port=") else word for word in words[:-1]] + [
-        "bench.floor.wsgi:application"
-    ]
 
 
 def _python(served: Served, code: str) -> str:

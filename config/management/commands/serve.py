@@ -1,12 +1,10 @@
-import ctypes
 import fcntl
-import gc
 import signal
 import socket
 import sys
 import time
 from argparse import ArgumentParser
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from io import TextIOWrapper
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,11 +14,9 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError, connections
-from granian import Granian
-from granian.constants import Interfaces
-from granian.log import LogLevels
+from django.db import OperationalError
 
+from config import serving
 from config.env import DEFAULT_PORT, port_number
 
 
@@ -41,7 +37,7 @@ class Command(BaseCommand):
         if options["demo"] or not options["no_prepare"]:
             self._prepare_aside(**options)
         with held or nullcontext():
-            _serve(options["host"], options["port"])
+            serving.serve("config.wsgi:application", options["host"], options["port"])
 
     def _prepare_aside(self, **options: Any) -> None:
         """In a process of its own, so that nothing of it stays in memory. Whoever stops this one stops that one."""
@@ -122,37 +118,4 @@ def _collect_static() -> None:
         call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["ext"], skip_checks=True)
 
 
-def _serve(host: str, port: int) -> None:
-    """WSGI with a wide pool: an event stream holds a thread while it waits, and nothing else (docs/decisions/003).
-
-    The server's process comes of this one, which has Django in its memory already: to start an interpreter of its own
-    would take a second more, at the start and whenever one is started again that fell over.
-    """
-    threads = settings.HEDDLE.threads
-    server = Granian(
-        "config.wsgi:application",
-        address=host,
-        port=port,
-        interface=Interfaces.WSGI,
-        workers=1,
-        blocking_threads=threads,
-        backpressure=threads,
-        websockets=False,
-        respawn_failed_workers=True,
-        workers_kill_timeout=8,  # a process that is asked to stop while it starts does not hear it
-        log_level=LogLevels.error,
-    )
-    connections.close_all()
-    _share_heaps()
-    gc.freeze()
-    server.serve()
-
-
-def _share_heaps() -> None:
-    """A wide pool of threads needs no heap for each of them: without this the process keeps a tenth more memory."""
-    with suppress(AttributeError, OSError):  # the C library of Linux alone
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
-
-
-_M_ARENA_MAX = -8
 _LOOKS = 20
