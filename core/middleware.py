@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,6 +33,7 @@ logger = logging.getLogger("heddle.requests")
 
 _DRAINED_AT_ONCE: Final = 64 * 1024
 _DRAINED_SECONDS: Final = 10.0
+_drains = threading.BoundedSemaphore(8)
 _CSP = "; ".join(
     (
         "default-src 'self'",
@@ -124,6 +126,9 @@ def _drain(request: HttpRequest) -> None:
     """Take what nobody read, up to a bound: a client that is still sending never hears an answer, only a broken pipe.
 
     The SDK would send it ten times. One that waits to be told to go on (Expect) has not sent anything yet.
+
+    A read cannot be cut short, so whoever announces a body and never sends it keeps a thread. Only a few are there to
+    be kept, and while they are, others get their answer at once.
     """
     is_unmeasured = hasattr(request, "is_unmeasured")
     length = request.META.get("CONTENT_LENGTH") or "0"
@@ -131,11 +136,16 @@ def _drain(request: HttpRequest) -> None:
     is_read = request._read_started  # type: ignore[attr-defined]
     if is_read or "HTTP_EXPECT" in request.META or not 0 < left <= settings.DRAINED_BYTES:
         return
+    if not _drains.acquire(blocking=False):
+        return
     read = request.META["wsgi.input"].read if is_unmeasured else request.read
     ends_at = time.monotonic() + _DRAINED_SECONDS
-    with suppress(OSError):
-        while left > 0 and time.monotonic() < ends_at and (piece := read(_DRAINED_AT_ONCE)):
-            left -= len(piece)
+    try:
+        with suppress(OSError):
+            while left > 0 and time.monotonic() < ends_at and (piece := read(_DRAINED_AT_ONCE)):
+                left -= len(piece)
+    finally:
+        _drains.release()
 
 
 def _log(request: HttpRequest, response: HttpResponseBase, seconds: float) -> None:

@@ -1,8 +1,10 @@
 """How the SDK reaches the server: endpoints, versions, environment, retries."""
 
+import contextlib
 import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -152,3 +154,21 @@ def test_whoever_is_refused_before_their_body_is_read_hears_why(alice: Caller) -
         method = "PUT" if expected == 405 else "POST"
         status, content = live.fetch(f"{alice.server.url}/v1/ai/{path}", token, large, method)
         assert status == expected and content["error"]["message"]
+
+
+def test_few_threads_wait_for_strangers_who_never_send_what_they_announced(alice: Caller) -> None:
+    """Taking a body that nobody reads is a courtesy: it must not take the server's threads away from everybody else."""
+    head = (
+        f"POST /v1/ai/threads HTTP/1.1\r\nHost: 127.0.0.1:{alice.server.port}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
+    )
+    with contextlib.ExitStack() as stack:
+        lines = [stack.enter_context(socket.create_connection(("127.0.0.1", alice.server.port))) for _ in range(20)]
+        for line in lines:
+            line.sendall(head.encode())
+            line.settimeout(2)
+        told = 0
+        for line in lines:
+            with contextlib.suppress(TimeoutError):
+                told += line.recv(12) == b"HTTP/1.1 401"
+        assert told >= 12
