@@ -61,6 +61,7 @@ def _database() -> dict[str, Any]:
         if config["ENGINE"].endswith("postgresql"):
             pool = {"min_size": 2, "max_size": ENV.database_pool, "timeout": 10}
             # Lets `core.prepared` prepare its statements; Django's own, which carry their values inside, never are.
+            config["ENGINE"] = "core.postgres"
             config["OPTIONS"] = {"prepare_threshold": 5, **config.get("OPTIONS", {}), "pool": pool}
             return config
     else:

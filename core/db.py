@@ -5,30 +5,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection, models, transaction
+from django.db import connection, models
 
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Let several reads see one state of the database (spec 4.4, B87).
+    """Let several reads see one state of the database (spec 4.4, B87), without keeping a writer waiting.
 
-    SQLite: a deferred transaction; Django's own would be immediate here and would wait for the one writer.
-    PostgreSQL: repeatable read. Inside another snapshot this is part of it; inside a writing transaction its locks do.
+    Inside another snapshot this is part of it; inside a writing transaction its locks do.
     """
-    connection.ensure_connection()
-    if connection.in_atomic_block or getattr(connection.connection, "in_transaction", False):
+    ours: Any = connection  # of core.postgres or core.sqlite
+    ours.ensure_connection()
+    if ours.in_atomic_block or ours.is_in_snapshot:
         yield
-    elif connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("BEGIN DEFERRED")
-            try:
-                yield
-            finally:
-                cursor.execute("COMMIT")
     else:
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        with ours.snapshot():
             yield
 
 

@@ -41,11 +41,11 @@ class _Statement:
     """SQL as Django spells it, and as the driver does."""
 
     sql: str
-    driver_sql: str
+    driver_sql: str | bytes
 
     @classmethod
-    def of(cls, sql: str, count: int, vendor: str) -> "_Statement":
-        return cls(sql, sql % (("?",) * count) if vendor == "sqlite" else sql)
+    def of(cls, sql: str, count: int, connection: Any) -> "_Statement":
+        return cls(sql, connection.spelled(sql, count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,25 @@ class Prepared:
 
     def rows(self, *arguments: int | str) -> list[Row]:
         """Every row, as the queryset would give it."""
-        connection = connections[DEFAULT_DB_ALIAS]
-        compiled = self._compiled.get(connection.vendor) or self._compile(connection)
+        [rows] = together((self, arguments))
+        return rows
+
+    def first(self, *arguments: int | str) -> Row | None:
+        """The first row, or None."""
+        return next(iter(self.rows(*arguments)), None)
+
+    def on(self, connection: Any) -> _Compiled:
+        """It, as a connection spells it."""
+        return self._compiled.get(connection.vendor) or self._compile(connection)
+
+    def values(self, compiled: _Compiled, arguments: Sequence[int | str]) -> list[Any]:
+        """The values of the statement for these arguments."""
         if len(arguments) != len(self._stand_ins):
             raise ValueError(f"{len(self._stand_ins)} arguments are needed, {len(arguments)} given")
         values = list(compiled.values)
         for place, source, kind in compiled.slots:
             values[place] = arguments[source] if kind is None else kind(arguments[source])
-        rows: list[Row] = _run(connection, compiled.statement, values).fetchall()
-        return [_converted(row, compiled, connection) for row in rows] if compiled.converters else rows
-
-    def first(self, *arguments: int | str) -> Row | None:
-        """The first row, or None."""
-        return next(iter(self.rows(*arguments)), None)
+        return values
 
     def _compile(self, connection: Any) -> _Compiled:
         compiler = self._build(*self._stand_ins).query.get_compiler(connection=connection)
@@ -101,9 +107,20 @@ class Prepared:
             for place, value in enumerate(values)
             if value in self._stand_ins
         )
-        compiled = _Compiled(_Statement.of(sql, len(values), connection.vendor), tuple(values), slots, converters)
+        compiled = _Compiled(_Statement.of(sql, len(values), connection), tuple(values), slots, converters)
         self._compiled[connection.vendor] = compiled
         return compiled
+
+
+def together(*asked: tuple[Prepared, Sequence[int | str]]) -> list[list[Row]]:
+    """The rows of several queries, each with its arguments, for one trip to the database."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    compiled = [query.on(connection) for query, _ in asked]
+    steps = [(each.statement, query.values(each, given)) for each, (query, given) in zip(compiled, asked, strict=True)]
+    return [
+        [_converted(row, each, connection) for row in rows] if each.converters else rows
+        for each, rows in zip(compiled, _run_all(connection, steps), strict=True)
+    ]
 
 
 class PreparedRow(Generic[Stored]):
@@ -147,13 +164,13 @@ class _Spelled:
         self._spell = spell
         self._statements: dict[str, _Statement] = {}
 
-    def run(self, connection: Any, values: list[Any]) -> Any:
-        """Run it; gives the driver's cursor."""
-        vendor = connection.vendor
-        statement = self._statements.get(vendor)
+    def on(self, connection: Any) -> _Statement:
+        """It, as a connection spells it."""
+        statement = self._statements.get(connection.vendor)
         if statement is None:
-            statement = self._statements[vendor] = _Statement.of(*self._spell(connection.ops.quote_name), vendor)
-        return _run(connection, statement, values)
+            statement = _Statement.of(*self._spell(connection.ops.quote_name), connection)
+            self._statements[connection.vendor] = statement
+        return statement
 
 
 class PreparedInsert(Generic[Stored]):
@@ -171,23 +188,31 @@ class PreparedInsert(Generic[Stored]):
         fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
         self._columns = _Columns(fields)
         self._told = _Columns([model._meta.pk, *(_field(model, name) for name in kept)])
-        self._statement = _Spelled(self._sql)
+        self._telling, self._statement = _Spelled(self._telling_sql), _Spelled(self._sql)
 
     def insert(self, row: Stored) -> Stored:
         """Store a row; it knows its row id then."""
         connection = connections[DEFAULT_DB_ALIAS]
-        [told] = self._statement.run(connection, self._columns.stored(row, connection)).fetchall()
+        [[told]] = _run_all(connection, [(self._telling.on(connection), self._columns.stored(row, connection))])
         self._told.read_into(row, told, connection)
         row._state.adding, row._state.db = False, connection.alias
         return row
 
     def insert_all(self, rows: Sequence[Stored]) -> None:
-        """Store rows: a few one by one, many by Django's own way, which takes five hundred with each statement."""
+        """Store rows, before anything else that is read or written; they do not learn their row ids.
+
+        A few go one by one, many by Django's own way, which takes five hundred with each statement.
+        """
         if len(rows) > _FEW:
             self._model._base_manager.bulk_create(rows, batch_size=500)
             return
+        connection = connections[DEFAULT_DB_ALIAS]
         for row in rows:
-            self.insert(row)
+            _run_later(connection, self._statement.on(connection), self._columns.stored(row, connection))
+
+    def _telling_sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
+        sql, count = self._sql(quoted)
+        return f"{sql} RETURNING {self._told.spelled(quoted)}", count
 
     def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
         meta = self._model._meta
@@ -200,27 +225,29 @@ class PreparedInsert(Generic[Stored]):
             )
             changes = ", ".join(f"{column} = EXCLUDED.{column}" for column in update)
             sql += f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changes}"
-        return f"{sql} RETURNING {self._told.spelled(quoted)}", len(self._columns.fields)
+        return sql, len(self._columns.fields)
 
 
 class PreparedUpdate(Generic[Stored]):
-    """Some columns of one row, written by its row id."""
+    """Some columns of one row, found by its row id or by others that are unique together."""
 
-    def __init__(self, model: type[Stored], *names: str) -> None:
+    def __init__(self, model: type[Stored], *names: str, by: Sequence[str] = ("pk",)) -> None:
         self._model = model
-        self._columns = _Columns([*(_field(model, name) for name in names), model._meta.pk])
+        self._changed, self._by = (
+            [model._meta.pk if name == "pk" else _field(model, name) for name in each] for each in (names, by)
+        )
+        self._columns = _Columns([*self._changed, *self._by])
         self._statement = _Spelled(self._sql)
 
     def update(self, row: Stored) -> None:
-        """Write these columns of a row as they stand in the object."""
+        """Write these columns of a row as they stand in the object, before anything else that is read or written."""
         connection = connections[DEFAULT_DB_ALIAS]
-        self._statement.run(connection, self._columns.stored(row, connection))
+        _run_later(connection, self._statement.on(connection), self._columns.stored(row, connection))
 
     def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
-        meta = self._model._meta
-        *changed, key = self._columns.fields
-        changes = ", ".join(f"{quoted(field.column)} = %s" for field in changed)
-        sql = f"UPDATE {quoted(meta.db_table)} SET {changes} WHERE {quoted(key.column)} = %s"  # noqa: S608
+        changes, found = ([f"{quoted(field.column)} = %s" for field in each] for each in (self._changed, self._by))
+        table = quoted(self._model._meta.db_table)
+        sql = f"UPDATE {table} SET {', '.join(changes)} WHERE {' AND '.join(found)}"  # noqa: S608
         return sql, len(self._columns.fields)
 
 
@@ -279,26 +306,41 @@ _SAME = _SAME_EVERYWHERE | {
 """Fields whose values SQLite takes unchanged. PostgreSQL wants to be told how wide a number is."""
 
 
-def _run(connection: Any, statement: _Statement, values: list[Any]) -> Any:
-    """Run a statement on the driver itself, unless somebody listens to what Django runs; gives the driver's cursor.
+def _run_all(connection: Any, steps: Sequence[tuple[_Statement, list[Any]]]) -> list[list[Row]]:
+    """Run statements on the driver itself, unless somebody listens to what Django runs; gives the rows of each.
 
     Django's cursor spells SQLite's placeholders anew each time and looks four times whether anybody listens: as much
-    as the database takes to find a row by its key.
+    as the database takes to find a row by its key. On PostgreSQL it puts the values into the text, so that a statement
+    is planned anew each time: ten times what the answer costs where a query joins three tables.
     """
     if connection.queries_logged or connection.execute_wrappers:
-        cursor = connection.cursor()
-        cursor.execute(statement.sql, values)
-        return cursor
+        return [_run_aloud(connection, statement.sql, values) for statement, values in steps]
+    with _ready(connection):
+        answers: list[list[Row]] = connection.run_all([(statement.driver_sql, values) for statement, values in steps])
+    return answers
+
+
+def _run_aloud(connection: Any, sql: str, values: list[Any]) -> list[Row]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return cursor.fetchall() if cursor.description else []
+
+
+def _run_later(connection: Any, statement: _Statement, values: list[Any]) -> None:
+    """Run a statement that has no rows. It may wait for the next one, or for the end of its transaction."""
+    if connection.queries_logged or connection.execute_wrappers:
+        _run_aloud(connection, statement.sql, values)
+        return
+    with _ready(connection):
+        connection.run_later((statement.driver_sql, values))
+
+
+def _ready(connection: Any) -> Any:
+    """What Django looks after before each statement, and its way of spelling errors."""
     connection.ensure_connection()
     connection.validate_thread_sharing()
     connection.validate_no_broken_transaction()
-    with connection.wrap_database_errors:
-        if connection.vendor == "sqlite":
-            return connection.connection.execute(statement.driver_sql, values)
-        # Django's own cursor puts the values into the text, so that PostgreSQL plans each statement anew: ten times
-        # what the answer costs where a query joins three tables. In binary, times need no parsing: a quarter of a desk.
-        cursor = connection.Database.Cursor(connection.connection)
-        return cursor.execute(statement.driver_sql, values, prepare=True, binary=True)
+    return connection.wrap_database_errors
 
 
 def _quicker(convert: Any, column: Any, connection: Any) -> Any:

@@ -95,7 +95,7 @@ def act(
             decision = verb.decide(actor, subject, body)
             written = [column for column, now in decision.items() if subject[column] != now]
             versions.require_unseen(actor, report, seen, written, is_of_words=verb.name in ANSWERS)
-            changed |= apply(actor, subject, verb.name, decision, action=action) is not None
+            changed |= apply(actor, subject, verb.name, decision, action=action)
         if changed:
             transaction.on_commit(lambda: notices.publish(NOTICE))
     return report, action if changed else None
@@ -141,8 +141,8 @@ def apply(
     *,
     action: str,
     undoes: str | None = None,
-) -> TriageChange | None:
-    """Store a decision about a locked report with its history row; None where it changes nothing.
+) -> bool:
+    """Store a decision about a locked report with its history row; False where it changes nothing.
 
     Resolving stamps time and admin, reopening clears both and what the resolution said; stamps of a report that is
     resolved stay (B129). A decision that spells them out, as an undo does, has its way.
@@ -150,7 +150,7 @@ def apply(
     report, now = subject.report, timezone.now()
     after = {column: value for column, value in decision.items() if subject[column] != value}
     if not after:
-        return None
+        return False
     stamps: dict[str, Any] = {}
     if after.get("resolved") is True:
         stamps = {"resolved_at": now, "resolved_by_id": actor.user_id}
@@ -174,7 +174,8 @@ def apply(
         webhooks.announce(_event(after), report.pk, actor_id=actor.user_id, by_triage=True)
     if _of(after, REPLY_COLUMNS):
         webhooks.announce(webhooks.REPLIED, report.pk, actor_id=actor.user_id, by_triage=True)
-    return _CHANGES.insert(change)
+    _CHANGES.insert_all([change])
+    return True
 
 
 def _event(after: Decision) -> str:
@@ -187,9 +188,9 @@ def _store(subject: Subject, after: Decision, now: datetime) -> None:
     if written := _of(after, REPORT_COLUMNS):
         _TRIAGED.update(_with(subject.report, written))
     if written := _of(after, BESIDE_COLUMNS):
-        _BESIDE.insert(_with(subject.beside or Triage(feedback=subject.report), written))
+        _BESIDE.insert_all([_with(subject.beside or Triage(feedback=subject.report), written)])
     if written := _of(after, REPLY_COLUMNS):
-        _REPLIES.insert(_with(subject.reply or Reply(feedback=subject.report), {**written, "replied_at": now}))
+        _REPLIES.insert_all([_with(subject.reply or Reply(feedback=subject.report), {**written, "replied_at": now})])
         transaction.on_commit(partial(threads_hooks.wake_readers, subject.report.thread_id))
 
 

@@ -1,7 +1,7 @@
 """Reading threads: the record, what is new since a token, lists. Every read of several tables sees one state (B87)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from core import ids, paging
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import InvalidRequest, NotFound
-from core.prepared import Prepared, Row
+from core.prepared import Prepared, Row, together
 from threads.access import Standing
 from threads.content import BlockDict, MessageSnapshot, MessageStatus, Role
 from threads.models import Block, Goal, Message, Pin, Rewind, Thread
@@ -110,18 +110,15 @@ def snapshots(
     with_raw: bool = False,
     between: tuple[int, int] | None = None,
 ) -> list[MessageSnapshot]:
-    """Messages with a change newer than `since`, each with its newer blocks only; all of them for 0.
+    """Messages with a change newer than `since`, each with its newer blocks only; for 0 all, or those `between` two.
 
     `echo_to`: a person whose own sent texts are left out where they hold them already (B51). `kept_below`: the index
     from which a reader was told to drop everything, so that nothing from there on counts as held.
     """
-    first, last = between or _EVERYTHING
-    newer = (since,) if since else ()
-    found = _MESSAGES[bool(since)].rows(thread_pk, first, last, *newer)
-    if not found:
-        return []
-    first, last = found[0][0], found[-1][0]
-    content = _content(_BLOCKS[bool(since), with_raw].rows(thread_pk, first, last, *newer))
+    messages, *blocks = _NEWER if since else _BETWEEN
+    given = (thread_pk, since) if since else (thread_pk, *(between or _EVERYTHING))
+    found, parts = together((messages, given), (blocks[with_raw], given))
+    content = _content(parts)
     first_revisions = {row[0]: row[4] for row in found}
     result = []
     for idx, role, state, created, first, echo, author in found:
@@ -148,29 +145,40 @@ def _content(rows: list[Row]) -> dict[int, list[BlockDict]]:
     return content
 
 
-def _message_rows(thread_pk: int, first: int, last: int, *since: int) -> QuerySet[Message, Row]:
-    rows = Message.objects.filter(thread=thread_pk, idx__range=(first, last)).order_by("idx")
-    rows = rows.filter(revision__gt=since[0]) if since else rows
-    return rows.values_list("idx", "role", "status", "created", "first_revision", "echo_to_id", "author__email")
+_Asking = tuple[Prepared, Prepared, Prepared]
 
 
-def _block_rows(thread_pk: int, first: int, last: int, *since: int) -> QuerySet[Block, Row]:
-    rows = Block.objects.filter(thread=thread_pk, idx__range=(first, last)).order_by("idx", "position")
-    rows = rows.filter(revision__gt=since[0]) if since else rows
-    return rows.values_list("idx", "kind", "text", "data")
+def _newer(thread_pk: int, since: int) -> QuerySet[Message]:
+    return Message.objects.filter(thread=thread_pk, revision__gt=since)
 
 
-def _raw_block_rows(thread_pk: int, first: int, last: int, *since: int) -> QuerySet[Block, Row]:
-    return _block_rows(thread_pk, first, last, *since).values_list("idx", "kind", "text", "data", "raw")
+def _between(thread_pk: int, first: int, last: int) -> QuerySet[Message]:
+    return Message.objects.filter(thread=thread_pk, idx__range=(first, last))
+
+
+def _blocks_newer(thread_pk: int, since: int) -> QuerySet[Block]:
+    # A message with a newer block is newer itself, and there is an index of those.
+    return Block.objects.filter(thread=thread_pk, revision__gt=since, idx__in=_newer(thread_pk, since).values("idx"))
+
+
+def _blocks_between(thread_pk: int, first: int, last: int) -> QuerySet[Block]:
+    return Block.objects.filter(thread=thread_pk, idx__range=(first, last))
+
+
+def _asking(messages: Callable[..., QuerySet[Message]], blocks: Callable[..., QuerySet[Block]], count: int) -> _Asking:
+    """The queries for messages and for their blocks without and with raw payloads, each with so many arguments."""
+    of_message = ("idx", "role", "status", "created", "first_revision", "echo_to_id", "author__email")
+    of_block = ("idx", "kind", "text", "data")
+    kinds = [int] * count
+    return (
+        Prepared(lambda *given: messages(*given).order_by("idx").values_list(*of_message), *kinds),
+        Prepared(lambda *given: blocks(*given).order_by("idx", "position").values_list(*of_block), *kinds),
+        Prepared(lambda *given: blocks(*given).order_by("idx", "position").values_list(*of_block, "raw"), *kinds),
+    )
 
 
 _EVERYTHING = (0, 2**31 - 1)
-_MESSAGES = {is_newer: Prepared(_message_rows, *[int] * (3 + is_newer)) for is_newer in (False, True)}
-_BLOCKS = {
-    (is_newer, with_raw): Prepared(rows, *[int] * (3 + is_newer))
-    for with_raw, rows in ((False, _block_rows), (True, _raw_block_rows))
-    for is_newer in (False, True)
-}
+_NEWER, _BETWEEN = _asking(_newer, _blocks_newer, 2), _asking(_between, _blocks_between, 3)
 
 
 def message_outs(messages: Iterable[MessageSnapshot], api_version: str = "") -> list[MessageOut]:

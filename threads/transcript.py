@@ -148,7 +148,8 @@ class Transcript:
 
 
 _THREADS, _THREAD = PreparedInsert(Thread), PreparedUpdate(Thread, *_OWN_COLUMNS)
-_MESSAGES, _MESSAGE = PreparedInsert(Message), PreparedUpdate(Message, "status", "revision", "block_count")
+_MESSAGES = PreparedInsert(Message)
+_MESSAGE = PreparedUpdate(Message, "status", "revision", "block_count", by=("thread", "idx"))
 _BLOCKS = PreparedInsert(Block)
 
 

@@ -6,6 +6,8 @@ one process stand in line for it here, and sleep until it is theirs. Other proce
 """
 
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -13,6 +15,8 @@ from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
 _Wrapper: Any = base.DatabaseWrapper
+Row = tuple[Any, ...]
+Step = tuple[str, Sequence[Any]]
 
 
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
@@ -20,6 +24,34 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     _line: "threading.Lock | None" = None
     """The line of which this connection is the head."""
+
+    def spelled(self, sql: str, count: int) -> str:
+        """A statement with so many values, in the spelling of `run_all`."""
+        return sql % (("?",) * count)
+
+    def run_all(self, steps: Sequence[Step]) -> list[list[Row]]:
+        """Run statements on the driver itself; gives the rows of each. Raises its error for one that is refused."""
+        return [self.connection.execute(sql, values).fetchall() for sql, values in steps]
+
+    def run_later(self, step: Step) -> None:
+        """Run a statement that has no rows."""
+        self.connection.execute(*step)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all that is read inside see one state. Django's own transaction would wait for the one writer here."""
+        with self.wrap_database_errors:
+            self.connection.execute("BEGIN DEFERRED")
+        try:
+            yield
+        finally:
+            with self.wrap_database_errors:
+                self.connection.execute("COMMIT")
+
+    @property
+    def is_in_snapshot(self) -> bool:
+        """Whether a transaction is open, Django's own included."""
+        return bool(self.connection.in_transaction)
 
     def _start_transaction_under_autocommit(self) -> None:
         line = _line_for(self.settings_dict["NAME"])

@@ -1,0 +1,111 @@
+"""Statements that go to PostgreSQL together, on psycopg's own connection and by libpq's pipeline.
+
+psycopg's cursors can do that too, but each of them costs as much as three trips on the way to its first byte.
+"""
+
+from collections.abc import Generator, Sequence
+from itertools import count
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from psycopg import Connection, errors
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.generators import fetch_many, send
+from psycopg.pq import ExecStatus
+
+Row = tuple[Any, ...]
+Step = tuple[bytes, Sequence[Any]]
+"""A statement and its values, which stand in it as $1, $2 and so on."""
+_Key = tuple[bytes, tuple[int, ...]]
+
+_MOST_NAMES = 500
+"""Statements of one line that PostgreSQL keeps the plans of; those after them are planned each time."""
+_BINARY = 1
+_REFUSED = frozenset({ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED, ExecStatus.BAD_RESPONSE})
+
+
+class _Known:
+    """What a line has prepared: it knows that for as long as it lives, whoever takes it from the pool."""
+
+    def __init__(self) -> None:
+        self.names: dict[_Key, bytes] = {}
+        self.numbers = count()
+        """A name that was given is never given again: PostgreSQL may know it though its trip went wrong."""
+
+
+_known: "WeakKeyDictionary[Connection[Any], _Known]" = WeakKeyDictionary()
+
+
+def run(line: "Connection[Any]", steps: Sequence[Step]) -> list[list[Row]]:
+    """Run statements in one trip, in their order, as one transaction where none is open; gives the rows of each.
+
+    Raises psycopg's error for the first that is refused; none after it was run.
+    """
+    talk = _Talk(line)
+    try:
+        line.pgconn.enter_pipeline_mode()
+        for sql, values in steps:
+            talk.say(sql, values)
+        line.pgconn.pipeline_sync()
+        answers = line.wait(talk.listen())
+        line.pgconn.exit_pipeline_mode()
+    except BaseException:
+        line.close()  # what it has still to say would be taken for the next answer
+        raise
+    return talk.understood(answers)
+
+
+class _Talk:
+    """One trip: what is said, and what the answers are the answers to."""
+
+    def __init__(self, line: "Connection[Any]") -> None:
+        self._wire = line.pgconn
+        self._types = Transformer(line)
+        self._known = _known.get(line) or _known.setdefault(line, _Known())
+        self._may_prepare = line.prepare_threshold is not None
+        self._new: dict[_Key, bytes] = {}
+        self._asked: list[_Key | None] = []
+        """For each answer, in order, the statement that it says is prepared; None where it has the rows of one."""
+
+    def say(self, sql: bytes, values: Sequence[Any]) -> None:
+        """Put a statement on its way, to be prepared first where this line does not know it."""
+        given = self._types.dump_sequence(values, [PyFormat.AUTO] * len(values))
+        key = (sql, tuple(self._types.types or ()))
+        name = self._known.names.get(key) or self._new.get(key)
+        if not name:
+            name = self._new[key] = self._name()
+            self._wire.send_prepare(name, sql, key[1])
+            self._asked.append(key)
+        self._wire.send_query_prepared(name, given, self._types.formats, _BINARY)
+        self._asked.append(None)
+
+    def _name(self) -> bytes:
+        """A name that stays, or none, which the next statement without one takes away."""
+        is_full = len(self._known.names) + len(self._new) >= _MOST_NAMES
+        return b"heddle_%d" % next(self._known.numbers) if self._may_prepare and not is_full else b""
+
+    def listen(self) -> Generator[Any, Any, list[Any]]:
+        """All answers, as psycopg waits for them: with this, an interrupt stops the statement."""
+        yield from send(self._wire)
+        answers: list[Any] = []
+        while len(answers) <= len(self._asked):  # one more than there are questions: it says that this was all
+            answers += [(yield from fetch_many(self._wire))]
+        return answers
+
+    def understood(self, answers: Sequence[Any]) -> list[list[Row]]:
+        """The rows of each statement; raises for the first that was refused."""
+        rows = []
+        for key, (answer,) in zip(self._asked, answers, strict=False):
+            if answer.status in _REFUSED:
+                raise errors.error_from_result(answer, encoding="utf-8")
+            if key is None:
+                rows.append(self._rows(answer))
+            elif self._new[key]:
+                self._known.names[key] = self._new[key]
+        return rows
+
+    def _rows(self, answer: Any) -> list[Row]:
+        if answer.status != ExecStatus.TUPLES_OK:
+            return []
+        self._types.set_pgresult(answer)
+        return self._types.load_rows(0, answer.ntuples, tuple)

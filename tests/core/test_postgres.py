@@ -1,0 +1,143 @@
+"""Statements that travel together: what is held back is there for whoever looks, and refused like any other."""
+
+import pytest
+from django.db import IntegrityError, OperationalError, connection, transaction
+
+from accounts.models import Org
+from core.db import snapshot
+from core.prepared import Prepared, PreparedInsert, PreparedUpdate, together
+from tests.core.test_db import in_another_connection
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite is no trip away"),
+]
+NAMED = Prepared(lambda slug: Org.objects.filter(slug=slug).values_list("name"), str)
+STORE, RENAME, MOVE = PreparedInsert(Org), PreparedUpdate(Org, "name"), PreparedUpdate(Org, "slug")
+
+
+@pytest.fixture
+def loom():
+    return Org.objects.create(slug="loom", name="Loom")
+
+
+def rename(org, name):
+    org.name = name
+    RENAME.update(org)
+
+
+def test_a_write_is_there_for_prepared_queries_and_for_those_of_django(loom):
+    with transaction.atomic():
+        rename(loom, "First")
+        assert NAMED.rows("loom") == [("First",)]
+        rename(loom, "Second")
+        assert Org.objects.get(slug="loom").name == "Second"
+        rename(loom, "Third")
+    assert Org.objects.get(slug="loom").name == "Third"
+
+
+def test_a_write_without_a_transaction_is_stored_at_once(loom):
+    rename(loom, "Renamed")
+    in_another_connection(lambda: rename(Org.objects.get(name="Renamed"), "Again"))
+    assert NAMED.rows("loom") == [("Again",)]
+
+
+def test_what_the_commit_refuses_is_django_s_error_and_nothing_of_it_is_stored(loom):
+    with pytest.raises(IntegrityError):
+        rename_and_store_again(loom)
+    assert list(Org.objects.filter(slug="loom").values_list("name", flat=True)) == ["Loom"]
+
+
+@transaction.atomic
+def rename_and_store_again(org):
+    rename(org, "Renamed")
+    STORE.insert_all([Org(slug=org.slug, name="Again")])
+
+
+def test_a_refusal_inside_a_savepoint_is_raised_at_its_end_and_spoils_no_more(loom):
+    with transaction.atomic():
+        rename(loom, "Renamed")
+        with pytest.raises(IntegrityError), transaction.atomic():
+            STORE.insert_all([Org(slug="loom", name="Again")])
+        assert NAMED.rows("loom") == [("Renamed",)]
+    assert NAMED.rows("loom") == [("Renamed",)]
+
+
+@pytest.mark.parametrize("savepoint", [False, True])
+def test_a_rollback_takes_what_was_held_back_along(loom, savepoint):
+    with transaction.atomic():
+        before = transaction.savepoint() if savepoint else None
+        rename(loom, "Renamed")
+        if before is None:
+            transaction.set_rollback(True)
+        else:
+            transaction.savepoint_rollback(before)
+    assert NAMED.rows("loom") == [("Loom",)]
+
+
+def test_of_statements_that_go_together_the_first_refusal_is_told(loom):
+    Org.objects.create(slug="reed", name="Reed")
+    with pytest.raises(IntegrityError, match="slug"):
+        take_the_name_of_another_and_look(loom, "reed")
+    assert together((NAMED, ("loom",)), (NAMED, ("reed",)), (NAMED, ("none",))) == [[("Loom",)], [("Reed",)], []]
+
+
+@transaction.atomic
+def take_the_name_of_another_and_look(org, slug):
+    org.slug = slug
+    MOVE.update(org)
+    together((NAMED, (slug,)), (NAMED, ("none",)))
+
+
+def test_prepared_reads_in_a_snapshot_see_one_state_whatever_others_write_B87(loom):
+    with snapshot():
+        assert NAMED.rows("loom") == [("Loom",)]
+        in_another_connection(lambda: rename(loom, "Renamed"))
+        assert NAMED.rows("loom") == [("Loom",)]
+        with snapshot():
+            assert Org.objects.get(slug="loom").name == "Loom"
+    assert NAMED.rows("loom") == [("Renamed",)]
+
+
+def test_a_snapshot_writes_nothing_and_ends_after_a_refusal(loom):
+    with pytest.raises(Exception, match="read-only"), snapshot():
+        rename(loom, "Renamed")
+    with snapshot():
+        pass
+    with transaction.atomic():
+        rename(loom, "Later")
+    assert NAMED.rows("loom") == [("Later",)]
+
+
+def test_a_line_that_broke_is_told_and_another_one_takes_its_place(loom):
+    with pytest.raises(OperationalError):
+        rename_and_break(loom)
+    connection.close()
+    assert NAMED.rows("loom") == [("Loom",)]
+
+
+@transaction.atomic
+def rename_and_break(org):
+    with connection.cursor() as cursor:
+        [pid] = cursor.execute("SELECT pg_backend_pid()").fetchone()
+    rename(org, "Renamed")
+    in_another_connection(lambda: end(pid))
+    NAMED.rows(org.slug)
+
+
+def end(pid):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+
+
+def test_words_as_long_as_a_book_go_there_and_come_back(loom):
+    long = "w" * 3_000_000
+    query = Prepared(lambda said, slug: Org.objects.filter(slug=slug).exclude(name=said).values_list("name"), str, str)
+    assert together(*[(query, (long, "loom"))] * 3) == [[("Loom",)]] * 3
+
+
+def test_more_statements_than_a_line_keeps_are_answered_alike(loom):
+    for place in range(520):
+        query = Prepared(lambda slug, place=place: Org.objects.filter(slug=slug)[: place + 1].values_list("slug"), str)
+        assert query.rows("loom") == [("loom",)]
+        assert query.rows("none") == []
