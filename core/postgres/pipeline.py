@@ -89,7 +89,10 @@ class _Talk:
         yield from send(self._wire)
         answers: list[Any] = []
         while len(answers) <= len(self._asked):  # one more than there are questions: it says that this was all
-            answers += [(yield from fetch_many(self._wire))]
+            told = yield from fetch_many(self._wire)
+            if not told:
+                raise errors.OperationalError("the line to PostgreSQL broke before it had answered")
+            answers.append(told)
         return answers
 
     def understood(self, answers: Sequence[Any]) -> list[list[Row]]:
