@@ -6,7 +6,7 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from feedback.taxonomy import Outcome
-from threads.presenting import Mark, Sentimental
+from threads.presenting.articles import Mark, Sentimental
 
 SENTIMENT_WORDS = {"positive": "Positive", "negative": "Negative"}
 """Sentiments, for people (spec 3.10)."""
