@@ -25,6 +25,9 @@ from threads.models import Block, Message, Thread, Turn
 from threads.status import ThreadStatus, TurnState
 
 PER_THREAD = 8
+MOST_REPORTS = 100_000_000
+LAST_SEED = 10**10 - 1
+"""Its digits have room in a key."""
 _RATERS, _ADMINS, _PART = 40, 5, 1000
 _SPAN = timedelta(days=300)
 _OUTCOMES = tuple(taxonomy.Outcome.values)

@@ -116,6 +116,21 @@ def test_a_policy_that_does_not_exist_is_no_column_to_set(who):
     assert Org.objects.filter(slug="acme").exists()
 
 
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (["org_policy", "\udcff", "members_may_fork", "on"], "^org: holds a NUL"),
+        (["org_role", "\udcff", "alice@acme.test", "admin"], "^org: holds a NUL"),
+        (["org_role", "acme", "\udcff", "admin"], "^email: holds a NUL"),
+        (["seed_load", "--reports", "1", "--org", "\udcff"], "^org: holds a NUL"),
+    ],
+)
+def test_what_no_database_can_be_asked_for_is_refused_by_its_name(who, command, says):
+    """A byte of a command line that is no UTF-8: PostgreSQL would end in a trace."""
+    with pytest.raises(CommandError, match=says):
+        call_command(*command)
+
+
 # People
 
 
