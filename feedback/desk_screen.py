@@ -78,9 +78,8 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         "as_of": as_of,
         "unsettled": _unsettled(bulks, last),
         "labels": labelling.names(actor),
-        "outcomes": outcomes(),
-        "people": desk_records.people(actor),
         "errors": {},
+        **offered(actor),
     }
     if query.get("item"):
         try:
@@ -88,6 +87,11 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         except NotFound as problem:
             context["gone"] = problem.message
     return context
+
+
+def offered(actor: Actor) -> dict[str, Any]:
+    """What the forms of one report and of many offer alike: how it may end, and to whom it may be given."""
+    return {"outcomes": outcomes(), "people": desk_records.people(actor)}
 
 
 def _listed(
@@ -152,7 +156,6 @@ def opened(
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": cloth.weave(thread.weave),
         "snoozes": desk_forms.SNOOZES,
-        "outcomes": outcomes(),
     }
 
 

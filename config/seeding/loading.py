@@ -200,21 +200,9 @@ def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at:
     has_error = any(answer[3] for answer in answers)
     title = words.sentence(random, 3, 6)
     part.add(
-        "thread",
-        pk,
-        key,
-        people.org.pk,
-        owner,
-        when,
-        when,
-        title,
-        ThreadStatus.USER_TURN,
-        "org",
-        revision,
-        idx,
-        weave,
+        "thread", pk, key, people.org.pk, owner, when, when, title, ThreadStatus.USER_TURN, "org", revision, idx, weave,
         has_error,
-    )
+    )  # fmt: skip
     return _Thread(pk, at, tuple(answers))
 
 
