@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection
 
+from django.db import transaction
+
 from accounts.models import Membership, Org, User
 from accounts.rights import may_administer
 from core import bodies
@@ -66,9 +68,12 @@ def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
 
 def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
     """Make a person a member; their first org becomes their default. Repeating changes nothing."""
-    is_first = not Membership.objects.filter(user=user).exists()
-    member, _ = Membership.objects.get_or_create(user=user, org=org, defaults={"role": role, "is_default": is_first})
-    return member
+    with transaction.atomic():
+        # Of two orgs that let the same person in at once, the second has to see the first.
+        User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
+        is_first = not Membership.objects.filter(user=user).exists()
+        given = {"role": role, "is_default": is_first}
+        return Membership.objects.get_or_create(user=user, org=org, defaults=given)[0]
 
 
 def administered_by(user_id: int) -> list[Org]:
