@@ -11,6 +11,7 @@ from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, 
 from accounts.models import ApiToken, Membership, Org, User
 from accounts.orgs import add_member, org_named, require_administering
 from accounts.rights import require_member
+from core import bodies
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 
@@ -44,6 +45,7 @@ def change_role(actor: Actor, member_id: int, role: str) -> Membership:
 
 def set_role(slug: str, email: str, role: str) -> Membership:
     """The same for whoever runs the server, by short name and address; raises `NotFound` and `InvalidRequest`."""
+    bodies.check_storable({"email": email})
     with _one_at_a_time(org_named(slug).pk) as org:
         member = _rows().filter(org=org, user__email=email.strip().lower()).first()
         if member is None:

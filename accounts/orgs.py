@@ -3,8 +3,11 @@
 import re
 from collections.abc import Collection
 
+from django.db import transaction
+
 from accounts.models import Membership, Org, User
 from accounts.rights import may_administer
+from core import bodies
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound, Unauthorized
 
@@ -12,26 +15,33 @@ _SHORT_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
 def org_named(slug: str) -> Org:
-    """The org with that short name; raises `NotFound`."""
-    org = Org.objects.filter(slug=slug).first()
+    """The org with that short name; raises `NotFound`, and `InvalidRequest` for what can be no name."""
+    org = _there(slug)
     if org is None:
         raise NotFound.of("org", slug)
     return org
 
 
 def found_org(slug: str, *, name: str = "") -> Org:
-    """The org with that short name, made where there is none; raises `InvalidRequest` for one that none may have.
+    """The org with that short name, made where there is none; raises `InvalidRequest` for one that none may have."""
+    check_short_name(slug)
+    return Org.objects.get_or_create(slug=slug, defaults={"name": name or slug})[0]
+
+
+def check_short_name(slug: str) -> None:
+    """Raise `InvalidRequest` for the short name of no org that is none a new one may have.
 
     Small letters: the desk's `org:` looks for them whatever was typed.
     """
-    org = Org.objects.filter(slug=slug).first()
-    if org is not None:
-        return org
-    if not _SHORT_NAME.fullmatch(slug):
+    if not _SHORT_NAME.fullmatch(slug) and _there(slug) is None:
         raise InvalidRequest(
             f"org: {slug[:80]!r} is no short name: small letters, digits and dashes, 60 at most, no dash first"
         )
-    return Org.objects.get_or_create(slug=slug, defaults={"name": name or slug})[0]
+
+
+def _there(slug: str) -> Org | None:
+    bodies.check_storable({"org": slug})  # PostgreSQL cannot even be asked for some texts
+    return Org.objects.filter(slug=slug).first()
 
 
 def set_policy(slug: str, policy: str, on: bool) -> Org:
@@ -58,9 +68,12 @@ def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
 
 def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
     """Make a person a member; their first org becomes their default. Repeating changes nothing."""
-    is_first = not Membership.objects.filter(user=user).exists()
-    member, _ = Membership.objects.get_or_create(user=user, org=org, defaults={"role": role, "is_default": is_first})
-    return member
+    with transaction.atomic():
+        # Of two orgs that let the same person in at once, the second has to see the first.
+        User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
+        is_first = not Membership.objects.filter(user=user).exists()
+        given = {"role": role, "is_default": is_first}
+        return Membership.objects.get_or_create(user=user, org=org, defaults=given)[0]
 
 
 def administered_by(user_id: int) -> list[Org]:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 from threads import profiles
 
@@ -160,6 +160,8 @@ class Env(BaseSettings):
                 )
         if self.database_url:
             _check_database(self.database_url)
+        if self.redis_url:
+            _check_queue(self.redis_url)
         if self.database_url.startswith("postgres") and self.turns + SPARE_CONNECTIONS > self.database_pool:
             raise ValueError(
                 f"HEDDLE_DATABASE_POOL must be at least {SPARE_CONNECTIONS} more than HEDDLE_TURNS "
@@ -223,12 +225,19 @@ def load() -> Env:
         _stop(misspelt)
     try:
         env = Env(_secrets_dir=_secrets_dir())
-        if env.is_embedded:
-            _try_to_write(env.data_dir)
     except ValidationError as problem:
         _stop(_sentence(error["loc"], error["msg"]) for error in problem.errors(include_input=False))
+    except SettingsError as problem:
+        _stop([f"HEDDLE_SECRETS_DIR: {problem}: {problem.__cause__}"])
+    try:
+        if env.is_embedded or env.secret_key is None:
+            _try_to_write(env.data_dir)
     except OSError as problem:
         _stop([f"HEDDLE_DATA_DIR: {env.data_dir} cannot be written to ({problem.strerror})"])
+    try:
+        env.signing_key()
+    except OSError as problem:
+        _stop([f"HEDDLE_DATA_DIR: {problem.filename} cannot be read ({problem.strerror})"])
     return env
 
 
@@ -275,6 +284,22 @@ def _check_options(options: Iterable[str]) -> None:
             psycopg.conninfo.make_conninfo(**{option: ""})
         except psycopg.ProgrammingError:
             raise ValueError(f"DATABASE_URL has an option {option[:40]!r} that PostgreSQL does not know") from None
+
+
+def _check_queue(url: str) -> None:
+    """Raises `ValueError` for a Redis that nobody could connect to. No sentence shows the address, as above."""
+    import redis  # which one process does without
+
+    try:
+        parts = urlsplit(url)
+        redis.connection.parse_url(url)  # type: ignore[no-untyped-call]
+        is_address = parts.scheme in ("redis", "rediss") and re.fullmatch(r"/?\d*", parts.path, re.ASCII)
+    except ValueError:
+        is_address = None
+    if not is_address:
+        raise ValueError(
+            "REDIS_URL must be redis://:password@host:6379/0 or rediss://...; inside a password, / is written as %2F"
+        )
 
 
 def _misspelt(names: Iterable[str]) -> Iterator[str]:

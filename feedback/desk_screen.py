@@ -42,10 +42,10 @@ from feedback.presenting import (
     sentence,
 )
 from feedback.querying import Meaning, Query, meaning, parse
-from threads import presenting
 from threads import screens as thread_screens
 from threads.models import Thread
-from threads.presenting import Turn
+from threads.presenting import cloth, excerpting
+from threads.presenting.articles import Article
 
 PAGE = 40
 KEYS = ("q", "after", "item", "pane", "whole")
@@ -78,9 +78,8 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         "as_of": as_of,
         "unsettled": _unsettled(bulks, last),
         "labels": labelling.names(actor),
-        "outcomes": outcomes(),
-        "people": desk_records.people(actor),
         "errors": {},
+        **offered(actor),
     }
     if query.get("item"):
         try:
@@ -88,6 +87,11 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         except NotFound as problem:
             context["gone"] = problem.message
     return context
+
+
+def offered(actor: Actor) -> dict[str, Any]:
+    """What the forms of one report and of many offer alike: how it may end, and to whom it may be given."""
+    return {"outcomes": outcomes(), "people": desk_records.people(actor)}
 
 
 def _listed(
@@ -146,13 +150,12 @@ def opened(
         "item": item,
         "choices": [near for near in item.near if near.is_of_org],
         "subject": thread_screens.head_of(actor, thread, token=screen.token, goals=screen.goals),
-        "stretches": _stretches(screen.turns(), report.message_sequence_num, is_whole="whole" in query),
+        "stretches": _stretches(screen.articles(), report.message_sequence_num, is_whole="whole" in query),
         "other_reach": href({**query, "whole": "" if "whole" in query else "1"}),
         "is_whole": "whole" in query,
         "here": reverse("threads:detail", args=[thread.thread_id]),
-        "cloth": presenting.weave(thread.weave),
+        "cloth": cloth.weave(thread.weave),
         "snoozes": desk_forms.SNOOZES,
-        "outcomes": outcomes(),
     }
 
 
@@ -215,9 +218,9 @@ def choices(actor: Actor, feedback_id: str, typed: str) -> dict[str, Any]:
     return context | {"choices": shown, "lack": "" if shown else "No report of its org matches."}
 
 
-def _stretches(turns: list[Turn], index: int, *, is_whole: bool) -> list[presenting.Stretch]:
-    reach = {"before": len(turns), "after": len(turns)} if is_whole else {}
-    return presenting.around(turns, index, **reach)
+def _stretches(articles: list[Article], index: int, *, is_whole: bool) -> list[excerpting.Stretch]:
+    reach = {"before": len(articles), "after": len(articles)} if is_whole else {}
+    return excerpting.around(articles, index, **reach)
 
 
 def _kept(query: Mapping[str, str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
 from feedback.deciding import labels_of
 from feedback.models import Label, Labelled, UserFeedback
+from feedback.presenting import many_reports
 
 MOST = 500
 """Labels that the desk offers and lists."""
@@ -67,8 +68,8 @@ def _meant(name: str) -> str:
 
 def forget(names: Iterable[str], *, by: int, since: datetime) -> None:
     """Drop labels that an action made, now that it is taken back: unless a report has one, or it is described."""
-    made = Label.objects.filter(folded__in=[name.casefold() for name in names], created_by=by, created__gte=since)
-    made.filter(~Exists(Labelled.objects.filter(label=OuterRef("pk"))), description="").delete()
+    folded = [name.casefold() for name in names]
+    _drop_unused(Label.objects.filter(folded__in=folded, created_by=by, created__gte=since, description=""))
 
 
 def made_since(names: Iterable[str], since: datetime) -> set[str]:
@@ -98,17 +99,26 @@ def new_name(name: str) -> str:
 def drop(actor: Actor, name: str) -> None:
     """Take a label out of the choice. Only one that no report carries: the wire's text would still name it."""
     require_admin(actor)
-    found = named(name)
-    if count := carried(found):
-        raise Conflict(f"{count} reports carry the label {found.name}: take it off first.")
-    found.delete()
+    with transaction.atomic():
+        found = named(name, lock=True)  # or a report that gets it just now would lose it with its row
+        if count := carried(found):
+            verb = "carries" if count == 1 else "carry"
+            raise Conflict(f"{many_reports(count)} {verb} the label {found.name}: take it off first.")
+        found.delete()
 
 
 def forget_unused(name: str) -> bool:
     """Drop a label that no report carries any more; whether it is gone."""
     rows = Label.objects.filter(folded=name.casefold())
-    rows.filter(~Exists(Labelled.objects.filter(label=OuterRef("pk")))).delete()
+    _drop_unused(rows)
     return not rows.exists()
+
+
+def _drop_unused(rows: QuerySet[Label]) -> None:
+    """Those that no report carries, looked at under their locks: until the commit no report gets one of them."""
+    with transaction.atomic():
+        held = list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
+        Label.objects.filter(~Exists(Labelled.objects.filter(label=OuterRef("pk"))), pk__in=held).delete()
 
 
 def carried(label: Label) -> int:

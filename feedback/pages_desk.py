@@ -18,7 +18,7 @@ from accounts.rights import require_admin
 from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
-from feedback import bulk, desk_forms, desk_live, desk_records, desk_screen, idle, leasing, saved_views, triage, undoing
+from feedback import bulk, desk_forms, desk_live, desk_screen, idle, leasing, saved_views, triage, undoing
 from feedback.deciding import ResolvedAlready
 from feedback.presenting import href, panes
 from feedback.querying import completing, parse
@@ -35,7 +35,7 @@ def desk(request: HttpRequest) -> HttpResponse:
         return redirect(_desk_at({"q": parse(query["q"]).with_term(added).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
-        part = {**shown, "people": desk_records.people(actor), "panes": panes(query)}
+        part = {**shown, **desk_screen.offered(actor), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
     context = desk_screen.page(actor, query, tz=zones.of(request))
     return _shown(request, actor, context, 404 if "gone" in context else 200)

@@ -14,10 +14,9 @@ from core import bodies, forms
 from core.actor import Actor
 from core.errors import DomainError
 from core.grammar import Field, spelled
-from core.templatetags.ui import thousands
 from feedback import bulk, labelling
 from feedback.models import Bulk
-from feedback.presenting import href
+from feedback.presenting import href, many_reports
 from feedback.renaming import IsThere, Renaming
 
 FIELDS = ("name", "description")
@@ -67,10 +66,10 @@ def _told(name: str, begun: Renaming, renaming: Bulk) -> str:
     """What became of a label's reports."""
     deed = f"{name} {{}} {'merged into' if begun.is_merge else 'renamed to'} {begun.into.name}"
     if not renaming.is_over:
-        return f"{deed.format('is being')}: {_many(renaming.total)} follow, and the desk shows how far it is."
-    told = f"{deed.format('is')}, on {_many(renaming.done_count)}."
+        return f"{deed.format('is being')}: {many_reports(renaming.total)} follow, and the desk shows how far it is."
+    told = f"{deed.format('is')}, on {many_reports(renaming.done_count)}."
     if renaming.failed_count:
-        told += f" {_many(renaming.failed_count)} kept {name}: with the longer name their labels have no room."
+        told += f" {many_reports(renaming.failed_count)} kept {name}: with the longer name their labels have no room."
     return told
 
 
@@ -104,11 +103,8 @@ def _list(request: HttpRequest, actor: Actor, problem: DomainError | None = None
         "labels": [(label, href({"q": spelled(Field("label", label.name))})) for label in listed],
         "typed": request.POST,
         "at": at,
-        "merging": asked and {"into": asked.into.name, "moved": _many(asked.counts[0]), "held": _many(asked.counts[1])},
+        "merging": asked
+        and {"into": asked.into.name, "moved": many_reports(asked.counts[0]), "held": many_reports(asked.counts[1])},
         "errors": forms.reasons(problem, fields, otherwise="form") if problem and not asked else {},
     }
     return render(request, "feedback/labels.html", context, status=problem.status if problem else 200)
-
-
-def _many(count: int) -> str:
-    return f"{thousands(count)} report{'' if count == 1 else 's'}"

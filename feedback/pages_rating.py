@@ -98,9 +98,9 @@ def _submitted(
 def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
     """The page of the thread as the new rating leaves it, with the article and the thumbs that show it."""
     context = thread_screens.context(actor, thread, tz=zones.of(request))
-    turn = next((turn for turn in context["turns"] if index in turn.covers), None)
-    acts = next((acts for acts in turn.all_acts if acts.index == index), None) if turn else None
-    return {**context, "index": index, "mark": acts and acts.mark, "turn": turn, "acts": acts}
+    article = next((article for article in context["articles"] if index in article.covers), None)
+    acts = next((acts for acts in article.all_acts if acts.index == index), None) if article else None
+    return {**context, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}
 
 
 def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> RateForm:
@@ -129,12 +129,11 @@ def _message_page(
     """The message with what is to be said of it, as a page of its own."""
     stretch = thread_screens.stretch(thread, form.index)
     shown = thread_screens.screen(actor, thread, tz=zones.of(request), between=stretch)
-    turns = shown.turns()
     context = {
         "form": form,
         "thread_title": thread.title or "",
         "here": reverse("threads:detail", args=[thread.thread_id]),
-        "turn": next((turn for turn in turns if form.index in turn.covers), None),
+        "turn": next((article for article in shown.articles() if form.index in article.covers), None),
     }
     return render(request, template, context, status=status)
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
 
+from core.templatetags.ui import thousands
 from feedback.taxonomy import Outcome
-from threads.presenting import Mark, Sentimental
+from threads.presenting.articles import Mark, Sentimental
 
 SENTIMENT_WORDS = {"positive": "Positive", "negative": "Negative"}
 """Sentiments, for people (spec 3.10)."""
@@ -51,6 +52,11 @@ def sentence(name: str, reason: str) -> str:
         return f"{reason[0].upper()}{reason[1:]}."
     said = "that" if name == "duplicate_of" else name.removeprefix("admin_").removeprefix("public_").replace("_", " ")
     return f"{said.capitalize()} {reason.removeprefix('String ')}."
+
+
+def many_reports(count: int) -> str:
+    """A number of reports, for people: `1 report`, `1 284 reports` with a thin space."""
+    return f"{thousands(count)} report{'' if count == 1 else 's'}"
 
 
 def outcomes() -> list[tuple[str, str, bool]]:

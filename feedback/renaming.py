@@ -16,6 +16,7 @@ from core.grammar import Field
 from feedback import labelling, saved_views
 from feedback.deciding import RENAME, RenameIn
 from feedback.models import Bulk, Label
+from feedback.presenting import many_reports
 
 
 class IsThere(Conflict):
@@ -24,7 +25,7 @@ class IsThere(Conflict):
     def __init__(self, label: Label, into: Label) -> None:
         self.label, self.into = label, into
         self.counts = (labelling.carried(label), labelling.carried(into))
-        moved, held = (f"{count} report{'' if count == 1 else 's'}" for count in self.counts)
+        moved, held = map(many_reports, self.counts)
         super().__init__(
             f"There is a label {into.name} already, on {held}. To merge {label.name}, on {moved}, into it cannot be "
             "taken back: say merge."

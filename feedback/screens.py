@@ -19,7 +19,7 @@ from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token,
 from feedback.querying import Query
 from threads.access import may
 from threads.models import Thread
-from threads.presenting import Mark, Told
+from threads.presenting.articles import Mark, Told
 
 
 def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[Token, ...]:

@@ -16,7 +16,8 @@ from threads import figures, screens
 from threads.access import may, thread_for
 from threads.content import MessageSnapshot
 from threads.models import Thread
-from threads.presenting import Prose, Turn, counted
+from threads.presenting.articles import Article, Prose
+from threads.presenting.words import counted
 
 _MARKED = 60
 """Pairs of articles in which differing words are marked: each costs more than its length."""
@@ -44,7 +45,7 @@ class Comparison:
     source: Side
     fork: Side
     same: int
-    pairs: tuple[tuple[Turn | None, Turn | None], ...]
+    pairs: tuple[tuple[Article | None, Article | None], ...]
     """None where one of them has ended."""
     settings: tuple[tuple[str, str, str], ...]
 
@@ -83,35 +84,35 @@ def _said(message: MessageSnapshot) -> object:
     return message.role, message.status, words, [block for block in message.blocks if block["content_type"] != "text"]
 
 
-def _from(shown: screens.Screen, same: int) -> list[Turn]:
+def _from(shown: screens.Screen, same: int) -> list[Article]:
     """The articles that hold a message from `same` on, the first of them whole."""
-    return [turn for turn in shown.turns() if turn.covers[-1] >= same]
+    return [article for article in shown.articles() if article.covers[-1] >= same]
 
 
-def _pairs(left: Sequence[Turn], right: Sequence[Turn]) -> tuple[tuple[Turn | None, Turn | None], ...]:
+def _pairs(left: Sequence[Article], right: Sequence[Article]) -> tuple[tuple[Article | None, Article | None], ...]:
     """The articles side by side, the words marked that only one of two has, as far as that can be afforded."""
     pairs = list(zip_longest(left, right))
     head = [_marked(one, other) if one and other else (one, other) for one, other in islice(pairs, _MARKED)]
     return (*head, *pairs[_MARKED:])
 
 
-def _marked(one: Turn, other: Turn) -> tuple[Turn, Turn]:
+def _marked(one: Article, other: Article) -> tuple[Article, Article]:
     if one.voice != other.voice:
         return one, other
-    ours, theirs = ([part.html for part in turn.parts if isinstance(part, Prose)] for turn in (one, other))
+    ours, theirs = ([part.html for part in article.parts if isinstance(part, Prose)] for article in (one, other))
     made = [differences.marked(mine, yours) for mine, yours in zip(ours, theirs, strict=False)]
     return _with_html(one, (mine for mine, _ in made)), _with_html(other, (yours for _, yours in made))
 
 
-def _with_html(turn: Turn, made: Iterator[SafeString]) -> Turn:
-    parts = (replace(part, html=next(made, part.html)) if isinstance(part, Prose) else part for part in turn.parts)
-    return replace(turn, parts=tuple(parts))
+def _with_html(article: Article, made: Iterator[SafeString]) -> Article:
+    parts = (replace(part, html=next(made, part.html)) if isinstance(part, Prose) else part for part in article.parts)
+    return replace(article, parts=tuple(parts))
 
 
-def _side(actor: Actor, shown: screens.Screen, same: int, turns: Sequence[Turn]) -> Side:
+def _side(actor: Actor, shown: screens.Screen, same: int, articles: Sequence[Article]) -> Side:
     thread = shown.thread
     messages = len(shown.messages) - same
-    errors = sum(call.outcome.key == "error" and call.index >= same for turn in turns for call in turn.calls)
+    errors = sum(call.outcome.key == "error" and call.index >= same for article in articles for call in article.calls)
     goals = [goal for goal in shown.goals if goal.index >= same]
     facts = [counted(messages, "message")]
     if may(actor, thread, Right.FIGURES):

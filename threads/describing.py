@@ -12,7 +12,7 @@ from core.actor import Actor
 from core.rendering import json_html, markdown_html
 from threads import goals, instants
 from threads.models import Agent
-from threads.presenting import goal_title
+from threads.presenting.words import goal_title
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from core import forms
 from core.errors import InvalidRequest
 from threads.goals import REGISTRY, checklist
-from threads.presenting import goal_title
+from threads.presenting.words import goal_title
 
 CHECKLIST, NO_GOAL = checklist.GOAL.name, "none"
 MOST_ROWS = 120

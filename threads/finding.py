@@ -107,7 +107,7 @@ _STATUS = {
     "goals_failed": Q(status=ThreadStatus.GOALS_FAILED),
     **{outcome: Q(status=ThreadStatus.USER_TURN, last_outcome=outcome) for outcome in _WENT_WRONG},
 }
-"""By the words that the rows say, as `presenting.thread_word` finds them."""
+"""By the words that the rows say, as `words.thread_word` finds them."""
 _HAS = {
     "error": Q(has_error=True),
     "goal": Q(goal_count__gt=0),

@@ -10,7 +10,7 @@ from core import notices
 from core.actor import Actor
 from threads import transcript
 from threads.models import Thread
-from threads.presenting import Mark
+from threads.presenting.articles import Mark
 
 MessageMarks = Callable[[Actor, Thread], Mapping[int, Mark]]
 """The ratings of a thread that the actor may see, by message."""

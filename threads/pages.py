@@ -30,7 +30,6 @@ from threads import (
     finding,
     forks,
     importing,
-    presenting,
     profiles,
     reading,
     screens,
@@ -41,6 +40,8 @@ from threads import (
 from threads.access import may, thread_for
 from threads.dialects import EXPORT_FORMATS
 from threads.models import Thread
+from threads.presenting import listing
+from threads.presenting.calls import call_detail
 from threads.wire import ForkIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
@@ -62,16 +63,16 @@ def threads(request: HttpRequest) -> HttpResponse:
     scope = _in_org(request, actor).filter(found.condition, viewed.condition)
     rows, next_token = reading.keyset(actor, scope, limit=PAGE, page_token=after or None)
     shown = screens.rows_of(actor, rows)
-    bands = presenting.bands(shown, now=timezone.now(), after=request.GET.get("band", ""))
+    bands = listing.bands(shown, now=timezone.now(), after=request.GET.get("band", ""))
     context: dict[str, Any] = {
         "rows": shown,
         "bands": bands,
-        "watch": presenting.watch(shown),
-        "views": presenting.thread_views(view or "all", q=line),
+        "watch": listing.watch(shown),
+        "views": listing.thread_views(view or "all", q=line),
         "view": view or "all",
         "q": line,
         "problems": [
-            presenting.Refused(each.text, each.reason, each.meant, _list_at(request, each.mended))
+            listing.Refused(each.text, each.reason, each.meant, _list_at(request, each.mended))
             for each in found.problems
         ],
         "rest": found.rest,
@@ -109,9 +110,7 @@ def running(request: HttpRequest) -> HttpResponse:
     if not changed and len(rows) == len(marks):
         return HttpResponse(status=204)
     # Without the request, and so without what the frame of a page asks for.
-    return HttpResponse(
-        render_to_string("threads/_running.html", {"changed": changed, "watch": presenting.watch(rows)})
-    )
+    return HttpResponse(render_to_string("threads/_running.html", {"changed": changed, "watch": listing.watch(rows)}))
 
 
 @signed_in
@@ -299,7 +298,7 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     wants_raw = request.GET.get("raw") == "1"
     thread = thread_for(actor, thread_id, Right.RAW if wants_raw else Right.READ)
     at, use, result = reading.tool_detail(thread, tool_use_id, message=_index(request.GET.get("message", "")))
-    shown = presenting.call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
+    shown = call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
     here = reverse("threads:detail", args=[thread.thread_id])
     call_url = f"{here}calls/{quote(tool_use_id, safe='')}/?message={at}"
     has_more = shown.differs_raw and not wants_raw and may(actor, thread, Right.RAW)

@@ -17,11 +17,16 @@ from core import ids
 from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared
-from threads import answering, figures, goals, hooks, presenting, reading
+from threads import answering, figures, goals, hooks, reading
 from threads.access import may
 from threads.content import MessageSnapshot
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
-from threads.presenting import AgentLink, ForkLink, ForkSource, GoalNote, Mark, ThreadHead, ThreadRow, Turn
+from threads.presenting import composing, landmarks
+from threads.presenting.articles import Article, Mark
+from threads.presenting.goal_notes import GoalNote
+from threads.presenting.heading import AgentLink, ForkLink, ForkSource, ThreadHead
+from threads.presenting.listing import ThreadRow
+from threads.presenting.words import thread_word
 from threads.status import RUNNING, SENDABLE, GoalStatus
 
 NO_END = 2**31 - 1
@@ -44,9 +49,9 @@ class Screen:
     before: datetime | None
     """When the article in front of a stretch was said."""
 
-    def turns(self) -> list[Turn]:
+    def articles(self) -> list[Article]:
         """The transcript as articles."""
-        return presenting.present(
+        return composing.present(
             self.messages,
             author_names=self.names,
             marks=self.marks,
@@ -133,12 +138,12 @@ def context(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> dict[str, Any]:
 
 def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
     """The same from a screen and the head that its reader sees: whatever the head says not every reader may know."""
-    thread, turns = shown.thread, shown.turns()
+    thread, articles = shown.thread, shown.articles()
     return {
         "head": head,
-        "turns": turns,
-        "jumps": presenting.jumps(turns),
-        "thread_map": presenting.thread_map(turns),
+        "articles": articles,
+        "jumps": landmarks.jumps(articles),
+        "thread_map": landmarks.thread_map(articles),
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "asking": answering.asking(thread),
     }
@@ -158,7 +163,7 @@ def head_of(
     return ThreadHead(
         thread_id=thread.thread_id,
         title=thread.title or "",
-        status=presenting.thread_word(thread.status, thread.last_outcome),
+        status=thread_word(thread.status, thread.last_outcome),
         owner=thread.created_by.display_name,
         model_profile=thread.model_profile or "",
         message_count=thread.message_count,
@@ -206,7 +211,7 @@ def doors_of(actor: Actor, thread: Thread) -> dict[str, bool]:
 
 
 def goal_notes(thread: Thread) -> list[GoalNote]:
-    """The goals beside their turns."""
+    """The goals beside their articles."""
     if not thread.goal_count:
         return []
     found = list(Goal.objects.filter(thread=thread.pk).order_by("id"))
@@ -261,7 +266,7 @@ def _row(thread: Thread, counts: tuple[int, int]) -> ThreadRow:
     return ThreadRow(
         thread_id=thread.thread_id,
         title=thread.title or "",
-        status=presenting.thread_word(thread.status, thread.last_outcome),
+        status=thread_word(thread.status, thread.last_outcome),
         owner=thread.created_by.display_name,
         model_profile=thread.model_profile or "",
         message_count=thread.message_count,

@@ -28,7 +28,7 @@ from core.turnstile import Turnstile
 from threads import hooks, reading, screens, transcript
 from threads.access import require, thread_for
 from threads.models import Message, Thread
-from threads.presenting import Turn
+from threads.presenting.articles import Article
 from threads.status import ThreadStatus
 
 
@@ -107,7 +107,7 @@ def _changes(
             if changed is not None:
                 has_goals = thread.goals_revision > since
                 start = screens.stretch_start(thread, changed)
-                events.append(_turns(request, actor, thread, start, changed, has_goals=has_goals))
+                events.append(_changed(request, actor, thread, start, changed, has_goals=has_goals))
         # A turn may have begun and ended since the last look: the status says nothing of it, the rest of the head does.
         has_rested = thread.status != ThreadStatus.ROBOTO_TURN and thread.revision > since
         is_named_anew = thread.title_revision > since or thread.goals_revision > since
@@ -118,7 +118,7 @@ def _changes(
         return events, thread.revision
 
 
-def _turns(
+def _changed(
     request: HttpRequest, actor: Actor, thread: Thread, start: int, changed: int, *, has_goals: bool
 ) -> sse.Event:
     """The articles with a change; they are drawn from the last words of a person on, which begin an article.
@@ -126,8 +126,8 @@ def _turns(
     Those words declared the goals of the turn, and how far these have come stands beside them.
     """
 
-    def is_wanted(turn: Turn) -> bool:
-        return _last(turn) >= changed or (has_goals and bool(turn.goals))
+    def is_wanted(article: Article) -> bool:
+        return _last(article) >= changed or (has_goals and bool(article.goals))
 
     return _articles(request, actor, thread, start, ("changed", changed, has_goals), is_wanted)
 
@@ -139,7 +139,7 @@ def _answered(request: HttpRequest, actor: Actor, thread: Thread, rated: set[int
         require(actor, thread, Right.READ)
         start = screens.stretch_start(thread, min(rated, default=0))
         key = ("rated", *sorted(rated))
-        return _articles(request, actor, thread, start, key, lambda turn: bool(rated.intersection(turn.covers)))
+        return _articles(request, actor, thread, start, key, lambda article: bool(rated.intersection(article.covers)))
 
 
 def _articles(
@@ -148,22 +148,23 @@ def _articles(
     thread: Thread,
     start: int,
     which: tuple[Hashable, ...],
-    is_wanted: Callable[[Turn], bool],
+    is_wanted: Callable[[Article], bool],
 ) -> sse.Event:
     eyes = screens.eyes_of(actor, thread, tz=zones.of(request))
     here = reverse("threads:detail", args=[thread.thread_id])
 
     def draw() -> str:
         screen = screens.screen_through(eyes, thread, between=(start, screens.NO_END))
-        turns = filter(is_wanted, screen.turns())
-        drawn = (render_to_string("threads/_turn.html", {"head": eyes, "here": here, "turn": turn}) for turn in turns)
-        return "".join(drawn)
+        wanted = filter(is_wanted, screen.articles())
+        return "".join(
+            render_to_string("threads/_turn.html", {"head": eyes, "here": here, "turn": article}) for article in wanted
+        )
 
     return sse.Event("turns", _DRAWN.get((eyes, start, which), draw))
 
 
-def _last(turn: Turn) -> int:
-    return max(turn.covers, default=turn.index)
+def _last(article: Article) -> int:
+    return max(article.covers, default=article.index)
 
 
 def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:

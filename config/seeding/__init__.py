@@ -1,5 +1,5 @@
 """A desk of any size: threads and reports made up in bulk, for measuring and for looking at a full house."""
 
-from config.seeding.loading import loaded, seed
+from config.seeding.loading import LAST_SEED, MOST_REPORTS, loaded, seed
 
-__all__ = ["loaded", "seed"]
+__all__ = ["LAST_SEED", "MOST_REPORTS", "loaded", "seed"]

@@ -25,6 +25,9 @@ from threads.models import Block, Message, Thread, Turn
 from threads.status import ThreadStatus, TurnState
 
 PER_THREAD = 8
+MOST_REPORTS = 100_000_000
+LAST_SEED = 10**10 - 1
+"""Its digits have room in a key."""
 _RATERS, _ADMINS, _PART = 40, 5, 1000
 _SPAN = timedelta(days=300)
 _OUTCOMES = tuple(taxonomy.Outcome.values)
@@ -197,21 +200,9 @@ def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at:
     has_error = any(answer[3] for answer in answers)
     title = words.sentence(random, 3, 6)
     part.add(
-        "thread",
-        pk,
-        key,
-        people.org.pk,
-        owner,
-        when,
-        when,
-        title,
-        ThreadStatus.USER_TURN,
-        "org",
-        revision,
-        idx,
-        weave,
+        "thread", pk, key, people.org.pk, owner, when, when, title, ThreadStatus.USER_TURN, "org", revision, idx, weave,
         has_error,
-    )
+    )  # fmt: skip
     return _Thread(pk, at, tuple(answers))
 
 

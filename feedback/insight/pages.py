@@ -10,6 +10,7 @@ from accounts.authentication import page_actor
 from accounts.pages import signed_in
 from accounts.rights import require_admin
 from core import zones
+from core.templatetags.ui import thousands
 from feedback.insight import plotting, telling
 from feedback.insight.figures import figures
 from feedback.insight.period import ALL, DEFAULT, Period, period_of
@@ -76,21 +77,21 @@ def _sums(found: InsightOut) -> list[tuple[str, Cell, str]]:
         more = found.reports.count - found.before.positive - found.before.negative
         length = (found.until - found.since).days + 1
         before = (
-            f"{'+' if more > 0 else '−' if more < 0 else '±'}{telling.many(abs(more))} on the {_length(length)} before"
+            f"{'+' if more > 0 else '−' if more < 0 else '±'}{thousands(abs(more))} on the {_length(length)} before"
         )
     old = telling.older(found.backlog, 7 * 86_400)
     half = Cell(telling.duration(found.median_minutes)) if found.median_minutes is not None else Cell("–")
     return [
         ("Reports", _linked(found, "reports"), before),
         ("Negative", _linked(found, "negative"), telling.share(found.negative.count, found.reports.count)),
-        ("Open", _linked(found, "open"), f"{telling.many(old)} older than a week" if old else ""),
-        ("Median time to resolve", half, f"of {telling.many(found.resolved.count)} resolved"),
+        ("Open", _linked(found, "open"), f"{thousands(old)} older than a week" if old else ""),
+        ("Median time to resolve", half, f"of {thousands(found.resolved.count)} resolved"),
     ]
 
 
 def _linked(found: InsightOut, name: str) -> Cell:
     counted = getattr(found, name)
-    return Cell(telling.many(counted.count), _desk(counted.query) if counted.count else "")
+    return Cell(thousands(counted.count), _desk(counted.query) if counted.count else "")
 
 
 def _length(days: int) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from core.templatetags.ui import thousands
 from feedback.insight import telling
-from feedback.insight.telling import days, duration, many, share
+from feedback.insight.telling import days, duration, share
 from feedback.insight.wire import CountOut, InsightOut, NamedOut, RangeOut
-from feedback.presenting import category_word
+from feedback.presenting import category_word, many_reports
 
 Link = Callable[[str], str]
 WIDTH, HEIGHT = 1200, 240
@@ -111,10 +112,10 @@ def _over_time(found: InsightOut, link: Link) -> Plot:
         for tone, counted, word in (("pos", each.positive, "positive"), ("neg", each.negative, "negative")):
             height = middle * counted.count / top
             y = middle - height if tone == "pos" else middle
-            bars += _column(place, step, (y, height), tone, counted, f"{when}: {many(counted.count)} {word}", link)
+            bars += _column(place, step, (y, height), tone, counted, f"{when}: {thousands(counted.count)} {word}", link)
         cells = (_cell(each.positive, link, "positive"), _cell(each.negative, link, "negative"))
         rows.append(Row(when, "", cells))
-    side = (many(top), many(top // 2), "0", many(top // 2), many(top))
+    side = (thousands(top), thousands(top // 2), "0", thousands(top // 2), thousands(top))
     return Plot(
         title="Feedback over time",
         finding=telling.over_time(found),
@@ -160,7 +161,7 @@ def _by_tool(found: InsightOut, link: Link) -> Plot:
 
 def _by_model(found: InsightOut, link: Link) -> Plot:
     unnamed = 0 if found.models_left_out else found.reports.count - sum(each.total for each in found.by_model)
-    without = f"{many(unnamed)} report{'' if unnamed == 1 else 's'} without a profile." if unnamed > 0 else ""
+    without = f"{many_reports(unnamed)} without a profile." if unnamed > 0 else ""
     return Plot(
         title="By model profile",
         finding=telling.by_model(found),
@@ -183,7 +184,7 @@ def _backlog(found: InsightOut, link: Link) -> Plot:
         href = link(each.reports.query) if each.reports.count else ""
         tone: str = "warn" if (each.over_seconds or 0) >= 7 * 86_400 else ""
         name = _range(each)
-        bars = (_piece(0, each.reports, top, tone, f"{name}: {many(each.reports.count)} open", link),)
+        bars = (_piece(0, each.reports, top, tone, f"{name}: {thousands(each.reports.count)} open", link),)
         rows.append(Row(name, href, (_cell(each.reports, link, "open"),), bars if each.reports.count else ()))
     return Plot(
         title="Open backlog by age",
@@ -200,7 +201,7 @@ def _time_to_resolve(found: InsightOut, link: Link) -> Plot:
     step, bars, rows = WIDTH / len(ranges), [], []
     for place, each in enumerate(ranges):
         height = HEIGHT * each.reports.count / top
-        title = f"{_range(each)}: {many(each.reports.count)} resolved"
+        title = f"{_range(each)}: {thousands(each.reports.count)} resolved"
         bars += _column(place, step, (HEIGHT - height, height), "", each.reports, title, link)
         rows.append(Row(_range(each), "", (_cell(each.reports, link, "resolved"),)))
     foot = [duration((each.over_seconds or 0) // 60) for each in ranges[3::3]]
@@ -214,7 +215,7 @@ def _time_to_resolve(found: InsightOut, link: Link) -> Plot:
             tuple(bars),
             _rules((0, HEIGHT / 2)),
             _rules((HEIGHT,)),
-            (many(top), many(top // 2), "0"),
+            (thousands(top), thousands(top // 2), "0"),
             ("0", *foot, "longer"),
         ),
     )
@@ -236,7 +237,7 @@ def _named_rows(
         bars, at = [], 0
         for tone, counted, side in (("neg", each.negative, "negative"), ("pos", each.positive, "positive")):
             if counted.count:
-                bars.append(_piece(at, counted, whole, tone, f"{name}: {many(counted.count)} {side}", link))
+                bars.append(_piece(at, counted, whole, tone, f"{name}: {thousands(counted.count)} {side}", link))
                 at += counted.count
         cells = (_cell(each.negative, link, "negative"), _cell(each.positive, link, "positive"), last(each))
         rows.append(Row(name, link(each.reports.query), cells, tuple(bars)))
@@ -260,7 +261,7 @@ def _column(
 
 
 def _cell(counted: CountOut, link: Link, label: str) -> Cell:
-    return Cell(many(counted.count), link(counted.query) if counted.count else "", label)
+    return Cell(thousands(counted.count), link(counted.query) if counted.count else "", label)
 
 
 def _rules(heights: Sequence[float]) -> str:
@@ -281,4 +282,4 @@ def _range(each: RangeOut) -> str:
 
 
 def _left_out(number: int, word: str) -> str:
-    return f"{many(number)} more {word}{'' if number == 1 else 's'} with fewer reports." if number else ""
+    return f"{thousands(number)} more {word}{'' if number == 1 else 's'} with fewer reports." if number else ""

@@ -3,15 +3,11 @@
 from collections.abc import Sequence
 from datetime import date
 
+from core.templatetags.ui import thousands
 from feedback.insight.wire import InsightOut, NamedOut, RangeOut, SpanOut
-from feedback.presenting import category_word
+from feedback.presenting import category_word, many_reports
 
 _WEEK = 7 * 86_400
-
-
-def many(number: int) -> str:
-    """A count with thin groups."""
-    return f"{number:,}".replace(",", "\u202f")
 
 
 def share(part: int, whole: int) -> str:
@@ -44,14 +40,14 @@ def days(first: date, last: date, *, today: date | None = None) -> str:
 def over_time(found: InsightOut) -> str:
     """When most bad ratings came."""
     if not found.negative.count:
-        return f"None of the {_reports(found.reports.count)} is negative."
+        return f"None of the {many_reports(found.reports.count)} is negative."
     worst: SpanOut = max(found.over_time, key=lambda each: each.negative.count)
     verb = "is" if found.negative.count == 1 else "are"
-    said = f"{many(found.negative.count)} of {_reports(found.reports.count)} {verb} negative"
+    said = f"{thousands(found.negative.count)} of {many_reports(found.reports.count)} {verb} negative"
     when = f"{'on' if worst.first == worst.last else 'from'} {days(worst.first, worst.last, today=found.until)}"
     if worst.negative.count == found.negative.count:
         return f"{said}, {when}."
-    return f"{said}, most of them {when}: {many(worst.negative.count)}."
+    return f"{said}, most of them {when}: {thousands(worst.negative.count)}."
 
 
 def by_category(found: InsightOut) -> str:
@@ -61,19 +57,20 @@ def by_category(found: InsightOut) -> str:
     if not first.negative.count:
         return f"No category is named in a negative report; of the positive ones most name {word.lower()}."
     part, whole = first.negative.count, found.negative.count
-    return f"{word} is named most: in {many(part)} of {many(whole)} negative reports, {share(part, whole)}."
+    return f"{word} is named most: in {thousands(part)} of {thousands(whole)} negative reports, {share(part, whole)}."
 
 
 def by_tool(found: InsightOut) -> str:
     """Which tool stands behind most bad ratings, and which one gives errors most."""
     first, worst = found.by_tool[0], max(found.by_tool, key=lambda each: each.failed.count)
-    said = f"Most negative answers used {first.name}: {many(first.negative.count)} of its {_reports(first.total)}."
+    part, whole = thousands(first.negative.count), many_reports(first.total)
+    said = f"Most negative answers used {first.name}: {part} of its {whole}."
     if not first.negative.count:
         said = f"No negative answer used a tool; {first.name} was used most."
     if not worst.failed.count:
         return said
     name = "it" if worst is first else worst.name
-    return f"{said} Errors came most from {name}: in {_reports(worst.failed.count)}."
+    return f"{said} Errors came most from {name}: in {many_reports(worst.failed.count)}."
 
 
 def by_model(found: InsightOut) -> str:
@@ -84,14 +81,14 @@ def by_model(found: InsightOut) -> str:
     if len(found.by_model) == 1:
         return f"{share(worst.negative.count, worst.total)} of the reports on {worst.name} are negative."
     told = share(worst.negative.count, worst.total)
-    return f"{worst.name} has the largest negative share: {told} of {_reports(worst.total)}."
+    return f"{worst.name} has the largest negative share: {told} of {many_reports(worst.total)}."
 
 
 def backlog(found: InsightOut) -> str:
     """What waits, and what has waited long."""
     old = older(found.backlog, _WEEK)
-    waited = f"{many(old)} of them {'has' if old == 1 else 'have'} waited longer than a week" if old else ""
-    return f"{many(found.open.count)} open. {waited or 'None has waited longer than a week'}."
+    waited = f"{thousands(old)} of them {'has' if old == 1 else 'have'} waited longer than a week" if old else ""
+    return f"{thousands(found.open.count)} open. {waited or 'None has waited longer than a week'}."
 
 
 def older(ranges: Sequence[RangeOut], seconds: int) -> int:
@@ -106,7 +103,3 @@ def time_to_resolve(found: InsightOut) -> str:
     if found.resolved.count == 1:
         return f"One was resolved, within {duration(found.median_minutes)}."
     return f"Half within {duration(found.median_minutes)}, nine of ten within {duration(found.p90_minutes)}."
-
-
-def _reports(number: int) -> str:
-    return f"{many(number)} report{'' if number == 1 else 's'}"

@@ -1,11 +1,12 @@
 """Orgs: which one a request acts in (spec 1.2), policies, memberships."""
 
 import io
+import threading
 
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from accounts.authentication import actor_of_email, actor_of_token, actor_of_user, org_of
 from accounts.models import Membership, Org, User, mint
@@ -73,6 +74,30 @@ def test_the_first_org_of_a_person_becomes_their_default_and_repeating_changes_n
     assert list(found) == [("acme", True), ("third", False)]
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_of_two_orgs_that_let_somebody_in_at_once_one_is_the_default(who):
+    user, came = person("a@x.test"), []
+
+    def let_in():
+        try:
+            call_command("person", "a@x.test", "--org", "globex", stdout=io.StringIO())
+        except IntegrityError as problem:
+            came.append(problem)
+        finally:
+            connection.close()
+
+    other = threading.Thread(target=let_in)
+    with transaction.atomic():
+        add_member(who.acme, user)
+        other.start()
+        other.join(0.5)
+    other.join()
+    assert came == []
+    found = Membership.objects.filter(user=user).order_by("pk").values_list("org__slug", "is_default")
+    assert list(found) == [("acme", True), ("globex", False)]
+
+
 def test_the_database_keeps_one_default_and_one_membership_an_org(who, third):
     user = person("a@x.test", who.acme, default=who.acme)
     for org, default in ((third, True), (who.acme, False)):
@@ -114,6 +139,21 @@ def test_a_policy_that_does_not_exist_is_no_column_to_set(who):
     with pytest.raises(NotFound):
         set_policy("nowhere", "members_may_fork", True)
     assert Org.objects.filter(slug="acme").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (["org_policy", "\udcff", "members_may_fork", "on"], "^org: holds a NUL"),
+        (["org_role", "\udcff", "alice@acme.test", "admin"], "^org: holds a NUL"),
+        (["org_role", "acme", "\udcff", "admin"], "^email: holds a NUL"),
+        (["seed_load", "--reports", "1", "--org", "\udcff"], "^org: holds a NUL"),
+    ],
+)
+def test_what_no_database_can_be_asked_for_is_refused_by_its_name(who, command, says):
+    """A byte of a command line that is no UTF-8: PostgreSQL would end in a trace."""
+    with pytest.raises(CommandError, match=says):
+        call_command(*command)
 
 
 # People

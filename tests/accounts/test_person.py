@@ -5,6 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from accounts.models import Org, User
 
@@ -56,6 +57,48 @@ def test_where_nobody_can_type_it_says_what_to_do(monkeypatch):
     with pytest.raises(CommandError, match=r"no terminal to ask for a password at.* --no-password"):
         call_command("person", "zoe@acme.test", "--org", "new")
     assert not User.objects.exists() and not Org.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--name", "x" * 121], "name: Ensure this value has at most 120 characters"),
+        (["--name", "\udcff"], "name: holds a NUL character or half of a surrogate pair"),
+        (["--token", "x" * 81], "token: Ensure this value has at most 80 characters"),
+        (["--token", ""], "token: This field cannot be blank"),
+        (["--token", "\udcff"], "token: holds a NUL"),
+        (["--org", "\udcff"], "org.1: holds a NUL"),
+    ],
+)
+def test_what_no_column_takes_is_refused_by_its_name_before_anything_is_asked_or_made(person, arguments, says):
+    """PostgreSQL would end in a trace, SQLite would keep it."""
+    with pytest.raises(CommandError, match=says):
+        person("--org", "new", *arguments)
+    assert not User.objects.exists() and not Org.objects.exists()
+    person("--no-password")
+    with pytest.raises(CommandError, match=says):
+        person("--org", "new", "--admin", *arguments)
+    assert not Org.objects.exists() and not User.objects.get().is_staff
+
+
+@pytest.mark.parametrize("email", ["nonsense", "", "a:b@x.test", f"{'x' * 250}@b.test", "\udcff@b.test"])
+def test_an_address_that_is_none_is_refused_before_a_password_is_asked_for(monkeypatch, email):
+    monkeypatch.setattr("getpass.getpass", Mock(side_effect=AssertionError("asked")))
+    with pytest.raises(CommandError, match=r"^email: "):
+        call_command("person", email)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_for_who_types_a_password(monkeypatch):
+    """On SQLite a transaction that is open holds up every other writer, and gives up on them."""
+
+    def typed(prompt):
+        assert not connection.in_atomic_block
+        return "a long enough one"
+
+    monkeypatch.setattr("getpass.getpass", typed)
+    call_command("person", "zoe@acme.test", "--org", "new", stdout=io.StringIO())
+    assert User.objects.get().memberships.get().org.slug == "new"
 
 
 def test_a_person_who_is_there_gets_the_name(person):

@@ -1,9 +1,11 @@
 """The desk's verbs over REST: each with its rule, its history, its inverse, and what it says when it cannot be done."""
 
+import threading
 from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db import connection
 from django.utils import timezone
 
 from accounts.authentication import actor_of_user
@@ -99,6 +101,33 @@ def test_a_label_is_made_described_and_dropped_when_nobody_carries_it(admin, act
     assert told["description"] == "Luggage"
     assert data_of(admin.request("DELETE", "admin/feedback/labels/bags")) is None
     assert refusal_of(admin.request("DELETE", "admin/feedback/labels/bags"))[0] == 404
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_a_label_that_a_report_gets_just_as_it_is_dropped_is_not_lost(admin, act, reports, monkeypatch):
+    """The text of the wire would go on to name it, and `label:` would not find the report."""
+    act(reports[0], "label", add=["late"])
+    act(reports[0], "label", remove=["late"])
+    counted = labelling.carried
+
+    def put_on():
+        admin.post(f"admin/feedback/{reports[0]}/actions", {"verb": "label", "arguments": {"add": ["late"]}})
+        connection.close()
+
+    putting = threading.Thread(target=put_on)
+
+    def counted_just_before(label):
+        found = counted(label)
+        putting.start()
+        putting.join(1)
+        return found
+
+    monkeypatch.setattr(labelling, "carried", counted_just_before)
+    admin.request("DELETE", "admin/feedback/labels/late")
+    putting.join()
+    said = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["admin_label"]
+    assert list(Labelled.objects.values_list("label__name", flat=True)) == list(filter(None, [said]))
 
 
 def rename(admin, label, /, **body):

@@ -86,5 +86,20 @@ def test_production_is_asked_twice(monkeypatch, who):
         load(8)
     load(8, yes=True)
     assert UserFeedback.objects.count() == 8
-    with pytest.raises(CommandError, match="--reports"):
-        load(0, yes=True)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("reports", [0, -5, 100_000_001, 10**20])
+def test_how_many_reports_are_made_has_bounds(reports):
+    """More than any desk holds would be loaded until the disk is full."""
+    with pytest.raises(CommandError, match="--reports must be a number from 1 to 100,000,000"):
+        load(reports)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", [-1, 10**10])
+def test_a_seed_has_room_in_the_ids_of_what_it_makes(seed):
+    with pytest.raises(CommandError, match="--seed must be a number from 0 to 9,999,999,999"):
+        load(8, seed=seed)
+    load(8, seed=10**10 - 1)
+    assert UserFeedback.objects.count() == 8

@@ -148,6 +148,24 @@ def test_a_database_that_nobody_could_connect_to_stops_the_start(refusal, url, s
     assert said in message and "pw" not in message
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["nonsense", "http://h:6379/0", "unix:///run/redis.sock", "redis://h:port/0", "redis://:pw/w@h/0", "redis://h/first",
+     "redis://:pw@h:6379/0?db=x", "redis://[::1"],
+)  # fmt: skip
+def test_a_queue_that_nobody_could_connect_to_stops_the_start(refusal, url):
+    """The server would serve without one word, and neither be ready nor wake a worker."""
+    message = refusal(DATABASE_URL="postgresql://h/db", REDIS_URL=url)
+    assert "\n  REDIS_URL must be redis://:password@host:6379/0" in message and "pw" not in message
+
+
+@pytest.mark.parametrize(
+    "url", ["redis://h", "redis://h:6379/0", "rediss://u:p%40@h/1?ssl_cert_reqs=none", "redis://[::1]/"]
+)
+def test_addresses_of_queues_are_taken(load, url):
+    assert load(DATABASE_URL="postgresql://h/db", REDIS_URL=url).redis_url == url
+
+
 @pytest.mark.parametrize("options", ["sslmode=require&connect_timeout=5", "currentSchema=x", "prepare_threshold=0"])
 def test_options_of_postgresql_and_of_its_driver_are_taken(load, options):
     assert load(DATABASE_URL=f"postgresql://h/db?{options}", REDIS_URL="redis://h/0").database_url.endswith(options)
@@ -203,6 +221,25 @@ def test_both_spellings_of_the_two_urls_are_read(load):
 def test_a_secret_may_stand_in_a_file(load, tmp_path):
     (tmp_path / "heddle_secret_key").write_text(KEY)
     assert load(HEDDLE_SECRETS_DIR=str(tmp_path)).signing_key() == KEY
+
+
+def test_a_secret_that_cannot_be_read_stops_the_start_and_names_the_folder(refusal, tmp_path):
+    (tmp_path / "heddle_secret_key").write_bytes(b"\xff" * 40)
+    assert "\n  HEDDLE_SECRETS_DIR: " in (message := refusal(HEDDLE_SECRETS_DIR=str(tmp_path)))
+    assert "secret_key" in message
+
+
+def test_a_key_that_cannot_be_read_or_kept_stops_the_start(refusal, tmp_path):
+    """As where root served first and a user of its own does now."""
+    (tmp_path / "secret_key").mkdir()
+    assert f"HEDDLE_DATA_DIR: {tmp_path}/secret_key cannot be read" in refusal(HEDDLE_DATA_DIR=str(tmp_path))
+    full = {"DATABASE_URL": "postgresql://h/db", "REDIS_URL": "redis://h/0"}
+    assert "HEDDLE_DATA_DIR: /proc/heddle cannot be written to" in refusal(**full, HEDDLE_DATA_DIR="/proc/heddle")
+
+
+def test_who_brings_a_key_and_a_database_needs_no_folder(load):
+    full = {"DATABASE_URL": "postgresql://h/db", "REDIS_URL": "redis://h/0", "HEDDLE_SECRET_KEY": KEY}
+    assert load(**full, HEDDLE_DATA_DIR="/proc/heddle").signing_key() == KEY
 
 
 def test_without_a_key_one_is_made_once_and_kept_for_its_owner_alone(load, tmp_path):

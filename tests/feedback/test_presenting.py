@@ -7,7 +7,7 @@ import pytest
 
 from feedback import presenting
 from feedback.presenting import Choice, DeskBar, RateForm, ReportCard, ReportRow, Token
-from threads.presenting import Mark
+from threads.presenting.articles import Mark
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
 

@@ -218,3 +218,8 @@ def queries(client: Client, path: str, **headers: str) -> int:
     with CaptureQueriesContext(connection) as asked:
         assert client.get(path, headers=headers).status_code == 200
     return len(asked)
+
+
+def names(page: Node) -> list[str]:
+    """What the rows of a list are called, in their order."""
+    return [cell.one("a").words for cell in page.all("td", class_="title")]

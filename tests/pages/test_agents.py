@@ -13,7 +13,7 @@ from catalogue.models import Skill
 from catalogue.wire import SkillIn
 from core import bodies
 from tests import make
-from tests.pages.dom import Node, dom, get, queries, submit
+from tests.pages.dom import Node, dom, get, names, submit
 from tests.people import People, Person
 from threads import agents, instants
 from threads.models import Agent, ClientTool, Goal, Thread
@@ -59,10 +59,6 @@ def form(page: Node, action: str) -> Node:
     return page.one("form", action=action)
 
 
-def names(page: Node) -> list[str]:
-    return [cell.one("a").words for cell in page.all("td", class_="title")]
-
-
 def rows(goals: Any = (), variables: Any = ()) -> dict[str, list[str]]:
     """Goals and variables as the form's rows send them: pairs of type and text, and dicts."""
     columns = {name: [each.get(name, "") for each in variables] for name in ("name", "description", "default")}
@@ -102,25 +98,6 @@ def test_the_list_shows_the_agents_of_the_org_and_searches_them(browser_of: Brow
     assert names(get(client, "/agents/?q=REFUNDS+for")) == ["Refunds"]
     assert "No agent matches." in get(client, "/agents/?q=zebra").one("main").words
     get(client, "/agents/?q=%00", 400)
-
-
-def test_paging_shows_every_agent_once(browser_of: Browser, who: People) -> None:
-    for number in range(55):
-        agent(who.alice, f"A{number}")
-    client = browser_of("alice")
-    page = get(client, "/agents/?q=a")
-    seen = names(page) + names(get(client, f"/agents/{page.one('a', rel='next')['href']}"))
-    assert seen == [f"A{number}" for number in reversed(range(55))]
-    get(client, "/agents/?after=made-up", 400)
-
-
-def test_ten_more_agents_cost_no_more_queries(browser_of: Browser, who: People) -> None:
-    client = browser_of("alice")
-    agent(who.alice, "A0")
-    before = queries(client, "/agents/")
-    for number in range(1, 11):
-        agent(who.bob, f"A{number}")
-    assert queries(client, "/agents/") == before
 
 
 def test_everything_a_start_request_can_say_can_be_written(browser_of: Browser, who: People) -> None:

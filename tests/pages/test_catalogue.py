@@ -13,7 +13,7 @@ from catalogue.wire_calls import CallIn
 from feedback import digesting
 from tests import make
 from tests.conftest import data_of
-from tests.pages.dom import Node, dom, get, queries, submit
+from tests.pages.dom import Node, dom, get, names, queries, submit
 
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(2)>"
 RIDE = {
@@ -130,10 +130,6 @@ def called(who: Any, name: str, outcome: str, ms: int, *, thread_id: str = "", c
 
 
 # The list
-
-
-def names(page: Node) -> list[str]:
-    return [cell.one("a").words for cell in page.all("td", class_="title")]
 
 
 def test_c13_c49_tools_stand_by_server_and_are_found_by_every_word(browser_of, publish):

@@ -74,7 +74,7 @@ def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People)
         ("change/", {"label": "late", "name": "a,b", "description": ""}, 400, "without a comma"),
         ("change/", {"label": "late", "name": "soon", "description": "x" * 201}, 400, "at most 200"),
         ("change/", {"label": "gone", "name": "x", "description": "x"}, 404, "There is no label gone."),
-        ("drop/", {"label": "late"}, 409, "1 reports carry the label late"),
+        ("drop/", {"label": "late"}, 409, "1 report carries the label late"),
         ("drop/", {"label": "gone"}, 404, "There is no label gone."),
     ],
 )

@@ -11,7 +11,7 @@ from catalogue import skills
 from catalogue.models import Skill, SkillSubscription, SkillVersion
 from catalogue.wire import SkillIn, VersionIn
 from tests import make
-from tests.pages.dom import Node, dom, get, queries, submit
+from tests.pages.dom import Node, dom, get, names, queries, submit
 from tests.people import People, Person
 from threads.models import Message, Thread
 
@@ -41,10 +41,6 @@ def path(held: Skill, place: str = "") -> str:
 
 def form(page: Node, action: str) -> Node:
     return page.one("form", action=action)
-
-
-def names(page: Node) -> list[str]:
-    return [cell.one("a").words for cell in page.all("td", class_="title")]
 
 
 def lines(page: Node, kind: str) -> list[str]:
@@ -91,26 +87,6 @@ def test_views_and_search_are_in_the_address(browser_of: Browser, who: People) -
     assert page.one("nav", class_="sieve").one(aria_current="true").words == "From colleagues"
     get(client, "/skills/?scope=other", 400)
     get(client, "/skills/?q=%00", 400)
-
-
-def test_paging_shows_every_skill_once(browser_of: Browser, who: People) -> None:
-    for number in range(55):
-        skill(who.alice, f"s{number}")
-    client = browser_of("alice")
-    page = get(client, "/skills/?q=s")
-    seen = names(page) + names(get(client, f"/skills/{page.one('a', rel='next')['href']}"))
-    assert seen == [f"s{number}" for number in reversed(range(55))]
-    get(client, "/skills/?after=made-up", 400)
-
-
-def test_ten_more_skills_cost_no_more_queries(browser_of: Browser, who: People) -> None:
-    client = browser_of("alice")
-    for number in range(2):
-        add(who.alice, skill(who.alice, f"s{number}"), "Anew.")
-    before = queries(client, "/skills/")
-    for number in range(2, 12):
-        add(who.alice, skill(who.alice, f"s{number}"), "Anew.")
-    assert queries(client, "/skills/") == before
 
 
 def test_ten_more_versions_cost_no_more_queries(browser_of: Browser, who: People) -> None:

@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from threads import presenting
 from threads.content import BlockDict, MessageSnapshot, Role, error, text, tool_result, tool_use
-from threads.presenting import Call, Fault, GoalNote, Mark, Prose, ThreadRow, Turn
+from threads.presenting.articles import Article, Call, Fault, Mark, Prose
+from threads.presenting.calls import call_detail
+from threads.presenting.cloth import weave
+from threads.presenting.composing import present
+from threads.presenting.excerpting import around
+from threads.presenting.goal_notes import GoalNote
+from threads.presenting.landmarks import jumps, thread_map
+from threads.presenting.listing import ThreadRow, bands, thread_views
+from threads.presenting.words import THREAD_WORDS, thread_word
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
 
@@ -26,9 +33,9 @@ class Script:
         self.messages.append(MessageSnapshot(index, role, status, created, list(blocks), author))  # type: ignore[arg-type]
         return self
 
-    def turns(self, **options: object) -> list[Turn]:
+    def articles(self, **options: object) -> list[Article]:
         given: dict[str, object] = {"author_names": {}, "marks": {}, "now": NOW, **options}
-        return presenting.present(self.messages, **given)  # type: ignore[arg-type]
+        return present(self.messages, **given)  # type: ignore[arg-type]
 
 
 def a_booking() -> Script:
@@ -45,12 +52,12 @@ def a_booking() -> Script:
     return script.says("assistant", text("Booked "), text("**it**.")).says("user", text("Thanks."), author="alice")
 
 
-def prose(turn: Turn) -> str:
-    return "".join(part.html for part in turn.parts if isinstance(part, Prose))
+def prose(article: Article) -> str:
+    return "".join(part.html for part in article.parts if isinstance(part, Prose))
 
 
 def test_a_run_of_the_agent_up_to_its_words_is_one_article() -> None:
-    person, agent, thanks = a_booking().turns(author_names={"alice": "Alice Anders"})
+    person, agent, thanks = a_booking().articles(author_names={"alice": "Alice Anders"})
     assert (person.voice, person.author, person.covers) == ("person", "Alice Anders", (0,))
     assert (agent.voice, agent.author, agent.covers) == ("agent", "Agent", (1, 2, 3, 4, 5))
     assert [part.kind for part in agent.parts] == ["call", "call", "call", "prose"]
@@ -58,11 +65,11 @@ def test_a_run_of_the_agent_up_to_its_words_is_one_article() -> None:
 
 
 def test_words_that_came_in_pieces_are_read_as_one() -> None:
-    assert "Booked <strong>it</strong>." in prose(a_booking().turns()[1])
+    assert "Booked <strong>it</strong>." in prose(a_booking().articles()[1])
 
 
 def test_calls_carry_outcome_runtime_gist_and_sizes() -> None:
-    first, second, third = a_booking().turns()[1].calls
+    first, second, third = a_booking().articles()[1].calls
     assert (first.outcome.word, first.runtime, first.gist) == ("success", "96 ms", "mia")
     assert (second.outcome.key, second.outcome.tone, second.reason) == ("error", "neg", "Error: it does not add up")
     assert first.sizes == "input 12 B, output 14 B"
@@ -70,13 +77,13 @@ def test_calls_carry_outcome_runtime_gist_and_sizes() -> None:
 
 
 def test_every_message_can_be_pointed_at() -> None:
-    agent = a_booking().turns()[1]
+    agent = a_booking().articles()[1]
     reachable = {agent.index, *agent.anchors, *(anchor for part in agent.parts for anchor in part.anchors)}
     assert reachable == set(agent.covers)
 
 
 def test_actions_mean_the_last_answer_and_inner_ones_keep_their_own() -> None:
-    agent = a_booking().turns(marks={3: Mark("negative", ("slow",), "", "bob", False)})[1]
+    agent = a_booking().articles(marks={3: Mark("negative", ("slow",), "", "bob", False)})[1]
     assert agent.acts
     assert agent.acts.index == 5
     assert [call.acts.index if call.acts else None for call in agent.calls] == [None, 1, 3]
@@ -85,14 +92,14 @@ def test_actions_mean_the_last_answer_and_inner_ones_keep_their_own() -> None:
 
 def test_an_unfinished_answer_shows_its_caret_and_cannot_be_rated() -> None:
     script = Script().says("user", text("Go")).says("assistant", text("One\n\n- two"), status="generating")
-    turn = script.turns(thread_status="roboto_turn")[1]
-    assert turn.state == "generating"
-    assert turn.acts is None
-    assert '<li>two<span class="caret"></span></li>' in prose(turn)
+    article = script.articles(thread_status="roboto_turn")[1]
+    assert article.state == "generating"
+    assert article.acts is None
+    assert '<li>two<span class="caret"></span></li>' in prose(article)
 
 
 def test_a_finished_answer_has_no_caret() -> None:
-    assert "caret" not in prose(a_booking().turns()[1])
+    assert "caret" not in prose(a_booking().articles()[1])
 
 
 @pytest.mark.parametrize(
@@ -109,25 +116,25 @@ def test_what_an_unanswered_call_waits_for(
     thread_status: str, message_status: str, refused: bool, outcome: str
 ) -> None:
     script = Script().says("assistant", tool_use("pick", "u1", {}, refused=refused), status=message_status)
-    assert script.turns(thread_status=thread_status)[0].calls[0].outcome.key == outcome
+    assert script.articles(thread_status=thread_status)[0].calls[0].outcome.key == outcome
 
 
 def test_an_id_used_twice_is_answered_in_order() -> None:
     script = Script().says("assistant", tool_use("a", "same", {}))
     script.says("roboto", tool_result("a", "same", "success", {"n": 1}))
     script.says("assistant", tool_use("a", "same", {})).says("roboto", tool_result("a", "same", "error", "no"))
-    assert [call.outcome.key for call in script.turns()[0].calls] == ["success", "error"]
+    assert [call.outcome.key for call in script.articles()[0].calls] == ["success", "error"]
 
 
 def test_a_result_without_its_use_is_shown_all_the_same() -> None:
-    call = Script().says("roboto", tool_result("lost", "x", "success", "found")).turns()[0].calls[0]
+    call = Script().says("roboto", tool_result("lost", "x", "success", "found")).articles()[0].calls[0]
     assert (call.tool_name, call.gist) == ("lost", "a result without its tool use")
 
 
 def test_words_followed_by_a_call_close_the_article_but_keep_the_result() -> None:
     script = Script().says("assistant", text("I will look."), tool_use("look", "u1", {}))
     script.says("roboto", tool_result("look", "u1", "success", "seen")).says("assistant", text("Seen."))
-    first, second = script.turns()
+    first, second = script.articles()
     assert first.covers == (0, 1)
     assert first.calls[0].outcome.key == "success"
     assert second.covers == (2,)
@@ -145,22 +152,22 @@ def test_an_answer_that_went_wrong_looks_like_it(
     status: str, block: BlockDict | None, title: str, tone: str, code: str
 ) -> None:
     blocks = [text("Half"), *([block] if block else [])]
-    turn = Script().says("assistant", *blocks, status=status).turns()[0]
-    (fault,) = [part for part in turn.parts if isinstance(part, Fault)]
-    assert (turn.state, fault.title, fault.tone, fault.code) == (status, title, tone, code)
-    assert turn.acts is not None
+    article = Script().says("assistant", *blocks, status=status).articles()[0]
+    (fault,) = [part for part in article.parts if isinstance(part, Fault)]
+    assert (article.state, fault.title, fault.tone, fault.code) == (status, title, tone, code)
+    assert article.acts is not None
 
 
 def test_a_failure_ends_the_article_so_that_the_next_answer_stands_alone() -> None:
     script = Script().says("assistant", error("no"), status="failed").says("assistant", text("Again"))
-    assert [turn.covers for turn in script.turns()] == [(0,), (1,)]
+    assert [article.covers for article in script.articles()] == [(0,), (1,)]
 
 
 def test_messages_text_is_never_markup() -> None:
     script = Script().says("user", text("<script>alert(1)</script>"), author="<b>eve</b>")
-    turn = script.turns()[0]
-    assert "<script" not in prose(turn)
-    assert turn.author == "<b>eve</b>"
+    article = script.articles()[0]
+    assert "<script" not in prose(article)
+    assert article.author == "<b>eve</b>"
 
 
 def test_a_goal_stands_at_the_turn_that_declared_it_with_its_attempts() -> None:
@@ -169,7 +176,7 @@ def test_a_goal_stands_at_the_turn_that_declared_it_with_its_attempts() -> None:
     script.says("roboto", tool_result("achieve_dataset_summary", "g1", "error", {"error": "summary is blank"}))
     script.says("assistant", tool_use("achieve_dataset_summary", "g2", {"summary": "Fine"}))
     script.says("roboto", tool_result("achieve_dataset_summary", "g2", "success", None))
-    person, agent = script.turns(goals=[GoalNote("dataset_summary", "ds_1", "achieved", 0, "g2")])
+    person, agent = script.articles(goals=[GoalNote("dataset_summary", "ds_1", "achieved", 0, "g2")])
     (goal,) = person.goals
     assert agent.goals == ()
     assert (goal.title, goal.word.tone) == ("Dataset summary", "pos")
@@ -203,44 +210,46 @@ def test_every_message_is_in_exactly_one_article_and_in_order(drawn: list[tuple[
     script = Script()
     for role, status, blocks in drawn:
         script.says(role, *blocks, status=status)
-    turns = script.turns()
-    assert [index for turn in turns for index in turn.covers] == list(range(len(drawn)))
-    shown = [part for turn in turns for part in turn.parts if isinstance(part, Call)]
+    articles = script.articles()
+    assert [index for article in articles for index in article.covers] == list(range(len(drawn)))
+    shown = [part for article in articles for part in article.parts if isinstance(part, Call)]
     kinds = [block["content_type"] for _, _, blocks in drawn for block in blocks]
     assert kinds.count("tool_use") <= len(shown) <= kinds.count("tool_use") + kinds.count("tool_result")
-    ids = [f"m{turn.index}" for turn in turns]
-    for turn in turns:
-        ids += [f"m{index}" for part in turn.parts for index in part.anchors] + [f"m{index}" for index in turn.anchors]
-        ids += [part.anchor for part in turn.parts if isinstance(part, Call | Fault)]
+    ids = [f"m{article.index}" for article in articles]
+    for article in articles:
+        ids += [f"m{index}" for part in article.parts for index in part.anchors] + [
+            f"m{index}" for index in article.anchors
+        ]
+        ids += [part.anchor for part in article.parts if isinstance(part, Call | Fault)]
     assert len(ids) == len(set(ids)), "an id would stand twice on the page"
     assert {f"m{index}" for index in range(len(drawn))} <= set(ids)
 
 
 def test_jumps_count_and_lead_to_the_first() -> None:
-    turns = a_booking().turns(marks={5: Mark("positive", (), "", "bob", False)})
-    errors, ratings, calls = presenting.jumps(turns)
+    articles = a_booking().articles(marks={5: Mark("positive", (), "", "bob", False)})
+    errors, ratings, calls = jumps(articles)
     assert (errors.count, errors.href) == (1, "#c1-1")
     assert (ratings.count, ratings.href) == (1, "#m5")
     assert (calls.count, calls.href) == (3, "#c1-0")
 
 
 def test_the_map_shows_what_is_where() -> None:
-    turns = a_booking().turns(marks={5: Mark("negative", (), "", "bob", False)})
-    picks = presenting.thread_map(turns).picks
+    articles = a_booking().articles(marks={5: Mark("negative", (), "", "bob", False)})
+    picks = thread_map(articles).picks
     assert [pick.kind for pick in picks] == ["person", "tool", "fault", "tool", "rated", "person"]
     assert picks[2].href == "#c1-1"
     assert all(later.y >= pick.y + pick.height for pick, later in pairwise(picks))
 
 
 def test_the_map_of_a_praised_answer_is_not_that_of_a_bad_one() -> None:
-    turns = a_booking().turns(marks={5: Mark("positive", (), "", "bob", False)})
-    assert "praised" in [pick.kind for pick in presenting.thread_map(turns).picks]
+    articles = a_booking().articles(marks={5: Mark("positive", (), "", "bob", False)})
+    assert "praised" in [pick.kind for pick in thread_map(articles).picks]
 
 
 def test_a_cancelled_answer_is_no_error_on_the_map_or_among_the_jumps() -> None:
-    turns = Script().says("assistant", error("Stopped", "cancelled"), status="cancelled").turns()
-    assert [pick.kind for pick in presenting.thread_map(turns).picks] == ["warn"]
-    assert presenting.jumps(turns)[0].count == 0
+    articles = Script().says("assistant", error("Stopped", "cancelled"), status="cancelled").articles()
+    assert [pick.kind for pick in thread_map(articles).picks] == ["warn"]
+    assert jumps(articles)[0].count == 0
 
 
 def test_the_map_of_a_long_thread_leaves_plain_calls_out_but_not_errors() -> None:
@@ -249,19 +258,19 @@ def test_the_map_of_a_long_thread_leaves_plain_calls_out_but_not_errors() -> Non
         script.says("user", text("Go")).says("assistant", tool_use("t", f"u{number}", {}))
         outcome = "error" if number == 7 else "success"
         script.says("roboto", tool_result("t", f"u{number}", outcome, None)).says("assistant", text("Done"))
-    kinds = [pick.kind for pick in presenting.thread_map(script.turns()).picks]
+    kinds = [pick.kind for pick in thread_map(script.articles()).picks]
     assert "tool" not in kinds
     assert kinds.count("fault") == 1
     assert kinds.count("person") == 200
 
 
 def test_an_empty_thread_has_a_map_and_no_jumps() -> None:
-    assert presenting.thread_map([]).picks == ()
-    assert [jump.count for jump in presenting.jumps([])] == [0, 0, 0]
+    assert thread_map([]).picks == ()
+    assert [jump.count for jump in jumps([])] == [0, 0, 0]
 
 
 def test_the_weave_draws_a_stroke_a_step() -> None:
-    cloth = presenting.weave("patfrl")
+    cloth = weave("patfrl")
     assert dict(cloth.paths)["person"] == "M2 1v12"
     assert [kind for kind, _ in cloth.paths] == ["warp", "person", "agent", "tool", "fault", "live"]
     assert dict(cloth.paths)["agent"].count("M") == 2, "a rated answer is an answer too"
@@ -270,7 +279,7 @@ def test_the_weave_draws_a_stroke_a_step() -> None:
 
 
 def test_a_long_weave_stays_in_its_width_and_keeps_what_matters() -> None:
-    cloth = presenting.weave("pta" * 500 + "f" + "pta" * 500)
+    cloth = weave("pta" * 500 + "f" + "pta" * 500)
     columns = [float(stroke.split()[0]) for _, d in cloth.paths[1:] for stroke in d.split("M")[1:]]
     assert max(columns) <= 118
     assert len(columns) <= 40
@@ -280,14 +289,14 @@ def test_a_long_weave_stays_in_its_width_and_keeps_what_matters() -> None:
 
 @given(st.text(max_size=400))
 def test_the_weave_takes_any_letters(kinds: str) -> None:
-    assert presenting.weave(kinds).steps <= len(kinds)
+    assert weave(kinds).steps <= len(kinds)
 
 
 def test_a_neighbourhood_folds_the_rest_and_says_what_it_holds() -> None:
     script = a_booking()
     for _ in range(3):
         script.says("assistant", text("Anything else?")).says("user", text("No."))
-    stretches = presenting.around(script.turns(), 9, before=1, after=1)
+    stretches = around(script.articles(), 9, before=1, after=1)
     head, before, subject, after, tail = stretches
     assert head.fold
     assert head.fold.words == "8 messages and 3 tool uses folded, 1 error"
@@ -305,35 +314,35 @@ def test_a_neighbourhood_folds_the_rest_and_says_what_it_holds() -> None:
 
 def test_a_stretch_knows_the_day_before_it_and_a_neighbourhood_opens_with_its_day() -> None:
     """What is drawn of a thread alone looks as it does within the whole of it."""
-    turns = a_booking().turns(now=NOW + timedelta(days=1))
-    assert [turn.opens_day for turn in turns] == [True, False, False]
-    later = a_booking().turns(now=NOW + timedelta(days=1), before=NOW - timedelta(hours=2))
-    assert [turn.opens_day for turn in later] == [False, False, False]
-    shown = presenting.around(turns, 6, before=1, after=0)
+    articles = a_booking().articles(now=NOW + timedelta(days=1))
+    assert [article.opens_day for article in articles] == [True, False, False]
+    later = a_booking().articles(now=NOW + timedelta(days=1), before=NOW - timedelta(hours=2))
+    assert [article.opens_day for article in later] == [False, False, False]
+    shown = around(articles, 6, before=1, after=0)
     assert [stretch.turn and stretch.turn.opens_day for stretch in shown] == [None, True, False]
-    today = presenting.around(a_booking().turns(), 6, before=1, after=0)
+    today = around(a_booking().articles(), 6, before=1, after=0)
     assert not any(stretch.turn and stretch.turn.opens_day for stretch in today)
 
 
 def test_a_rated_message_inside_an_article_opens_that_article() -> None:
-    (subject,) = [stretch.turn for stretch in presenting.around(a_booking().turns(), 3) if stretch.is_subject]
+    (subject,) = [stretch.turn for stretch in around(a_booking().articles(), 3) if stretch.is_subject]
     assert subject
     assert subject.index == 1
 
 
 def test_a_neighbourhood_of_what_is_gone_is_one_fold() -> None:
-    assert [bool(stretch.fold) for stretch in presenting.around(a_booking().turns(), 99)] == [True]
-    assert presenting.around([], 0) == []
+    assert [bool(stretch.fold) for stretch in around(a_booking().articles(), 99)] == [True]
+    assert around([], 0) == []
 
 
 def row(hours: float, *, is_pinned: bool = False) -> ThreadRow:
-    word = presenting.THREAD_WORDS["user_turn"]
+    word = THREAD_WORDS["user_turn"]
     return ThreadRow("ags_1", "T", word, "alice", "simulated", 1, NOW - timedelta(hours=hours), is_pinned=is_pinned)
 
 
 def test_rows_come_in_bands() -> None:
     rows = [row(900, is_pinned=True), row(1), row(2), row(20), row(70), row(900)]
-    found = presenting.bands(rows, now=NOW)
+    found = bands(rows, now=NOW)
     assert [(band.heading, len(band.rows)) for band in found] == [
         ("Pinned", 1),
         ("Today", 2),
@@ -344,15 +353,15 @@ def test_rows_come_in_bands() -> None:
 
 
 def test_a_second_page_does_not_repeat_the_heading_it_goes_on_under() -> None:
-    assert [band.heading for band in presenting.bands([row(900)], now=NOW, after="earlier")] == [""]
-    assert [band.heading for band in presenting.bands([row(70), row(900)], now=NOW, after="today")] == [
+    assert [band.heading for band in bands([row(900)], now=NOW, after="earlier")] == [""]
+    assert [band.heading for band in bands([row(70), row(900)], now=NOW, after="today")] == [
         "This week",
         "Earlier",
     ]
 
 
 def test_views_are_links_that_keep_the_query() -> None:
-    views = presenting.thread_views("mine", q="a&b", counts={"mine": 42})
+    views = thread_views("mine", q="a&b", counts={"mine": 42})
     assert [view.key for view in views if view.is_current] == ["mine"]
     assert views[0].href == "?view=all&q=a%26b"
     assert [view.count for view in views[:2]] == [None, 42]
@@ -370,18 +379,18 @@ def test_views_are_links_that_keep_the_query() -> None:
     ],
 )
 def test_a_thread_says_how_it_stands(status: str, last: str | None, word: str, tone: str) -> None:
-    found = presenting.thread_word(status, last)
+    found = thread_word(status, last)
     assert (found.word, found.tone, found.idle) == (word, tone, word == "Idle")
 
 
 def test_an_unfolded_call_shows_payloads_and_raw_ones_only_on_request() -> None:
     use = tool_use("book", "u1", {"a": 1}, raw={"sent": True})
     result = tool_result("book", "u1", "error", "no\nway", runtime_ms=5, raw={"status": 500})
-    plain = presenting.call_detail(use, result, index=3)
+    plain = call_detail(use, result, index=3)
     assert [(payload.title, payload.words) for payload in plain.payloads] == [
         ("Input", "1 field, 7 B"),
         ("Output", "2 lines, 6 B"),
     ]
-    raw = presenting.call_detail(use, result, index=3, raw=True)
+    raw = call_detail(use, result, index=3, raw=True)
     assert [payload.title for payload in raw.payloads][2:] == ["Raw request", "Raw response"]
-    assert presenting.call_detail(use, None, index=3, thread_status="client_tool_turn").outcome.key == "waiting"
+    assert call_detail(use, None, index=3, thread_status="client_tool_turn").outcome.key == "waiting"

@@ -8,8 +8,9 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from accounts.models import User, mint
-from accounts.orgs import add_member, found_org
+from accounts.models import ApiToken, User, mint
+from accounts.orgs import add_member, check_short_name, found_org
+from core import bodies
 from core.errors import InvalidRequest
 
 
@@ -24,45 +25,69 @@ class Command(BaseCommand):
         parser.add_argument("--token", metavar="NAME", help="mint a token with this name and print it once")
         parser.add_argument("--no-password", action="store_true", help="no sign-in by password")
 
-    @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
+        email, name = options["email"].lower(), options["name"]
         try:
-            orgs = [found_org(slug) for slug in options["org"]]
+            _check(options)
+            password = None if options["no_password"] or _found(email) else _asked_for(User(email=email, name=name))
+            with transaction.atomic():
+                self._make(email, password, options)
         except InvalidRequest as problem:
             raise CommandError(problem.message) from None
-        email = options["email"].lower()
-        user = User.objects.filter(email=email).first()
+        except ValidationError as problem:
+            raise CommandError(_told(problem)) from None
+        except EOFError:
+            raise CommandError(
+                "There is no terminal to ask for a password at: run this at one (`docker exec -it`), "
+                "or with --no-password."
+            ) from None
+
+    def _make(self, email: str, password: str | None, options: dict[str, Any]) -> None:
+        user, name = _found(email), options["name"]
         if user is None:
-            try:
-                with warnings.catch_warnings(action="ignore", category=getpass.GetPassWarning):
-                    password = None if options["no_password"] else _asked_for(User(email=email, name=options["name"]))
-                user = User.objects.create_user(email, password, name=options["name"])
-            except ValidationError as problem:
-                raise CommandError("; ".join(problem.messages)) from None
-            except EOFError:
-                raise CommandError(
-                    "There is no terminal to ask for a password at: run this at one (`docker exec -it`), "
-                    "or with --no-password."
-                ) from None
+            user = User.objects.create_user(email, password, name=name)
             self.stdout.write(f"{email} is here now{'' if password else ', without a password: no sign-in by one'}.")
-        elif options["name"]:
-            user.name = options["name"]
-            user.save(update_fields=["name"])
-        if options["admin"]:
-            user.is_staff = True
-            user.save(update_fields=["is_staff"])
-        for org in orgs:
-            add_member(org, user)
+        user.name = name or user.name
+        user.is_staff = user.is_staff or options["admin"]
+        user.save(update_fields=["name", "is_staff"])
+        for slug in options["org"]:
+            add_member(found_org(slug), user)
         if options["token"]:
             self.stdout.write(mint(user, options["token"])[1])
 
 
+def _check(options: dict[str, Any]) -> None:
+    """Raise `InvalidRequest` or `ValidationError` for what nothing could be made of, before a password is asked for."""
+    given = {name: options[name] for name in ("email", "name", "org", "token")}
+    bodies.check_storable(given)
+    for name, field in (("email", User.email.field), ("name", User.name.field), ("token", ApiToken.name.field)):
+        try:
+            if given[name] is not None:
+                field.clean(given[name], None)
+        except ValidationError as problem:
+            raise ValidationError({name: problem.messages}) from None
+    for slug in given["org"]:
+        check_short_name(slug)
+
+
+def _told(problem: ValidationError) -> str:
+    """Each reason with the option that it is about; a password's says so itself."""
+    if not hasattr(problem, "error_dict"):
+        return " ".join(problem.messages)
+    return " ".join(f"{name}: {reason}" for name, reasons in problem.message_dict.items() for reason in reasons)
+
+
+def _found(email: str) -> User | None:
+    return User.objects.filter(email=email).first()
+
+
 def _asked_for(user: User) -> str | None:
     """A password typed twice, or None for nothing typed; raises `ValidationError` as the sign-in page's rules do."""
-    password = getpass.getpass("Password (Enter for none): ")
-    if not password:
-        return None
-    validate_password(password, user)
-    if getpass.getpass("Once more: ") != password:
-        raise CommandError("The two are not the same.")
+    with warnings.catch_warnings(action="ignore", category=getpass.GetPassWarning):
+        password = getpass.getpass("Password (Enter for none): ")
+        if not password:
+            return None
+        validate_password(password, user)
+        if getpass.getpass("Once more: ") != password:
+            raise CommandError("The two are not the same.")
     return password

@@ -22,8 +22,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.HEDDLE.mode == "production" and not options["yes"]:
             raise CommandError("This fills a production database with made-up reports; say --yes if that is meant.")
-        if options["reports"] < 1 or options["seed"] < 0:
-            raise CommandError("--reports must be at least 1, and --seed at least 0.")
+        for option, least, most in (("reports", 1, seeding.MOST_REPORTS), ("seed", 0, seeding.LAST_SEED)):
+            if not least <= options[option] <= most:
+                raise CommandError(f"--{option} must be a number from {least} to {most:,}.")
         try:
             org = found_org(options["org"], name=options["org"].capitalize())
         except InvalidRequest as problem:

@@ -14,9 +14,9 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError
+from django.db import DatabaseError
 
-from config import serving
+from config import command_line, serving
 from config.env import DEFAULT_PORT, port_number
 
 
@@ -33,7 +33,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         held = _hold_the_folder() if settings.HEDDLE.is_embedded else None
         _try_to_listen(options["host"], options["port"])
-        settings.HEDDLE.keep_address(settings.HEDDLE.public_url or f"http://127.0.0.1:{options['port']}")
+        try:
+            settings.HEDDLE.keep_address(settings.HEDDLE.public_url or f"http://127.0.0.1:{options['port']}")
+        except OSError as problem:
+            folder = settings.HEDDLE.data_dir
+            raise CommandError(f"HEDDLE_DATA_DIR: {folder} cannot be written to ({problem.strerror})") from None
         if options["demo"] or not options["no_prepare"]:
             self._prepare_aside(**options)
         with held or nullcontext():
@@ -56,8 +60,10 @@ class Command(BaseCommand):
             self._get_ready(**options)
         except CommandError as problem:
             sys.exit(f"CommandError: {problem}")
-        except OperationalError as problem:
-            sys.exit(f"CommandError: the database does not answer: {problem}")
+        except DatabaseError as problem:
+            if (said := command_line.told(problem)) is None:
+                raise
+            sys.exit(f"CommandError: {said}")
 
     def _get_ready(self, **options: Any) -> None:
         if not options["no_prepare"]:
@@ -106,6 +112,8 @@ def _try_to_listen(host: str, port: int) -> None:
         raise CommandError(
             f"Heddle cannot listen on {host}, port {port}: {problem.strerror}. Another port: PORT=9000 make run"
         ) from None
+    except UnicodeError:
+        raise CommandError(f"Heddle cannot listen on {host!a}: --host is no name of a machine.") from None
 
 
 def _collect_static() -> None:

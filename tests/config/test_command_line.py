@@ -1,0 +1,87 @@
+"""The command line: what an operator can mend is one sentence and an exit code, never a trace."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+KEY = "k" * 32
+AWAY = {"DATABASE_URL": "postgresql://127.0.0.1:1/heddle", "REDIS_URL": "redis://127.0.0.1:1/0"}
+COMMANDS = (
+    ("person", "zoe@acme.test", "--no-password"),
+    ("org_policy", "acme", "members_may_fork", "on"),
+    ("org_role", "acme", "zoe@acme.test", "admin"),
+    ("seed_load", "--reports", "1"),
+    ("demo_credentials",),
+)
+SERVE = ("serve", "--port", "{port}")
+pytestmark = pytest.mark.pure
+
+
+@pytest.fixture(scope="module")
+def port():
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return str(door.getsockname()[1])
+
+
+def run(folder, *arguments, **variables):
+    """What a command of a new process says when it is refused."""
+    ours = ("HEDDLE_", "DATABASE_URL", "REDIS_URL", "PORT")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env={**env, "HEDDLE_DATA_DIR": str(folder), **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
+def test_before_the_first_start_a_command_says_what_prepares_the_database(tmp_path, arguments):
+    said = run(tmp_path, *arguments)
+    assert (
+        said
+        == "CommandError: The database is not prepared for this version: `manage.py migrate` does it, as `serve` does."
+    )
+
+
+@pytest.mark.parametrize("arguments", [COMMANDS[0], SERVE], ids=lambda arguments: arguments[0])
+def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, port, arguments):
+    away = {"DATABASE_URL": "sqlite:////proc/heddle/heddle.sqlite3"}
+    said = run(tmp_path, *(each.format(port=port) for each in arguments), **away)
+    assert said == "CommandError: DATABASE_URL: the database does not answer: unable to open database file"
+
+
+@pytest.mark.parametrize("arguments", [COMMANDS[0], SERVE], ids=lambda arguments: arguments[0])
+def test_a_file_that_is_no_database_is_named_by_its_folder(tmp_path, port, arguments):
+    (tmp_path / "heddle.sqlite3").write_bytes(b"no database" * 1000)
+    said = run(tmp_path, *(each.format(port=port) for each in arguments))
+    assert said == "CommandError: HEDDLE_DATA_DIR: the database does not answer: file is not a database"
+
+
+def test_a_server_that_has_no_room_for_what_it_keeps_says_so(port):
+    said = run("/proc/heddle", "serve", "--port", port, **AWAY, HEDDLE_SECRET_KEY=KEY)
+    assert said.startswith("CommandError: HEDDLE_DATA_DIR: /proc/heddle cannot be written to")
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 64, os.fsdecode(b"\xff")])
+def test_a_host_that_is_no_name_is_refused(tmp_path, port, host):
+    said = run(tmp_path, "serve", "--host", host, "--port", port)
+    assert said.startswith("CommandError: Heddle cannot listen on ")
+
+
+def test_whoever_wants_the_trace_gets_it(tmp_path):
+    with pytest.raises(AssertionError, match="Traceback"):
+        run(tmp_path, *COMMANDS[0], "--traceback")

@@ -1,0 +1,107 @@
+"""One call: how it went and why, and, unfolded, what went in and came out."""
+
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from core.rendering import json_html, json_size, json_text, one_line, size_text, took
+from threads.content import BlockDict
+from threads.presenting.words import CALL_WORDS, Word, counted
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """Input or output of a call, ready to print."""
+
+    title: str
+    words: str
+    html: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class CallDetail:
+    """A call with its payloads, fetched when it is unfolded. `is_raw` tells what only some may see.
+
+    `differs_raw` is whether anything went over the line that is not shown as input or output already.
+    """
+
+    tool_name: str
+    tool_use_id: str
+    outcome: Word
+    runtime: str
+    payloads: tuple[Payload, ...]
+    index: int
+    is_raw: bool = False
+    differs_raw: bool = False
+
+
+def call_detail(
+    use: BlockDict, result: BlockDict | None, *, index: int, raw: bool = False, thread_status: str = "user_turn"
+) -> CallDetail:
+    """Input and output of one call; with `raw` also what went to the tool and came back otherwise (spec 3.5)."""
+    waiting = {"roboto_turn": "running", "client_tool_turn": "waiting"}.get(thread_status, "unanswered")
+    answered = output_of(result) if result else None
+    sent_raw, answered_raw = use.get("raw_request"), result.get("raw_response") if result else None
+    payloads = [_payload("Input", use.get("input")), _payload("Output", answered)]
+    raw_payloads = [
+        _payload("Raw request", sent_raw if sent_raw != use.get("input") else None),
+        _payload("Raw response", answered_raw if answered_raw != answered else None),
+    ]
+    return CallDetail(
+        tool_name=one_line(use["tool_name"], 64) or "unnamed tool",
+        tool_use_id=use["tool_use_id"],
+        outcome=outcome_of(result) if result else CALL_WORDS[waiting],
+        runtime=runtime_of(result),
+        payloads=tuple(payload for payload in (payloads + raw_payloads if raw else payloads) if payload),
+        index=index,
+        is_raw=raw,
+        differs_raw=any(raw_payloads),
+    )
+
+
+def _payload(title: str, value: object) -> Payload | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        extent = counted(value.count("\n") + 1, "line")
+    elif isinstance(value, list):
+        extent = counted(len(value), "item")
+    else:
+        extent = counted(len(value), "field") if isinstance(value, dict) else ""
+    return Payload(title, ", ".join(filter(None, (extent, size_text(json_size(value))))), json_html(value))
+
+
+def outcome_of(result: BlockDict) -> Word:
+    """The word for how it ended."""
+    return CALL_WORDS.get(result["status"], CALL_WORDS["unanswered"])
+
+
+def runtime_of(result: BlockDict | None) -> str:
+    """How long a call took. Where nothing says that it was timed, a time of 0 is one that nobody knows (spec 3.3)."""
+    if result is None or not (result["runtime_ms"] or result.get("answered_by") == "server"):
+        return ""
+    return took(result["runtime_ms"])
+
+
+def sizes_of(asked: object, result: BlockDict | None) -> str:
+    """How much went in and came out, in words: sizes stand on everything folded."""
+    sent = f"input {size_text(json_size(asked))}" if asked is not None else "no input"
+    if result is None:
+        return sent
+    output = output_of(result)
+    return f"{sent}, output {size_text(json_size(output))}" if output is not None else f"{sent}, no output"
+
+
+def reason_of(result: BlockDict | None) -> str:
+    """Why a call went wrong, in one line."""
+    if result is None or result["status"] == "success":
+        return ""
+    output = output_of(result)
+    if isinstance(output, dict):
+        output = next((output[name] for name in ("error", "message", "reason", "detail") if output.get(name)), output)
+    return one_line(json_text(output), 160) if output is not None else ""
+
+
+def output_of(result: BlockDict) -> object:
+    """What a tool answered: the payload, else what it sent raw (spec 3.3)."""
+    return result["payload"] if result.get("payload") is not None else result.get("raw_response")

@@ -1,0 +1,147 @@
+"""The list of threads: rows in bands, the filters above them, and what keeps rows that run live."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from urllib.parse import urlencode
+from zlib import crc32
+
+from threads.presenting.cloth import Cloth, weave
+from threads.presenting.words import Word
+from threads.status import RUNNING, ThreadStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRow:
+    """One line of the thread list. `weave` is the compact string of `weave()`, `goals` is achieved, of, and tone."""
+
+    thread_id: str
+    title: str
+    status: Word
+    owner: str
+    model_profile: str
+    message_count: int
+    active_at: datetime
+    weave: str = ""
+    is_private: bool = False
+    is_fork: bool = False
+    is_pinned: bool = False
+    goals_achieved: int = 0
+    goals_count: int = 0
+    negative: int = 0
+    positive: int = 0
+
+    @property
+    def cloth(self) -> Cloth:
+        """The weave, drawn."""
+        return weave(self.weave)
+
+    @property
+    def goals_tone(self) -> str:
+        """Achieved once all are; missed once the thread says so."""
+        if self.goals_achieved == self.goals_count:
+            return "pos"
+        return "neg" if self.status.key == "goals_failed" else ""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it goes on by itself, or when a client answers: it may look different soon."""
+        return self.status.key in RUNNING
+
+    @property
+    def mark(self) -> str:
+        """How it looks, in short: rows with the same mark look the same, but for their place."""
+        return f"{crc32(repr(replace(self, is_pinned=False)).encode()):x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """When rows that run are asked for again, and which, each with its mark."""
+
+    seconds: int
+    query: str
+
+
+def watch(rows: Sequence[ThreadRow]) -> Watch | None:
+    """How the rows stay live; None where none of them runs. A client takes its time, and is waited for in peace."""
+    running = [row for row in rows if row.is_running]
+    if not running:
+        return None
+    is_answering = any(row.status.key == ThreadStatus.ROBOTO_TURN for row in running)
+    return Watch(3 if is_answering else 30, urlencode([("row", f"{row.thread_id}.{row.mark}") for row in running]))
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Rows under one heading; the heading is empty where the page before already ended in it."""
+
+    key: str
+    heading: str
+    rows: tuple[ThreadRow, ...]
+
+
+def bands(rows: Sequence[ThreadRow], *, now: datetime, after: str = "") -> list[Band]:
+    """Rows in their order under Pinned, Today, Yesterday, This week, Earlier; `after` is the last band shown before."""
+    found: list[tuple[str, list[ThreadRow]]] = []
+    for row in rows:
+        key = _band(row, now)
+        if not found or found[-1][0] != key:
+            found.append((key, []))
+        found[-1][1].append(row)
+    return [
+        Band(key, "" if key == after and not position else _BANDS[key], tuple(group))
+        for position, (key, group) in enumerate(found)
+    ]
+
+
+_BANDS = {"pinned": "Pinned", "today": "Today", "yesterday": "Yesterday", "week": "This week", "earlier": "Earlier"}
+
+
+def _band(row: ThreadRow, now: datetime) -> str:
+    if row.is_pinned:
+        return "pinned"
+    days = (now.date() - row.active_at.date()).days
+    return "today" if days <= 0 else "yesterday" if days == 1 else "week" if days < 7 else "earlier"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A filter as a link."""
+
+    key: str
+    word: str
+    href: str
+    is_current: bool
+    count: int | None = None
+
+
+_VIEWS = {
+    "all": "All",
+    "mine": "Mine",
+    "answering": "Answering",
+    "tool_pending": "Tool pending",
+    "failed": "Failed",
+    "goals_failed": "Goals failed",
+    "rated_badly": "Rated badly",
+    "private": "Private",
+    "forks": "Forks",
+}
+
+
+def thread_views(current: str, *, q: str = "", counts: Mapping[str, int] | None = None) -> list[View]:
+    """The filters of the list; each keeps the query."""
+    kept = {"q": q} if q else {}
+    return [
+        View(key, word, "?" + urlencode({"view": key, **kept}), key == current, (counts or {}).get(key))
+        for key, word in _VIEWS.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A part of the query line that is not understood; where something near was probably meant, a link to that."""
+
+    text: str
+    reason: str
+    meant: str = ""
+    meant_href: str = ""

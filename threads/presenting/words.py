@@ -1,0 +1,63 @@
+"""The words for what a thread, a call or a goal has come to: each with a dye and a glyph."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A state in one word; `idle` words are for screen readers only, because nothing needs saying to the eye."""
+
+    key: str
+    word: str
+    tone: str
+    icon: str
+    idle: bool = False
+
+
+THREAD_WORDS: dict[str, Word] = {
+    "not_started": Word("not_started", "Not started", "", "rest", idle=True),
+    "user_turn": Word("user_turn", "Idle", "", "rest", idle=True),
+    "roboto_turn": Word("roboto_turn", "Answering", "live", "live"),
+    "client_tool_turn": Word("client_tool_turn", "Tool pending", "warn", "clock"),
+    "goals_failed": Word("goals_failed", "Goals failed", "neg", "goal"),
+    "failed": Word("failed", "Failed", "neg", "fault"),
+    "cancelled": Word("cancelled", "Cancelled", "", "stop"),
+}
+
+CALL_WORDS: dict[str, Word] = {
+    "success": Word("success", "success", "", "check"),
+    "error": Word("error", "error", "neg", "fault"),
+    "declined": Word("declined", "declined", "warn", "cross"),
+    "running": Word("running", "running", "live", "live"),
+    "waiting": Word("waiting", "waiting", "warn", "clock"),
+    "unanswered": Word("unanswered", "no result", "", "rest"),
+}
+
+GOAL_WORDS: dict[str, Word] = {
+    "pending": Word("pending", "pending", "live", "clock"),
+    "achieved": Word("achieved", "achieved", "pos", "check"),
+    "failed": Word("failed", "failed", "neg", "fault"),
+}
+
+GOAL_TITLES = {
+    "dataset_summary": "Dataset summary",
+    "dataset_triage": "Dataset triage",
+    "create_events": "Create events",
+}
+
+
+def goal_title(goal_type: str) -> str:
+    """A type of goal, for people."""
+    return GOAL_TITLES.get(goal_type, goal_type.replace("_", " ").capitalize())
+
+
+def thread_word(status: str, last_assistant: str | None = None) -> Word:
+    """The word for a thread; an idle thread whose last answer went wrong says that instead."""
+    if status == "user_turn" and last_assistant in ("failed", "cancelled"):
+        return THREAD_WORDS[last_assistant]
+    return THREAD_WORDS[status]
+
+
+def counted(number: int, word: str) -> str:
+    """A number with its word: `1 message`, `2 messages`."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
