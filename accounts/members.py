@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, Value, When
 
 from accounts.models import ApiToken, Membership, Org, User
-from accounts.orgs import add_member, org_named, require_administering
+from accounts.orgs import add_member, org_named, require_administering, take_turns_with
 from accounts.rights import require_member
 from core import bodies
 from core.actor import Actor
@@ -56,6 +56,7 @@ def set_role(slug: str, email: str, role: str) -> Membership:
 def remove(actor: Actor, member_id: int) -> Membership:
     """Put somebody out of an org. What they wrote stays there; they and their tokens see nothing of it any more."""
     with _changing(actor, _org_of(actor, member_id)):
+        take_turns_with(_member(member_id).user_id)
         member = _member(member_id)
         _keep_an_admin(member)
         Membership.objects.filter(pk=member_id).delete()

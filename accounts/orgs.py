@@ -69,11 +69,15 @@ def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
 def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
     """Make a person a member; their first org becomes their default. Repeating changes nothing."""
     with transaction.atomic():
-        # Of two orgs that let the same person in at once, the second has to see the first.
-        User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
+        take_turns_with(user.pk)
         is_first = not Membership.objects.filter(user=user).exists()
         given = {"role": role, "is_default": is_first}
         return Membership.objects.get_or_create(user=user, org=org, defaults=given)[0]
+
+
+def take_turns_with(user_id: int) -> None:
+    """One change of somebody's orgs at a time, inside a transaction: one of them is their default, and only one."""
+    User.objects.select_for_update(no_key=True).filter(pk=user_id).first()
 
 
 def administered_by(user_id: int) -> list[Org]:

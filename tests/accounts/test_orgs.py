@@ -2,12 +2,14 @@
 
 import io
 import threading
+from contextlib import contextmanager
 
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
+from accounts import members
 from accounts.authentication import actor_of_email, actor_of_token, actor_of_user, org_of
 from accounts.models import Membership, Org, User, mint
 from accounts.orgs import add_member, administered_by, found_org, set_policy
@@ -77,25 +79,46 @@ def test_the_first_org_of_a_person_becomes_their_default_and_repeating_changes_n
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
 @pytest.mark.django_db(transaction=True)
 def test_of_two_orgs_that_let_somebody_in_at_once_one_is_the_default(who):
-    user, came = person("a@x.test"), []
+    user = person("a@x.test")
+    with beside(lambda: call_command("person", "a@x.test", "--org", "globex", stdout=io.StringIO())):
+        add_member(who.acme, user)
+    assert orgs_of(user) == [("acme", True), ("globex", False)]
 
-    def let_in():
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_of_three_orgs_two_of_which_put_somebody_out_at_once_the_third_is_the_default(who, third):
+    user = person("a@x.test", who.acme, who.globex, third, default=who.acme)
+    at_acme, at_globex, _ = Membership.objects.filter(user=user).order_by("pk")
+    with beside(lambda: members.remove(who.admin.actor, at_globex.pk)):
+        members.remove(who.admin.actor, at_acme.pk)
+    assert orgs_of(user) == [("third", True)]
+
+
+def orgs_of(user):
+    return list(Membership.objects.filter(user=user).order_by("pk").values_list("org__slug", "is_default"))
+
+
+@contextmanager
+def beside(work):
+    """A transaction that stays open until somebody else has begun their own work, or has come to wait for it."""
+    came = []
+
+    def run():
         try:
-            call_command("person", "a@x.test", "--org", "globex", stdout=io.StringIO())
-        except IntegrityError as problem:
+            work()
+        except Exception as problem:  # handed over to the test
             came.append(problem)
         finally:
             connection.close()
 
-    other = threading.Thread(target=let_in)
+    other = threading.Thread(target=run)
     with transaction.atomic():
-        add_member(who.acme, user)
+        yield
         other.start()
         other.join(0.5)
     other.join()
     assert came == []
-    found = Membership.objects.filter(user=user).order_by("pk").values_list("org__slug", "is_default")
-    assert list(found) == [("acme", True), ("globex", False)]
 
 
 def test_the_database_keeps_one_default_and_one_membership_an_org(who, third):
