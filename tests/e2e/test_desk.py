@@ -767,3 +767,33 @@ def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable
     assert offered() == ["Snooze until tomorrow", "Wake", "Reopen"]
     page.keyboard.press("Shift+E")
     expect(page.locator("#bulk [value='resolve fixed']")).to_be_focused()
+
+
+def test_what_is_left_of_a_list_that_is_done_is_said_and_reached(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The last one's verb, then that nothing is left, in sentences of one full stop; tab goes on from the list."""
+    complaints(empty, 1)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:unclaimed")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
+    page.keyboard.press("e")
+    expect(page.locator("#said")).to_have_text("Resolved “Complaint 0”. Nothing is unclaimed.")
+    expect(page.locator("#desk-rows")).to_be_focused()
+    page.keyboard.press("z")
+    shows(page, "Complaint 0")
+    expect(page.locator("#said")).to_have_text("Taken back: resolution of “Complaint 0”. Complaint 0.")
+
+
+def test_a_term_that_is_left_while_it_is_edited_is_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Esc leaves the field, and the query is what it was, whatever was typed."""
+    complaints(empty, 1)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open+sentiment:negative")
+    page.click(".token >> text=is:open")
+    expect(page.locator("#q")).to_be_focused()
+    expect(page.locator("#q")).to_have_value("is:open")
+    page.keyboard.type("is:res")
+    page.keyboard.press("Escape")
+    expect(page.locator(".token")).to_have_text(["is:open", "sentiment:negative"])
+    expect(page.locator("#q")).to_have_value("")
+    expect(page.locator(".rep a")).to_be_focused()

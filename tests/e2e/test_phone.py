@@ -292,7 +292,7 @@ def test_the_views_are_one_line_with_the_one_that_is_looked_at(
     box, beside, whole = more.bounding_box(), first.bounding_box(), page.locator("#desk-views").bounding_box()
     assert box and beside and whole
     assert abs(box["y"] - beside["y"]) < 8 and whole["height"] < 48
-    for current in page.locator(".views [aria-current]").all():
+    for current in page.locator(".views > div [aria-current]").all():
         expect(current).to_be_in_viewport(ratio=0.9)
         place = current.bounding_box()
         assert place and abs(place["y"] - beside["y"]) < 2 and place["x"] + place["width"] <= box["x"] + 1
