@@ -759,6 +759,7 @@ def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable
     boxes.nth(1).uncheck()
     assert offered() == ["Reopen"]
     page.locator("#bulk [name=all]").check()
+    expect(page.locator("[data-ticked]")).to_be_hidden()
     assert offered() == ["Snooze until tomorrow", "Wake", "Reopen"]
     page.locator("#bulk [name=all]").uncheck()
     page.evaluate("sessionStorage.ticks = sessionStorage.ticks.replace(']', ',\"fb_elsewhere\"]')")

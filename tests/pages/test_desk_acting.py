@@ -372,7 +372,10 @@ def test_ones_own_other_window_is_no_somebody_else(browser_of: Browser, who: Peo
     page = opened(client, report)
     do(who.admin, report, "note", admin_note="There")
     alert = dom(press(client, page, "note", admin_note="Here"), 412).id("desk-report").one(role="alert")
-    assert alert.words.startswith("You changed this in another window.")
+    assert alert.words.startswith(
+        "You changed this in another window. Nothing of yours was saved. The other There Yours Here"
+    )
+    assert alert.words.endswith("or take the other.")
 
 
 def test_what_is_changed_while_the_page_is_made_does_not_count_as_seen(
