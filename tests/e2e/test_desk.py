@@ -798,3 +798,15 @@ def test_a_term_that_is_left_while_it_is_edited_is_back(empty: Heddle, visit: Ca
     expect(page.locator(".token")).to_have_text(["is:open", "sentiment:negative"])
     expect(page.locator("#q")).to_have_value("")
     expect(page.locator(".rep a")).to_be_focused()
+
+
+def test_what_leads_away_from_the_desk_leads_there(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """All labels, from those of a report: a page of its own, and Back is the report."""
+    complaints(empty, 1)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 0")
+    page.click("#triage h2 >> text=Labels")
+    page.wait_for_url("**/settings/labels/")
+    expect(page.locator("h1")).to_have_text("Labels")
+    page.go_back()
+    shows(page, "Complaint 0")

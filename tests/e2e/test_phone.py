@@ -323,6 +323,7 @@ def test_the_buttons_of_a_report_stand_beside_one_another(
     page.click("#triage .acts summary[data-key=A]")
     page.locator("#triage .acts [value^='own ']", has_text="@").first.click()
     expect(page.locator("#triage")).to_contain_text("Take over")
+    expect(page.locator("#dock")).to_contain_text("Take over")
     expect(page.locator("#triage details[open]")).to_have_count(0)
     boxes = [each.bounding_box() for each in page.locator("#triage .acts .btn:visible").all()]
     row = sorted((box for box in boxes if box), key=lambda box: (round(box["y"]), box["x"]))
