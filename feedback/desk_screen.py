@@ -320,13 +320,13 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str,
     if change is None:
         sides = (("They say now", item.said), ("You read", form.get("read", "")))
         return Conflict(problem.message, "Press again if it still holds. What was typed is kept.", sides)
+    is_own = change.actor_id == actor.user_id
     theirs = {"admin_note": item.admin_note, "admin_label": ", ".join(item.labels), "public_reply": item.public_reply}
     if column in theirs:
         mine = "label" if column == "admin_label" else column
-        sides = (("Theirs", theirs[column]), ("Yours", form.get(mine, "")))
+        sides = (("The other" if is_own else "Theirs", theirs[column]), ("Yours", form.get(mine, "")))
         return Conflict(problem.message, "", sides)
     line = historytelling.lines_of(change, *desk_records.named([change]))[0]
-    is_own = change.actor_id == actor.user_id
     who, when = ("You", "in another window") if is_own else (line.who, "just now")
     takes = form.get("verb") == "own me" and item.owner and not item.is_mine
     again = "Press a again to take it over." if takes else "Nothing of yours was saved. Press again if it still holds."

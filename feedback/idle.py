@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+from django.urls import reverse
 from django.utils import timezone
 
 from core.actor import Actor
@@ -17,18 +18,21 @@ _LOOKED_AT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A sentence, the views where something is left (`are yours`), and how many the reader resolved today."""
+    """A sentence, the views where something is left (`are yours`), how many the reader resolved today, where to go."""
 
     title: str
     detail: str = ""
     left: tuple[Choice, ...] = ()
     resolved_today: int = 0
+    href: str = ""
+    action: str = ""
 
 
 def idle(actor: Actor, views: Sequence[Choice], tz: tzinfo) -> Idle | None:
     """What to say where a view that is built in is empty, or the whole desk; None for another query. Two queries."""
     if not UserFeedback.objects.exists():
-        return Idle("Nothing has been rated yet.", "Ratings of agents' answers arrive here.")
+        detail = "Who reads an agent's answer rates it with the thumbs below it; each rating arrives here."
+        return Idle("Nothing has been rated yet.", detail, href=reverse("threads:list"), action="Open the threads")
     built_in = list(zip(BUILT_IN, views, strict=False))
     empty = next((each for each, choice in built_in if choice.is_current), None)
     if empty is None:

@@ -18,7 +18,18 @@ from accounts.rights import require_admin
 from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
-from feedback import bulk, desk_forms, desk_live, desk_screen, idle, leasing, saved_views, triage, undoing
+from feedback import (
+    bulk,
+    desk_forms,
+    desk_live,
+    desk_screen,
+    idle,
+    leasing,
+    saved_views,
+    screens,
+    triage,
+    undoing,
+)
 from feedback.deciding import ResolvedAlready
 from feedback.presenting import href, panes
 from feedback.querying import completing, parse
@@ -32,7 +43,8 @@ def desk(request: HttpRequest) -> HttpResponse:
     require_admin(actor)
     query = desk_screen.state_of(request.GET.items())
     if added := request.GET.get("add", "").strip():
-        return redirect(_desk_at({"q": parse(query["q"]).with_term(added).text}))
+        place = screens.place_of(request.GET.get("at", ""))
+        return redirect(_desk_at({"q": parse(query["q"]).with_term(added, at=place).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
         part = {**shown, **desk_screen.offered(actor), "panes": panes(query)}
@@ -132,16 +144,18 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def keep_view(request: HttpRequest) -> HttpResponse:
-    """Keep the query as a view; one of that name is one's own already gets this query. Or drop one."""
+    """Keep the query as a view; one of that name is one's own already gets this query. Or drop one, whose query stays
+    in the line: saved again, it is back.
+    """
     actor = page_actor(request)
     require_admin(actor)
     form = request.POST
     try:
         bodies.check_storable(form.dict())
         if form.get("verb") == "drop":
-            saved_views.drop(actor, form.get("view_id", ""))
-            notes.success(request, "The view is gone.")
-            return redirect(reverse("feedback:desk"))
+            gone = saved_views.drop(actor, form.get("view_id", ""))
+            notes.success(request, f"Deleted {gone.name}. Save it again to have it back.")
+            return redirect(_desk_at({"q": gone.query}))
         view = saved_views.keep(actor, form.get("name", ""), form.get("q", ""), is_shared=bool(form.get("is_shared")))
     except DomainError as problem:
         return _refused(request, actor, problem, part="view")
@@ -177,7 +191,8 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     context |= {"said": [str(each) for each in notes.get_messages(request)], "messages": ()}
     if context["bar"].total == 0:
         context["idle"] = idle.idle(actor, context["bar"].views, zones.of(request))
-    context["editing"] = request.GET.get("edit", "")
+    query = desk_screen.state_of(request.GET.items())
+    context |= screens.editing_of(parse(query["q"]), query, request.GET)
     return _apart(render(request, "feedback/desk.html", context, status=status))
 
 

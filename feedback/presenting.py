@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from core.templatetags.ui import thousands
@@ -184,6 +184,7 @@ class ReportCard(_Spelled):
     duplicate_count: int = 0
     snoozed_until: datetime | None = None
     snoozed_until_again: bool = False
+    is_due: bool = False
     public_status: str = "received"
     public_reply: str = ""
     replied_at: datetime | None = None
@@ -221,12 +222,22 @@ class ReportCard(_Spelled):
 
     @property
     def state_line(self) -> str:
-        """Where it stands: `unclaimed, yours to take`, `bob has it`, `resolved by bob, fixed`."""
+        """Where it stands: `unclaimed, yours to take`, `bob has it, snoozed, due`, `resolved by bob, fixed`."""
         if self.resolved:
             by = f" by {self.resolved_by}" if self.resolved_by else ""
             return f"resolved{by}" + (f", {self.outcome_word.lower()}" if self.outcome else "")
-        owner = "yours" if self.is_mine else f"{self.owner} has it" if self.owner else "unclaimed, yours to take"
-        return owner + (", snoozed" if self.snoozed_until or self.snoozed_until_again else "")
+        owner = "yours" if self.is_mine else f"{self.owner} has it" if self.owner else "unclaimed"
+        return f"{owner}, {self._snooze}" if self._snooze else owner if self.owner else f"{owner}, yours to take"
+
+    @property
+    def _snooze(self) -> str:
+        """How long it is put off; empty where it is not."""
+        if self.snoozed_until_again:
+            return "snoozed until it happens again"
+        if self.snoozed_until is None:
+            return ""
+        until = self.snoozed_until.astimezone(UTC)
+        return "snoozed, due" if self.is_due else f"snoozed until {until.day} {until:%b %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ BUILT_IN = (
     BuiltIn("For me", "is:open owner:me", "yours", "Nothing open is yours."),
     BuiltIn("Negative", "is:open sentiment:negative", "negative", "Nothing open is negative."),
     BuiltIn("Due", "is:due", "due", "Nothing is due."),
+    BuiltIn("All open", "is:open", "open", "Nothing is open.", is_work=False),
     BuiltIn(
         "Resolved this week", "is:resolved resolved:<7d", "resolved", "Nothing was resolved this week.", is_work=False
     ),
@@ -77,9 +78,11 @@ def change(
     return _stored(view)
 
 
-def drop(actor: Actor, view_id: str) -> None:
-    """Delete one's own view."""
-    _own(actor, view_id).delete()
+def drop(actor: Actor, view_id: str) -> SavedView:
+    """Delete one's own view; what it was."""
+    view = _own(actor, view_id)
+    view.delete()
+    return view
 
 
 def rewrite(change: Callable[[Field], Field]) -> None:

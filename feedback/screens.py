@@ -32,13 +32,25 @@ def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[To
         Token(
             term.text,
             href({**kept, "q": query.without(place).text}),
-            href({**kept, **open_item, "q": query.without(place).text, "edit": term.text}),
+            href({**kept, **open_item, "q": query.without(place).text, "edit": term.text, "at": str(place)}),
             term.reason,
             term.meant,
             href({**kept, "q": query.with_meant(place).text}) if term.meant else "",
         )
         for place, term in enumerate(query.terms)
     )
+
+
+def editing_of(query: Query, kept: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """What a query line begins with where a term went back into it, and the way back to the query with that term."""
+    term, at = given.get("edit", ""), given.get("at", "")
+    unedited = query.with_term(term, at=place_of(at)).text
+    return {"editing": term, "at": at, "unedited": href({**kept, "q": unedited}) if term else ""}
+
+
+def place_of(at: str) -> int | None:
+    """The place of a term, as an address says it; None for the end."""
+    return int(at) if at.isdecimal() and len(at) < 4 else None
 
 
 def rows_of(
@@ -153,6 +165,7 @@ def card_of(
         duplicate_count=Triage.objects.filter(duplicate_of=report).count(),
         snoozed_until=beside.snoozed_until,
         snoozed_until_again=beside.snoozed_until_again,
+        is_due=bool(beside.snoozed_until and beside.snoozed_until <= timezone.now()),
         public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
         public_reply=(reply.public_reply or "") if reply else "",
         replied_at=reply.replied_at if reply else None,

@@ -66,10 +66,11 @@ class Query:
         part, term = self.parts[place], self.terms[place]
         return parse(self.text[: part.start] + (term.meant or term.text) + self.text[part.end :])
 
-    def with_term(self, text: str) -> "Query":
-        """The query with one term more; one that it has already changes nothing."""
-        more = parse(text)
-        parts = [*self.parts, *(part for part in more.parts if part not in self.parts)]
+    def with_term(self, text: str, *, at: int | None = None) -> "Query":
+        """The query with one term more, at that place or the end; one that it has already changes nothing."""
+        more = [part for part in parse(text).parts if part not in self.parts]
+        at = len(self.parts) if at is None else at
+        parts = [*self.parts[:at], *more, *self.parts[at:]]
         return parse(" ".join(_beside_others(part, parts) for part in parts))
 
 

@@ -1,16 +1,17 @@
 // The desk keeps its list while reports are opened beside it; the address says which one is open.
 import { all, fail, forgive, on, one, part, say } from "./page.js";
 
+const desk = part("desk");
 const ahead = new Map();
 const row = () => one(".rep[aria-current]");
 const opened = () => new URLSearchParams(location.search).get("item");
-const swap = (html, ids) => htmx.swap(part("desk"), html, { swapStyle: "none" }, { selectOOB: ids });
+const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
 let leases, bulks, held, resting, source, heard;
 
 function settle() {
   const { pane } = one("#desk-tabs [aria-current]").dataset;
-  if (part("desk").dataset.pane !== pane) scrollTo(0, 0);
-  part("desk").dataset.pane = pane;
+  if (desk.dataset.pane !== pane) scrollTo(0, 0);
+  desk.dataset.pane = pane;
   mark(opened());
   one("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
   lead();
@@ -68,13 +69,13 @@ on(
     event.stopPropagation();
     const item = new URL(href).searchParams.get("item");
     if (item === opened()) return;
-    part("desk").ariaBusy = true;
+    desk.ariaBusy = true;
     for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
     if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
     mark(item);
     const html = await fetched(href);
     if (!row() || row() !== part(`r-${item}`)) return;
-    part("desk").ariaBusy = false;
+    desk.ariaBusy = false;
     forgive();
     if (html == null) return settle(), refocus(true), fail();
     if (!html) return location.assign(href);
@@ -120,14 +121,14 @@ on("htmx:afterRequest", ({ detail }) => {
   const isDone = detail.successful && detail.xhr.status < 400;
   if (isPost) ahead.clear();
   if (isDone && detail.requestConfig.elt.id === "bulk") delete sessionStorage.ticks;
-  part("desk").ariaBusy = false;
+  desk.ariaBusy = false;
   settle();
   refocus(isDone && detail.boosted);
   const wrong = words("main [role=alert]:not([hidden]), .wrong, .failed p");
-  say(wrong || [isPost && done(), words(".rep[aria-current] a")].filter(Boolean).join(". "));
+  say(wrong || `${isPost ? done() : ""} ${words(".rep[aria-current] a, #desk-rows h2")}`);
 });
 
-const words = (selector) => all(selector).map((each) => each.textContent.trim()).join(". ");
+const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
 const done = () => words("[data-said]");
 
 // Ticks survive paging, and end with their query.

@@ -49,7 +49,7 @@ function inField(event) {
   }
   if (event.key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
   if (event.key !== "Escape") return false;
-  if (!cancel(field) && !closeMenus()) (one(".rep[aria-current] a") ?? field.blur())?.focus({ preventScroll: true });
+  if (!cancel(field) && !closeMenus() && !press(one("#q:focus ~ a"))) (one(".rep[aria-current] a") ?? field.blur())?.focus({ preventScroll: true });
   return true;
 }
 
@@ -183,7 +183,7 @@ whenShown((root) => {
   }
 });
 
-// A transcript is walked by turns, and leapt through by kind.
+// A transcript is walked by turns, leapt through by kind.
 
 const TURN = "#talk > .msg[data-index]";
 const turns = () => all(TURN);

@@ -154,7 +154,7 @@ const reachable = (root) => all("a[href], button, summary, input, textarea, [tab
 function remember(held) {
   const focused = document.activeElement;
   if (!held.contains(focused)) return;
-  // A radio button has a selectionStart too: null.
+  // A radio button has one too: null.
   const range = focused.selectionStart == null ? null : [focused.selectionStart, focused.selectionEnd];
   const at = reachable(held).indexOf(focused);
   return (fresh) => {

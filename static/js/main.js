@@ -1,4 +1,4 @@
-// Links and forms do the same work without any of this.
+// Links and forms work without any of this.
 import "./keys.js";
 import "./copy.js";
 import "./drafts.js";

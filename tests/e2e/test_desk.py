@@ -759,6 +759,7 @@ def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable
     boxes.nth(1).uncheck()
     assert offered() == ["Reopen"]
     page.locator("#bulk [name=all]").check()
+    expect(page.locator("[data-ticked]")).to_be_hidden()
     assert offered() == ["Snooze until tomorrow", "Wake", "Reopen"]
     page.locator("#bulk [name=all]").uncheck()
     page.evaluate("sessionStorage.ticks = sessionStorage.ticks.replace(']', ',\"fb_elsewhere\"]')")
@@ -767,3 +768,45 @@ def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable
     assert offered() == ["Snooze until tomorrow", "Wake", "Reopen"]
     page.keyboard.press("Shift+E")
     expect(page.locator("#bulk [value='resolve fixed']")).to_be_focused()
+
+
+def test_what_is_left_of_a_list_that_is_done_is_said_and_reached(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The last one's verb, then that nothing is left, in sentences of one full stop; tab goes on from the list."""
+    complaints(empty, 1)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:unclaimed")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
+    page.keyboard.press("e")
+    expect(page.locator("#said")).to_have_text("Resolved “Complaint 0”. Nothing is unclaimed.")
+    expect(page.locator("#desk-rows")).to_be_focused()
+    page.keyboard.press("z")
+    shows(page, "Complaint 0")
+    expect(page.locator("#said")).to_have_text("Taken back: resolution of “Complaint 0”. Complaint 0.")
+
+
+def test_a_term_that_is_left_while_it_is_edited_is_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Esc leaves the field, and the query is what it was, whatever was typed."""
+    complaints(empty, 1)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open+sentiment:negative")
+    page.click(".token >> text=is:open")
+    expect(page.locator("#q")).to_be_focused()
+    expect(page.locator("#q")).to_have_value("is:open")
+    page.keyboard.type("is:res")
+    page.keyboard.press("Escape")
+    expect(page.locator(".token")).to_have_text(["is:open", "sentiment:negative"])
+    expect(page.locator("#q")).to_have_value("")
+    expect(page.locator(".rep a")).to_be_focused()
+
+
+def test_what_leads_away_from_the_desk_leads_there(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """All labels, from those of a report: a page of its own, and Back is the report."""
+    complaints(empty, 1)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 0")
+    page.click("#triage h2 >> text=Labels")
+    page.wait_for_url("**/settings/labels/")
+    expect(page.locator("h1")).to_have_text("Labels")
+    page.go_back()
+    shows(page, "Complaint 0")

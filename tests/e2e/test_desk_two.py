@@ -87,18 +87,18 @@ def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Calla
     page.fill("#view-name", "The complaints")
     page.check("text=Shared with all admins")
     page.click("#desk-bar button:has-text('Save view')")
-    expect(page.locator(".views [aria-current]")).to_have_text("The complaints 2")
+    expect(page.locator(".views > div [aria-current]")).to_have_text("The complaints 2")
     expect(page.locator("#desk-status")).to_contain_text("Kept as The complaints.")
     other = visit("bea").page
     other.goto("/feedback/")
     other.click(".views summary")
     other.locator(".views a", has_text="The complaints").click()
-    expect(other.locator(".views [aria-current]")).to_have_text("The complaints 2")
+    expect(other.locator(".views > div [aria-current]")).to_have_text("The complaints 2")
     expect(other.locator(".rep")).to_have_count(2)
     assert other.url == page.url
     page.click("summary:has-text('View')")
     page.click("text=Delete this view")
-    expect(page.locator("#desk-status")).to_contain_text("The view is gone.")
+    expect(page.locator("#desk-status")).to_contain_text("Deleted The complaints.")
     expect(page.locator(".views a", has_text="The complaints")).to_have_count(0)
 
 
@@ -175,7 +175,7 @@ def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Ca
     theirs.keyboard.press("e")
     shows(theirs, "Complaint 1")
     expect(mine.locator(".rep[data-changed] a")).to_have_text("Complaint 2")
-    expect(mine.locator(".views [aria-current]")).to_have_text("Unclaimed 2")
+    expect(mine.locator(".views > div [aria-current]")).to_have_text("Unclaimed 2")
     empty.rate("alice", thread_id, 1, notes="One more")
     expect(mine.locator("#news")).to_be_visible()
     expect(mine.locator(".rep")).to_have_count(3)

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -292,7 +293,39 @@ def test_the_views_are_one_line_with_the_one_that_is_looked_at(
     box, beside, whole = more.bounding_box(), first.bounding_box(), page.locator("#desk-views").bounding_box()
     assert box and beside and whole
     assert abs(box["y"] - beside["y"]) < 8 and whole["height"] < 48
-    for current in page.locator(".views [aria-current]").all():
+    for current in page.locator(".views > div [aria-current]").all():
         expect(current).to_be_in_viewport(ratio=0.9)
         place = current.bounding_box()
         assert place and abs(place["y"] - beside["y"]) < 2 and place["x"] + place["width"] <= box["x"] + 1
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_query_of_several_terms_stands_inside_its_line(visit: Callable[..., Visit], width: int) -> None:
+    """No term is cut by the frame, and what stands beside it keeps its height."""
+    page = visit("admin", viewport={"width": width, "height": 844}).page
+    page.goto("/feedback/?q=sentiment:negative+category:slow+-label:billing+created:<30d+owner:me")
+    frame, view = page.locator(".query").bounding_box(), page.locator("#desk-bar summary").bounding_box()
+    assert frame and view and view["height"] < 50
+    for token in page.locator(".token").all():
+        box = token.bounding_box()
+        assert box and frame["y"] + 3 < box["y"] and box["y"] + box["height"] + 3 < frame["y"] + frame["height"]
+        assert box["x"] + box["width"] < frame["x"] + frame["width"]
+
+
+@pytest.mark.parametrize("width", [390, 800, 1100, 1440])
+def test_the_buttons_of_a_report_stand_beside_one_another(
+    heddle: Heddle, visit: Callable[..., Visit], crowded: str, width: int
+) -> None:
+    """Also the widest word: to take over what somebody else has."""
+    report = heddle.call("admin", "GET", f"admin/feedback?thread_id={crowded}")["items"][0]["feedback_id"]
+    page = visit("bea", viewport={"width": width, "height": 900}).page
+    page.goto(f"/feedback/?q=&item={report}&pane=report")
+    page.click("#triage .acts summary[data-key=A]")
+    page.locator("#triage .acts [value^='own ']", has_text="@").first.click()
+    expect(page.locator("#triage")).to_contain_text("Take over")
+    expect(page.locator("#dock")).to_contain_text("Take over")
+    expect(page.locator("#triage details[open]")).to_have_count(0)
+    boxes = [each.bounding_box() for each in page.locator("#triage .acts .btn:visible").all()]
+    row = sorted((box for box in boxes if box), key=lambda box: (round(box["y"]), box["x"]))
+    for left, right in pairwise(row):
+        assert round(left["y"]) != round(right["y"]) or left["x"] + left["width"] <= right["x"] + 1.5

@@ -82,7 +82,7 @@ def test_an_admin_triages(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     page.click("#desk-bar summary")
     page.fill("#view-name", f"Without {thread_id[-4:]}")
     page.click("#desk-bar button:has-text('Save view')")
-    expect(page.locator(".views [aria-current]")).to_contain_text("Without")
+    expect(page.locator(".views > div [aria-current]")).to_contain_text("Without")
     page.click(".rep a")
     page.click("#triage summary:has-text('Snooze')")
     page.click("#triage [value='snooze 1d']")

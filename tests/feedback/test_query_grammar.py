@@ -103,6 +103,7 @@ def test_a_term_more_and_a_term_less():
     assert parse("is:open (a OR b) c").without(0).canonical == "(a OR b) c"
     assert parse("is:open (a OR b)").without(0).canonical == "a OR b"
     assert parse("a OR b").with_term("is:open").canonical == "(a OR b) is:open"
+    assert parse("a b").with_term("is:open", at=1).canonical == "a is:open b"
     assert parse("is:open").with_term("IS:OPEN").canonical == "is:open"
     assert parse("is:open").with_term('label:"a b"').canonical == 'is:open label:"a b"'
 

@@ -50,8 +50,11 @@ def test_an_empty_desk_says_why(browser_of: Browser, who: People) -> None:
         assert "Nothing has been rated yet." in page.words
         assert page.id("desk-talk").words == "No report is open."
         assert page.id("dock").none("button") and page.none("form", id="triage")
+        assert get(client, page.id("desk-rows").one(class_="void").one("a")["href"]).one("h1").words == "Threads"
     reports(who.alice, 1)
-    assert "No report matches. Take a token out" in get(client, DESK + "?q=is:open+tool:nothing").words
+    page = get(client, DESK + "?q=is:open+tool:nothing")
+    assert "No report matches. Take a token out" in page.words
+    assert words(get(client, DESK + page.id("desk-rows").one(class_="void").one("a")["href"])) == ["report 0"]
     assert "Choose one from the list" in get(client, DESK).id("desk-talk").words
 
 
@@ -94,8 +97,8 @@ def test_it_opens_on_what_nobody_has_taken(browser_of: Browser, who: People) -> 
     line, menu = page.id("desk-views").one("div"), page.id("desk-views").one("details")
     views = ["Unclaimed 2", "For me 1", "Negative 4", "Due 0"]
     assert [link.words for link in line.all("a")] == views
-    assert [link.words for link in menu.all("a")] == [*views, "Resolved this week"]
-    assert line.one("a", aria_current="true").words == "Unclaimed 2"
+    assert [link.words for link in menu.all("a")] == [*views, "All open", "Resolved this week"]
+    assert [place.one("a", aria_current="true").words for place in (line, menu)] == ["Unclaimed 2"] * 2
     assert page.id("desk-bar").words.startswith("Feedback is:unclaimed")
     assert words(get(browser_of("admin"), DESK + ALL)) == [f"report {place}" for place in (4, 3, 2, 1, 0)]
 
@@ -158,14 +161,16 @@ def test_tokens_are_links_that_take_themselves_out(browser_of: Browser, who: Peo
 
 @pytest.mark.parametrize("term", ["category:slow", 'notes:"never  asked"', "(is:open OR -is:due)", "colour:red"])
 def test_a_term_goes_back_into_the_field_to_be_changed(browser_of: Browser, who: People, term: str) -> None:
-    """By a link; sent as it is, the query is what it was. What is done meanwhile keeps nothing of it."""
+    """By a link; sent or left as it is, the query is what it was. What is done meanwhile keeps nothing of it."""
     made, client = reports(who.alice, 1, categories=["slow"])[0], browser_of("admin")
     page = get(client, f"{DESK}?{urlencode({'q': f'{term} sentiment:negative'})}")
     page = get(client, DESK + page.one("a", aria_label=f"Change {term}")["href"])
     assert [token.words for token in page.all(class_="token")] == ["sentiment:negative"]
     assert page.id("q")["value"] == term and page.id("q").has("autofocus") and not page.id("q").has("data-focus")
     sent = {name: values[0] for name, values in page.one("form", role="search").fields().items()}
-    assert query_of(client.get(DESK, sent)["Location"]) == {"q": f"sentiment:negative {term}"}
+    assert query_of(client.get(DESK, sent)["Location"]) == {"q": f"{term} sentiment:negative"}
+    left = page.one("form", role="search").one("a", hidden=True)
+    assert query_of(left["href"]) == {"q": f"{term} sentiment:negative"}
     there = get(client, DESK + row_of(page, made.notes or "").one("a")["href"])
     assert there.id("q")["value"] == ""
 
@@ -210,7 +215,7 @@ def test_what_a_query_finds_can_be_taken_away_as_a_file(browser_of: Browser, who
     client = browser_of("admin")
     page = get(client, DESK + "?q=category:slow+notes:report*")
     links = {link.words: link for link in page.id("desk-bar").all("a", download=True)}
-    assert list(links) == ["Export JSONL", "Export CSV"]
+    assert list(links) == ["Export as JSONL", "Export as CSV"]
     files = [b"".join(client.get(link["href"]).streaming_content).decode() for link in links.values()]
     assert [json.loads(line)["notes"] for line in files[0].splitlines()] == ["report 1", "report 0"]
     assert [row["notes"] for row in csv.DictReader(io.StringIO(files[1]))] == ["report 1", "report 0"]
@@ -458,7 +463,7 @@ def test_an_open_report_keeps_its_place_when_the_query_does_not_find_it_any_more
     assert left["aria-current"] == "true" and "no longer matches" in left.words and left.words.endswith("you")
     assert (made[2].thread.title or "Untitled") in left.words
     assert query_of(page.id("triage").one(name="next")["value"])["item"] == made[1].feedback_id
-    assert page.id("desk-views").one("a", aria_current="true").words == "Unclaimed 4"
+    assert page.id("desk-views").one("div").one("a", aria_current="true").words == "Unclaimed 4"
 
     do(who.admin, made[0], "own", owner="me")
     last = opened(client, made[0], "?q=is:unclaimed")
@@ -501,6 +506,9 @@ def test_the_line_of_views_holds_the_one_that_is_looked_at_and_its_menu_holds_al
         *(view.name for view in saved_views.BUILT_IN),
         "Mine alone",
     ]
+    saved_views.save(second_admin().actor, "Of all", "is:open label:y", is_shared=True)
+    menu = get(client, DESK).id("desk-views").one("details")
+    assert [link.words for link in menu.all("a")][-2:] == ["Mine alone", "Of all shared"]
 
 
 def test_desk_and_insight_say_that_they_show_all_orgs_and_rows_name_theirs(browser_of: Browser, who: People) -> None:

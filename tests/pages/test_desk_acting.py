@@ -178,7 +178,7 @@ def test_a_duplicate_says_of_what_and_counts_at_the_other(browser_of: Browser, w
     page = opened(client, second)
     then(client, press(client, page, "duplicate", duplicate_of=f" {first.feedback_id} "))
     page = opened(client, second)
-    link = page.id("triage").one("a")
+    link = next(each for each in page.id("triage").all("a") if each.words.startswith("fb_"))
     assert link.words == first.feedback_id
     assert "1 duplicate" in get(client, link["href"]).id("triage").words
     assert f"resolved it as a duplicate of {first.feedback_id}" in page.one("ol", class_="hist").words
@@ -190,11 +190,14 @@ def test_snoozing_waking_and_coming_back(browser_of: Browser, who: People) -> No
     assert words(page) == [] and told(page) == ["Snoozed “report 0”"]
     until = Triage.objects.get().snoozed_until
     assert until and timedelta(hours=3) < until - timezone.now() <= timedelta(hours=4)
-    page = then(client, press(client, opened(client, report), "wake"))
+    page = opened(client, report)
+    assert f"unclaimed, snoozed until {until.day} {until:%b %H:%M} UTC" in page.id("triage").all("h2")[0].words
+    page = then(client, press(client, page, "wake"))
     assert "snoozed" not in page.id("triage").all("h2")[0].words
-    press(client, page, "snooze again")
-    assert Triage.objects.get().snoozed_until_again
+    then(client, press(client, page, "snooze again"))
+    assert "unclaimed, snoozed until it happens again" in opened(client, report).id("triage").all("h2")[0].words
     Triage.objects.update(snoozed_until=timezone.now(), snoozed_until_again=False)
+    assert "unclaimed, snoozed, due" in opened(client, report).id("triage").all("h2")[0].words
     assert words(get(client, f"{DESK}?q=is:due")) == ["report 0"]
 
 
@@ -369,7 +372,10 @@ def test_ones_own_other_window_is_no_somebody_else(browser_of: Browser, who: Peo
     page = opened(client, report)
     do(who.admin, report, "note", admin_note="There")
     alert = dom(press(client, page, "note", admin_note="Here"), 412).id("desk-report").one(role="alert")
-    assert alert.words.startswith("You changed this in another window.")
+    assert alert.words.startswith(
+        "You changed this in another window. Nothing of yours was saved. The other There Yours Here"
+    )
+    assert alert.words.endswith("or take the other.")
 
 
 def test_what_is_changed_while_the_page_is_made_does_not_count_as_seen(
