@@ -144,8 +144,9 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def keep_view(request: HttpRequest) -> HttpResponse:
-    """Keep the query as a view; one of that name is one's own already gets this query. Or drop one, whose query stays
-    in the line: saved again, it is back.
+    """Keep the query as a view; one's own of that name gets this query, and the page tells the one that it had.
+
+    Or drop one, whose query stays in the line: saved again, it is back.
     """
     actor = page_actor(request)
     require_admin(actor)
@@ -156,10 +157,12 @@ def keep_view(request: HttpRequest) -> HttpResponse:
             gone = saved_views.drop(actor, form.get("view_id", ""))
             notes.success(request, f"Deleted {gone.name}. Save it again to have it back.")
             return redirect(_desk_at({"q": gone.query}))
-        view = saved_views.keep(actor, form.get("name", ""), form.get("q", ""), is_shared=bool(form.get("is_shared")))
+        given = (form.get("name", ""), form.get("q", ""))
+        view, before = saved_views.keep(actor, *given, is_shared=bool(form.get("is_shared")))
     except DomainError as problem:
         return _refused(request, actor, problem, part="view")
-    notes.success(request, f"Kept as {view.name}.")
+    was = "" if before in ("", view.query) else f" It was: {before}"
+    notes.success(request, f"Kept as {view.name}.{was}")
     return redirect(_desk_at({"q": view.query}))
 
 

@@ -58,13 +58,13 @@ def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> Sav
     return _stored(view)
 
 
-def keep(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> SavedView:
-    """Save a query under a name, over the one that one has under it already."""
+def keep(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> tuple[SavedView, str]:
+    """Save a query under a name, over the one that one has under it already; the view, and what that one was."""
     require_admin(actor)
     held = SavedView.objects.filter(created_by=actor.user_id, name=_name(name)).first()
     if held is None:
-        return save(actor, name, query, is_shared=is_shared)
-    return change(actor, ids.VIEW + held.key, query=query, is_shared=is_shared)
+        return save(actor, name, query, is_shared=is_shared), ""
+    return change(actor, ids.VIEW + held.key, query=query, is_shared=is_shared), held.query
 
 
 def change(

@@ -327,3 +327,15 @@ def test_an_open_list_is_told_what_became_of_it(
     [told_of] = heard(unclaimed)
     assert 'id="news">' in told_of and "?q=is%3Aunclaimed" in told_of
     assert all("news" not in each for each in heard(resolved))
+
+
+def test_a_view_that_is_kept_under_a_name_in_use_tells_what_it_was(browser_of: Browser, who: People) -> None:
+    client = browser_of("admin")
+    for query, line in [
+        ("is:open tool:echo", "Kept as Mine."),
+        ("is:open tool:look", "Kept as Mine. It was: is:open tool:echo"),
+        ("is:open tool:look", "Kept as Mine."),
+    ]:
+        form = get(client, f"{DESK}?q={query}").id("desk-bar").all("form", method="post")[0]
+        page = then(client, submit(client, form, name="Mine"))
+        assert told(page) == [line]
