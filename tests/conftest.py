@@ -1,5 +1,6 @@
 """Fixtures. Nothing here may reach the network: the simulator is the only model, and real requests are refused."""
 
+import gc
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -49,6 +50,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             item.add_marker(pytest.mark.flaky(reruns=1))
     yield
     items.sort(key=_turn)
+
+
+def pytest_collection_finish() -> None:
+    """What is here by now stays: to look through it again and again for rubbish would be a fifth of the run."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 50)
 
 
 def _may_ask_the_database(item: pytest.Item) -> bool:
