@@ -47,9 +47,8 @@ def gather() -> People:
     other.
     """
     acme, globex = Org.objects.bulk_create(Org(slug=slug, name=slug.capitalize()) for slug in ("acme", "globex"))
-    password = make_password(PASSWORD)
     alice, bob, eve, admin = User.objects.bulk_create(
-        User(email=email, password=password, name=_name(email), is_staff=email.startswith("admin"))
+        User(email=email, password=make_password(PASSWORD), name=_name(email), is_staff=email.startswith("admin"))
         for email in ("alice@acme.test", "bob@acme.test", "eve@globex.test", "admin@heddle.test")
     )
     Membership.objects.bulk_create(
