@@ -19,7 +19,7 @@ beat: $(VENV)/.base  ## the clock of the sweep: one of it beside the workers
 # Bytecode is written whatever the environment says: or each worker of both runs would compile every test anew.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev $(VENV)/.referees  ## every test; what needs PostgreSQL, Redis or Chromium is skipped where they are missing
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
 	$(BIN)/python -m tests.on_services $(ARGS)
 
 check: $(VENV)/.dev $(VENV)/.referees  ## format, lint, types, imports, templates, migrations

@@ -14,6 +14,7 @@ from accounts.authentication import actor_of_email, actor_of_token, actor_of_use
 from accounts.models import Membership, Org, User, mint
 from accounts.orgs import add_member, administered_by, found_org, set_policy
 from core.errors import InvalidRequest, NoOrgProvided, NotFound, Unauthorized
+from tests import people
 from tests.conftest import Api, data_of
 
 
@@ -268,3 +269,18 @@ def test_a_role_is_for_members(who, org, email):
     with pytest.raises(CommandError):
         call_command("org_role", org, email, "admin")
     assert administered_by(who.eve.user.pk) == []
+
+
+def test_the_people_of_the_tests_are_what_the_verbs_make_of_them(who):
+    """They are put there table by table, for speed: whatever the verbs come to write has to be there as well."""
+    its_own = {"id", "user_id", "key", "email", "name", "password", "hint", "hash", "created"}
+
+    def written(user):
+        rows = (User.objects.filter(pk=user.pk), user.memberships.all(), user.tokens.all())
+        return [[{k: v for k, v in row.items() if k not in its_own} for row in each.values()] for each in rows]
+
+    for person, org, fields in ((who.alice, who.acme, {}), (who.admin, None, {"is_staff": True})):
+        another = people.one("another@acme.test" if org else "another@heddle.test", org, **fields)
+        assert written(person.user) == written(another.user)
+        assert person.user.check_password(people.PASSWORD)
+        assert actor_of_token(person.token) == person.actor

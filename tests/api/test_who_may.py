@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -268,6 +269,12 @@ UNKNOWN = {
     "ref_id": "td_unknown",
     "world_id": "wld_unknown",
 }
+
+
+@pytest.fixture
+def browser_of(browser_of):
+    """One browser for each caller: of what is asked nothing stays, so nobody has to sign in for each page anew."""
+    return cache(browser_of)
 
 
 @pytest.fixture
