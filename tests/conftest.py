@@ -30,8 +30,6 @@ django_settings.CACHES["default"]["KEY_PREFIX"] += os.environ.get("PYTEST_XDIST_
 HOLDING_STREAMS = ("pages/test_live.py", "pages/test_live_shared.py")
 """A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
 streams are proven against a live server, in tests/sdk/test_streams.py."""
-WALKED_ONCE = ("api/test_privacy_walk.py",)
-"""Who is shown which column says no database; that every route answers on both, tests/api/test_who_may.py shows."""
 SERVERS = ("chaos", "full", "embedded", "e2e/test_axe.py", "e2e")
 """What live tests share, in the order in which it is begun: what cannot be divided first, so that many short tests are
 left for whichever worker has nothing else to do. A chaos run takes both cores, and a browser beside it waits longer
@@ -43,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Mark what need not run twice, keep what shares a server together on one worker of xdist, and begin with that."""
     for item in items:
         place = item.path.relative_to(ROOT / "tests")
-        is_said_once = place.parts[0] in PURE or place.as_posix() in (*HOLDING_STREAMS, *WALKED_ONCE)
+        is_said_once = place.parts[0] in PURE or place.as_posix() in HOLDING_STREAMS
         if is_said_once or not _may_ask_the_database(item):
             item.add_marker("pure")
         if item.get_closest_marker("live"):
