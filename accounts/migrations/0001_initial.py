@@ -7,6 +7,8 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+from core.together import CreateModels
+
 
 class Migration(migrations.Migration):
 
@@ -17,64 +19,66 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.CreateModel(
-            name='Org',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(default=core.ids.new_key, editable=False, max_length=26, unique=True)),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('members_may_fork', models.BooleanField(default=False)),
-                ('visibility_may_change', models.BooleanField(default=False)),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='User',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('email', models.EmailField(max_length=254, unique=True, validators=[django.core.validators.RegexValidator('^[^:]+$', 'must not hold a colon')])),
-                ('name', models.CharField(blank=True, max_length=120)),
-                ('is_staff', models.BooleanField(default=False, help_text='platform admin: triages feedback, reads every thread')),
-                ('is_active', models.BooleanField(default=True)),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='ApiToken',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80)),
-                ('hint', models.CharField(editable=False, help_text='the first characters, to recognise it by', max_length=12)),
-                ('hash', models.CharField(editable=False, max_length=64, unique=True)),
-                ('scope', models.CharField(choices=[('write', 'read and write'), ('read', 'read only')], default='write', max_length=10)),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Membership',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('member', 'Member'), ('admin', 'Admin')], default='member', max_length=10)),
-                ('is_default', models.BooleanField(default=False)),
-                ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='accounts.org')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'org'), name='membership_once'), models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('user',), name='membership_one_default')],
-            },
-        ),
+        CreateModels([
+            migrations.CreateModel(
+                name='Org',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('key', models.CharField(default=core.ids.new_key, editable=False, max_length=26, unique=True)),
+                    ('slug', models.SlugField(max_length=60, unique=True)),
+                    ('name', models.CharField(max_length=120)),
+                    ('members_may_fork', models.BooleanField(default=False)),
+                    ('visibility_may_change', models.BooleanField(default=False)),
+                    ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ],
+            ),
+            migrations.CreateModel(
+                name='User',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('password', models.CharField(max_length=128, verbose_name='password')),
+                    ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
+                    ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
+                    ('email', models.EmailField(max_length=254, unique=True, validators=[django.core.validators.RegexValidator('^[^:]+$', 'must not hold a colon')])),
+                    ('name', models.CharField(blank=True, max_length=120)),
+                    ('is_staff', models.BooleanField(default=False, help_text='platform admin: triages feedback, reads every thread')),
+                    ('is_active', models.BooleanField(default=True)),
+                    ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                    ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
+                    ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ],
+                options={
+                    'abstract': False,
+                },
+            ),
+            migrations.CreateModel(
+                name='ApiToken',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('name', models.CharField(max_length=80)),
+                    ('hint', models.CharField(editable=False, help_text='the first characters, to recognise it by', max_length=12)),
+                    ('hash', models.CharField(editable=False, max_length=64, unique=True)),
+                    ('scope', models.CharField(choices=[('write', 'read and write'), ('read', 'read only')], default='write', max_length=10)),
+                    ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                    ('expires_at', models.DateTimeField(blank=True, null=True)),
+                    ('revoked_at', models.DateTimeField(blank=True, null=True)),
+                    ('last_used_at', models.DateTimeField(blank=True, null=True)),
+                    ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to=settings.AUTH_USER_MODEL)),
+                ],
+            ),
+            migrations.CreateModel(
+                name='Membership',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('role', models.CharField(choices=[('member', 'Member'), ('admin', 'Admin')], default='member', max_length=10)),
+                    ('is_default', models.BooleanField(default=False)),
+                    ('created', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                    ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                    ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='accounts.org')),
+                ],
+                options={
+                    'constraints': [models.UniqueConstraint(fields=('user', 'org'), name='membership_once'), models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('user',), name='membership_one_default')],
+                },
+            ),
+        ]),
     ]
