@@ -16,13 +16,12 @@ from django.db.backends.utils import debug_transaction
 from psycopg.pq import TransactionStatus
 
 from core.postgres import pipeline
-from core.postgres.pipeline import Row, Step
+from core.postgres.pipeline import Bound, Row, Step
 
 _Wrapper: Any = base.DatabaseWrapper
 
-_SNAPSHOT: Step = (b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", ())
-_COMMIT: Step = (b"COMMIT", ())
-_ROLLBACK: Step = (b"ROLLBACK", ())
+_SNAPSHOT = Bound(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+_COMMIT, _ROLLBACK = Bound(b"COMMIT"), Bound(b"ROLLBACK")
 
 
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
@@ -30,7 +29,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._held: list[Step] = []
+        self._held: list[Bound] = []
 
     def spelled(self, sql: str, count: int) -> bytes:
         """A statement with so many values, in the spelling of `run_all`."""
@@ -41,19 +40,19 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
         Raises psycopg's error for the first that is refused; none after it was run.
         """
-        held = self._held or self._beginning()
-        self._held = []
-        return pipeline.run(self.connection, [*held, *steps])[len(held) :]
+        return self._run(pipeline.bind(self.connection, steps))
 
     def run_later(self, step: Step) -> None:
         """Run a statement that has no rows: inside a transaction with whatever follows, at the latest its commit.
 
-        What the database has against it is raised there.
+        What the database has against it is raised there, what the driver has against a value at once. A cursor of
+        Django's that was made before does not wait for it.
         """
+        bound = pipeline.bind(self.connection, [step])
         if self.connection.autocommit:
-            self.run_all([step])
+            self._run(bound)
         else:
-            self._held = [*(self._held or self._beginning()), step]
+            self._held = [*(self._held or self._beginning()), *bound]
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -65,7 +64,8 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             self._held = []
             end = {TransactionStatus.INTRANS: _COMMIT, TransactionStatus.INERROR: _ROLLBACK}.get(self._status)
             if end is not None:
-                pipeline.run(self.connection, [end])
+                with self.wrap_database_errors:
+                    pipeline.run(self.connection, [end])
 
     @property
     def is_in_snapshot(self) -> bool:
@@ -84,7 +84,11 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         if self.connection is None or (self._status == TransactionStatus.IDLE and not self._held):
             return
         with debug_transaction(self, "COMMIT"), self.wrap_database_errors:
-            self.run_all([_COMMIT])
+            self._run([_COMMIT])
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        self._held = []  # all of it came after the savepoint, whose cursor left nothing back
+        super()._savepoint_rollback(sid)
 
     def _rollback(self) -> None:
         self._held = []
@@ -97,14 +101,21 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
     def _release(self) -> None:
         if self._held:
             with self.wrap_database_errors:
-                self.run_all([])
+                self._run([])
 
-    def _beginning(self) -> list[Step]:
+    def _run(self, steps: Sequence[Bound]) -> list[list[Row]]:
+        held = self._held or self._beginning()
+        self._held = []
+        return pipeline.run(self.connection, [*held, *steps])[len(held) :]
+
+    def _beginning(self) -> list[Bound]:
         """What has to be said before the first statement of a transaction."""
         if self.connection.autocommit or self._status != TransactionStatus.IDLE:
             return []
-        return [(self.connection._get_tx_start_command(), ())]
+        return [Bound(self.connection._get_tx_start_command())]
 
     @property
     def _status(self) -> TransactionStatus:
+        if self.connection is None:  # it was given back to the pool, which ends what it finds open
+            return TransactionStatus.UNKNOWN
         return TransactionStatus(self.connection.pgconn.transaction_status)

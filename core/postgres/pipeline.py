@@ -5,10 +5,10 @@ psycopg's cursors can do that too, but each of them costs as much as three trips
 
 from collections.abc import Generator, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from psycopg import Connection, errors
+from psycopg import ClientCursor, Connection, errors
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.generators import fetch_many, send
 from psycopg.pq import ExecStatus
@@ -18,10 +18,22 @@ Step = tuple[bytes, Sequence[Any]]
 """A statement and its values, which stand in it as $1, $2 and so on."""
 _Key = tuple[bytes, tuple[int, ...]]
 
+
+class Bound(NamedTuple):
+    """A statement with its values as they go over the wire."""
+
+    sql: bytes
+    types: tuple[int, ...] = ()
+    values: Sequence[Any] = ()
+    formats: Sequence[Any] = ()
+
+
 _MOST_NAMES = 500
 """Statements of one line that PostgreSQL keeps the plans of; those after them are planned each time."""
 _BINARY = 1
 _REFUSED = frozenset({ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED, ExecStatus.BAD_RESPONSE})
+_OUTDATED = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
+"""What PostgreSQL says of a plan whose columns have other types by now, and of one that somebody took away."""
 
 
 class _Known:
@@ -36,7 +48,17 @@ class _Known:
 _known: "WeakKeyDictionary[Connection[Any], _Known]" = WeakKeyDictionary()
 
 
-def run(line: "Connection[Any]", steps: Sequence[Step]) -> list[list[Row]]:
+def bind(line: "Connection[Any]", steps: Sequence[Step]) -> list[Bound]:
+    """Statements for `run`. A value that PostgreSQL has no place for is refused here, before anything is said."""
+    types = Transformer(line)
+    bound = []
+    for sql, values in steps:
+        given = types.dump_sequence(values, [PyFormat.AUTO] * len(values))
+        bound.append(Bound(sql, tuple(types.types or ()), given, types.formats or ()))
+    return bound
+
+
+def run(line: "Connection[Any]", steps: Sequence[Bound]) -> list[list[Row]]:
     """Run statements in one trip, in their order, as one transaction where none is open; gives the rows of each.
 
     Raises psycopg's error for the first that is refused; none after it was run.
@@ -44,8 +66,8 @@ def run(line: "Connection[Any]", steps: Sequence[Step]) -> list[list[Row]]:
     talk = _Talk(line)
     try:
         line.pgconn.enter_pipeline_mode()
-        for sql, values in steps:
-            talk.say(sql, values)
+        for step in steps:
+            talk.say(step)
         line.pgconn.pipeline_sync()
         answers = line.wait(talk.listen())
         line.pgconn.exit_pipeline_mode()
@@ -62,21 +84,21 @@ class _Talk:
         self._wire = line.pgconn
         self._types = Transformer(line)
         self._known = _known.get(line) or _known.setdefault(line, _Known())
-        self._may_prepare = line.prepare_threshold is not None
+        # Cursors that prepare too, as those of server_side_binding, let all names be taken away after each rollback.
+        self._may_prepare = line.prepare_threshold is not None and issubclass(line.cursor_factory, ClientCursor)
         self._new: dict[_Key, bytes] = {}
         self._asked: list[_Key | None] = []
         """For each answer, in order, the statement that it says is prepared; None where it has the rows of one."""
 
-    def say(self, sql: bytes, values: Sequence[Any]) -> None:
+    def say(self, step: Bound) -> None:
         """Put a statement on its way, to be prepared first where this line does not know it."""
-        given = self._types.dump_sequence(values, [PyFormat.AUTO] * len(values))
-        key = (sql, tuple(self._types.types or ()))
+        key = (step.sql, step.types)
         name = self._known.names.get(key) or self._new.get(key)
         if not name:
             name = self._new[key] = self._name()
-            self._wire.send_prepare(name, sql, key[1])
+            self._wire.send_prepare(name, step.sql, step.types)
             self._asked.append(key)
-        self._wire.send_query_prepared(name, given, self._types.formats, _BINARY)
+        self._wire.send_query_prepared(name, step.values, step.formats, _BINARY)
         self._asked.append(None)
 
     def _name(self) -> bytes:
@@ -100,7 +122,10 @@ class _Talk:
         rows = []
         for key, (answer,) in zip(self._asked, answers, strict=False):
             if answer.status in _REFUSED:
-                raise errors.error_from_result(answer, encoding="utf-8")
+                refusal = errors.error_from_result(answer, encoding="utf-8")
+                if isinstance(refusal, _OUTDATED):
+                    self._known.names.clear()
+                raise refusal
             if key is None:
                 rows.append(self._rows(answer))
             elif self._new[key]:

@@ -45,13 +45,14 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         try:
             yield
         finally:
-            with self.wrap_database_errors:
-                self.connection.execute("COMMIT")
+            if self.is_in_snapshot:  # SQLite ends it itself where it cannot read on
+                with self.wrap_database_errors:
+                    self.connection.execute("COMMIT")
 
     @property
     def is_in_snapshot(self) -> bool:
         """Whether a transaction is open, Django's own included."""
-        return bool(self.connection.in_transaction)
+        return self.connection is not None and bool(self.connection.in_transaction)
 
     def _start_transaction_under_autocommit(self) -> None:
         line = _line_for(self.settings_dict["NAME"])

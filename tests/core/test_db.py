@@ -78,6 +78,29 @@ def test_on_a_sqlite_file_too_and_without_keeping_a_writer_waiting_B87(two_on_a_
     assert count() == 2
 
 
+def end_as_sqlite_does(reader):
+    """A full disk does it too."""
+    with reader.cursor() as cursor:
+        cursor.execute("INSERT OR ROLLBACK INTO kept VALUES (NULL)")
+
+
+def close_and_fail(reader):
+    reader.close()
+    raise IntegrityError
+
+
+@pytest.mark.parametrize("fail", [end_as_sqlite_does, close_and_fail])
+def test_a_snapshot_that_ended_before_its_end_tells_why(two_on_a_file, fail):
+    reader, writer = two_on_a_file
+    with writer.cursor() as cursor:
+        cursor.execute("CREATE TABLE kept (word TEXT NOT NULL)")
+    with pytest.raises(IntegrityError), snapshot():
+        fail(reader)
+    with snapshot():
+        assert reader.is_in_snapshot
+    assert not reader.is_in_snapshot
+
+
 class Line:
     """Threads that write to one SQLite file, each by a connection of its own."""
 

@@ -1,10 +1,11 @@
 """Statements that travel together: what is held back is there for whoever looks, and refused like any other."""
 
 import pytest
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import DataError, IntegrityError, NotSupportedError, OperationalError, connection, transaction
 
 from accounts.models import Org
 from core.db import snapshot
+from core.postgres.base import DatabaseWrapper
 from core.prepared import Prepared, PreparedInsert, PreparedUpdate, together
 from tests.core.test_db import in_another_connection
 
@@ -59,6 +60,33 @@ def test_a_refusal_inside_a_savepoint_is_raised_at_its_end_and_spoils_no_more(lo
         rename(loom, "Renamed")
         with pytest.raises(IntegrityError), transaction.atomic():
             STORE.insert_all([Org(slug="loom", name="Again")])
+        assert NAMED.rows("loom") == [("Renamed",)]
+    assert NAMED.rows("loom") == [("Renamed",)]
+
+
+def test_what_a_savepoint_would_refuse_is_forgotten_where_it_is_rolled_back_for_something_else(loom):
+    with transaction.atomic():
+        rename(loom, "Renamed")
+        with pytest.raises(ZeroDivisionError):
+            store_again_and_fail(loom)
+        assert NAMED.rows("loom") == [("Renamed",)]
+    assert NAMED.rows("loom") == [("Renamed",)]
+
+
+@transaction.atomic
+def store_again_and_fail(org):
+    STORE.insert_all([Org(slug=org.slug, name="Again")])
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(("name", "refusal"), [("a\0b", DataError), ("\ud800", UnicodeEncodeError)])
+def test_a_value_that_has_no_place_there_is_refused_at_once_and_spoils_nothing(loom, name, refusal):
+    with pytest.raises(refusal):
+        NAMED.rows(name)
+    with transaction.atomic():
+        rename(loom, "Renamed")
+        with pytest.raises(refusal):
+            rename(loom, name)
         assert NAMED.rows("loom") == [("Renamed",)]
     assert NAMED.rows("loom") == [("Renamed",)]
 
@@ -125,6 +153,29 @@ def rename_and_break(org):
     NAMED.rows(org.slug)
 
 
+def test_a_line_that_breaks_before_the_end_of_a_snapshot_is_told_as_django_tells_it(loom):
+    with pytest.raises(OperationalError):
+        look_and_break(loom)
+    connection.close()
+    assert NAMED.rows("loom") == [("Loom",)]
+
+
+def look_and_break(org):
+    with snapshot():
+        with connection.cursor() as cursor:
+            [pid] = cursor.execute("SELECT pg_backend_pid()").fetchone()
+        in_another_connection(lambda: end(pid))
+
+
+def test_a_connection_may_be_given_back_inside_a_snapshot(loom):
+    with snapshot():
+        assert NAMED.rows("loom") == [("Loom",)]
+        connection.close()
+    with transaction.atomic():
+        rename(loom, "Renamed")
+    assert NAMED.rows("loom") == [("Renamed",)]
+
+
 def end(pid):
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
@@ -141,3 +192,37 @@ def test_more_statements_than_a_line_keeps_are_answered_alike(loom):
         query = Prepared(lambda slug, place=place: Org.objects.filter(slug=slug)[: place + 1].values_list("slug"), str)
         assert query.rows("loom") == [("loom",)]
         assert query.rows("none") == []
+
+
+def test_a_column_that_changes_its_type_costs_a_line_one_refusal():
+    statement = (b"SELECT word FROM said WHERE word = $1", ["loom"])
+    line = alone(server_side_binding=False)
+    run(line, "CREATE TEMPORARY TABLE said (word varchar(20))", "INSERT INTO said VALUES ('loom')")
+    assert line.run_all([statement]) == [[("loom",)]]
+    run(line, "ALTER TABLE said ALTER word TYPE text")
+    with pytest.raises(NotSupportedError), line.wrap_database_errors:
+        line.run_all([statement])
+    assert line.run_all([statement]) == [[("loom",)]]
+    line.close()
+
+
+def test_statements_outlive_what_a_driver_that_prepares_too_has_taken_away():
+    line = alone(server_side_binding=True)
+    for _ in range(3):
+        assert line.run_all([(b"SELECT $1::text", ["loom"])]) == [[("loom",)]]
+        run(line, "SELECT 1", "BEGIN", "ROLLBACK")
+    line.close()
+
+
+def alone(**options):
+    """A line beside the pool, whose driver prepares at once where it does."""
+    options = {**connection.settings_dict["OPTIONS"], "pool": None, "prepare_threshold": 0, **options}
+    line = DatabaseWrapper({**connection.settings_dict, "OPTIONS": options}, "alone")
+    line.ensure_connection()
+    return line
+
+
+def run(line, *statements):
+    with line.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
