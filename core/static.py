@@ -2,6 +2,9 @@
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+LEFT_OUT = ["ext", "htmax-*", "htmx-4*", "htmx-2.js"]
+"""What django-htmx brings beside the script that pages load. Its extensions name a module that only bundlers find."""
+
 
 class HashedStorage(CompressedManifestStaticFilesStorage):
     """ES modules import each other by relative path, so their imports are rewritten too."""

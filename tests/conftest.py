@@ -16,6 +16,7 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, override_settings
 
+from core.static import LEFT_OUT
 from tests import live, people
 from tests.on_services import PURE
 
@@ -96,7 +97,7 @@ def static_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     all of them when it starts would be a fifth of the run.
     """
     with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static"), WHITENOISE_AUTOREFRESH=True):
-        call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["ext"])
+        call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=LEFT_OUT)
         yield
 
 

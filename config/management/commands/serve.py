@@ -18,6 +18,7 @@ from django.db import DatabaseError
 
 from config import command_line, serving
 from config.env import DEFAULT_PORT, port_number
+from core.static import LEFT_OUT
 
 
 class Command(BaseCommand):
@@ -122,8 +123,7 @@ def _collect_static() -> None:
     collected_at = manifest.stat().st_mtime if manifest.exists() else 0.0
     sources = (Path(storage.path(name)) for finder in get_finders() for name, storage in finder.list([]))
     if any(source.stat().st_mtime > collected_at for source in sources):
-        # htmx's extensions name a module that only bundlers resolve; none of them is used.
-        call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["ext"], skip_checks=True)
+        call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=LEFT_OUT, skip_checks=True)
 
 
 _LOOKS = 20
