@@ -60,8 +60,8 @@ def _database() -> dict[str, Any]:
         config: dict[str, Any] = {**dj_database_url.parse(ENV.database_url)}
         if config["ENGINE"].endswith("postgresql"):
             pool = {"min_size": 2, "max_size": ENV.database_pool, "timeout": 10}
-            # Lets `core.prepared` prepare its statements; Django's own, which carry their values inside, never are.
             config["ENGINE"] = "core.postgres"
+            # Lets `core.prepared` prepare its statements; Django's own, which carry their values inside, never are.
             config["OPTIONS"] = {"prepare_threshold": 5, **config.get("OPTIONS", {}), "pool": pool}
             return config
     else:

@@ -16,7 +16,7 @@ def snapshot() -> Iterator[None]:
     """
     ours: Any = connection  # of core.postgres or core.sqlite
     ours.ensure_connection()
-    if ours.in_atomic_block or ours.is_in_snapshot:
+    if ours.in_atomic_block or ours.is_in_transaction:
         yield
     else:
         with ours.snapshot():

@@ -204,7 +204,13 @@ class PreparedInsert(Generic[Stored]):
         A few go one by one, many by Django's own way, which takes five hundred with each statement.
         """
         if len(rows) > _FEW:
-            self._model._base_manager.bulk_create(rows, batch_size=500)
+            self._model._base_manager.bulk_create(
+                rows,
+                batch_size=500,
+                update_conflicts=bool(self._unique),
+                unique_fields=self._unique or None,
+                update_fields=self._update or None,
+            )
             return
         connection = connections[DEFAULT_DB_ALIAS]
         for row in rows:

@@ -7,7 +7,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from core.together import CreateModels
+from core.tables import CreateModels
 
 
 class Migration(migrations.Migration):

@@ -68,9 +68,9 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
                     pipeline.run(self.connection, [end])
 
     @property
-    def is_in_snapshot(self) -> bool:
-        """Whether a transaction is open that Django does not know of."""
-        return not self.in_atomic_block and (bool(self._held) or self._status != TransactionStatus.IDLE)
+    def is_in_transaction(self) -> bool:
+        """Whether a transaction is open, Django's own included where it has begun."""
+        return bool(self._held) or self._status != TransactionStatus.IDLE
 
     def create_cursor(self, name: str | None = None) -> Any:
         self._release()
@@ -81,7 +81,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         super()._set_autocommit(autocommit)
 
     def _commit(self) -> None:
-        if self.connection is None or (self._status == TransactionStatus.IDLE and not self._held):
+        if self.connection is None or not self.is_in_transaction:
             return
         with debug_transaction(self, "COMMIT"), self.wrap_database_errors:
             self._run([_COMMIT])

@@ -1,6 +1,6 @@
 """Statements that go to PostgreSQL together, on psycopg's own connection and by libpq's pipeline.
 
-psycopg's cursors can do that too, but each of them costs as much as three trips on the way to its first byte.
+psycopg's cursors can do that too, but each of them costs about as much time as a trip does.
 """
 
 from collections.abc import Generator, Sequence

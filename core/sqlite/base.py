@@ -45,12 +45,12 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         try:
             yield
         finally:
-            if self.is_in_snapshot:  # SQLite ends it itself where it cannot read on
+            if self.is_in_transaction:  # SQLite ends it itself where it cannot read on
                 with self.wrap_database_errors:
                     self.connection.execute("COMMIT")
 
     @property
-    def is_in_snapshot(self) -> bool:
+    def is_in_transaction(self) -> bool:
         """Whether a transaction is open, Django's own included."""
         return self.connection is not None and bool(self.connection.in_transaction)
 

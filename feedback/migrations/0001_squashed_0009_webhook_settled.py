@@ -9,7 +9,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from core.together import CreateModels
+from core.tables import CreateModels
 
 
 search = import_module("feedback.migrations.0003_search")

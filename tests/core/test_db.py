@@ -97,8 +97,8 @@ def test_a_snapshot_that_ended_before_its_end_tells_why(two_on_a_file, fail):
     with pytest.raises(IntegrityError), snapshot():
         fail(reader)
     with snapshot():
-        assert reader.is_in_snapshot
-    assert not reader.is_in_snapshot
+        assert reader.is_in_transaction
+    assert not reader.is_in_transaction
 
 
 class Line:

@@ -115,6 +115,16 @@ def test_an_upsert_overwrites_the_named_columns_and_keeps_the_others(who):
     assert Org.objects.filter(pk=first.pk).values_list("name", "key").get() == ("After", first.key)
 
 
+@pytest.mark.parametrize("count", [1, 4, 5, 30])
+def test_few_and_many_rows_are_overwritten_alike_where_they_are_there(who, count):
+    upsert = PreparedInsert(Org, unique=("slug",), update=("name",))
+    kept = Org.objects.create(name="Before", slug="org-00")
+    upsert.insert_all([Org(name="After", slug=f"org-{number:02}") for number in range(count)])
+    stored = Org.objects.filter(slug__startswith="org-")
+    assert list(stored.values_list("name", flat=True)) == ["After"] * count
+    assert stored.get(pk=kept.pk).key == kept.key
+
+
 def test_an_update_writes_the_named_columns_of_one_row(who):
     person = who.bob.user
     person.name, person.email = "Robert", "never@written.test"
