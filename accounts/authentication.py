@@ -1,5 +1,6 @@
 """From a bearer token, or a browser's session, to an actor."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -15,7 +16,7 @@ from accounts.models import ApiToken, Membership, Org, User
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest, NoOrgProvided, NotFound, NotSignedIn, Unauthorized
-from core.prepared import Prepared
+from core.prepared import Prepared, Question
 
 _FIELDS = (
     "id",
@@ -43,7 +44,7 @@ class TokenAuthentication(BaseAuthentication):
         secret = _bearer(request.META.get("HTTP_AUTHORIZATION", ""))
         if not secret:
             return None
-        actor, token_id = _found(secret)
+        actor, token_id = _found(secret, ahead=request.parser_context["view"].next_questions())
         if token_id:
             request._request.afterwards = [partial(_note_use, token_id)]  # type: ignore[attr-defined]
         return actor, None
@@ -57,9 +58,9 @@ def actor_of_token(secret: str) -> Actor:
     return _found(secret)[0]
 
 
-def _found(secret: str) -> tuple[Actor, int | None]:
-    """The actor behind a token, and the token's row id where its use is to be noted."""
-    rows = _TOKEN.rows(ApiToken.hash_of(secret))
+def _found(secret: str, *, ahead: Sequence[Question] = ()) -> tuple[Actor, int | None]:
+    """The actor behind a token, and the token's row id where its use is to be noted. `ahead` as in `together`."""
+    rows = _TOKEN.rows(ApiToken.hash_of(secret), ahead=ahead)
     if not rows:
         raise NotSignedIn("This token is not valid.")
     token_id, revoked_at, expires_at, used_at, scope, user_id, email, name, is_staff, is_active = rows[0][:10]

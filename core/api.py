@@ -1,6 +1,6 @@
 """The REST door: authenticate, find, check, parse, call a verb, project. Views stay as thin as that sentence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
@@ -16,6 +16,7 @@ from core import bodies
 from core.actor import Actor
 from core.db import dump
 from core.errors import InvalidRequest, MethodNotAllowed, NotFound, NotSignedIn, Unauthorized
+from core.prepared import Question
 
 Model = TypeVar("Model", bound=BaseModel)
 View = TypeVar("View", bound=Callable[..., Any])
@@ -35,6 +36,13 @@ class Endpoint(APIView):
     def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[JSONRenderer, str]:
         """There is one representation; an Accept header that wants another one changes nothing."""
         return JSONRenderer(), "application/json"
+
+    def next_questions(self) -> Sequence[Question]:
+        """What this URL asks as soon as it knows who asks: it may go to the database together with that.
+
+        The answer is looked at where it would be asked for, after who asks, and by nobody else.
+        """
+        return ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authentication comes before everything else, the existence of the URL's method included (spec 1.4)."""

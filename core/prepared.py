@@ -30,6 +30,8 @@ from django.db.models import (
     TextField,
 )
 
+from core.db import snapshot
+
 _FIRST_STAND_IN = 1_900_000_000
 _FEW = 4
 Row = tuple[Any, ...]
@@ -71,9 +73,9 @@ class Prepared:
         self._stand_ins = tuple(kind(number) for kind, number in zip(kinds, numbers, strict=True))
         self._compiled: dict[str, _Compiled] = {}
 
-    def rows(self, *arguments: int | str) -> list[Row]:
-        """Every row, as the queryset would give it."""
-        [rows] = together((self, arguments))
+    def rows(self, *arguments: int | str, ahead: "Sequence[Question]" = ()) -> list[Row]:
+        """Every row, as the queryset would give it; `ahead` as in `together`."""
+        [rows] = together((self, arguments), ahead=ahead)
         return rows
 
     def first(self, *arguments: int | str) -> Row | None:
@@ -112,14 +114,44 @@ class Prepared:
         return compiled
 
 
-def together(*asked: tuple[Prepared, Sequence[int | str]]) -> list[list[Row]]:
-    """The rows of several queries, each with its arguments, for one trip to the database."""
-    connection = connections[DEFAULT_DB_ALIAS]
+Question = tuple[Prepared, Sequence[int | str]]
+"""A query with its arguments."""
+
+
+def together(*asked: Question, ahead: Sequence[Question] = ()) -> list[list[Row]]:
+    """The rows of several queries for one trip to the database.
+
+    What is certain to be asked together next goes `ahead`, where there is a trip to save: its rows wait for whoever
+    asks just that, and are forgotten where anything else is said first.
+    """
+    connection: Any = connections[DEFAULT_DB_ALIAS]  # of core.postgres or core.sqlite
+    steps = _steps(connection, asked)
+    further = _steps(connection, ahead) if connection.takes_along else []
+    return _answers(connection, asked, _run_all(connection, steps, further))
+
+
+def at_one_moment(*asked: Question) -> list[list[Row]]:
+    """The same of one state of the database, whatever others write meanwhile (B87)."""
+    connection: Any = connections[DEFAULT_DB_ALIAS]
+    if _is_heard(connection) or connection.in_atomic_block or connection.is_in_transaction:
+        with snapshot():
+            return together(*asked)
+    steps = _steps(connection, asked)
+    with _ready(connection):
+        found: list[list[Row]] = connection.run_all_at_one_moment(_of_the_driver(steps))
+    return _answers(connection, asked, found)
+
+
+def _steps(connection: Any, asked: Sequence[Question]) -> "list[_Step]":
     compiled = [query.on(connection) for query, _ in asked]
-    steps = [(each.statement, query.values(each, given)) for each, (query, given) in zip(compiled, asked, strict=True)]
+    return [(each.statement, query.values(each, given)) for each, (query, given) in zip(compiled, asked, strict=True)]
+
+
+def _answers(connection: Any, asked: Sequence[Question], found: list[list[Row]]) -> list[list[Row]]:
+    compiled = [query.on(connection) for query, _ in asked]
     return [
         [_converted(row, each, connection) for row in rows] if each.converters else rows
-        for each, rows in zip(compiled, _run_all(connection, steps), strict=True)
+        for each, rows in zip(compiled, found, strict=True)
     ]
 
 
@@ -190,10 +222,12 @@ class PreparedInsert(Generic[Stored]):
         self._told = _Columns([model._meta.pk, *(_field(model, name) for name in kept)])
         self._telling, self._statement = _Spelled(self._telling_sql), _Spelled(self._sql)
 
-    def insert(self, row: Stored) -> Stored:
-        """Store a row; it knows its row id then."""
-        connection = connections[DEFAULT_DB_ALIAS]
-        [[told]] = _run_all(connection, [(self._telling.on(connection), self._columns.stored(row, connection))])
+    def insert(self, row: Stored, *, ahead: Sequence[Question] = ()) -> Stored:
+        """Store a row; it knows its row id then. `ahead` as in `together`."""
+        connection: Any = connections[DEFAULT_DB_ALIAS]
+        further = _steps(connection, ahead) if connection.takes_along else []
+        step = (self._telling.on(connection), self._columns.stored(row, connection))
+        [[told]] = _run_all(connection, [step], further)
         self._told.read_into(row, told, connection)
         row._state.adding, row._state.db = False, connection.alias
         return row
@@ -261,6 +295,18 @@ def _field(model: type[Model], name: str) -> "Field[Any, Any]":
     return cast("Field[Any, Any]", model._meta.get_field(name))
 
 
+class PreparedCommand:
+    """A statement of one's own that both databases understand and that has no rows, whose values it marks by %s."""
+
+    def __init__(self, sql: str) -> None:
+        self._statement = _Spelled(lambda quoted: (sql, sql.count("%s")))
+
+    def run(self, *values: int | str) -> None:
+        """Run it, before anything else that is read or written."""
+        connection = connections[DEFAULT_DB_ALIAS]
+        _run_later(connection, self._statement.on(connection), list(values))
+
+
 class _Columns:
     """Columns of one model, between an object and the database.
 
@@ -312,18 +358,30 @@ _SAME = _SAME_EVERYWHERE | {
 """Fields whose values SQLite takes unchanged. PostgreSQL wants to be told how wide a number is."""
 
 
-def _run_all(connection: Any, steps: Sequence[tuple[_Statement, list[Any]]]) -> list[list[Row]]:
+_Step = tuple[_Statement, list[Any]]
+
+
+def _run_all(connection: Any, steps: Sequence[_Step], ahead: Sequence[_Step] = ()) -> list[list[Row]]:
     """Run statements on the driver itself, unless somebody listens to what Django runs; gives the rows of each.
 
     Django's cursor spells SQLite's placeholders anew each time and looks four times whether anybody listens: as much
     as the database takes to find a row by its key. On PostgreSQL it puts the values into the text, so that a statement
     is planned anew each time: ten times what the answer costs where a query joins three tables.
     """
-    if connection.queries_logged or connection.execute_wrappers:
+    if _is_heard(connection):
         return [_run_aloud(connection, statement.sql, values) for statement, values in steps]
     with _ready(connection):
-        answers: list[list[Row]] = connection.run_all([(statement.driver_sql, values) for statement, values in steps])
+        answers: list[list[Row]] = connection.run_all(_of_the_driver(steps), _of_the_driver(ahead))
     return answers
+
+
+def _of_the_driver(steps: Sequence[_Step]) -> list[tuple[str | bytes, list[Any]]]:
+    return [(statement.driver_sql, values) for statement, values in steps]
+
+
+def _is_heard(connection: Any) -> bool:
+    """Whether somebody listens to what Django runs."""
+    return bool(connection.queries_logged or connection.execute_wrappers)
 
 
 def _run_aloud(connection: Any, sql: str, values: list[Any]) -> list[Row]:
@@ -334,7 +392,7 @@ def _run_aloud(connection: Any, sql: str, values: list[Any]) -> list[Row]:
 
 def _run_later(connection: Any, statement: _Statement, values: list[Any]) -> None:
     """Run a statement that has no rows. It may wait for the next one, or for the end of its transaction."""
-    if connection.queries_logged or connection.execute_wrappers:
+    if _is_heard(connection):
         _run_aloud(connection, statement.sql, values)
         return
     with _ready(connection):

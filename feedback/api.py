@@ -1,5 +1,7 @@
 """The feedback routes of the wire (T7, H5 to H8)."""
 
+from collections.abc import Sequence
+
 from django.http import HttpResponse
 from rest_framework.request import Request
 
@@ -7,14 +9,18 @@ from accounts.rights import Right, require_admin
 from core import paging
 from core.api import Endpoint, data, describe, record, records
 from core.errors import InvalidRequest
+from core.prepared import Question
 from feedback import capture, finding, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
-from threads.access import message_standing_for, standing_for, thread_for
+from threads.access import message_questions_of, message_standing_for, thread_for
 
 FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 
 
 class MessageFeedback(Endpoint):
+    def next_questions(self) -> Sequence[Question]:
+        return message_questions_of(self.kwargs["thread_id"], _index(self.kwargs["index"]))
+
     @describe(takes=FeedbackIn, gives=UserFeedbackOut, summary="Rate a message (T7)")
     def post(self, request: Request, thread_id: str, index: str) -> HttpResponse:
         message = message_standing_for(self.actor, thread_id, _index(index), Right.RATE)
@@ -22,7 +28,8 @@ class MessageFeedback(Endpoint):
 
     @describe(summary="Take one's own rating of a message back")
     def delete(self, request: Request, thread_id: str, index: str) -> HttpResponse:
-        capture.retract(self.actor, standing_for(self.actor, thread_id, Right.RATE), _index(index))
+        message = message_standing_for(self.actor, thread_id, _index(index), Right.RATE)
+        capture.retract(self.actor, message.thread, message.idx)
         return data(None)
 
 

@@ -40,9 +40,9 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
     )
     with transaction.atomic():
         # One statement: of two submissions that run beside each other, the second becomes an edit of the first.
-        _REPORTS.insert(report)
+        _REPORTS.insert(report, ahead=webhooks.questions_of(report.org_id))
         said = webhooks.SUBMITTED if report.modified == report.created else webhooks.UPDATED
-        webhooks.announce(said, report.pk, actor_id=actor.user_id)
+        webhooks.announce(said, report, actor_id=actor.user_id)
         if said == webhooks.UPDATED:  # somebody may have it open
             transaction.on_commit(lambda: notices.publish(triage.NOTICE))
     return projecting.submitted_record(report, message.thread, actor)

@@ -171,9 +171,9 @@ def apply(
     if "admin_label" in after:
         labelling.follow(actor, report)
     if _of(after, REPORT_COLUMNS):
-        webhooks.announce(_event(after), report.pk, actor_id=actor.user_id, by_triage=True)
+        webhooks.announce(_event(after), report, actor_id=actor.user_id, by_triage=True)
     if _of(after, REPLY_COLUMNS):
-        webhooks.announce(webhooks.REPLIED, report.pk, actor_id=actor.user_id, by_triage=True)
+        webhooks.announce(webhooks.REPLIED, report, actor_id=actor.user_id, by_triage=True)
     _CHANGES.insert_all([change])
     return True
 

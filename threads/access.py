@@ -1,5 +1,6 @@
 """Whether somebody may do something with a thread. Every door and every verb asks here (spec 2)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from accounts.models import Org, User
@@ -7,7 +8,7 @@ from accounts.rights import NEEDS_POLICY, RIGHTS, WIDENED_BY_POLICY, Relation, R
 from core import ids
 from core.actor import Actor
 from core.errors import NotFound, Unauthorized
-from core.prepared import Prepared, Row
+from core.prepared import Prepared, Question, Row
 from threads.models import Message, Thread
 from threads.status import Visibility
 
@@ -63,8 +64,7 @@ def standing_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Sta
 
     Readers ask for nothing else again and again, so it is one short row and no objects.
     """
-    key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
-    row = _STANDING.first(key) if key else None
+    row = _first(standing_questions_of(public_id))
     if row is None:
         return Standing.of(thread_for(actor, public_id, right))
     standing = Standing._make(row)
@@ -74,14 +74,31 @@ def standing_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Sta
 
 def message_standing_for(actor: Actor, public_id: str, idx: int, right: Right = Right.READ) -> MessageStanding:
     """The same with where one of its messages stands, by one query."""
-    key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
-    row = _MESSAGE_BY_KEY.first(key, idx) if key and 0 <= idx < _NO_INDEX else None
+    row = _first(message_questions_of(public_id, idx))
     if row is None:
         return MessageStanding.of(standing_for(actor, public_id, right), idx)
     role, status, *columns = row
     standing = Standing._make(columns)
     require(actor, standing, right)
     return MessageStanding(standing, idx, role, status)
+
+
+def questions_of(public_id: str) -> Sequence[Question]:
+    """What `thread_for` asks first, if anything."""
+    key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
+    return [(_BY_KEY, (key,))] if key else ()
+
+
+def standing_questions_of(public_id: str) -> Sequence[Question]:
+    """What `standing_for` asks first, if anything."""
+    key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
+    return [(_STANDING, (key,))] if key else ()
+
+
+def message_questions_of(public_id: str, idx: int) -> Sequence[Question]:
+    """What `message_standing_for` asks first, if anything."""
+    key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
+    return [(_MESSAGE_BY_KEY, (key, idx))] if key and 0 <= idx < _NO_INDEX else ()
 
 
 def require(actor: Actor, thread: Thread | Standing, right: Right) -> None:
@@ -118,11 +135,14 @@ def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]
 
 
 def _found(actor: Actor, public_id: str) -> Thread | None:
-    key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
-    row = _BY_KEY.first(key) if key else None
+    row = _first(questions_of(public_id))
     if row is not None:
         return _thread(row)
     return _imported(actor, public_id) if public_id.startswith(ids.THREAD_SPELLINGS) else None
+
+
+def _first(questions: Sequence[Question]) -> Row | None:
+    return next((query.first(*given) for query, given in questions), None)
 
 
 def _thread(row: Row) -> Thread:

@@ -1,5 +1,6 @@
 """The thread routes of the wire (spec 2.1, 2.8): thin doors to the verbs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -11,8 +12,9 @@ from accounts.authentication import org_of
 from accounts.rights import Right
 from core import paging
 from core.api import Endpoint, data, describe, record, records, when_sent
+from core.prepared import Question
 from threads import finding, forks, importing, profiles, reading, sharing, titles, turns
-from threads.access import standing_for, thread_for
+from threads.access import questions_of, standing_for, standing_questions_of, thread_for
 from threads.models import Thread
 from threads.wire import (
     MAX_SUBJECTS,
@@ -50,6 +52,9 @@ class ThreadEndpoint(Endpoint):
     def thread(self, right: Right = Right.READ) -> Thread:
         """The thread of the URL, if the caller has the right."""
         return thread_for(self.actor, self.kwargs["thread_id"], right)
+
+    def next_questions(self) -> Sequence[Question]:
+        return questions_of(self.kwargs.get("thread_id", ""))
 
     @property
     def api_version(self) -> str:
@@ -121,6 +126,9 @@ class OneThread(ThreadEndpoint):
 
 
 class Delta(ThreadEndpoint):
+    def next_questions(self) -> Sequence[Question]:
+        return standing_questions_of(self.kwargs["thread_id"])
+
     @describe(gives=DeltaOut, query=("next_token",), summary="What is new since a token (T3)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         token = self.query("next_token")

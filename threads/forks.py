@@ -1,5 +1,6 @@
 """Forking: a private copy of a thread up to a message, from which its owner goes on (spec 4.7)."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db import transaction
@@ -14,7 +15,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared
 from threads import reading, transcript, weaving
-from threads.access import MessageStanding, Standing, may, require
+from threads.access import may, require
 from threads.content import TERMINAL, MessageSnapshot
 from threads.models import ClientTool, Goal, Message, Thread
 from threads.status import GoalStatus, ThreadStatus, Visibility
@@ -35,9 +36,10 @@ def fork(
     """
     require(actor, source, Right.FORK)
     with transaction.atomic():
-        *kept, has_goals, has_tools = _KEPT_ROW.rows(source.pk)[0]
-        _require_bound(source, upto)
-        messages = reading.snapshots(source.pk, between=(0, upto))
+        copied = (0, min(upto, reading.LAST))
+        [(*kept, has_goals, has_tools)] = _KEPT_ROW.rows(source.pk, ahead=reading.questions(source.pk, between=copied))
+        messages = reading.snapshots(source.pk, between=copied)
+        _require_bound(source, upto, messages)
         thread = _fork_of(actor, source, messages, dict(zip(_KEPT, kept, strict=True)))
         thread.world = _world_of(actor, source, world_id)
         goals = _goals_upto(source, upto) if has_goals else []
@@ -56,12 +58,11 @@ def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | Non
     return None if world_id is None else playing.world_for(source.org_id, world_id)
 
 
-def _require_bound(source: Thread, upto: int) -> None:
-    status = MessageStanding.of(Standing.of(source), upto).status
-    if status is None:
+def _require_bound(source: Thread, upto: int, messages: Sequence[MessageSnapshot]) -> None:
+    if not messages or messages[-1].index != upto:
         last = Message.objects.filter(thread=source).count() - 1
         raise InvalidRequest(f"message_sequence_num: must be from 0 to {last}")
-    if status not in TERMINAL:
+    if messages[-1].status not in TERMINAL:
         raise InvalidRequest(f"message_sequence_num: message {upto} is still being written")
 
 

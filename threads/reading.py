@@ -9,9 +9,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from core import ids, paging
 from core.actor import Actor
-from core.db import snapshot
 from core.errors import InvalidRequest, NotFound
-from core.prepared import Prepared, Row, together
+from core.prepared import Prepared, Question, Row, at_one_moment, together
 from threads.access import Standing
 from threads.content import BlockDict, MessageSnapshot, MessageStatus, Role
 from threads.models import Block, Goal, Message, Pin, Rewind, Thread
@@ -29,6 +28,8 @@ from threads.wire import (
 
 _TOKEN = re.compile(r"v1\.([0-9A-Za-z_-]{1,64})\.([0-9]{1,18})")
 CLIENT_CONTEXT_SINCE = "2026-09-30"
+LAST = 2**31 - 1
+"""No message has a greater index."""
 _ALL = Q()
 _PLACES = paging.Places("threads", (str, str, int))
 
@@ -50,19 +51,20 @@ def revision_of(token: str | None, thread: Thread | Standing) -> int:
 
 def record(thread: Thread, *, load_messages: bool = True, api_version: str = "") -> ThreadOut:
     """The whole record, its messages and its token from one snapshot (spec 4.6 items 3, 4 and 10)."""
-    with snapshot():
-        refresh(thread)
-        messages = message_outs(snapshots(thread.pk), api_version) if load_messages else []
-        goals = goals_of(thread)
-        source = _source_key(thread)
-    return _record(thread, messages, goals, source, token_of(thread, None if load_messages else 0))
+    of_thread = (thread.pk,)
+    messages = questions(thread.pk) if load_messages else ()
+    state, goals, *found = at_one_moment((_STATE, of_thread), (_GOALS, of_thread), *messages)
+    source_key = _refresh(thread, state)
+    outs = message_outs(_woven(*found), api_version) if found else []
+    return _record(thread, outs, _goal_outs(goals), source_key, token_of(thread, None if found else 0))
 
 
 def record_of_fork(
     fork: Thread, source: Thread, messages: Iterable[MessageSnapshot], *, api_version: str = ""
 ) -> ThreadOut:
     """The whole record of a fork by whoever has just stored it, with what it has of its source."""
-    return _record(fork, message_outs(messages, api_version), goals_of(fork), source.key, token_of(fork))
+    goals = _GOALS.rows(fork.pk) if fork.goal_count else []
+    return _record(fork, message_outs(messages, api_version), _goal_outs(goals), source.key, token_of(fork))
 
 
 def status(thread: Thread) -> StatusOut:
@@ -79,15 +81,22 @@ def delta(actor: Actor, standing: Standing, token: str | None, *, api_version: s
     if since == standing.revision:
         token = token or token_of(standing)
         return DeltaOut(continuation_token=token, status=standing.status, activity=standing.activity)
-    thread = Thread(pk=standing.pk, key=standing.key)
-    with snapshot():
-        refresh(thread)
+    return _news(actor, Thread(pk=standing.pk, key=standing.key), since, api_version)
+
+
+def _news(actor: Actor, thread: Thread, since: int, api_version: str, *, is_lost: bool = False) -> DeltaOut:
+    state, goals, taken_back, *found = at_one_moment(
+        (_STATE, (thread.pk,)),
+        (_GOALS, (thread.pk,)),
+        (_TAKEN_BACK, (thread.pk, since)),
+        *questions(thread.pk, since=since),
+    )
+    _refresh(thread, state)
+    if since > thread.revision:
         # A token from the future: the database was restored from a backup. Everything again (spec 4.4).
-        is_lost = since > thread.revision
-        since = 0 if is_lost else since
-        reset = 0 if is_lost else reset_since(thread, since)
-        changed = snapshots(thread.pk, since=since, echo_to=actor.user_id, kept_below=reset)
-        goals = goals_of(thread) if thread.goals_revision > since or not since else None
+        return _news(actor, thread, 0, api_version, is_lost=True)
+    reset = 0 if is_lost else _first_taken_back(taken_back) if since else None
+    changed = _woven(*found, since=since, echo_to=actor.user_id, kept_below=reset)
     return DeltaOut(
         messages_by_idx={
             str(each.index): out for each, out in zip(changed, message_outs(changed, api_version), strict=True)
@@ -97,27 +106,41 @@ def delta(actor: Actor, standing: Standing, token: str | None, *, api_version: s
         status=thread.status,
         activity=thread.activity,
         title=thread.title if thread.title_revision > since or not since else None,
-        goals=goals,
+        goals=_goal_outs(goals) if thread.goals_revision > since or not since else None,
     )
 
 
 def snapshots(
-    thread_pk: int,
+    thread_pk: int, *, with_raw: bool = False, between: tuple[int, int] | None = None
+) -> list[MessageSnapshot]:
+    """All messages, or those `between` two, both included."""
+    return _woven(*together(*questions(thread_pk, with_raw=with_raw, between=between)))
+
+
+def questions(
+    thread_pk: int, *, since: int = 0, with_raw: bool = False, between: tuple[int, int] | None = None
+) -> Sequence[Question]:
+    """What is asked for messages and their blocks: for those with a change newer than `since`, for 0 for all or those
+    `between` two, both included.
+    """
+    messages, *blocks = _NEWER if since else _BETWEEN
+    given = (thread_pk, since) if since else (thread_pk, *(between or _EVERYTHING))
+    return [(messages, given), (blocks[with_raw], given)]
+
+
+def _woven(
+    found: list[Row],
+    parts: list[Row],
     *,
     since: int = 0,
     echo_to: int | None = None,
     kept_below: int | None = None,
-    with_raw: bool = False,
-    between: tuple[int, int] | None = None,
 ) -> list[MessageSnapshot]:
-    """Messages with a change newer than `since`, each with its newer blocks only; for 0 all, or those `between` two.
+    """Messages with their blocks, of those with a change newer than `since` the newer blocks only.
 
     `echo_to`: a person whose own sent texts are left out where they hold them already (B51). `kept_below`: the index
     from which a reader was told to drop everything, so that nothing from there on counts as held.
     """
-    messages, *blocks = _NEWER if since else _BETWEEN
-    given = (thread_pk, since) if since else (thread_pk, *(between or _EVERYTHING))
-    found, parts = together((messages, given), (blocks[with_raw], given))
     content = _content(parts)
     first_revisions = {row[0]: row[4] for row in found}
     result = []
@@ -177,7 +200,7 @@ def _asking(messages: Callable[..., QuerySet[Message]], blocks: Callable[..., Qu
     )
 
 
-_EVERYTHING = (0, 2**31 - 1)
+_EVERYTHING = (0, LAST)
 _NEWER, _BETWEEN = _asking(_newer, _blocks_newer, 2), _asking(_between, _blocks_between, 3)
 
 
@@ -209,23 +232,21 @@ def _open(block: BlockDict) -> BlockDict:
     return block
 
 
-def goals_of(thread: Thread) -> list[GoalOut]:
+def _goal_outs(rows: Iterable[Row]) -> list[GoalOut]:
     """All goals of a thread in declaration order (B101)."""
-    if not thread.goal_count:
-        return []
-    rows = Goal.objects.filter(thread=thread.pk).order_by("id")
-    return [
-        GoalOut(
-            goal_type=goal.goal_type,
-            goal_data=goal.goal_data,
-            status=goal.status,
-            message_sequence_num=goal.message_sequence_num,
-            created=goal.created,
-            concluded_at=goal.concluded_at,
-            achieve_tool_use_id=goal.achieve_tool_use_id,
-        )
-        for goal in rows
-    ]
+    return [GoalOut(**dict(zip(_GOAL_COLUMNS, row, strict=True))) for row in rows]
+
+
+_GOAL_COLUMNS = (
+    "goal_type",
+    "goal_data",
+    "status",
+    "message_sequence_num",
+    "created",
+    "concluded_at",
+    "achieve_tool_use_id",
+)
+_GOALS = Prepared(lambda pk: Goal.objects.filter(thread=pk).order_by("id").values_list(*_GOAL_COLUMNS), int)
 
 
 def tool_detail(
@@ -376,11 +397,17 @@ def _listed(threads: QuerySet[Thread]) -> QuerySet[Thread]:
 
 def refresh(thread: Thread) -> None:
     """The columns that writing changes, as of this snapshot."""
-    row = _STATE.first(thread.pk)
-    if row is None:
+    _refresh(thread, _STATE.rows(thread.pk))
+
+
+def _refresh(thread: Thread, found: list[Row]) -> str | None:
+    """The same with what `_STATE` found; gives the key of the thread that it was forked from."""
+    if not found:
         raise NotFound.of("thread", thread.thread_id)
-    for column, value in zip(_STATE_COLUMNS, row, strict=True):
+    *state, source_key = found[0]
+    for column, value in zip(_STATE_COLUMNS, state, strict=True):
         setattr(thread, column, value)
+    return cast("str | None", source_key)
 
 
 _STATE_COLUMNS = (
@@ -396,23 +423,23 @@ _STATE_COLUMNS = (
     "visibility",
     "last_outcome",
 )
-_KEY = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list("key"), int)
-_STATE = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list(*_STATE_COLUMNS), int)
+_STATE = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list(*_STATE_COLUMNS, "forked_from__key"), int)
 
 
 def reset_since(thread: Thread, since: int) -> int | None:
     """The message from which a reader with that revision has to drop what they hold, if any was taken back."""
     if thread.rewind_revision <= since or not since:
         return None
-    taken_back = Rewind.objects.filter(thread=thread.pk, revision__gt=since).values_list("from_idx", flat=True)
-    return min(taken_back, default=None)
+    return _first_taken_back(_TAKEN_BACK.rows(thread.pk, since))
 
 
-def _source_key(thread: Thread) -> str | None:
-    if thread.forked_from_id is None:
-        return None
-    row = _KEY.first(thread.forked_from_id)
-    return row[0] if row else None
+def _first_taken_back(rows: Iterable[Row]) -> int | None:
+    return min((row[0] for row in rows), default=None)
+
+
+_TAKEN_BACK = Prepared(
+    lambda pk, since: Rewind.objects.filter(thread=pk, revision__gt=since).values_list("from_idx"), int, int
+)
 
 
 def _record(

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from core import notices
-from core.prepared import Prepared, PreparedInsert, PreparedRow, PreparedUpdate
+from core.prepared import Prepared, PreparedCommand, PreparedInsert, PreparedRow, PreparedUpdate
 from threads import weaving
 from threads.content import BlockDict
 from threads.models import Block, Message, Rewind, Thread, Turn
@@ -216,24 +216,23 @@ def copy(source_id: int, target: Thread, upto: int, *, with_raw: bool) -> None:
     along `with_raw` only: whoever owns the copy may see all of it (H4).
     """
     _THREADS.insert(target)
-    with connection.cursor() as cursor:
-        cursor.execute(_COPY_MESSAGES, [target.pk, target.revision, target.revision, source_id, upto])
-        cursor.execute(_COPY_BLOCKS, [target.pk, target.revision, with_raw, source_id, upto])
+    _COPY_MESSAGES.run(target.pk, target.revision, target.revision, source_id, upto)
+    _COPY_BLOCKS.run(target.pk, target.revision, with_raw, source_id, upto)
     announce(target.pk)
 
 
-_COPY_MESSAGES = """
+_COPY_MESSAGES = PreparedCommand("""
     INSERT INTO threads_message
         (thread_id, idx, role, status, created, author_id, first_revision, revision, block_count)
     SELECT %s, idx, role, status, created, author_id, %s, %s, block_count
     FROM threads_message WHERE thread_id = %s AND idx <= %s
-"""
-_COPY_BLOCKS = """
+""")
+_COPY_BLOCKS = PreparedCommand("""
     INSERT INTO threads_block
         (thread_id, idx, position, revision, kind, text, data, raw, outcome, tool_use_id)
     SELECT %s, idx, position, %s, kind, text, data, CASE WHEN %s THEN raw END, outcome, tool_use_id
     FROM threads_block WHERE thread_id = %s AND idx <= %s
-"""
+""")
 
 
 def announce(thread_pk: int) -> None:

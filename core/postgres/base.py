@@ -27,20 +27,40 @@ _COMMIT, _ROLLBACK = Bound(b"COMMIT"), Bound(b"ROLLBACK")
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
     """A connection that sends statements together."""
 
+    takes_along = True
+    """Whether asking ahead saves anything."""
+
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._held: list[Bound] = []
+        self._ahead: tuple[Sequence[Step], list[list[Row]]] | None = None
+        """What was asked ahead, with its rows: good for the next that is said, if it is just that."""
 
     def spelled(self, sql: str, count: int) -> bytes:
         """A statement with so many values, in the spelling of `run_all`."""
         return (sql % tuple(f"${place}" for place in range(1, count + 1))).encode()
 
-    def run_all(self, steps: Sequence[Step]) -> list[list[Row]]:
+    def run_all(self, steps: Sequence[Step], ahead: Sequence[Step] = ()) -> list[list[Row]]:
         """Run statements in one trip, and before them what was held back; gives the rows of each.
 
-        Raises psycopg's error for the first that is refused; none after it was run.
+        Raises psycopg's error for the first that is refused; none after it was run. What goes `ahead` may be refused as
+        well. Its rows are those of the next call with just these statements, if nothing else is said before.
         """
-        return self._run(pipeline.bind(self.connection, steps))
+        if self._ahead and self._ahead[0] == steps and not self._before():
+            answers, self._ahead = self._ahead[1], None
+            return answers
+        answers = self._run(pipeline.bind(self.connection, [*steps, *ahead]))
+        if ahead:
+            self._ahead = ahead, answers[len(steps) :]
+        return answers[: len(steps)]
+
+    def run_all_at_one_moment(self, steps: Sequence[Step]) -> list[list[Row]]:
+        """The same in a snapshot of their own, which begins and ends in the same trip."""
+        bound = pipeline.bind(self.connection, steps)
+        try:
+            return self._run([_SNAPSHOT, *bound, _COMMIT])[1:-1]
+        finally:
+            self._end_snapshot()
 
     def run_later(self, step: Step) -> None:
         """Run a statement that has no rows: inside a transaction with whatever follows, at the latest its commit.
@@ -52,7 +72,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         if self.connection.autocommit:
             self._run(bound)
         else:
-            self._held = [*(self._held or self._beginning()), *bound]
+            self._held, self._ahead = [*self._before(), *bound], None
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -61,11 +81,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         try:
             yield
         finally:
-            self._held = []
-            end = {TransactionStatus.INTRANS: _COMMIT, TransactionStatus.INERROR: _ROLLBACK}.get(self._status)
-            if end is not None:
-                with self.wrap_database_errors:
-                    pipeline.run(self.connection, [end])
+            self._end_snapshot()
 
     @property
     def is_in_transaction(self) -> bool:
@@ -73,6 +89,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         return bool(self._held) or self._status != TransactionStatus.IDLE
 
     def create_cursor(self, name: str | None = None) -> Any:
+        self._ahead = None
         self._release()
         return super().create_cursor(name)
 
@@ -87,15 +104,15 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             self._run([_COMMIT])
 
     def _savepoint_rollback(self, sid: str) -> None:
-        self._held = []  # all of it came after the savepoint, whose cursor left nothing back
+        self._forget()  # all of it came after the savepoint, whose cursor left nothing back
         super()._savepoint_rollback(sid)
 
     def _rollback(self) -> None:
-        self._held = []
+        self._forget()
         super()._rollback()
 
     def _close(self) -> None:
-        self._held = []
+        self._forget()
         super()._close()
 
     def _release(self) -> None:
@@ -104,12 +121,25 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
                 self._run([])
 
     def _run(self, steps: Sequence[Bound]) -> list[list[Row]]:
-        held = self._held or self._beginning()
-        self._held = []
-        return pipeline.run(self.connection, [*held, *steps])[len(held) :]
+        before = self._before()
+        self._forget()
+        return pipeline.run(self.connection, [*before, *steps])[len(before) :]
+
+    def _before(self) -> list[Bound]:
+        """What has to be said before the next statement: what was held back, or the beginning of a transaction."""
+        return self._held or self._beginning()
+
+    def _forget(self) -> None:
+        self._held, self._ahead = [], None
+
+    def _end_snapshot(self) -> None:
+        self._forget()
+        end = {TransactionStatus.INTRANS: _COMMIT, TransactionStatus.INERROR: _ROLLBACK}.get(self._status)
+        if end is not None:
+            with self.wrap_database_errors:
+                pipeline.run(self.connection, [end])
 
     def _beginning(self) -> list[Bound]:
-        """What has to be said before the first statement of a transaction."""
         if self.connection.autocommit or self._status != TransactionStatus.IDLE:
             return []
         return [Bound(self.connection._get_tx_start_command())]

@@ -22,6 +22,8 @@ Step = tuple[str, Sequence[Any]]
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
     """A connection whose transactions, which write (`transaction_mode`), are in line with those of other threads."""
 
+    takes_along = False
+    """Nothing is won by asking ahead: it is no trip away."""
     _line: "threading.Lock | None" = None
     """The line of which this connection is the head."""
 
@@ -29,9 +31,14 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         """A statement with so many values, in the spelling of `run_all`."""
         return sql % (("?",) * count)
 
-    def run_all(self, steps: Sequence[Step]) -> list[list[Row]]:
+    def run_all(self, steps: Sequence[Step], ahead: Sequence[Step] = ()) -> list[list[Row]]:
         """Run statements on the driver itself; gives the rows of each. Raises its error for one that is refused."""
         return [self.connection.execute(sql, values).fetchall() for sql, values in steps]
+
+    def run_all_at_one_moment(self, steps: Sequence[Step]) -> list[list[Row]]:
+        """The same in a snapshot of their own."""
+        with self.snapshot():
+            return self.run_all(steps)
 
     def run_later(self, step: Step) -> None:
         """Run a statement that has no rows."""

@@ -5,6 +5,6 @@ wants it; the rest happens in the worker: `outbox` settles what is due, `sending
 """
 
 from feedback.webhooks.events import REOPENED, REPLIED, RESOLVED, SUBMITTED, UPDATED
-from feedback.webhooks.outbox import announce, announce_retraction
+from feedback.webhooks.outbox import announce, announce_retraction, questions_of
 
-__all__ = ["REOPENED", "REPLIED", "RESOLVED", "SUBMITTED", "UPDATED", "announce", "announce_retraction"]
+__all__ = ["REOPENED", "REPLIED", "RESOLVED", "SUBMITTED", "UPDATED", "announce", "announce_retraction", "questions_of"]

@@ -4,6 +4,7 @@ Settling asks whether it is still true, for whom it is, and makes one delivery f
 """
 
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -13,7 +14,7 @@ from django.utils import timezone
 
 from accounts.rights import Audience
 from core import jobs
-from core.prepared import Prepared, PreparedInsert
+from core.prepared import Prepared, PreparedInsert, Question
 from feedback import projecting
 from feedback.models import Reply, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
@@ -34,7 +35,7 @@ SETTLE = "feedback.settle"
 DELIVER = "feedback.deliver"
 
 
-def announce(event: str, report_pk: int, *, actor_id: int, by_triage: bool = False) -> None:
+def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool = False) -> None:
     """Say that something happened to a report: call it inside the transaction that makes it so.
 
     `by_triage` tells an admin's `feedback.updated` from the submitter's; resolving and reopening always are triage.
@@ -42,17 +43,22 @@ def announce(event: str, report_pk: int, *, actor_id: int, by_triage: bool = Fal
     is written, at the cost of one look.
     """
     asked = OPENNESS if event in OPENNESS else (event,)
-    if not any(name in wanted for (wanted,) in _WANTED.rows(report_pk) for name in asked):
+    if not any(name in wanted for (wanted,) in _WANTED.rows(report.org_id) for name in asked):
         return
     now = timezone.now()
     is_triage = by_triage or event in OPENNESS
     delay = timedelta(seconds=settings.HEDDLE.webhook_delay_seconds if is_triage else 0)
     row = WebhookEvent(
-        name=event, report_id=report_pk, actor_id=actor_id, is_triage=is_triage, at=now, due_at=now + delay
+        name=event, report_id=report.pk, actor_id=actor_id, is_triage=is_triage, at=now, due_at=now + delay
     )
     _EVENTS.insert(row)
     if not delay:
         jobs.enqueue_on_commit(SETTLE, row.pk)
+
+
+def questions_of(org_id: int) -> Sequence[Question]:
+    """What `announce` asks first about a report of that org."""
+    return [(_WANTED, (org_id,))]
 
 
 def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
@@ -81,10 +87,7 @@ def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
 
 
 _WANTED = Prepared(
-    lambda pk: WebhookEndpoint.objects.filter(
-        Q(org=None) | Q(org__in=UserFeedback.objects.filter(pk=pk).values("org")), is_enabled=True
-    ).values_list("events"),
-    int,
+    lambda org: WebhookEndpoint.objects.filter(Q(org=None) | Q(org=org), is_enabled=True).values_list("events"), int
 )
 _EVENTS = PreparedInsert(WebhookEvent)
 

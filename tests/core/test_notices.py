@@ -1,5 +1,8 @@
 """Notices: whoever waits is woken after the commit, and by nothing else."""
 
+import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -91,6 +94,44 @@ def test_what_was_rolled_back_is_told_to_nobody(who, django_capture_on_commit_ca
             transaction.set_rollback(True)
         assert not waiter.wait(0.01)
     assert make.fresh(thread).title == "Hello"
+
+
+@pytest.fixture
+def silent(settings, monkeypatch):
+    """A Redis that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        url = f"redis://127.0.0.1:{door.getsockname()[1]}/0"
+        settings.HEDDLE = settings.HEDDLE.model_copy(update={"redis_url": url})
+        monkeypatch.setattr(notices, "_publisher", None)
+        yield door
+
+
+def test_a_redis_that_hangs_keeps_nobody_who_publishes(silent, caplog):
+    for _ in range(3):
+        notices.publish("a")
+    assert not caplog.records
+    silent.accept()  # somebody else is talking to it
+    deadline = time.monotonic() + 10
+    while not caplog.records and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert "notice.not_sent" in {record.message for record in caplog.records}
+
+
+_COMMAND = """
+import django; django.setup()
+from core import notices
+notices.publish("far")
+"""
+
+
+@pytest.mark.skipif(product.HEDDLE.is_embedded, reason="this run has no Redis")
+def test_over_redis_a_command_that_ends_at_once_has_told_it(settings):
+    settings.HEDDLE = product.HEDDLE
+    with notices.waiting("far") as waiter:
+        while waiter.wait(0.5):
+            pass  # the line comes up, and wakes everybody once
+        subprocess.run([sys.executable, "-c", _COMMAND], check=True, cwd=settings.BASE_DIR)
+        assert waiter.wait(5)
 
 
 @pytest.mark.skipif(product.HEDDLE.is_embedded, reason="this run has no Redis")

@@ -2,11 +2,13 @@
 
 import pytest
 from django.db import DataError, IntegrityError, NotSupportedError, OperationalError, connection, transaction
+from django.db.models import F, Value
 
 from accounts.models import Org
 from core.db import snapshot
+from core.postgres import pipeline
 from core.postgres.base import DatabaseWrapper
-from core.prepared import Prepared, PreparedInsert, PreparedUpdate, together
+from core.prepared import Prepared, PreparedInsert, PreparedUpdate, at_one_moment, together
 from tests.core.test_db import in_another_connection
 
 pytestmark = [
@@ -20,6 +22,14 @@ STORE, RENAME, MOVE = PreparedInsert(Org), PreparedUpdate(Org, "name"), Prepared
 @pytest.fixture
 def loom():
     return Org.objects.create(slug="loom", name="Loom")
+
+
+@pytest.fixture
+def spoken(monkeypatch):
+    """The trips to the database."""
+    trips, run = [], pipeline.run
+    monkeypatch.setattr(pipeline, "run", lambda line, steps: (trips.append(steps), run(line, steps))[1])
+    return trips
 
 
 def rename(org, name):
@@ -115,6 +125,73 @@ def take_the_name_of_another_and_look(org, slug):
     org.slug = slug
     MOVE.update(org)
     together((NAMED, (slug,)), (NAMED, ("none",)))
+
+
+def test_what_was_asked_ahead_is_there_without_another_trip(loom, spoken):
+    assert NAMED.rows("reed", ahead=[(NAMED, ("loom",))]) == []
+    assert NAMED.rows("loom") == [("Loom",)]
+    assert len(spoken) == 1
+    assert NAMED.rows("loom") == [("Loom",)]
+    assert len(spoken) == 2
+
+
+@pytest.mark.parametrize("speak", ["rename", "renamed by django", "another question", "transaction", "rolled back"])
+def test_what_was_asked_ahead_is_asked_again_after_anything_else(loom, speak):
+    ahead = [(NAMED, ("loom",))]
+    if speak == "rolled back":
+        with pytest.raises(ZeroDivisionError):
+            rename_ask_and_fail(loom, ahead)
+        assert NAMED.rows("loom") == [("Loom",)]
+        return
+    NAMED.rows("reed", ahead=ahead)
+    match speak:
+        case "rename":
+            rename(loom, "Renamed")
+        case "renamed by django":
+            Org.objects.filter(slug="loom").update(name="Renamed")
+        case "another question":
+            NAMED.rows("none")
+            in_another_connection(lambda: rename(loom, "Renamed"))
+        case "transaction":
+            in_another_connection(lambda: rename(loom, "Renamed"))
+            with transaction.atomic():
+                assert NAMED.rows("loom") == [("Renamed",)]
+    assert NAMED.rows("loom") == [("Renamed",)]
+
+
+@transaction.atomic
+def rename_ask_and_fail(org, ahead):
+    rename(org, "Renamed")
+    NAMED.rows("reed", ahead=ahead)
+    raise ZeroDivisionError
+
+
+def test_a_row_that_is_stored_may_ask_ahead_and_a_write_in_between_is_seen(loom):
+    with transaction.atomic():
+        STORE.insert(Org(slug="reed", name="Reed"), ahead=[(NAMED, ("reed",))])
+        assert NAMED.rows("reed") == [("Reed",)]
+        STORE.insert(Org(slug="warp", name="Warp"), ahead=[(NAMED, ("loom",))])
+        rename(loom, "Renamed")
+        assert NAMED.rows("loom") == [("Renamed",)]
+
+
+def test_several_questions_at_one_moment_are_one_trip_and_leave_nothing_open(loom, spoken):
+    assert at_one_moment((NAMED, ("loom",)), (NAMED, ("none",))) == [[("Loom",)], []]
+    assert len(spoken) == 1
+    assert not connection.is_in_transaction
+    with snapshot():
+        assert NAMED.rows("loom") == [("Loom",)]
+        in_another_connection(lambda: rename(loom, "Renamed"))
+        assert at_one_moment((NAMED, ("loom",))) == [[("Loom",)]]
+    assert at_one_moment((NAMED, ("loom",))) == [[("Renamed",)]]
+
+
+def test_a_refusal_at_one_moment_leaves_nothing_open(loom):
+    divided = Prepared(lambda slug: Org.objects.filter(slug=slug).values_list(Value(1) / (F("id") - F("id"))), str)
+    with pytest.raises(DataError):
+        at_one_moment((divided, ("loom",)), (NAMED, ("loom",)))
+    assert not connection.is_in_transaction
+    assert NAMED.rows("loom") == [("Loom",)]
 
 
 def test_prepared_reads_in_a_snapshot_see_one_state_whatever_others_write_B87(loom):
