@@ -3,12 +3,13 @@
 Every report that stays as it was is named with its reason.
 """
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -30,6 +31,9 @@ AT_ONCE = 200
 _CHUNK = 100
 _LEASE = timedelta(seconds=60)
 TASK = "feedback.bulk"
+_NOT_OF_A_REPORT = (DomainError, OperationalError, InterfaceError)
+"""What ends a whole chunk: its author may not go on, or the database is away or busy."""
+logger = logging.getLogger("heddle.feedback")
 
 
 def act_on_all(
@@ -123,7 +127,7 @@ def advance(bulk_pk: int) -> None:
     if not _claim(bulk_pk):
         return
     try:
-        while _advance_once(_author(bulk_pk), bulk_pk, _CHUNK):
+        while _advance_behind(_author(bulk_pk), bulk_pk):
             notices.publish(triage.NOTICE)
     except DomainError:  # its author is no admin any more
         _stop(Bulk.objects.filter(pk=bulk_pk))
@@ -190,13 +194,28 @@ def _stop(rows: QuerySet[Bulk]) -> bool:
     return bool(ended)
 
 
-def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
+def _advance_behind(actor: Actor, bulk_pk: int) -> bool:
+    """One chunk of a worker's; whether more is left.
+
+    Nobody waits for it who could be told of a defect, and it would be met again with each sweep. So a chunk that meets
+    one is done again report by report: those that have it are named, all others are done.
+    """
+    try:
+        return _advance_once(actor, bulk_pk, _CHUNK)
+    except _NOT_OF_A_REPORT:
+        raise
+    except Exception:
+        return _advance_once(actor, bulk_pk, _CHUNK, is_each_alone=True)
+
+
+def _advance_once(actor: Actor, bulk_pk: int, size: int, *, is_each_alone: bool = False) -> bool:
     """One chunk; whether more is left."""
     with transaction.atomic():
         bulk = Bulk.objects.select_for_update().get(pk=bulk_pk)
         if bulk.state != Bulk.State.RUNNING:
             return False
-        chunk = _undone(actor, bulk, size) if bulk.undoes else _acted(actor, bulk, size)
+        counted = partial(_counted_alone if is_each_alone else _counted, bulk)
+        chunk = (_undone if bulk.undoes else _acted)(actor, bulk, size, counted)
         if chunk < size:
             bulk.state, bulk.finished_at, bulk.lease_until = Bulk.State.DONE, timezone.now(), None
             if bulk.verb == RENAME.name:
@@ -207,7 +226,11 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
         return bulk.state == Bulk.State.RUNNING
 
 
-def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
+_Counted = Callable[[str, Callable[[], None]], None]
+"""Does the work on the report with that key, and counts it."""
+
+
+def _acted(actor: Actor, bulk: Bulk, size: int, counted: _Counted) -> int:
     verb = RENAME if bulk.verb == RENAME.name else verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
     found = list(
@@ -222,12 +245,12 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
         triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=bulk.key)
 
     for report in found:
-        _counted(bulk, report.key, partial(work, report))
+        counted(report.key, partial(work, report))
         bulk.after = report.pk
     return len(found)
 
 
-def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
+def _undone(actor: Actor, bulk: Bulk, size: int, counted: _Counted) -> int:
     changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[:size])
 
     def work(change: TriageChange) -> None:
@@ -236,7 +259,7 @@ def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
             raise Conflict(f"{undoing.columns_line(stayed)}: changed since, and left as it is")
 
     for change in changes:
-        _counted(bulk, change.feedback.key, partial(work, change))
+        counted(change.feedback.key, partial(work, change))
         bulk.after = change.pk
     return len(changes)
 
@@ -246,10 +269,31 @@ def _counted(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
     try:
         work()
     except DomainError as problem:
-        bulk.failed_count += 1
-        BulkFailure.objects.create(bulk=bulk, feedback_key=key, reason=problem.message[:300])
+        _left(bulk, key, problem.message)
     else:
         bulk.done_count += 1
+
+
+def _counted_alone(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
+    """The same where it is not known what it meets: whatever that is, nothing of it stays."""
+
+    def work_alone() -> None:
+        with transaction.atomic():
+            work()
+
+    try:
+        _counted(bulk, key, work_alone)
+    except _NOT_OF_A_REPORT:
+        raise
+    except Exception as problem:
+        extra = {"bulk_id": bulk.bulk_id, "feedback_id": ids.FEEDBACK + key, "kind": type(problem).__name__}
+        logger.error("bulk.passed_by", extra=extra)  # noqa: TRY400 - its trace may hold what was said
+        _left(bulk, key, "Something went wrong with this report; the server's log has more.")
+
+
+def _left(bulk: Bulk, key: str, reason: str) -> None:
+    bulk.failed_count += 1
+    BulkFailure.objects.create(bulk=bulk, feedback_key=key, reason=reason[:300])
 
 
 def _rest(actor: Actor, bulk: Bulk) -> QuerySet[UserFeedback]:

@@ -117,13 +117,13 @@ def wake_again(pks: Iterable[int], because: int) -> None:
 
 @contextmanager
 def named_reports_stay() -> Iterator[None]:
-    """Around a transaction that names another report, or one that it did not lock: its submitter may take it back
+    """Around a transaction that names another report, one that it did not lock, or a label: either may be taken away
     just then, which the database notices at the commit.
     """
     try:
         yield
     except IntegrityError:
-        raise Conflict("A submitter took this report back just now, or the one that it names.") from None
+        raise Conflict("This report, the one that it names, or a label was taken away just now. Look again.") from None
 
 
 def subject_of(report: UserFeedback, verb: Verb | None = None) -> Subject:

@@ -12,6 +12,7 @@ from psycopg import ClientCursor, Connection, errors
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.generators import fetch_many, send
 from psycopg.pq import ExecStatus
+from psycopg.types.numeric import Int2, Int4, Int8
 
 Row = tuple[Any, ...]
 Step = tuple[bytes, Sequence[Any]]
@@ -28,6 +29,8 @@ class Bound(NamedTuple):
     formats: Sequence[Any] = ()
 
 
+_LIMITS = {Int2: 2**15, Int4: 2**31, Int8: 2**63}
+"""psycopg would send what goes beyond these, less its upper bits."""
 _MOST_NAMES = 500
 """Statements of one line that PostgreSQL keeps the plans of; those after them are planned each time."""
 _BINARY = 1
@@ -53,6 +56,9 @@ def bind(line: "Connection[Any]", steps: Sequence[Step]) -> list[Bound]:
     types = Transformer(line)
     bound = []
     for sql, values in steps:
+        for value in values:
+            if (limit := _LIMITS.get(type(value))) and not -limit <= value < limit:
+                raise errors.NumericValueOutOfRange(f"{value} is out of range of its column")
         given = types.dump_sequence(values, [PyFormat.AUTO] * len(values))
         bound.append(Bound(sql, tuple(types.types or ()), given, types.formats or ()))
     return bound

@@ -2,7 +2,7 @@
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone) document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax`;
 
-// Relative times stay true on a page that stays open. The words are those of core.rendering.ago.
+// Relative times stay true on an open page. The words are those of core.rendering.ago.
 
 const RELATIVE = /^((just )?now|\d+ (min|h|d)( ago)?)$/;
 

@@ -1,12 +1,12 @@
 // The desk keeps its list while reports are opened beside it; the address says which one is open.
-import { all, fail, forgive, on, one, part, say } from "./page.js";
+import { all, fail, forgive, on, one, parsed, part, say } from "./page.js";
 
 const desk = part("desk");
 const ahead = new Map();
 const row = () => one(".rep[aria-current]");
 const opened = () => new URLSearchParams(location.search).get("item");
 const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
-let leases, bulks, held, resting, source, heard;
+let leases, bulks, held, resting, source, heard, last;
 
 function settle() {
   const { pane } = one("#desk-tabs [aria-current]").dataset;
@@ -43,9 +43,9 @@ function mark(item) {
 /** Resolving goes on to the row below, on the next page too, else to the one above, else to the list. */
 function lead() {
   const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
-  const hrefs = [below, row()?.previousElementSibling].flatMap((near) => near?.querySelector("a").href ?? []);
-  if (part("triage") && hrefs[0]) part("triage").next.value = hrefs[0].slice(location.origin.length);
-  for (const href of hrefs) fetched(href);
+  const links = [below, row()?.previousElementSibling].flatMap((near) => near?.querySelector("a") ?? []);
+  if (part("triage") && links[0]) part("triage").next.value = links[0].pathname + links[0].search;
+  for (const { href } of links) fetched(href);
 }
 
 /** A report's part, fetched once in 20 seconds; empty where it has to be a page, nothing on failure. */
@@ -59,7 +59,7 @@ function fetched(href) {
   return html;
 }
 
-/** Rows open what was fetched ahead. The one asked for last is shown, however the answers come in. */
+/** Rows open what was fetched ahead: the one asked for last, however the answers come in. */
 on(
   "click",
   async (event) => {
@@ -140,10 +140,14 @@ function ticks() {
   return new Set(of === query() ? ids : []);
 }
 
-on("change", ({ target }) => {
+/** With shift, all from the last on. */
+on("click", ({ target, shiftKey }) => {
   if (target.name !== "feedback_ids") return;
   const ids = ticks();
-  target.checked ? ids.add(target.value) : ids.delete(target.value);
+  const boxes = all(".rep input");
+  const ends = [shiftKey && last?.isConnected ? last : target, target].map((box) => boxes.indexOf(box)).sort((a, b) => a - b);
+  for (const { value } of boxes.slice(ends[0], ends[1] + 1)) ids[target.checked ? "add" : "delete"](value);
+  last = target;
   recall(ids);
 });
 on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set()));
@@ -158,7 +162,7 @@ function recall(ids = ticks()) {
   part("bulk").toggleAttribute("data-more", more);
 }
 
-// Who is where. An open report is held for two minutes, again while it is looked at, and given back when left.
+// Who is where. An open report is held for two minutes, again while looked at, given back when left.
 
 function hold() {
   clearTimeout(resting);
@@ -186,17 +190,13 @@ function tell() {
   if (!leases) return;
   for (const each of all(".rep")) {
     const name = leases[each.id.slice(2)];
-    each.toggleAttribute("data-held", !!name);
-    if (name && !each.querySelector("[data-lease]")) each.querySelector(".rep-end .cut").after(part("lease").content.cloneNode(true));
-    show(each.querySelector("[data-lease]"), name, " is here");
+    if (name) each.dataset.held = `${name} is here`;
+    else delete each.dataset.held;
   }
-  show(part("held"), leases[opened()], " has this report open too.");
-}
-
-function show(note, name, rest) {
+  const note = part("held");
   if (!note) return;
-  note.hidden = !name;
-  note.lastElementChild.textContent = name + rest;
+  note.hidden = !leases[opened()];
+  note.lastElementChild.textContent = `${leases[opened()]} has this report open too.`;
 }
 
 function listen() {
@@ -218,7 +218,7 @@ function listen() {
     say(words("#changed div"));
   });
   hear("bulks", (data) => {
-    bulks = new DOMParser().parseFromString(data, "text/html").body.firstChild;
+    bulks = parsed(data).firstChild;
     progress();
   });
   hear("list", (data) => swap(data, "#desk-views,#news"));

@@ -27,7 +27,7 @@ function act() {
     if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
     const key = waiting.shift();
     if (focused().matches(TYPING)) document.execCommand("insertText", false, key);
-    else used = (key < "a" && use(key)) || plain(key.toLowerCase());
+    else used = (key < "a" && use(key)) || plain(key.toLowerCase(), key < "a");
     if (one(OVERLAYS)) waiting.length = 0;
   }
   return used;
@@ -80,14 +80,14 @@ function closeMenus() {
   return true;
 }
 
-function plain(key) {
+function plain(key, shiftKey) {
   const isSecond = Date.now() - went < 1200;
   went = 0;
   if (isSecond) return use(`g ${key}`);
   if (key === "g") return (went = Date.now()) > 0;
-  if (key === "j" || key === "k") return move(key === "j" ? 1 : -1);
+  if ("jk".includes(key)) return move(key === "j" ? 1 : -1);
   if (key === "o") return open();
-  if (key === "x") return tick();
+  if (key === "x") return tick(shiftKey);
   if (key === "n") return free();
   return use(key) || (/[-+f]/.test(key) && press(reached()?.querySelector(`.msg-end [data-act="${key}"]`)));
 }
@@ -115,9 +115,9 @@ function open() {
   return !!details || press(focused().closest("[data-roving] a"));
 }
 
-function tick() {
+function tick(shiftKey) {
   const row = focused().closest(".rep") ?? one(".rep[aria-current]") ?? one(".rep");
-  return press(row?.querySelector("input"));
+  return row?.querySelector("input").dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
 /** The next report that nobody else has. */
@@ -138,7 +138,7 @@ function tell(words) {
   return true;
 }
 
-// Lists are one stop of the tab key; in them, and in menus, arrows move. So do j and k in the list of a page.
+// A list is one stop of the tab key: arrows move in it, and in menus; j and k in a page's.
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
@@ -174,9 +174,6 @@ whenShown((root) => {
     const links = list ? stops(list) : [];
     settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
   }
-});
-
-whenShown((root) => {
   for (const each of all("[data-focus]", root)) {
     each.focus();
     each.select?.();

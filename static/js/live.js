@@ -1,10 +1,9 @@
 // A transcript kept as the server has it. Every event carries the token behind it: a broken line resumes there.
-import { adopt, all, on, one, part, say } from "./page.js";
+import { adopt, all, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
 const talk = one("[data-live]");
-let source;
-let token;
+let source, token;
 let wait = 1000;
 
 connect();
@@ -48,10 +47,9 @@ function listen(name, work) {
 
 /** What the line brought, with the form token of this page. */
 function parse(html) {
-  const box = document.createElement("template");
-  box.innerHTML = html;
-  for (const secret of all(SECRET, box.content)) secret.value = one(SECRET).value;
-  return [...box.content.children];
+  const body = parsed(html);
+  for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
+  return [...body.children];
 }
 
 /** Who reads at the end is kept there, but not who is filling in a form above it. */
@@ -154,15 +152,14 @@ const reachable = (root) => all("a[href], button, summary, input, textarea, [tab
 function remember(held) {
   const focused = document.activeElement;
   if (!held.contains(focused)) return;
-  // A radio button has one too: null.
-  const range = focused.selectionStart == null ? null : [focused.selectionStart, focused.selectionEnd];
+  const { selectionStart: start, selectionEnd: end } = focused; // null of a radio button
   const at = reachable(held).indexOf(focused);
   return (fresh) => {
     const named = part(focused.id);
     const target = focused.isConnected ? focused : named || reachable(fresh)[at] || fresh;
     if (target === fresh) fresh.tabIndex = -1;
     target.focus({ preventScroll: true });
-    if (range && target === focused) target.setSelectionRange(...range);
+    if (start != null && target === focused) target.setSelectionRange(start, end);
   };
 }
 

@@ -1,4 +1,4 @@
-// What the other modules share.
+// What the modules share.
 
 export const one = (selector) => document.querySelector(selector);
 
@@ -31,9 +31,11 @@ const line = part("failed").content.firstElementChild;
 const reason = line.querySelector("p");
 const unreached = reason.textContent;
 
+export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
+
 /** What did not get through is told beside it, in the server's words where it had any. */
 export function fail(near, { status, responseText } = {}) {
-  const told = status ? all("[data-why]", new DOMParser().parseFromString(responseText, "text/html")) : [];
+  const told = status ? all("[data-why]", parsed(responseText)) : [];
   reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));
   (near?.closest("main") ? near : one("main")).append(line);
   say(line.innerText);

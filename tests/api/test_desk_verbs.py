@@ -1,6 +1,7 @@
 """The desk's verbs over REST: each with its rule, its history, its inverse, and what it says when it cannot be done."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from accounts.models import User
-from feedback import bulk, labelling, projecting
+from feedback import bulk, deciding, labelling, projecting
 from feedback.models import Bulk, Label, Labelled, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
@@ -513,6 +514,28 @@ def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, m
     assert queued["state"] == "queued"
     assert Bulk.objects.get().state == "cancelled" and Bulk.objects.get().finished_at
     assert not TriageChange.objects.exists()
+
+
+def test_a_bulk_that_meets_a_defect_names_the_report_and_does_the_others(admin, reports, monkeypatch, caplog):
+    """It would meet it again with each sweep, and nobody would hear why it does not end."""
+    resolve = deciding.VERBS["resolve"]
+
+    def decide(actor, subject, body):
+        if subject.report.feedback_id == reports[1]:
+            raise ZeroDivisionError("what was said")
+        return resolve.decide(actor, subject, body)
+
+    monkeypatch.setitem(deciding.VERBS, "resolve", replace(resolve, decide=decide))
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    bulk.advance(Bulk.objects.get().pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 2, 1)
+    [failure] = ended["failures"]
+    assert failure["feedback_id"] == reports[1] and failure["reason"].startswith("Something went wrong")
+    assert [each.message for each in caplog.records if each.levelname == "ERROR"] == ["bulk.passed_by"]
+    assert "what was said" not in caplog.text
+    assert undone(admin, queued["action_id"])["done_count"] == 2
 
 
 def test_a_bulk_that_is_taken_back_while_it_runs_says_when_it_ended(admin, reports, monkeypatch):

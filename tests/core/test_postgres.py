@@ -10,6 +10,7 @@ from core.postgres import pipeline
 from core.postgres.base import DatabaseWrapper
 from core.prepared import Prepared, PreparedInsert, PreparedUpdate, at_one_moment, together
 from tests.core.test_db import in_another_connection
+from threads.models import Thread
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -99,6 +100,14 @@ def test_a_value_that_has_no_place_there_is_refused_at_once_and_spoils_nothing(l
             rename(loom, name)
         assert NAMED.rows("loom") == [("Renamed",)]
     assert NAMED.rows("loom") == [("Renamed",)]
+
+
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**62])
+def test_a_number_that_its_column_cannot_hold_is_refused_and_not_cut(number):
+    named = Prepared(lambda index: Thread.objects.filter(message_count=index).values_list("key"), int)
+    with pytest.raises(DataError, match="out of range"):
+        named.rows(number)
+    assert named.rows(2**31 - 1) == []
 
 
 @pytest.mark.parametrize("savepoint", [False, True])

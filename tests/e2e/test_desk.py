@@ -128,6 +128,31 @@ def test_ticks_survive_paging_and_refusals(empty: Heddle, visit: Callable[..., V
     expect(page.locator("#bulk")).to_be_hidden()
 
 
+def test_with_shift_all_from_the_last_tick_to_this_one_are_ticked_or_not(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    complaints(empty, 8)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    boxes = page.locator(".rep input")
+    boxes.nth(4).click()
+    boxes.nth(1).click(modifiers=["Shift"])
+    expect(page.locator("[data-ticked]")).to_have_text("4 ticked")
+    boxes.nth(2).click()
+    boxes.nth(3).click(modifiers=["Shift"])
+    assert [box.is_checked() for box in boxes.all()] == [place in (1, 4) for place in range(8)]
+    page.locator(".rep a").nth(5).focus()
+    page.keyboard.press("x")
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+X")
+    expect(page.locator("[data-ticked]")).to_have_text("5 ticked")
+    assert page.evaluate("getSelection().isCollapsed")
+    page.click("#bulk [value=resolve]")
+    expect(page.locator("#said")).to_contain_text("Resolved 5 reports")
+
+
 def test_back_forward_and_a_copied_address_show_the_same_screen(
     empty: Heddle,  # noqa: F811
     visit: Callable[..., Visit],
