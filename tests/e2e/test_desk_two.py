@@ -51,7 +51,7 @@ def test_who_is_where_is_seen_at_once_and_n_goes_around_them(empty: Heddle, visi
     first_of_the_open(theirs, "Complaint 3")
     held = mine.locator(".rep[data-held]")
     expect(held).to_have_count(1)
-    expect(held).to_contain_text("Bea is here")
+    expect(held).to_have_attribute("data-held", "Bea is here")
     mine.keyboard.press("n")
     shows(mine, "Complaint 2")
     theirs.keyboard.press("j")
