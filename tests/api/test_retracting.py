@@ -343,7 +343,7 @@ def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
     decision = {"resolved": True, "outcome": "duplicate", "duplicate_of_id": 10**9}
     quick = deciding.Verb("duplicate", deciding.NothingIn, lambda *_: decision)
-    with pytest.raises(Conflict, match="took this report back just now"):
+    with pytest.raises(Conflict, match="was taken away just now"):
         triage.act(who.admin.actor, report, (quick, deciding.NothingIn()))
     assert not UserFeedback.objects.get().resolved
 
@@ -356,7 +356,7 @@ def test_an_undo_that_names_a_report_that_goes_just_then_is_a_conflict(who, monk
     _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), deciding.NothingIn()))
     capture.retract(who.alice.actor, thread, 1)
     monkeypatch.setattr(undoing, "_is_of_nothing", lambda _: False)  # it was there when that was asked
-    with pytest.raises(Conflict, match="took this report back just now"):
+    with pytest.raises(Conflict, match="was taken away just now"):
         bulk.undo(admin, reopening)
     assert not UserFeedback.objects.get().resolved
 
