@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -53,10 +53,13 @@ def record(thread: Thread, *, load_messages: bool = True, api_version: str = "")
     """The whole record, its messages and its token from one snapshot (spec 4.6 items 3, 4 and 10)."""
     of_thread = (thread.pk,)
     messages = questions(thread.pk) if load_messages else ()
-    state, goals, *found = at_one_moment((_STATE, of_thread), (_GOALS, of_thread), *messages)
-    source_key = _refresh(thread, state)
+    state, names, goals, *found = at_one_moment(
+        (_STATE, of_thread), (_NAMES, of_thread), (_GOALS, of_thread), *messages
+    )
+    _refresh(thread, state)
     outs = message_outs(_woven(*found), api_version) if found else []
-    return _record(thread, outs, _goal_outs(goals), source_key, token_of(thread, None if found else 0))
+    token = token_of(thread, None if found else 0)
+    return _record(thread, _Names._make(names[0]), outs, _goal_outs(goals), token)
 
 
 def record_of_fork(
@@ -64,7 +67,8 @@ def record_of_fork(
 ) -> ThreadOut:
     """The whole record of a fork by whoever has just stored it, with what it has of its source."""
     goals = _GOALS.rows(fork.pk) if fork.goal_count else []
-    return _record(fork, message_outs(messages, api_version), _goal_outs(goals), source.key, token_of(fork))
+    names = _Names(source.org.key, fork.created_by.email, source.key)
+    return _record(fork, names, message_outs(messages, api_version), _goal_outs(goals), token_of(fork))
 
 
 def status(thread: Thread) -> StatusOut:
@@ -336,7 +340,7 @@ def page_of(
     items = []
     for row in rows:
         source = keys.get(row.forked_from_id) if row.forked_from_id else None
-        item = _record(row, [], None, source, token_of(row, 0))
+        item = _record(row, _Names(row.org.key, row.created_by.email, source), [], None, token_of(row, 0))
         items.append(item.model_copy(update={"pinned_at": row.pinned_at}))  # type: ignore[attr-defined]
     return ThreadPageOut(items=items, next_token=next_token)
 
@@ -400,14 +404,11 @@ def refresh(thread: Thread) -> None:
     _refresh(thread, _STATE.rows(thread.pk))
 
 
-def _refresh(thread: Thread, found: list[Row]) -> str | None:
-    """The same with what `_STATE` found; gives the key of the thread that it was forked from."""
+def _refresh(thread: Thread, found: list[Row]) -> None:
     if not found:
         raise NotFound.of("thread", thread.thread_id)
-    *state, source_key = found[0]
-    for column, value in zip(_STATE_COLUMNS, state, strict=True):
+    for column, value in zip(_STATE_COLUMNS, found[0], strict=True):
         setattr(thread, column, value)
-    return cast("str | None", source_key)
 
 
 _STATE_COLUMNS = (
@@ -423,7 +424,7 @@ _STATE_COLUMNS = (
     "visibility",
     "last_outcome",
 )
-_STATE = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list(*_STATE_COLUMNS, "forked_from__key"), int)
+_STATE = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list(*_STATE_COLUMNS), int)
 
 
 def reset_since(thread: Thread, since: int) -> int | None:
@@ -442,16 +443,31 @@ _TAKEN_BACK = Prepared(
 )
 
 
+class _Names(NamedTuple):
+    """What the record of a thread names that stands in other rows."""
+
+    org_key: str
+    owner: str
+    source_key: str | None
+    """None where it is no fork, and where its source is gone."""
+
+
+_NAMES = Prepared(
+    lambda pk: Thread.objects.filter(pk=pk).values_list("org__key", "created_by__email", "forked_from__key"), int
+)
+
+
 def _record(
-    thread: Thread, messages: list[MessageOut], goals: list[GoalOut] | None, source_key: str | None, token: str
+    thread: Thread, names: _Names, messages: list[MessageOut], goals: list[GoalOut] | None, token: str
 ) -> ThreadOut:
+    source_key = names.source_key
     return ThreadOut.trusted(
         {
             "thread_id": thread.thread_id,
             "created": thread.created,
-            "created_by": thread.created_by.email,
-            "created_by_principal": f"user:{thread.created_by.email}",
-            "org_id": thread.org.org_id,
+            "created_by": names.owner,
+            "created_by_principal": f"user:{names.owner}",
+            "org_id": ids.ORG + names.org_key,
             "messages": messages,
             "continuation_token": token,
             "status": thread.status,

@@ -202,8 +202,11 @@ def holding(thread_id: int, fence: Fence) -> Iterator[None]:
 
 @contextmanager
 def creating(thread: Thread) -> Iterator[Transcript]:
-    """Write the first messages of a thread that is not stored yet."""
-    with transaction.atomic():
+    """Write the first messages of a thread that is not stored yet.
+
+    Inside a transaction it is a part of that: nobody goes on with a thread whose first messages could not be stored.
+    """
+    with transaction.atomic(savepoint=False):
         transcript = Transcript(thread)
         yield transcript
         transcript.flush()

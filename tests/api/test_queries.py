@@ -107,15 +107,16 @@ def lengthen(who, talk):
     return more
 
 
-def test_reading_a_thread_takes_six(api, talk, lengthen):
+def test_reading_a_thread_takes_seven(api, talk, lengthen):
     alice = api("alice")
-    # The thread with owner and org for the right; then in one snapshot: its changing columns, messages, blocks, goals.
-    assert same_with_more_rows(lambda: data_of(alice.get(f"threads/{talk.thread_id}")), lengthen) == TOKEN + 5
+    # The thread with owner and org for the right; then in one snapshot: its changing columns, what it names of other
+    # rows, goals, messages, blocks.
+    assert same_with_more_rows(lambda: data_of(alice.get(f"threads/{talk.thread_id}")), lengthen) == TOKEN + 6
 
 
 def test_a_delta_of_everything_takes_seven(api, talk, lengthen):
     alice = api("alice")
-    # The same as reading, and what was taken back.
+    # The same as reading, but for what was taken back instead of what it names.
     assert same_with_more_rows(lambda: data_of(alice.get(f"threads/{talk.thread_id}/delta")), lengthen) == TOKEN + 6
 
 
