@@ -4,13 +4,14 @@ A notice carries no content; whoever waits reads the database and sees what is c
 can delay a reader until the next heartbeat but never show anything wrong.
 """
 
-import atexit
 import logging
+import os
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.util import Finalize
 
 from django.conf import settings
 
@@ -54,10 +55,13 @@ def waiting(subject: str) -> Iterator[Waiter]:
 
 def publish(subject: str) -> None:
     """Tell everybody, in every process. Never fails the caller, nor keeps them: their change is committed already."""
-    if settings.HEDDLE.redis_url:
-        _redis().publish(subject)
-    else:
+    if not settings.HEDDLE.redis_url:
         _wake(subject)
+        return
+    try:
+        _redis().publish(subject)
+    except Exception as problem:  # no thread more, for one
+        _warn(problem)
 
 
 def _wake(subject: str) -> None:
@@ -89,7 +93,8 @@ class _Redis:
         self._is_sending = False
         self._changed = threading.Condition()
         threading.Thread(target=self._send, name="notices out", daemon=True).start()
-        atexit.register(self._finish)
+        # Not by `atexit`: a process that multiprocessing started, as the server's, never comes to that.
+        Finalize(None, self._finish, exitpriority=1)
 
     def publish(self, subject: str) -> None:
         with self._changed:
@@ -109,12 +114,16 @@ class _Redis:
                         line.publish(self._channel, subject)
                     line.execute()
             except Exception as problem:  # redis raises many kinds
-                logger.warning("notice.not_sent", extra={"kind": type(problem).__name__})
+                _warn(problem)
 
     def _finish(self) -> None:
-        """Let a command that ends have told what it did."""
+        """Let a process that ends have told what it did."""
         with self._changed:
             self._changed.wait_for(lambda: not self._subjects and not self._is_sending, timeout=1)
+
+
+def _warn(problem: Exception) -> None:
+    logger.warning("notice.not_sent", extra={"kind": type(problem).__name__})
 
 
 def _redis() -> _Redis:
@@ -123,6 +132,15 @@ def _redis() -> _Redis:
         if _publisher is None:
             _publisher = _Redis()
         return _publisher
+
+
+def _begin_anew() -> None:
+    """In a process that was forked, which has none of its parent's threads."""
+    global _publisher, _listening, _redis_lock
+    _publisher, _listening, _redis_lock = None, False, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 
 def _listen() -> None:

@@ -5,9 +5,11 @@ Every report that stays as it was is named with its reason.
 
 import logging
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
@@ -198,24 +200,64 @@ def _advance_behind(actor: Actor, bulk_pk: int) -> bool:
     """One chunk of a worker's; whether more is left.
 
     Nobody waits for it who could be told of a defect, and it would be met again with each sweep. So a chunk that meets
-    one is done again report by report: those that have it are named, all others are done.
+    one is done again report by report, each in a transaction of its own, because some things are only noticed at the
+    commit: those that have it are named, all others are done. Where all of them have it, it is none of the reports'.
     """
     try:
         return _advance_once(actor, bulk_pk, _CHUNK)
     except _NOT_OF_A_REPORT:
         raise
-    except Exception:
-        return _advance_once(actor, bulk_pk, _CHUNK, is_each_alone=True)
+    except Exception as problem:
+        logger.warning("bulk.chunk_failed", extra={"bulk": bulk_pk, **_outcome(problem)})
+    passed_by = 0
+    for _ in range(_CHUNK):
+        try:
+            if not _advance_once(actor, bulk_pk, 1):
+                return False
+        except _NOT_OF_A_REPORT:
+            raise
+        except Exception as problem:
+            if not _pass_by(actor, bulk_pk, problem):
+                break
+            passed_by += 1
+    else:
+        if passed_by < _CHUNK:
+            return True
+    _stop(Bulk.objects.filter(pk=bulk_pk))
+    return False
 
 
-def _advance_once(actor: Actor, bulk_pk: int, size: int, *, is_each_alone: bool = False) -> bool:
+def _pass_by(actor: Actor, bulk_pk: int, problem: Exception) -> bool:
+    """Name the report that has a defect and leave it; False where there is none left that could have it."""
+    with transaction.atomic():
+        bulk = Bulk.objects.select_for_update().get(pk=bulk_pk)
+        rows: QuerySet[Any, tuple[int, str]]
+        if bulk.undoes:
+            rows = undoing.changes_of(bulk.undoes, after=bulk.after or 0).values_list("pk", "feedback__key")
+        else:
+            rows = _rest(actor, bulk).order_by("pk").values_list("pk", "key")
+        if bulk.state != Bulk.State.RUNNING or (found := rows.first()) is None:
+            return False
+        bulk.after, key = found
+        logger.error("bulk.passed_by", extra={"feedback_id": ids.FEEDBACK + key, **_outcome(problem)})
+        _left(bulk, key, "Something went wrong with this report; the server's log says where.")
+        bulk.save()
+    return True
+
+
+def _outcome(problem: Exception) -> dict[str, str]:
+    """What failed and where, without its words, which may hold what was said."""
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    return {"kind": type(problem).__name__, "at": f"{frame.filename}:{frame.lineno}"}
+
+
+def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
     """One chunk; whether more is left."""
     with transaction.atomic():
         bulk = Bulk.objects.select_for_update().get(pk=bulk_pk)
         if bulk.state != Bulk.State.RUNNING:
             return False
-        counted = partial(_counted_alone if is_each_alone else _counted, bulk)
-        chunk = (_undone if bulk.undoes else _acted)(actor, bulk, size, counted)
+        chunk = _undone(actor, bulk, size) if bulk.undoes else _acted(actor, bulk, size)
         if chunk < size:
             bulk.state, bulk.finished_at, bulk.lease_until = Bulk.State.DONE, timezone.now(), None
             if bulk.verb == RENAME.name:
@@ -226,11 +268,7 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int, *, is_each_alone: bool 
         return bulk.state == Bulk.State.RUNNING
 
 
-_Counted = Callable[[str, Callable[[], None]], None]
-"""Does the work on the report with that key, and counts it."""
-
-
-def _acted(actor: Actor, bulk: Bulk, size: int, counted: _Counted) -> int:
+def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
     verb = RENAME if bulk.verb == RENAME.name else verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
     found = list(
@@ -245,12 +283,12 @@ def _acted(actor: Actor, bulk: Bulk, size: int, counted: _Counted) -> int:
         triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=bulk.key)
 
     for report in found:
-        counted(report.key, partial(work, report))
+        _counted(bulk, report.key, partial(work, report))
         bulk.after = report.pk
     return len(found)
 
 
-def _undone(actor: Actor, bulk: Bulk, size: int, counted: _Counted) -> int:
+def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
     changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[:size])
 
     def work(change: TriageChange) -> None:
@@ -259,7 +297,7 @@ def _undone(actor: Actor, bulk: Bulk, size: int, counted: _Counted) -> int:
             raise Conflict(f"{undoing.columns_line(stayed)}: changed since, and left as it is")
 
     for change in changes:
-        counted(change.feedback.key, partial(work, change))
+        _counted(bulk, change.feedback.key, partial(work, change))
         bulk.after = change.pk
     return len(changes)
 
@@ -272,23 +310,6 @@ def _counted(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
         _left(bulk, key, problem.message)
     else:
         bulk.done_count += 1
-
-
-def _counted_alone(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
-    """The same where it is not known what it meets: whatever that is, nothing of it stays."""
-
-    def work_alone() -> None:
-        with transaction.atomic():
-            work()
-
-    try:
-        _counted(bulk, key, work_alone)
-    except _NOT_OF_A_REPORT:
-        raise
-    except Exception as problem:
-        extra = {"bulk_id": bulk.bulk_id, "feedback_id": ids.FEEDBACK + key, "kind": type(problem).__name__}
-        logger.error("bulk.passed_by", extra=extra)  # noqa: TRY400 - its trace may hold what was said
-        _left(bulk, key, "Something went wrong with this report; the server's log has more.")
 
 
 def _left(bulk: Bulk, key: str, reason: str) -> None:

@@ -1,6 +1,5 @@
 """Forking: a private copy of a thread up to a message, from which its owner goes on (spec 4.7)."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db import transaction
@@ -13,7 +12,7 @@ from catalogue.models import World
 from catalogue.worlds import in_threads as playing
 from core.actor import Actor
 from core.errors import InvalidRequest
-from core.prepared import Prepared
+from core.prepared import Prepared, Row, together
 from threads import reading, transcript, weaving
 from threads.access import may, require
 from threads.content import TERMINAL, MessageSnapshot
@@ -36,11 +35,9 @@ def fork(
     """
     require(actor, source, Right.FORK)
     with transaction.atomic():
-        copied = (0, min(upto, reading.LAST))
-        [(*kept, has_goals, has_tools)] = _KEPT_ROW.rows(source.pk, ahead=reading.questions(source.pk, between=copied))
-        messages = reading.snapshots(source.pk, between=copied)
-        _require_bound(source, upto, messages)
-        thread = _fork_of(actor, source, messages, dict(zip(_KEPT, kept, strict=True)))
+        kept, has_goals, has_tools = _standing(source, upto)
+        messages = reading.snapshots(source.pk, between=(0, upto))
+        thread = _fork_of(actor, source, messages, kept)
         thread.world = _world_of(actor, source, world_id)
         goals = _goals_upto(source, upto) if has_goals else []
         thread.goal_count = len(goals)
@@ -58,12 +55,23 @@ def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | Non
     return None if world_id is None else playing.world_for(source.org_id, world_id)
 
 
-def _require_bound(source: Thread, upto: int, messages: Sequence[MessageSnapshot]) -> None:
-    if not messages or messages[-1].index != upto:
+def _standing(source: Thread, upto: int) -> tuple[dict[str, Any], bool, bool]:
+    """Lock the source; gives what of it a fork keeps, and whether it has goals and tools. Refuses a bound with no end.
+
+    What is copied is asked for along with it, unless the bound was out of range a moment ago: a refusal reads no more
+    than it needs.
+    """
+    bound: list[Row] = []
+    if 0 <= upto <= reading.LAST:
+        ahead = reading.questions(source.pk, between=(0, upto)) if upto < source.message_count else ()
+        [kept], bound = together((_KEPT_ROW, (source.pk,)), (_BOUND, (source.pk, upto)), ahead=ahead)
+    if not bound:
         last = Message.objects.filter(thread=source).count() - 1
         raise InvalidRequest(f"message_sequence_num: must be from 0 to {last}")
-    if messages[-1].status not in TERMINAL:
+    status, has_goals, has_tools = bound[0]
+    if status not in TERMINAL:
         raise InvalidRequest(f"message_sequence_num: message {upto} is still being written")
+    return dict(zip(_KEPT, kept, strict=True)), has_goals, has_tools
 
 
 def _fork_of(actor: Actor, source: Thread, messages: list[MessageSnapshot], kept: dict[str, Any]) -> Thread:
@@ -111,15 +119,14 @@ def _copy_tools(source: Thread, thread: Thread) -> None:
 
 _KEPT = ("title", "model_profile", "system_prompt", "client_context", "analysis_scope", "available_skills")
 # Locked, because what is copied is read twice: whoever would take messages of the source back waits until it is done.
-_KEPT_ROW = Prepared(
-    lambda pk: (
-        Thread.objects.select_for_update(no_key=True)
-        .filter(pk=pk)
-        .values_list(
-            *_KEPT,
-            Exists(Goal.objects.filter(thread=OuterRef("pk"))),
-            Exists(ClientTool.objects.filter(thread=OuterRef("pk"))),
-        )
+_KEPT_ROW = Prepared(lambda pk: Thread.objects.select_for_update(no_key=True).filter(pk=pk).values_list(*_KEPT), int)
+# Beside it and not in it: what is asked with the lock is answered as it was before the wait for it.
+_BOUND = Prepared(
+    lambda pk, idx: Message.objects.filter(thread=pk, idx=idx).values_list(
+        "status",
+        Exists(Goal.objects.filter(thread=OuterRef("thread"))),
+        Exists(ClientTool.objects.filter(thread=OuterRef("thread"))),
     ),
+    int,
     int,
 )

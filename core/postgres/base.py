@@ -44,7 +44,8 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         """Run statements in one trip, and before them what was held back; gives the rows of each.
 
         Raises psycopg's error for the first that is refused; none after it was run. What goes `ahead` may be refused as
-        well. Its rows are those of the next call with just these statements, if nothing else is said before.
+        well. Its rows are those of the next call with just these statements, if nothing else is said before: which a
+        cursor of Django's that was made before does unheard.
         """
         if self._ahead and self._ahead[0] == steps and not self._before():
             answers, self._ahead = self._ahead[1], None

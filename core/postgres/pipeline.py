@@ -56,6 +56,8 @@ def bind(line: "Connection[Any]", steps: Sequence[Step]) -> list[Bound]:
     types = Transformer(line)
     bound = []
     for sql, values in steps:
+        # A plain number would go as wide as it is, and each width were a statement of its own.
+        values = [Int8(value) if type(value) is int else value for value in values]
         for value in values:
             if (limit := _LIMITS.get(type(value))) and not -limit <= value < limit:
                 raise errors.NumericValueOutOfRange(f"{value} is out of range of its column")

@@ -89,12 +89,12 @@ on(
   true,
 );
 
-// What scrolls, scrolls the conversation from the list too.
+// What scrolls, scrolls the conversation from the list.
 on("keydown", ({ key, target }) => {
   if (/^( |Page)/.test(key) && part("triage") && target.matches("body, .rep a")) part("desk-talk").focus();
 });
 
-/** Focus that was lost comes back to the row, else to the pane. */
+/** Lost focus comes back to the row, else to the pane. */
 function refocus(goes) {
   if (!goes && document.activeElement !== document.body) return;
   const wrong = one("#q[data-focus], #desk-report [aria-invalid], #bulk[data-on] .wrong + * .btn");
@@ -144,10 +144,10 @@ function ticks() {
 on("click", ({ target, shiftKey }) => {
   if (target.name !== "feedback_ids") return;
   const ids = ticks();
-  const boxes = all(".rep input");
-  const ends = [shiftKey && last?.isConnected ? last : target, target].map((box) => boxes.indexOf(box)).sort((a, b) => a - b);
-  for (const { value } of boxes.slice(ends[0], ends[1] + 1)) ids[target.checked ? "add" : "delete"](value);
-  last = target;
+  const rows = all(".rep input").map((box) => box.value);
+  const [at, from] = [target.value, shiftKey && last].map((id) => rows.indexOf(id));
+  for (const id of rows.slice(from < 0 ? at : Math.min(at, from), Math.max(at, from) + 1)) ids[target.checked ? "add" : "delete"](id);
+  last = target.value;
   recall(ids);
 });
 on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set()));
@@ -155,6 +155,7 @@ on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Se
 function recall(ids = ticks()) {
   sessionStorage.ticks = JSON.stringify([query(), ...ids]);
   part("bulk").toggleAttribute("data-on", ids.size > 0);
+  last = ids.size && last;
   one("[data-ticked]").textContent = `${ids.size} ticked`;
   part("bulk").ticked.value = [...ids];
   let more = ids.size;

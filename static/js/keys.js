@@ -53,7 +53,7 @@ function inField(event) {
   return true;
 }
 
-/** Close a form under a message; what was typed stays a draft. */
+/** Close a form under a message; its words stay a draft. */
 function cancel(inside) {
   const form = inside.closest(".rate");
   const opener = form && one(`#acts-${form.id.slice(5)} a`);
@@ -92,7 +92,7 @@ function plain(key, shiftKey) {
   return use(key) || (/[-+f]/.test(key) && press(reached()?.querySelector(`.msg-end [data-act="${key}"]`)));
 }
 
-/** What stands for a key, first among what is done to what is ticked. */
+/** What stands for a key, first among what acts on the ticked. */
 function use(key) {
   const named = `[data-key="${CSS.escape(key)}"]`;
   const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);

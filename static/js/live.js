@@ -26,7 +26,7 @@ function connect() {
   listen("gone", gone);
 }
 
-/** The browser reconnects by itself; a refused line is tried again, or given up with a page that is refused. */
+/** The browser reconnects by itself; a refused line is tried again, or given up with its page. */
 function again() {
   setTimeout(async () => {
     const { status } = await fetch("", { redirect: "manual" }).catch(() => ({ status: 500 }));

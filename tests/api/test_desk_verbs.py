@@ -11,10 +11,12 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from accounts.models import User
-from feedback import bulk, deciding, labelling, projecting
+from feedback import bulk, deciding, labelling, projecting, undoing
 from feedback.models import Bulk, Label, Labelled, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
+
+ANSWER = {"public_status": "answered", "public_reply": "It is mended."}
 
 
 @pytest.fixture
@@ -533,9 +535,62 @@ def test_a_bulk_that_meets_a_defect_names_the_report_and_does_the_others(admin, 
     assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 2, 1)
     [failure] = ended["failures"]
     assert failure["feedback_id"] == reports[1] and failure["reason"].startswith("Something went wrong")
-    assert [each.message for each in caplog.records if each.levelname == "ERROR"] == ["bulk.passed_by"]
+    logged = [each for each in caplog.records if each.message.startswith("bulk.")]
+    assert [each.message for each in logged] == ["bulk.chunk_failed", "bulk.passed_by"]
+    assert all(each.kind == "ZeroDivisionError" and "test_desk_verbs.py:" in each.at for each in logged)
     assert "what was said" not in caplog.text
     assert undone(admin, queued["action_id"])["done_count"] == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_defect_that_the_commit_meets_is_that_report_s_alone_too(admin, reports, monkeypatch):
+    resolve = deciding.VERBS["resolve"]
+
+    def decide(actor, subject, body):
+        decision = resolve.decide(actor, subject, body)
+        return {**decision, "owner_id": 10**9} if subject.report.feedback_id == reports[1] else decision
+
+    monkeypatch.setitem(deciding.VERBS, "resolve", replace(resolve, decide=decide))
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    bulk.advance(Bulk.objects.get().pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 2, 1)
+    assert [each["feedback_id"] for each in ended["failures"]] == [reports[1]]
+
+
+@pytest.mark.parametrize("chunk", [2, 100])
+def test_a_bulk_whose_every_report_has_the_defect_ends_and_says_so(admin, reports, monkeypatch, chunk):
+    """Arguments that this version no longer takes, for one."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "_CHUNK", chunk)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    Bulk.objects.update(arguments={"outcome": "of old"})
+    bulk.advance(Bulk.objects.get().pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("cancelled", 0, min(chunk, 3))
+    assert not TriageChange.objects.exists()
+
+
+def test_a_defect_of_one_report_takes_nothing_from_an_undo_of_the_others(admin, act, reports, monkeypatch):
+    """What is still as the bulk left it is taken back, what changed since stays."""
+    done = data_of(admin.post("admin/feedback/bulk", {"verb": "reply", "feedback_ids": reports, "arguments": ANSWER}))
+    act(reports[0], "reply", public_reply="Other words", public_status="looked_at")
+    undo_one = undoing.undo_one
+
+    def undo(actor, change, *, action):
+        if change.feedback.feedback_id == reports[2]:
+            raise ZeroDivisionError
+        return undo_one(actor, change, action=action)
+
+    monkeypatch.setattr(undoing, "undo_one", undo)
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    begun = undone(admin, done["action_id"])
+    assert begun["state"] == "queued"
+    bulk.advance(Bulk.objects.order_by("pk").last().pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
+    assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 1, 2)
+    assert data_of(admin.get(f"admin/feedback/{reports[1]}/triage"))["public_reply"] is None
 
 
 def test_a_bulk_that_is_taken_back_while_it_runs_says_when_it_ended(admin, reports, monkeypatch):

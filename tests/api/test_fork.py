@@ -70,7 +70,7 @@ def test_a_fork_of_a_fork_names_the_nearer_source_B135(api, who):
     assert second["messages"] == first["messages"][:2]
 
 
-@pytest.mark.parametrize("bound", [-1, 2, 99, 2**31, 2**63, -(2**63), 10**30])
+@pytest.mark.parametrize("bound", [-1, 2, 99, 2**31, 2**63, -(2**63), 10**30, -(10**30)])
 def test_a_bound_out_of_range_is_an_invalid_request_B139(api, who, bound):
     thread = make.thread(who.alice)
     before = stored()

@@ -106,6 +106,15 @@ def silent(settings, monkeypatch):
         yield door
 
 
+def test_who_publishes_hears_nothing_of_a_thread_that_cannot_be_started(silent, monkeypatch, caplog):
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    notices.publish("a")
+    assert [record.message for record in caplog.records] == ["notice.not_sent"]
+
+
 def test_a_redis_that_hangs_keeps_nobody_who_publishes(silent, caplog):
     for _ in range(3):
         notices.publish("a")
@@ -117,20 +126,28 @@ def test_a_redis_that_hangs_keeps_nobody_who_publishes(silent, caplog):
     assert "notice.not_sent" in {record.message for record in caplog.records}
 
 
-_COMMAND = """
+_PUBLISH = """
 import django; django.setup()
 from core import notices
 notices.publish("far")
 """
+_PUBLISH_IN_A_CHILD = """
+import multiprocessing
+import django; django.setup()
+from core import notices
+notices.publish("elsewhere")
+multiprocessing.get_context("fork").Process(target=notices.publish, args=["far"]).start()
+"""
 
 
 @pytest.mark.skipif(product.HEDDLE.is_embedded, reason="this run has no Redis")
-def test_over_redis_a_command_that_ends_at_once_has_told_it(settings):
+@pytest.mark.parametrize("command", [_PUBLISH, _PUBLISH_IN_A_CHILD])
+def test_over_redis_a_process_that_ends_at_once_has_told_it(settings, command):
     settings.HEDDLE = product.HEDDLE
     with notices.waiting("far") as waiter:
         while waiter.wait(0.5):
             pass  # the line comes up, and wakes everybody once
-        subprocess.run([sys.executable, "-c", _COMMAND], check=True, cwd=settings.BASE_DIR)
+        subprocess.run([sys.executable, "-c", command], check=True, cwd=settings.BASE_DIR)
         assert waiter.wait(5)
 
 
