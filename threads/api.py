@@ -191,6 +191,14 @@ class Cancel(ThreadEndpoint):
         return self.answer(turns.cancel(self.actor, self.thread(Right.CANCEL)))
 
 
+class Again(ThreadEndpoint):
+    @describe(gives=StatusOut, summary="Have the last request answered, where nobody has or its turn failed")
+    def post(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.SEND)
+        turns.require_writable(thread)
+        return self.answer(turns.again(self.actor, thread))
+
+
 class ToolDetail(ThreadEndpoint):
     @describe(gives=ToolDetailOut, summary="A tool use and its result with raw payloads (H4)")
     def get(self, request: Request, thread_id: str, tool_use_id: str) -> HttpResponse:

@@ -49,6 +49,18 @@ def fork(
         return reading.record_of_fork(thread, source, messages, api_version=api_version)
 
 
+def request_of(source: Thread, index: int) -> int:
+    """The message that message `index` of a thread is an answer to: the last of a person up to it.
+
+    Raises `InvalidRequest` where no person spoke before.
+    """
+    said = Message.objects.filter(thread=source, role="user", idx__lte=min(index, reading.LAST)).order_by("-idx")
+    found = said.values_list("idx", flat=True).first()
+    if found is None:
+        raise InvalidRequest(f"message_sequence_num: message {index} answers nobody")
+    return found
+
+
 def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | None:
     if world_id == SAME_WORLD:
         return source.world if source.world_id else None

@@ -247,13 +247,19 @@ def cancel(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Fork at a message and go there."""
+    """Fork at a message and go there; with `anew` at the request that it answers, which is answered once more."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     body = bodies.parse(ForkIn, {"message_sequence_num": _index(request.POST.get("message_sequence_num", ""))})
+    is_anew = "anew" in request.POST
+    upto = forks.request_of(thread, body.message_sequence_num) if is_anew else body.message_sequence_num
     world = request.POST.get("world", forks.SAME_WORLD)
-    forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
-    notes.success(request, "This fork is yours and private. Write to go on from here.")
+    forked = forks.fork(actor, thread, upto, world_id=None if world == NO_WORLD else world)
+    if is_anew:
+        turns.again(actor, thread_for(actor, forked.thread_id, Right.SEND))
+        notes.success(request, "This fork is yours and private. Its last message is being answered anew.")
+    else:
+        notes.success(request, "This fork is yours and private. Write to go on from here.")
     return redirect("threads:detail", forked.thread_id)
 
 

@@ -253,6 +253,15 @@ _GOAL_COLUMNS = (
 _GOALS = Prepared(lambda pk: Goal.objects.filter(thread=pk).order_by("id").values_list(*_GOAL_COLUMNS), int)
 
 
+def is_unanswered(thread: Thread) -> bool:
+    """Whether it came with its messages, as a fork or by an import, and they end with a request."""
+    is_copy = thread.forked_from_id is not None or thread.import_id is not None
+    return is_copy and _LAST_ROLE.first(thread.pk) == ("user",)
+
+
+_LAST_ROLE = Prepared(lambda pk: Message.objects.filter(thread=pk).order_by("-idx").values_list("role")[:1], int)
+
+
 def tool_detail(
     thread: Thread, tool_use_id: str, *, message: int | None = None
 ) -> tuple[int, BlockDict, BlockDict | None]:

@@ -160,6 +160,7 @@ def head_of(
     """What stands above a transcript, and what its reader may do there."""
     is_running = thread.status in RUNNING
     may_add = may(actor, thread, Right.SEND) and not thread.is_read_only
+    is_unanswered = may_add and not is_running and reading.is_unanswered(thread)
     return ThreadHead(
         thread_id=thread.thread_id,
         title=thread.title or "",
@@ -185,7 +186,8 @@ def head_of(
         token=token,
         may_send=may_add and thread.status in SENDABLE,
         may_answer=may_add,
-        may_repeat=may_add and thread.ended_badly,
+        may_repeat=may_add and (thread.ended_badly or is_unanswered),
+        is_unanswered=is_unanswered,
         **doors_of(actor, thread),
         may_cancel=is_running and may(actor, thread, Right.CANCEL),
         may_rescope=may(actor, thread, Right.RESCOPE),

@@ -128,20 +128,24 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
 
 
 def again(actor: Actor, thread: Thread) -> StatusOut:
-    """Send the last request of a thread once more, where its turn came to nothing: its words, context and goals.
+    """Have the last request of a thread answered, where nobody has, or once more, where its turn came to nothing.
 
-    What failed stays where it is, rated perhaps, and read by others: nothing is taken back. A fork before it would
-    leave a thread behind with every try. Skills that it invoked stand in the transcript already.
+    Once more is to send it again: its words, context and goals. What failed stays where it is, rated perhaps, and read
+    by others: nothing is taken back. A fork before it would leave a thread behind with every try. Skills that it
+    invoked stand in the transcript already.
     """
     require(actor, thread, Right.SEND)
     with transcript.writing(thread.pk) as writer:
         _require_sendable(writer.thread)
         said = Message.objects.filter(thread=thread, role="user").order_by("-idx").values_list("idx", flat=True).first()
-        if said is None or not writer.thread.ended_badly:
-            raise InvalidRequest("message: there is no turn that failed")
+        is_open = said is not None and reading.is_unanswered(writer.thread)
+        if said is None or not (is_open or writer.thread.ended_badly):
+            raise InvalidRequest("message: there is no request without an answer, and no turn that failed")
         declared = list(Goal.objects.filter(thread=thread, message_sequence_num=said).order_by("id"))
-        (request,) = reading.snapshots(thread.pk, between=(said, said))
-        at = writer.add("user", request.blocks, author_id=actor.user_id).idx
+        at = said
+        if not is_open:
+            (request,) = reading.snapshots(thread.pk, between=(said, said))
+            at = writer.add("user", request.blocks, author_id=actor.user_id).idx
         if declared:
             writer.goals_changed(declared=len(declared))
         writer.turn_to(ThreadStatus.ROBOTO_TURN)

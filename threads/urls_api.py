@@ -13,6 +13,7 @@ _ONE = (
     ("/visibility", api.VisibilityOf),
     ("/pin", api.PinOf),
     ("/cancel", api.Cancel),
+    ("/again", api.Again),
     ("/subjects", api.Subjects),
     ("/export", api.Export),
     ("/tools/<path:tool_use_id>", api.ToolDetail),

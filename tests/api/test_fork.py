@@ -70,6 +70,19 @@ def test_a_fork_of_a_fork_names_the_nearer_source_B135(api, who):
     assert second["messages"] == first["messages"][:2]
 
 
+def test_a_fork_that_ends_with_a_request_is_answered_by_one_call(api, who):
+    alice, thread = api("alice"), make.thread(who.alice, "Hello")
+    fork = forked(api, thread, 0)
+    path = f"threads/{fork['thread_id']}/again"
+    assert data_of(alice.post(path)) == {"thread_id": fork["thread_id"], "status": "roboto_turn"}
+    status, _, said = refusal_of(alice.post(path))
+    assert status in (400, 409), said
+    make.run_turns(Thread.objects.get(forked_from=thread))
+    roles = [each["role"] for each in data_of(alice.get(f"threads/{fork['thread_id']}"))["messages"]]
+    assert roles == ["user", "assistant"]
+    assert refusal_of(alice.post(path))[0] == 400
+
+
 @pytest.mark.parametrize("bound", [-1, 2, 99, 2**31, 2**63, -(2**63), 10**30, -(10**30)])
 def test_a_bound_out_of_range_is_an_invalid_request_B139(api, who, bound):
     thread = make.thread(who.alice)

@@ -96,6 +96,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", f"{THREAD}/visibility"): (OWN, {"visibility": "private"}),
     ("POST", f"{THREAD}/pin"): (READ, {"pinned": True}),
     ("POST", f"{THREAD}/cancel"): (OWN, {}),
+    ("POST", f"{THREAD}/again"): (replace(OWN, owner=400), {}),
     ("GET", f"{THREAD}/subjects"): (READ, None),
     ("PUT", f"{THREAD}/subjects"): (OWN, []),
     ("GET", f"{THREAD}/export"): (READ, None),

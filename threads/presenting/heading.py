@@ -66,6 +66,8 @@ class ThreadHead:
     may_send: bool = False
     may_answer: bool = False
     may_repeat: bool = False
+    is_unanswered: bool = False
+    """Whether it ends with a request that nobody has answered."""
     may_rate: bool = False
     may_fork: bool = False
     may_cancel: bool = False
