@@ -1,4 +1,4 @@
-// Ids and payloads, copied with one click.
+// Ids and payloads, copied by a click.
 import { on, say } from "./page.js";
 
 on("click", ({ target }) => {

@@ -1,4 +1,4 @@
-// What is typed survives a reload, a closed form and a lost connection, while the tab lives.
+// What is typed survives a reload, a closed form, a lost connection, while the tab lives.
 import { all, on, one, whenShown } from "./page.js";
 
 const kept = sessionStorage;

@@ -39,7 +39,7 @@ const then = () => {
 };
 for (const end of ["htmx:afterSettle", "htmx:afterRequest"]) on(end, () => setTimeout(then));
 
-/** Keys where text is typed: send, leave, take back the term before. */
+/** Keys in a field: send, leave, take back the term before. */
 function inField(event) {
   const field = event.target.closest(TYPING);
   if (!field) return false;
@@ -126,13 +126,11 @@ function free() {
   const link = one(`${below}.rep:not([data-held], [data-owned]) a`);
   link?.focus();
   if (press(link) || !one("#desk")) return true;
-  return tell(one(`${below}.rep`) ? "Others hold the rest of this page." : LAST);
+  return tell(one(`${below}.rep`) ? "Others hold the rest of this page." : undefined);
 }
 
-const LAST = "This is the last report here.";
-
 /** Said to the eye too. */
-function tell(words) {
+function tell(words = "This is the last report here.") {
   say(words);
   one("#told").textContent = words;
   return true;
@@ -161,7 +159,7 @@ function rove(list, by, opens) {
   next.focus();
   if (!opens) return true;
   if (links.indexOf(next) !== from) next.click();
-  else if (!press(one(`[data-beside="${by}"] a`)) && by > 0) tell(LAST);
+  else if (!press(one(`[data-beside="${by}"] a`)) && by > 0) tell();
   return true;
 }
 

@@ -1,5 +1,5 @@
 // A transcript kept as the server has it. Every event carries the token behind it: a broken line resumes there.
-import { adopt, all, on, one, parsed, part, say } from "./page.js";
+import { adopt, all, forgive, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
 const talk = one("[data-live]");
@@ -10,7 +10,7 @@ connect();
 addEventListener("scroll", () => atEnd() && delete talk.dataset.below);
 addEventListener("pagehide", () => source.close());
 addEventListener("pageshow", (event) => event.persisted && connect());
-// What a form brought back may be older than what the line told: a new line begins with the head.
+// What a form brought may be older than what the line told: a new line begins with the head.
 on("htmx:afterSettle", ({ target }) => target.matches("#write, #asked") && connect());
 
 function connect() {
@@ -18,8 +18,8 @@ function connect() {
   const url = new URL(talk.dataset.live, location.href);
   if (token) url.searchParams.set("token", token);
   source = new EventSource(url);
-  source.onopen = () => (wait = 1000);
-  source.onerror = () => source.readyState === EventSource.CLOSED && again();
+  source.onopen = () => (forgive(), delete talk.dataset.lost, (wait = 1000));
+  source.onerror = () => ((talk.dataset.lost = ""), source.readyState === EventSource.CLOSED && again());
   listen("turns", (data) => parse(data).forEach(place));
   listen("head", (data) => parse(data).forEach(exchange));
   listen("reset", drop);
@@ -45,14 +45,14 @@ function listen(name, work) {
   });
 }
 
-/** What the line brought, with the form token of this page. */
+/** What came, with the form token of this page. */
 function parse(html) {
   const body = parsed(html);
   for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
   return [...body.children];
 }
 
-/** Who reads at the end is kept there, but not who is filling in a form above it. */
+/** Who reads at the end is kept there, but not who fills in a form above it. */
 function atEnd() {
   return !document.activeElement.closest(".rate") && innerHeight + scrollY > document.documentElement.scrollHeight - 96;
 }
@@ -75,7 +75,7 @@ function drop(index) {
   for (const article of turns()) if (number(article) >= index) article.remove();
 }
 
-/** Exchange an element with an id for its newer self, unless nothing has changed. */
+/** Exchange an element for its newer self, unless nothing has changed. */
 function exchange(fresh) {
   const held = part(fresh.id);
   if (isBusy(held)) return aside.set(fresh.id, () => exchange(fresh));
@@ -86,7 +86,7 @@ function exchange(fresh) {
   replace(held, fresh);
 }
 
-// A form that waits must stay where htmx will look for it, so what comes for it meanwhile is put aside.
+// A form that waits must stay where htmx looks for it: what comes for it is put aside.
 const aside = new Map();
 
 const isBusy = (held) => held && all(".htmx-request", held)[0];

@@ -126,9 +126,10 @@ def test_a_server_that_dies_takes_nothing_with_it(heddle: Heddle, visit: Callabl
     page.click("#send")
     expect(page.locator("#m3 .prose")).to_contain_text(" ")
     heddle.server.kill("server")
-    page.wait_for_timeout(300)
+    expect(page.locator("#talk[data-lost]")).to_be_visible()
     heddle.server.start_server()
     settled(page)
+    expect(page.locator("#talk[data-lost]")).to_have_count(0)
     same_as_the_wire(page, heddle, thread_id)
     assert len(page.locator("#m3 .prose").inner_text().split()) == 60
 
