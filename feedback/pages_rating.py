@@ -18,7 +18,8 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from feedback import capture, screens
 from feedback.models import UserFeedback
-from feedback.presenting import RateForm, fitting, sentence
+from feedback.presenting import RateForm, sentence
+from feedback.taxonomy import fitting
 from feedback.wire import FeedbackIn
 from threads import screens as thread_screens
 from threads.access import MessageStanding, Standing, thread_for
