@@ -71,7 +71,7 @@ class LastAction:
 
     @property
     def until(self) -> datetime:
-        """How long it can be taken back."""
+        """Up to when it can be taken back."""
         return self.at + WINDOW
 
     @property
