@@ -65,15 +65,6 @@ class Facts:
     tools: Mapping[str, bool] = field(default_factory=dict)
 
 
-def reasons_shared(one_pk: int, other_pk: int) -> Shared:
-    """What two reports have in common; nothing where one of them is gone."""
-    facts = facts_of([one_pk, other_pk])
-    if not {one_pk, other_pk} <= facts.keys():
-        return Shared()
-    one = facts[one_pk]
-    return shared(one, facts[other_pk], telling(one)[0])
-
-
 def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
     """Row ids of reports that sleep until it happens again, each under the first of these newer ones that says it did.
 
