@@ -12,7 +12,8 @@ from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from accounts.models import ApiToken, Membership, Org, User
+from accounts.models import ApiToken, Membership, Org, User, display_name
+from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest, NoOrgProvided, NotFound, NotSignedIn, Unauthorized
@@ -71,7 +72,7 @@ def _found(secret: str, *, ahead: Sequence[Question] = ()) -> tuple[Actor, int |
     actor = Actor(
         user_id=user_id,
         email=email,
-        name=name or email.partition("@")[0],
+        name=display_name(name, email),
         is_admin=is_staff,
         orgs=_orgs([row[10:] for row in rows]),
         may_write=scope == ApiToken.Scope.WRITE,
@@ -114,6 +115,13 @@ def page_actor(request: HttpRequest) -> Actor:
             raise NotSignedIn("Sign in to see this page.")
         actor = actor_of_user(user)
         request.actor = actor  # type: ignore[attr-defined]
+    return actor
+
+
+def admin_actor(request: HttpRequest) -> Actor:
+    """The actor of a page for platform admins only; raises `NotSignedIn`, then `Unauthorized`."""
+    actor = page_actor(request)
+    require_admin(actor)
     return actor
 
 

@@ -53,7 +53,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def display_name(self) -> str:
         """The name, or the address up to its @ where none was given."""
-        return self.name or self.email.partition("@")[0]
+        return display_name(self.name, self.email)
+
+
+def display_name(name: str, email: str) -> str:
+    """What a person is called, for who has no row of them but its columns."""
+    return name or email.partition("@")[0]
 
 
 class Org(models.Model):

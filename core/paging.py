@@ -17,6 +17,8 @@ Stored = TypeVar("Stored", bound=Model)
 
 MAX_LIMIT = 200
 DEFAULT_LIMIT = 50
+COUNT_LIMIT = 1_000
+"""Rows are counted up to here: beyond, nobody reads the figure, and counting on would take the page's time."""
 
 
 def next_url(query: QueryDict, token: str | None, **more: str) -> str:

@@ -10,7 +10,7 @@ from core import paging
 from core.api import Endpoint, data, describe, record, records
 from core.errors import InvalidRequest
 from core.prepared import Question
-from feedback import capture, finding, triage, versions
+from feedback import capture, finding, projecting, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
 from threads.access import message_questions_of, message_standing_for, thread_for
 
@@ -60,7 +60,7 @@ class OneFeedback(Endpoint):
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         report = triage.report_for(self.actor, feedback_id)
         version = versions.of(report)
-        return _tagged(record(triage.read(report)), str(version))
+        return _tagged(record(projecting.full_record_of(report.pk)), str(version))
 
     @describe(takes=TriageIn, gives=FullFeedbackOut, summary="Triage a report (H8)")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:

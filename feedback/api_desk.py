@@ -48,7 +48,7 @@ class Triage(DeskEndpoint):
 
 
 class History(DeskEndpoint):
-    @describe(gives=ChangeOut, many=True, summary="What admins did to a report")
+    @describe(gives=ChangeOut, many=True, summary="What was done to a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         return records(desk_records.history(triage.report_for(self.actor, feedback_id)))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from django.db import connection
 from django.db.models import Max
+from django.utils.text import get_text_list
 
 from feedback import indexing
 from feedback.models import RatedTool, Triage, UserFeedback
@@ -64,15 +65,6 @@ class Facts:
     tools: Mapping[str, bool] = field(default_factory=dict)
 
 
-def reasons_shared(one_pk: int, other_pk: int) -> Shared:
-    """What two reports have in common; nothing where one of them is gone."""
-    facts = facts_of([one_pk, other_pk])
-    if not {one_pk, other_pk} <= facts.keys():
-        return Shared()
-    one = facts[one_pk]
-    return shared(one, facts[other_pk], telling(one)[0])
-
-
 def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
     """Row ids of reports that sleep until it happens again, each under the first of these newer ones that says it did.
 
@@ -98,18 +90,18 @@ def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
     reasons, score, is_strong = [], 0.0, False
     failed = sorted(name for name in one.tools if one.tools[name] and other.tools.get(name))
     if failed:
-        reasons.append(f"{_listed(failed)} failed in both")
+        reasons.append(f"{get_text_list(failed, 'and')} failed in both")
         score, is_strong = score + 5, True
     if one.error and one.error == other.error:
         reasons.append(f"both ended with the error {one.error}")
         score, is_strong = score + 4, True
     if used := sorted((one.tools.keys() & other.tools.keys()) - set(failed)):
-        reasons.append(f"both used {_listed(used)}")
+        reasons.append(f"both used {get_text_list(used, 'and')}")
         score += 1.5
     words = sorted(one.words & other.words & weights.keys(), key=lambda word: (-weights[word], word))
     if words:
         weight = sum(weights[word] for word in words)
-        reasons.append(f"both say {_listed(words[:5])}")
+        reasons.append(f"both say {get_text_list(words[:5], 'and')}")
         score += min(weight, 8 if len(words) > 1 else 1)  # one word alone is chance
         is_strong = is_strong or (len(words) > 1 and weight >= _STRONG_WORDS)
     if one.thread == other.thread:
@@ -117,7 +109,7 @@ def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
         score += one.sentiment == other.sentiment  # that alone is the place, not the complaint
     common = [name for name, bit in BIT.items() if one.bits & other.bits & bit]
     if common and one.sentiment == other.sentiment:
-        reasons.append(f"both {one.sentiment}: {_listed([name.replace('_', ' ') for name in common])}")
+        reasons.append(f"both {one.sentiment}: {get_text_list([name.replace('_', ' ') for name in common], 'and')}")
         score += len(common)
     is_same = len(one.words) > 1 and one.words == other.words  # however many say so
     is_alike = one.sentiment == other.sentiment and (is_strong or is_same or len(words) > 1)
@@ -174,7 +166,3 @@ def facts_of(pks: Iterable[int]) -> dict[int, Facts]:
 
 def _words(notes: str | None) -> frozenset[str]:
     return frozenset(word for word in indexing.split(notes or "") if len(word) > 2 and word not in _STOP)
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

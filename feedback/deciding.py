@@ -42,6 +42,8 @@ AGAIN = "again"
 """No verb of the desk: somebody reported the same, so what was put off until then is due."""
 RETRACT = "retract"
 """No verb of the desk: what a submitter's taking back did to reports that were duplicates of theirs."""
+UNDO = "undo"
+"""No verb of the desk: what took an action back."""
 
 ANSWERS = frozenset({"resolve", "duplicate", "reply"})
 """Verbs that answer to what the submitter says."""

@@ -10,7 +10,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils import timezone
 
-from core import bodies, ids
+from core import bodies, forms, ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.wire import Patch
@@ -164,4 +164,4 @@ def _names(form: QueryDict) -> list[str]:
 
 
 def _text(form: Mapping[str, str], name: str) -> str:
-    return form.get(name, "").replace("\r\n", "\n").strip()
+    return forms.lines(form.get(name, "")).strip()

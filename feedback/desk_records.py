@@ -56,7 +56,7 @@ def changes_of(feedback_id: str) -> list[TriageChange]:
 
 
 def history(report: UserFeedback) -> list[ChangeOut]:
-    """What admins did to a report, oldest first. Three queries."""
+    """What was done to a report, by admins or by what a submitter did, oldest first. Three queries."""
     changes = changes_of(report.feedback_id)
     people, reports = named(changes)
     return [

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
-from core import ids
+from core import forms, ids
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, NotFound, Stale
 from core.grammar import MAX_LENGTH
@@ -187,7 +187,7 @@ def refused(
         if place == "duplicate_of":
             context |= choices(actor, item.feedback_id, form.get("duplicate_of", ""))
     if desk_forms.has_typed_note(form):
-        context |= {"item": replace(item, admin_note=form["admin_note"].replace("\r\n", "\n")), "has_typed_note": True}
+        context |= {"item": replace(item, admin_note=forms.lines(form["admin_note"])), "has_typed_note": True}
     return context
 
 

@@ -2,14 +2,14 @@
 
 from accounts import hooks as accounts_hooks
 from catalogue import hooks as catalogue_hooks
-from feedback import mentioning, screens
+from feedback import mentioning, saved_views, screens
 from feedback.models import UserFeedback
 from threads import hooks as threads_hooks
 
 
 def open_reports() -> int:
-    """How many reports are unresolved, counted up to a thousand: beyond that nobody reads the figure."""
-    return UserFeedback.objects.filter(resolved=False).order_by()[:1000].count()
+    """How many reports are unresolved, counted as views are."""
+    return saved_views.counted(UserFeedback.objects.filter(resolved=False))
 
 
 def register() -> None:

@@ -8,12 +8,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.actor import Actor
+from core.paging import COUNT_LIMIT
 from feedback.models import TriageChange, UserFeedback
 from feedback.presenting import Choice
 from feedback.saved_views import BUILT_IN
-
-_LOOKED_AT = 1_000
-"""How many of one's latest changes are looked at for what one resolved today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,6 @@ def idle(actor: Actor, views: Sequence[Choice], tz: tzinfo) -> Idle | None:
 def _resolved_today(actor: Actor, tz: tzinfo) -> int:
     """Of what one changed lately; so that it reads that much and no more, whatever others did."""
     midnight = timezone.now().astimezone(tz).replace(hour=0, minute=0, second=0, microsecond=0)
-    lately = TriageChange.objects.filter(actor=actor.user_id).order_by("-id").values("feedback_id")[:_LOOKED_AT]
+    lately = TriageChange.objects.filter(actor=actor.user_id).order_by("-id").values("feedback_id")[:COUNT_LIMIT]
     mine = UserFeedback.objects.filter(resolved_by=actor.user_id, resolved_at__gte=midnight)
     return mine.filter(pk__in=lately).count()

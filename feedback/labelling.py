@@ -23,7 +23,7 @@ def follow(actor: Actor, report: UserFeedback) -> None:
     """Let a report's label rows say what its `admin_label` says; labels that are new are made. Runs under its lock."""
     names = {name.casefold(): name for name in labels_of(report.admin_label)}
     there = dict(Label.objects.filter(folded__in=names).values_list("folded", "pk"))
-    wanted = {there.get(folded) or _label(actor, name).pk for folded, name in names.items()}
+    wanted = {there.get(folded) or _get_or_insert(actor, name).pk for folded, name in names.items()}
     held = set(Labelled.objects.filter(feedback=report).values_list("label", flat=True))
     if gone := held - wanted:
         Labelled.objects.filter(feedback=report, label__in=gone).delete()
@@ -83,7 +83,7 @@ def make(actor: Actor, name: str, description: str = "") -> Label:
     require_admin(actor)
     wanted = new_name(name)
     try:
-        return made(actor, wanted, clean_description(description))
+        return insert(actor, wanted, clean_description(description))
     except IntegrityError:
         raise Conflict(f"There is a label {wanted} already.") from None
 
@@ -143,15 +143,15 @@ def named(name: str, *, lock: bool = False) -> Label:
     return found
 
 
-def _label(actor: Actor, name: str) -> Label:
+def _get_or_insert(actor: Actor, name: str) -> Label:
     """A new label with that name; of two admins who make it at once, the second takes the first's."""
     try:
-        return made(actor, name)
+        return insert(actor, name)
     except IntegrityError:
         return Label.objects.get(folded=name.casefold())
 
 
-def made(actor: Actor, name: str, description: str = "") -> Label:
+def insert(actor: Actor, name: str, description: str = "") -> Label:
     """A label row; raises `IntegrityError` where there is one, and leaves the caller's transaction whole."""
     with transaction.atomic():
         return Label.objects.create(

@@ -12,9 +12,8 @@ from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.authentication import page_actor
+from accounts.authentication import admin_actor
 from accounts.pages import local, signed_in
-from accounts.rights import require_admin
 from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
@@ -39,8 +38,7 @@ from feedback.querying import completing, parse
 @require_GET
 def desk(request: HttpRequest) -> HttpResponse:
     """The page at an address. Without a query it opens on what nobody has taken; a term that is added leads on."""
-    actor = page_actor(request)
-    require_admin(actor)
+    actor = admin_actor(request)
     query = desk_screen.state_of(request.GET.items())
     if added := request.GET.get("add", "").strip():
         place = screens.place_of(request.GET.get("at", ""))
@@ -57,7 +55,7 @@ def desk(request: HttpRequest) -> HttpResponse:
 @require_GET
 def terms(request: HttpRequest) -> HttpResponse:
     """What the query line may go on with from what is typed, as options."""
-    offered = completing.following(page_actor(request), request.GET.get("add", ""))
+    offered = completing.following(admin_actor(request), request.GET.get("add", ""))
     return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
 
 
@@ -65,7 +63,7 @@ def terms(request: HttpRequest) -> HttpResponse:
 @require_GET
 def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """What a report may be a duplicate of, for what is typed in its form."""
-    found = desk_screen.choices(page_actor(request), feedback_id, request.GET.get("duplicate_of", ""))
+    found = desk_screen.choices(admin_actor(request), feedback_id, request.GET.get("duplicate_of", ""))
     return render(request, "feedback/_originals.html", found)
 
 
@@ -73,8 +71,7 @@ def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @require_POST
 def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Do to one report what the pressed button says; some go on to the next one."""
-    actor = page_actor(request)
-    require_admin(actor)
+    actor = admin_actor(request)
     try:
         bodies.check_storable(request.POST.dict())
         steps = desk_forms.steps_of(request.POST)
@@ -95,8 +92,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @require_POST
 def act_on_all(request: HttpRequest) -> HttpResponse:
     """Do to all that are ticked, or to all that match, what the pressed button says."""
-    actor = page_actor(request)
-    require_admin(actor)
+    actor = admin_actor(request)
     try:
         bodies.check_storable(dict(request.POST.lists()))
         verb, body = desk_forms.step_for_all(request.POST)
@@ -115,8 +111,7 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
 @require_POST
 def undo(request: HttpRequest) -> HttpResponse:
     """Take back an action. A single report that it was about is opened again."""
-    actor = page_actor(request)
-    require_admin(actor)
+    actor = admin_actor(request)
     action = ids.key_of(request.POST.get("action_id", ""), ids.ACTION) or ""
     try:
         done = bulk.undo(actor, action)
@@ -133,7 +128,7 @@ def undo(request: HttpRequest) -> HttpResponse:
 def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
     """Stop a bulk that a worker is at."""
     try:
-        stopped = bulk.cancel(page_actor(request), bulk_id)
+        stopped = bulk.cancel(admin_actor(request), bulk_id)
     except Conflict as problem:
         notes.warning(request, problem.message)
     else:
@@ -148,8 +143,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
 
     Or drop one, whose query stays in the line: saved again, it is back.
     """
-    actor = page_actor(request)
-    require_admin(actor)
+    actor = admin_actor(request)
     form = request.POST
     try:
         bodies.check_storable(form.dict())
@@ -170,8 +164,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
 @require_POST
 def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Say that one has a report open, again while it stays open, or that one has left it."""
-    actor = page_actor(request)
-    require_admin(actor)
+    actor = admin_actor(request)
     if request.POST.get("leave"):
         with suppress(NotFound):  # its submitter took it back while it was open
             leasing.release(actor, feedback_id)
@@ -184,9 +177,7 @@ def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @require_GET
 def live(request: HttpRequest) -> HttpResponseBase:
     """Who else has what open, what was changed, and how far one's bulks are, as it happens."""
-    actor = page_actor(request)
-    require_admin(actor)
-    return sse.stream(desk_live.news(request, actor))
+    return sse.stream(desk_live.news(request, admin_actor(request)))
 
 
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:

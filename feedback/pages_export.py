@@ -3,9 +3,8 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
-from accounts.authentication import page_actor
+from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from accounts.rights import require_admin
 from feedback import exporting
 
 
@@ -13,7 +12,6 @@ from feedback import exporting
 @require_GET
 def export(request: HttpRequest) -> HttpResponseBase:
     """What the desk's query `q` means, as a download."""
-    actor = page_actor(request)
-    require_admin(actor)
+    actor = admin_actor(request)
     given = {name: request.GET.get(name) for name in ("format", "q", "bom")}
     return exporting.download(actor, query=given["q"], form=given["format"], bom=given["bom"])

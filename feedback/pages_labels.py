@@ -7,9 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.authentication import page_actor
+from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from accounts.rights import require_admin
 from core import bodies, forms
 from core.actor import Actor
 from core.errors import DomainError
@@ -28,9 +27,7 @@ def labels(request: HttpRequest) -> HttpResponse:
     """All labels, and making one."""
     if request.method == "POST":
         return _changed(request, _make)
-    actor = page_actor(request)
-    require_admin(actor)
-    return _list(request, actor)
+    return _list(request, admin_actor(request))
 
 
 @signed_in
@@ -81,8 +78,7 @@ def _drop(actor: Actor, form: Mapping[str, str]) -> str:
 
 def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], str]) -> HttpResponse:
     """Do what a form says and show the page anew, with what came of it or why it was refused."""
-    actor, form = page_actor(request), request.POST.dict()
-    require_admin(actor)
+    actor, form = admin_actor(request), request.POST.dict()
     try:
         bodies.check_storable(form)
         said = change(actor, form)

@@ -13,12 +13,13 @@ from django.views.decorators.http import require_http_methods
 from accounts.authentication import page_actor
 from accounts.pages import signed_in
 from accounts.rights import Right
-from core import bodies, zones
+from core import bodies, forms, zones
 from core.actor import Actor
 from core.errors import InvalidRequest
 from feedback import capture, screens
 from feedback.models import UserFeedback
-from feedback.presenting import RateForm, fitting, sentence
+from feedback.presenting import RateForm, sentence
+from feedback.taxonomy import fitting
 from feedback.wire import FeedbackIn
 from threads import screens as thread_screens
 from threads.access import MessageStanding, Standing, thread_for
@@ -76,7 +77,7 @@ def _submitted(
     given = {
         "sentiment": sentiment,
         "categories": list(fitting(sentiment, request.POST.getlist("categories"))),
-        "notes": request.POST.get("notes", "").replace("\r\n", "\n"),
+        "notes": forms.lines(request.POST.get("notes", "")),
     }
     is_partial = bool(request.headers.get("HX-Request"))
     try:

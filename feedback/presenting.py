@@ -1,49 +1,23 @@
 """How feedback looks: the words of the taxonomy, desk rows, the report, the rating form. Plain data, no ORM."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from core.templatetags.ui import thousands
-from feedback.taxonomy import Outcome
+from feedback.taxonomy import Category, Outcome, Sentiment, fitting, group_of
 from threads.presenting.articles import Mark, Sentimental
-
-SENTIMENT_WORDS = {"positive": "Positive", "negative": "Negative"}
-"""Sentiments, for people (spec 3.10)."""
-
-CATEGORY_WORDS: dict[str, dict[str, str]] = {
-    "negative": {
-        "incorrect": "Incorrect",
-        "incomplete": "Incomplete",
-        "tool_failure": "Tool failure",
-        "refused_valid_request": "Refused valid request",
-        "formatting": "Formatting",
-        "slow": "Slow",
-        "unsafe": "Unsafe",
-    },
-    "positive": {"correct": "Correct", "helpful": "Helpful", "good_tool_use": "Good tool use"},
-    "both": {"other": "Other"},
-}
-"""Categories by the sentiment they fit (spec 3.10); `other` fits both and needs words."""
-
-_ALL_CATEGORIES = {name: word for group in CATEGORY_WORDS.values() for name, word in group.items()}
 
 
 def category_word(category: str) -> str:
     """One category, for people."""
-    return _ALL_CATEGORIES.get(category, category.replace("_", " "))
+    return Category(category).label if category in Category.values else category.replace("_", " ")
 
 
 def categories_line(categories: tuple[str, ...]) -> str:
     """Categories in one line, lower case, as the desk and the rated message show them."""
     return ", ".join(category_word(category).lower() for category in categories)
-
-
-def fitting(sentiment: str, categories: Iterable[str]) -> tuple[str, ...]:
-    """Categories without those of the other verdict: a form hides them, so nobody who sent them meant them."""
-    other = {"positive": "negative", "negative": "positive"}.get(sentiment, "")
-    return tuple(category for category in categories if category not in CATEGORY_WORDS.get(other, {}))
 
 
 def sentence(name: str, reason: str) -> str:
@@ -70,7 +44,7 @@ class _Spelled(Sentimental):
     @property
     def word(self) -> str:
         """The word beside the glyph."""
-        return SENTIMENT_WORDS[self.sentiment]
+        return Sentiment(self.sentiment).label
 
 
 @dataclass(frozen=True)
@@ -354,8 +328,11 @@ class RateForm:
     def groups(self) -> list[tuple[str, list[tuple[str, str, bool]]]]:
         """Categories by the sentiment they fit: name, word, and whether it is picked."""
         return [
-            (group, [(name, word, name in self.categories) for name, word in names.items()])
-            for group, names in CATEGORY_WORDS.items()
+            (
+                group,
+                [(each.value, each.label, each in self.categories) for each in Category if group_of(each) == group],
+            )
+            for group in ("negative", "positive", "both")
         ]
 
     @classmethod

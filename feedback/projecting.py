@@ -48,7 +48,6 @@ def _one(model: type[UserFeedbackOut]) -> Prepared:
 
 
 USER_COLUMNS, FULL_COLUMNS = _columns(UserFeedbackOut), _columns(FullFeedbackOut)
-TOLD_COLUMNS = _columns(ToldFeedbackOut)
 _USER, _FULL, _TOLD = _one(UserFeedbackOut), _one(FullFeedbackOut), _one(ToldFeedbackOut)
 
 

@@ -66,7 +66,7 @@ def begun(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     said = label.description if description is None else labelling.clean_description(description)
     if into is None:
         try:
-            return Renaming(label, labelling.made(actor, wanted, said))
+            return Renaming(label, labelling.insert(actor, wanted, said))
         except IntegrityError:
             raise Conflict(f"Somebody made a label {wanted} just now.") from None
     was = label.name

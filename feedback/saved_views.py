@@ -11,11 +11,10 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
 from core.grammar import MAX_LENGTH, Field, changed, spelled
+from core.paging import COUNT_LIMIT
 from feedback.models import SavedView, UserFeedback
 from feedback.querying import matching, parse
 
-COUNTED = 1_000
-"""Views are counted up to here: beyond, nobody reads the figure, and counting on would take the page's time."""
 MOST = 100
 
 
@@ -102,7 +101,7 @@ def count(actor: Actor, query: str) -> int | None:
 
 def counted(rows: QuerySet[UserFeedback]) -> int:
     """How many reports these are, counted up to a thousand."""
-    return rows.order_by()[:COUNTED].count()
+    return rows.order_by()[:COUNT_LIMIT].count()
 
 
 def _own(actor: Actor, view_id: str) -> SavedView:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from accounts.models import display_name
 from accounts.rights import Right
 from core import ids
 from core.actor import Actor
@@ -107,12 +108,12 @@ def _row(
         notes=notes or "",
         thread_title=title or "",
         org=org,
-        by=name or email.partition("@")[0],
+        by=display_name(name, email),
         created=created,
         href=href({**query, "item": feedback_id}),
         resolved=resolved,
         label=label or "",
-        owner=(owner_name or owner_email.partition("@")[0]) if owner_id else "",
+        owner=display_name(owner_name, owner_email) if owner_id else "",
         is_mine=owner_id == actor.user_id,
         held_by=held.get(pk, ""),
         is_snoozed=not resolved and bool(until_again or (until and until > now)),
@@ -198,7 +199,7 @@ def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
         held = marks.get(index)
         if held is None or mine or not held.mine:
             told = _told(status, words, at, modified) if mine else None
-            by = name or email.partition("@")[0]
+            by = display_name(name, email)
             marks[index] = Mark(sentiment, tuple(categories), notes or "", by, mine, told)
     return marks
 

@@ -12,11 +12,10 @@ from accounts.rights import require_admin
 from core.actor import Actor
 from core.errors import NotFound
 from feedback import digesting, projecting
-from feedback.comparing import EACH, Facts, Shared, facts_of, reasons_shared, shared, telling, woken_by
+from feedback.comparing import EACH, Facts, facts_of, shared, telling
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.wire_finding import SimilarReportOut
 
-__all__ = ["Shared", "reasons_shared", "similar_to", "woken_by"]
 _WORTH_SHOWING = 2.0
 
 

@@ -1,5 +1,7 @@
 """Sentiments and categories (spec 3.10), and how a report may end, as data."""
 
+from collections.abc import Iterable
+
 from django.db.models import TextChoices
 
 
@@ -9,17 +11,17 @@ class Sentiment(TextChoices):
 
 
 class Category(TextChoices):
-    INCORRECT = "incorrect"
-    INCOMPLETE = "incomplete"
-    TOOL_FAILURE = "tool_failure"
-    REFUSED_VALID_REQUEST = "refused_valid_request"
-    FORMATTING = "formatting"
-    SLOW = "slow"
-    UNSAFE = "unsafe"
-    CORRECT = "correct"
-    HELPFUL = "helpful"
-    GOOD_TOOL_USE = "good_tool_use"
-    OTHER = "other"
+    INCORRECT = "incorrect", "Incorrect"
+    INCOMPLETE = "incomplete", "Incomplete"
+    TOOL_FAILURE = "tool_failure", "Tool failure"
+    REFUSED_VALID_REQUEST = "refused_valid_request", "Refused valid request"
+    FORMATTING = "formatting", "Formatting"
+    SLOW = "slow", "Slow"
+    UNSAFE = "unsafe", "Unsafe"
+    CORRECT = "correct", "Correct"
+    HELPFUL = "helpful", "Helpful"
+    GOOD_TOOL_USE = "good_tool_use", "Good tool use"
+    OTHER = "other", "Other"
 
 
 class Outcome(TextChoices):
@@ -43,6 +45,18 @@ NEEDS_NOTES = Category.OTHER
 
 # A row keeps its categories as one number too, so that a filter needs no second table. Never reorder: append.
 BIT: dict[str, int] = {category: 1 << place for place, category in enumerate(Category.values)}
+
+
+def group_of(category: str) -> str:
+    """The sentiment that a category fits, or `both`."""
+    fits = [sentiment for sentiment, categories in FITTING.items() if category in categories]
+    return fits[0] if len(fits) == 1 else "both"
+
+
+def fitting(sentiment: str, categories: Iterable[str]) -> tuple[str, ...]:
+    """Categories without those of the other verdict: a form hides them, so nobody who sent them meant them."""
+    strange = {other for other in Category.values if other not in FITTING.get(sentiment, Category.values)}
+    return tuple(category for category in categories if category not in strange)
 
 
 def bits(categories: list[str]) -> int:

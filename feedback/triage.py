@@ -202,8 +202,3 @@ def _with(row: Row, written: dict[str, Any]) -> Row:
     for column, value in written.items():
         setattr(row, column, value)
     return row
-
-
-def read(report: UserFeedback) -> FullFeedbackOut:
-    """The full record of a report (H7)."""
-    return projecting.full_record_of(report.pk)

@@ -13,7 +13,18 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from feedback import labelling, projecting, triage
-from feedback.deciding import AGAIN, RENAME, REPLY_COLUMNS, RETRACT, Decision, Subject, labels_of, read_back, spelled
+from feedback.deciding import (
+    AGAIN,
+    RENAME,
+    REPLY_COLUMNS,
+    RETRACT,
+    UNDO,
+    Decision,
+    Subject,
+    labels_of,
+    read_back,
+    spelled,
+)
 from feedback.models import TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
@@ -35,6 +46,12 @@ _DEEDS = {
     "update": ("Changed {it}", "change of {it}"),
 }
 """What was done, and the same as a thing that is taken back."""
+_FINAL = {
+    AGAIN: "What was reported again stays so. Snooze it again instead.",
+    RETRACT: "What a submitter took back stays taken back.",
+    RENAME.name: "A label is renamed back by its name; a merge of two cannot be taken back.",
+}
+"""What cannot be undone, by its verb in history, and why."""
 _WHOLE = frozenset({"resolved", *REPLY_COLUMNS})
 """What stays of these is one with all else that its verb wrote."""
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
@@ -54,7 +71,7 @@ class LastAction:
 
     @property
     def until(self) -> datetime:
-        """How long it can be taken back."""
+        """Up to when it can be taken back."""
         return self.at + WINDOW
 
     @property
@@ -91,7 +108,7 @@ def last_action(actor: Actor) -> LastAction | None:
     found = (
         TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
         .exclude(Exists(undone))
-        .exclude(verb__in=(AGAIN, RETRACT, RENAME.name))
+        .exclude(verb__in=_FINAL)
         .select_related("feedback")
         .order_by("-id")
         .first()
@@ -156,10 +173,8 @@ def require_undoable(actor: Actor, action: str) -> None:
         raise NotFound("There is no such action.")
     if last.at < timezone.now() - WINDOW:
         raise Conflict("That is more than 30 minutes ago and can no longer be taken back.")
-    if last.verb in (AGAIN, RETRACT):
-        raise Conflict("What a submitter took back stays taken back.")
-    if last.verb == RENAME.name:
-        raise Conflict("A label is renamed back by its name; a merge of two cannot be taken back.")
+    if last.verb in _FINAL:
+        raise Conflict(_FINAL[last.verb])
     if last.undoes is not None:
         raise Conflict("That took something back itself. Do it again instead.")
     if TriageChange.objects.filter(undoes=action).exists():
@@ -182,7 +197,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     if _is_of_nothing(decision):
         decision["duplicate_of_id"] = None
         stay.append("duplicate_of_id")
-    triage.apply(actor, subject, "undo", decision, action=action, undoes=change.action)
+    triage.apply(actor, subject, UNDO, decision, action=action, undoes=change.action)
     if labels := _less(change.after, change.before):
         began = changes_of(change.action).values_list("at", flat=True)[0]
         labelling.forget(labels, by=change.actor_id, since=began)

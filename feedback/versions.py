@@ -86,6 +86,6 @@ def require_unseen(
 
 
 def changes_since(report: UserFeedback, version: Version) -> list[TriageChange]:
-    """What admins did to a report after a version, newest first."""
+    """What was done to a report after a version, newest first."""
     rows = TriageChange.objects.filter(feedback=report, pk__gt=version.change)
     return list(rows.select_related("actor").order_by("-id"))

@@ -89,7 +89,9 @@ class FailureOut(Wire):
 
 
 class BulkOut(Wire):
-    """One action on many reports; `skipped` no longer matched when their turn came."""
+    """One action on many reports. `skipped_count` is of those that no longer matched when their turn came, and of a
+    cancelled one of all that it never reached; 0 until it is over.
+    """
 
     bulk_id: str
     action_id: str

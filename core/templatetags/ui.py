@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from core import rendering
+from core.paging import COUNT_LIMIT
 
 register = template.Library()
 
@@ -86,6 +87,12 @@ def named(address: str | None, names: Mapping[str, str]) -> str:
 def thousands(number: int | None) -> str:
     """A count with thin groups: 1 284."""
     return "" if number is None else f"{number:,}".replace(",", "\u202f")
+
+
+@register.filter
+def counted(number: int | None, more: str = "+") -> str:
+    """A count that ends at `COUNT_LIMIT`, where `more` says that it does: 1 000+."""
+    return thousands(number) + (more if number == COUNT_LIMIT else "")
 
 
 @register.filter

@@ -15,7 +15,7 @@ from core import grammar, moments
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import InvalidRequest
-from core.grammar import All, Either, Field, Node, Not
+from core.grammar import Either, Field
 from feedback import digesting
 from feedback.insight import counting, tallying
 from feedback.insight.counting import Named, Verdicts
@@ -74,18 +74,11 @@ class Asked:
 
 def anchored(query: Query, tz: ZoneInfo) -> Query:
     """The query with the zone written to the days that it names, where it names none."""
-    return parse(grammar.spelled(_anchored(query.root, tz)))
 
+    def zoned(field: Field) -> Field:
+        return replace(field, value=moments.in_zone(field.value, tz)) if field.name in _TIMED else field
 
-def _anchored(node: Node, tz: ZoneInfo) -> Node:
-    match node:
-        case Field(name=name, value=value) if name in _TIMED:
-            return replace(node, value=moments.in_zone(value, tz))
-        case Not(part=part):
-            return replace(node, part=_anchored(part, tz))
-        case All(parts=parts) | Either(parts=parts):
-            return replace(node, parts=tuple(_anchored(part, tz) for part in parts))
-    return node
+    return parse(grammar.spelled(grammar.changed(query.root, zoned)))
 
 
 def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> InsightOut:

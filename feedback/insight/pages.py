@@ -6,9 +6,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from accounts.authentication import page_actor
+from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from accounts.rights import require_admin
 from core import zones
 from core.templatetags.ui import thousands
 from feedback.insight import plotting, telling
@@ -28,8 +27,7 @@ PERIODS = {"7d": "7 days", DEFAULT: "30 days", "90d": "90 days", "365d": "A year
 @require_GET
 def insight(request: HttpRequest) -> HttpResponse:
     """The figures of a query and a period, as plots. A term that is added leads on to the query with it."""
-    actor = page_actor(request)
-    require_admin(actor)
+    actor = admin_actor(request)
     asked = {key: request.GET[key] for key in KEYS if request.GET.get(key)}
     query = parse(asked.get("q", ""))
     if added := request.GET.get("add", "").strip():

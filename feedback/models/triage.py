@@ -44,7 +44,10 @@ class Triage(models.Model):
 
 
 class TriageChange(models.Model):
-    """One thing that an admin did to a report: who, when, what was before and after. Never changed.
+    """One thing that was done to a report: who, when, what was before and after. Never changed.
+
+    The actor is an admin. Of `again` it is who reported the same, of `retract` who took back what this one was a
+    duplicate of.
 
     It goes with a report that its submitter takes back. Everything that one click did carries one `action`, be it one
     report or thousands; an undo is an action too and names the one that it takes back.

@@ -12,12 +12,11 @@ from accounts.models import Org, User
 from accounts.rights import require_admin
 from core import grammar
 from core.actor import Actor
+from core.paging import COUNT_LIMIT
 from feedback.models import Label, RatedAnswer, RatedTool
 from feedback.querying import sides
 from feedback.querying.fields import FIELDS
 
-COUNTED = 1000
-"""Counts end here: beyond it nobody reads the figure."""
 _OFFERED = 200
 """The most values of one field."""
 
@@ -108,7 +107,7 @@ def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
             model, column = _COLUMNS[name]
             if not counting:
                 return [(value, None) for value in sides.names(model, column)[:_OFFERED]]
-            return list(sides.counted(model, column, limit=_OFFERED, at_most=COUNTED))
+            return list(sides.counted(model, column, limit=_OFFERED, at_most=COUNT_LIMIT))
     return []
 
 
@@ -130,5 +129,5 @@ def _up_to(table: str, column: str, order: str, outer: str) -> RawSQL:
     """How many rows of a table name this one. In the order of their index and said as a range, they come from it:
     PostgreSQL takes every row for as common as any, and would walk over the table to the few of a rare one."""
     named = f"{table}.{column} BETWEEN {outer}.id AND {outer}.id"
-    few = f"SELECT 1 FROM {table} WHERE {named} ORDER BY {order} LIMIT {COUNTED}"  # noqa: S608
+    few = f"SELECT 1 FROM {table} WHERE {named} ORDER BY {order} LIMIT {COUNT_LIMIT}"  # noqa: S608
     return RawSQL(f"SELECT count(*) FROM ({few}) AS few", [], output_field=IntegerField())  # noqa: S608, S611

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from django.utils.text import get_text_list
+
 from core import moments
 from core.grammar import Field, spelled
 from feedback.querying import conditions, durations, words
@@ -57,13 +59,15 @@ def _near(name: str, names: Iterable[str]) -> str:
 def _chosen(
     name: str, text: str, condition: Condition, values: Sequence[str], digested: tuple[str, ...] = ()
 ) -> QueryField:
+    takes = get_text_list(list(values), "or")
+
     def clean(value: str) -> str:
         said = value.lower().replace("-", "_").replace(" ", "_")
         if said not in values:
-            raise ValueError(f"must be {_listed(values)}")
+            raise ValueError(f"must be {takes}")
         return said
 
-    return QueryField(name, text, _listed(values), condition, clean, tuple(values), digested)
+    return QueryField(name, text, takes, condition, clean, tuple(values), digested)
 
 
 def _named(
@@ -84,10 +88,6 @@ def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], 
 
 def _worded(name: str, text: str, column: str) -> QueryField:
     return QueryField(name, text, "words", conditions.text_in(column), words.clean, is_digested=True)
-
-
-def _listed(values: Sequence[str]) -> str:
-    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
 
 
 IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "edited", "answered")

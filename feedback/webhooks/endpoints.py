@@ -20,8 +20,8 @@ from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookOut, WebhookPageOut, WebhookPatch, WebhookSecretOut
 
 MOST = 20
-PLACES = paging.Places("webhooks")
 """Endpoints of one person."""
+PLACES = paging.Places("webhooks")
 
 
 def visible_to(actor: Actor) -> QuerySet[WebhookEndpoint]:

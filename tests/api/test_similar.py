@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.errors import Unauthorized
-from feedback import digesting, similar, triage
+from feedback import comparing, digesting, similar, triage
 from feedback.models import Triage, UserFeedback
 from tests import make
 from tests.conftest import data_of
@@ -133,8 +133,7 @@ def test_a_new_report_wakes_those_that_sleep_until_it_happens_again(who, rate, w
     again = rate("bob", FAILING)
     digesting.catch_up()
     assert woken == [([sleeping.pk], again.pk)]
-    assert similar.woken_by([again.pk]) == {again.pk: [sleeping.pk]}
-    assert similar.reasons_shared(sleeping.pk, again.pk).reasons == ("calculate failed in both",)
+    assert comparing.woken_by([again.pk]) == {again.pk: [sleeping.pk]}
 
 
 def test_many_new_ones_are_held_against_those_that_sleep_at_one_price(rate, woken):
@@ -157,10 +156,9 @@ def test_what_came_before_it_wakes_nothing(rate, woken):
     Triage.objects.create(feedback=sleeping, snoozed_until_again=True)
     digesting.catch_up()
     assert woken == []
-    assert similar.woken_by([before.pk]) == {}
+    assert comparing.woken_by([before.pk]) == {}
 
 
-def test_a_report_that_is_gone_shares_nothing_and_wakes_nobody(rate):
+def test_a_report_that_is_gone_wakes_nobody(rate):
     report = rate("alice")
-    assert similar.reasons_shared(report.pk, report.pk + 1) == similar.Shared()
-    assert similar.woken_by([report.pk + 1]) == {}
+    assert comparing.woken_by([report.pk + 1]) == {}

@@ -4,7 +4,7 @@ import pytest
 
 from feedback import digesting
 from tests import make
-from tests.conftest import data_of
+from tests.conftest import data_of, refusal_of
 
 
 @pytest.fixture
@@ -34,3 +34,5 @@ def test_a_report_that_is_snoozed_until_again_is_due_when_it_happens_again(admin
     assert due["feedback_id"] == first.feedback_id
     lines = data_of(admin.get(f"admin/feedback/{first.feedback_id}/history"))
     assert [(line["verb"], line["actor"]) for line in lines][-1] == ("again", who.bob.user.email)
+    refused = refusal_of(admin.post("admin/feedback/undo", {"action_id": lines[-1]["action_id"]}))
+    assert refused[::2] == (409, "What was reported again stays so. Snooze it again instead.")

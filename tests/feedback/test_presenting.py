@@ -7,6 +7,7 @@ import pytest
 
 from feedback import presenting
 from feedback.presenting import Choice, DeskBar, RateForm, ReportCard, ReportRow, Token
+from feedback.taxonomy import FITTING, Category
 from threads.presenting.articles import Mark
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
@@ -17,11 +18,14 @@ def query_of(href: str) -> dict[str, str]:
 
 
 def test_every_category_of_the_taxonomy_has_a_word() -> None:
-    assert set(presenting.CATEGORY_WORDS["negative"]) == {
+    for category in Category:
+        assert presenting.category_word(category.value) == category.value.replace("_", " ").capitalize()
+    grouped = {group: {name for name, _, _ in choices} for group, choices in RateForm(3, "/rate/", "/").groups}
+    assert grouped["both"] == FITTING["positive"] & FITTING["negative"] == {"other"}
+    assert grouped["negative"] == {
         *("incorrect", "incomplete", "tool_failure", "refused_valid_request", "formatting", "slow", "unsafe")
     }
-    assert set(presenting.CATEGORY_WORDS["positive"]) == {"correct", "helpful", "good_tool_use"}
-    assert presenting.category_word("refused_valid_request") == "Refused valid request"
+    assert grouped["positive"] == {"correct", "helpful", "good_tool_use"}
 
 
 @pytest.mark.parametrize(
