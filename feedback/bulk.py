@@ -23,7 +23,7 @@ from core.errors import Conflict, DomainError, InvalidRequest, NotFound
 from core.grammar import Field, spelled
 from core.wire import Patch
 from feedback import renaming, triage, undoing
-from feedback.deciding import RENAME, UPDATE, Verb, verb_named
+from feedback.deciding import RENAME, UNDO, UPDATE, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
 from feedback.querying import matching, parse
 from feedback.wire_desk import MOST_TICKED
@@ -89,7 +89,7 @@ def undo(actor: Actor, action: str) -> Bulk:
     # Stopped before it is counted: the chunk that a worker is at is waited for, and taken back with the others.
     _stop(Bulk.objects.filter(key=action))
     total = undoing.changes_of(action).count()
-    return _begin(actor, Bulk(verb="undo", undoes=action, created_by_id=actor.user_id, total=total))
+    return _begin(actor, Bulk(verb=UNDO, undoes=action, created_by_id=actor.user_id, total=total))
 
 
 def cancel(actor: Actor, bulk_id: str) -> Bulk:

@@ -101,6 +101,8 @@ class HistoryLine:
     at: datetime
     before: str = ""
     after: str = ""
+    href: str = ""
+    """Where what came of it is compared with what was rated."""
 
 
 @dataclass(frozen=True)

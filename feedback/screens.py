@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import display_name
@@ -21,6 +22,9 @@ from feedback.querying import Query
 from threads.access import may
 from threads.models import Thread
 from threads.presenting.articles import Mark, Told
+
+FORKS = 5
+"""So many forks stand in a report's history, the latest ones."""
 
 
 def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[Token, ...]:
@@ -172,13 +176,14 @@ def card_of(
         replied_at=reply.replied_at if reply else None,
         held_by=held_by,
         version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
-        history=tuple(_history(report, changes)),
+        history=tuple(_history(actor, report, changes)),
         near=tuple(near),
         may_fork=may(actor, thread, Right.FORK),
     )
 
 
-def _history(report: UserFeedback, changes: Sequence[TriageChange]) -> list[HistoryLine]:
+def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]) -> list[HistoryLine]:
+    """What was done to a report, and the forks that were made since to look into it, the latest first."""
     lines = [
         HistoryLine(report.created_by.display_name, f"rated message {report.message_sequence_num}", report.created)
     ]
@@ -187,7 +192,22 @@ def _history(report: UserFeedback, changes: Sequence[TriageChange]) -> list[Hist
         lines += historytelling.lines_of(change, people, reports)
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
+    for fork in _forks_since(actor, report):
+        place = fork.forked_from_message_sequence_num
+        what = "forked it here" if place == report.message_sequence_num else f"forked it at message {place}"
+        href = reverse("threads:compare", args=[fork.thread_id])
+        lines.append(HistoryLine(fork.created_by.display_name, what, fork.created, href=href))
     return sorted(lines, key=lambda line: line.at, reverse=True)
+
+
+def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
+    """The latest forks at or before the rated message that somebody made after it was rated."""
+    forks = Thread.objects.visible_to(actor).filter(
+        forked_from=report.thread_id,
+        forked_from_message_sequence_num__lte=report.message_sequence_num,
+        created__gte=report.created,
+    )
+    return forks.select_related("created_by").defer(*Thread.HEAVY).order_by("-pk")[:FORKS]
 
 
 def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:

@@ -20,6 +20,8 @@ from tests import make
 from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, words
 from tests.pages.dom import Node, dom, get, queries
 from tests.people import People, second_admin
+from threads import forks
+from threads.models import Thread
 
 
 @pytest.mark.parametrize("name", ["alice", "bob", "eve"])
@@ -134,6 +136,23 @@ def test_rows_show_who_has_them_and_how_they_stand(browser_of: Browser, who: Peo
     assert row_of(page, "report 6")["data-held"] == "Bea is here" and row_of(page, "report 1").has("data-owned")
     assert not row_of(page, "report 0").has("data-owned")
     assert "Bea has this report open too." in opened(browser_of("admin"), made[6]).id("desk-report").words
+
+
+def test_history_tells_of_forks_that_were_made_to_look_into_it(browser_of: Browser, who: People) -> None:
+    """Each leads to where both answers stand side by side; what was forked before it was rated is none of its."""
+    thread = make.send(who.alice, make.thread(who.alice, "Hello"), "More")
+    forks.fork(who.alice.actor, thread, 0)
+    report = make.rating(who.alice, thread, 3, notes="Wrong")
+    admin = browser_of("admin")
+    for given in ({}, {"anew": ""}):
+        assert (
+            admin.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "3", **given}).status_code == 302
+        )
+    page = opened(admin, report)
+    lines = [line for line in page.one(class_="hist").all("li") if "forked" in line.words]
+    assert ["message 2" in line.words for line in lines] == [True, False]
+    made = Thread.objects.filter(forked_from=thread).order_by("-pk")[:2]
+    assert [line.one("a")["href"] for line in lines] == [f"/threads/{each.thread_id}/compare/" for each in made]
 
 
 def test_a_rating_without_words_says_so(browser_of: Browser, who: People) -> None:
@@ -423,10 +442,10 @@ def test_ten_more_reports_views_labels_and_leases_are_no_more_queries(browser_of
     # The list: session, person, orgs; a page of keys, its rows, their leases; bulks; the last action, its size, and
     # whether its label is new; four counts, for one of which SQLite counts ahead; saved views; labels; for the frame
     # the org, orgs and what is open.
-    # The report: itself and its thread, submitter, what stands beside it, reply, history, duplicates; a snapshot of the
+    # The report: itself and its thread, submitter, what stands beside it, reply, history, forks, duplicates; a snapshot of the
     # thread with turns, people, ratings, pin, forks and context. A report alone has its lease instead of the list.
     # Besides, what completes the query line, and similar reports: each a number that stays. PostgreSQL asks for less.
-    assert all(found <= most for found, most in zip(few, (26, 54, 35), strict=True)), few
+    assert all(found <= most for found, most in zip(few, (26, 55, 36), strict=True)), few
 
 
 def test_a_page_looks_up_what_its_query_names_once(browser_of: Browser, who: People) -> None:
