@@ -1,6 +1,7 @@
 """The weave: a thread in one line of letters, one a step, so that a list can draw it without reading messages.
 
-p person, a agent, t tool result, f fault, c cancelled. The letters are kept by the writer and drawn by `threads.presenting.cloth`.
+p person, a agent, t tool result, f fault, c cancelled. The letters are kept by the writer and drawn by
+`threads.presenting.cloth`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -28,7 +28,7 @@ _WEIGHT = "taplrcf"
 
 
 def weave(kinds: str, *, width: int = 120) -> Cloth:
-    """A thread's cloth from one letter a step: p person, a agent, t tool, f fault, c cancelled, l live, r a rated answer.
+    """A thread's cloth, a letter a step: p person, a agent, t tool, f fault, c cancelled, l live, r a rated answer.
 
     A thread with more steps than the width has columns keeps, of the steps that share one, the one that tells most.
     """
