@@ -17,6 +17,7 @@ from core import ids
 from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared
+from core.rendering import gist
 from threads import answering, figures, goals, hooks, reading
 from threads.access import may
 from threads.content import MessageSnapshot
@@ -311,8 +312,7 @@ def told(thread: Thread) -> tuple[tuple[str, str], ...]:
         ("Metadata", ", ".join(f"{key}: {value}" for key, value in (metadata or {}).items())[:2000]),
     ]
     if looking_at:
-        shown = {key: value for key, value in looking_at.items() if value}
-        found.append(("On screen", ", ".join(f"{key}: {value}" for key, value in shown.items())[:2000]))
+        found.append(("Looking at", gist(looking_at)))
     return tuple((name, words) for name, words in found if words)
 
 
@@ -348,6 +348,8 @@ def _instant(nanoseconds: int | None) -> str:
     if nanoseconds is None:
         return ""
     try:
-        return datetime.fromtimestamp(nanoseconds / 1e9, timezone.get_default_timezone()).isoformat(sep=" ")
+        instant = datetime.fromtimestamp(nanoseconds // 1_000_000_000, timezone.get_default_timezone())
     except (ValueError, OverflowError, OSError):
         return f"{nanoseconds} ns"
+    is_whole_day = not nanoseconds % 86_400_000_000_000
+    return f"{instant.day} {instant:%b %Y}" + ("" if is_whole_day else f" {instant:%H:%M:%S %Z}")

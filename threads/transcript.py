@@ -136,7 +136,7 @@ class Transcript:
         thread = self.thread
         letters = weaving.letters(message.role, blocks, continues=message.block_count > 0)
         thread.weave = (thread.weave + letters)[: weaving.LENGTH]
-        thread.has_error = thread.has_error or weaving.FAULT in letters
+        thread.has_error = thread.has_error or weaving.went_wrong(letters)
         for block in blocks:
             self._blocks.append(_row(block, message.idx, message.block_count, self._next()))
             message.block_count += 1
@@ -259,8 +259,8 @@ def _row(block: BlockDict, idx: int, position: int, revision: int) -> Block:
         key: value for key, value in block.items() if key not in ("raw_request", "raw_response")
     }
     raw = {key: block[key] for key in ("raw_request", "raw_response") if block.get(key) is not None}
-    if kind == "tool_result":
-        row.outcome = block["status"]
+    if kind in ("tool_result", "error"):
+        row.outcome = weaving.ending(block)
     row.data, row.raw = open_part, raw or None
     row.tool_use_id = block.get("tool_use_id")
     return row

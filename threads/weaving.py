@@ -1,6 +1,7 @@
 """The weave: a thread in one line of letters, one a step, so that a list can draw it without reading messages.
 
-p person, a agent, t tool result, f fault. The letters are kept by the writer and drawn by `threads.presenting.cloth`.
+p person, a agent, t tool result, f fault, c cancelled. The letters are kept by the writer and drawn by
+`threads.presenting.cloth`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,25 +13,36 @@ from threads.content import BlockDict, MessageSnapshot
 from threads.models import Block, Message
 
 LENGTH = 160
-PERSON, AGENT, TOOL, FAULT = "p", "a", "t", "f"
+PERSON, AGENT, TOOL, FAULT, CANCELLED = "p", "a", "t", "f", "c"
 _ENOUGH = LENGTH * 6
 """Blocks that are looked at for a whole weave: later ones would not fit on the line."""
 
 
 def letters(role: str, blocks: Sequence[BlockDict], *, continues: bool) -> str:
     """The steps that these blocks add; text that continues a message is no new step."""
-    steps = (_letter(role, block["content_type"], block.get("status", "")) for block in blocks)
+    steps = (_letter(role, block["content_type"], ending(block)) for block in blocks)
     return _joined(steps, started=continues)
+
+
+def ending(block: BlockDict) -> str:
+    """What is kept of how a block ended: the status of a tool result, and of an error that somebody cancelled."""
+    is_cancelled = block["content_type"] == "error" and block.get("error_code") == "cancelled"
+    return "cancelled" if is_cancelled else block.get("status", "")
+
+
+def went_wrong(woven: str) -> bool:
+    """Whether the steps hold an error; what was cancelled is one, drawn as what it is."""
+    return FAULT in woven or CANCELLED in woven
 
 
 def of_messages(messages: Iterable[MessageSnapshot]) -> tuple[str, bool]:
     """The weave of whole messages, worked out anew, and whether a fault is in it."""
     woven = _woven(
-        (message.role, block["content_type"], block.get("status", ""), position)
+        (message.role, block["content_type"], ending(block), position)
         for message in messages
         for position, block in enumerate(message.blocks)
     )
-    return woven[:LENGTH], FAULT in woven
+    return woven[:LENGTH], went_wrong(woven)
 
 
 def of_thread(thread_pk: int) -> tuple[str, bool]:
@@ -39,7 +51,7 @@ def of_thread(thread_pk: int) -> tuple[str, bool]:
     steps = _STEPS.rows(thread_pk)
     woven = _woven((roles.get(idx, ""), kind, outcome, position) for idx, position, kind, outcome in steps)
     has_more = len(steps) == _ENOUGH
-    return woven[:LENGTH], FAULT in woven or (has_more and _FAULTS.first(thread_pk) is not None)
+    return woven[:LENGTH], went_wrong(woven) or (has_more and _FAULTS.first(thread_pk) is not None)
 
 
 def _step_rows(thread_pk: int) -> QuerySet[Block, Row]:
@@ -72,7 +84,9 @@ def _letter(role: str, kind: str, outcome: str) -> str:
         return PERSON if role == "user" else AGENT
     if kind == "tool_result":
         return TOOL if outcome == "success" else FAULT
-    return FAULT if kind == "error" else ""
+    if kind == "error":
+        return CANCELLED if outcome == "cancelled" else FAULT
+    return ""
 
 
 def _joined(steps: Iterable[str], *, started: bool) -> str:

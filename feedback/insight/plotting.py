@@ -153,7 +153,9 @@ def _by_tool(found: InsightOut, link: Link) -> Plot:
         title="By tool",
         finding=telling.by_tool(found),
         heads=("Tool", "Negative", "Positive", "Errors"),
-        rows=_named_rows(found.by_tool, link, lambda each: _cell(failed[each.name], link, "errors")),
+        rows=_named_rows(
+            found.by_tool, link, lambda each: _cell(failed[each.name], link, _error_word(failed[each.name]))
+        ),
         is_code=True,
         rest=_left_out(found.tools_left_out, "tool"),
     )
@@ -262,6 +264,10 @@ def _column(
 
 def _cell(counted: CountOut, link: Link, label: str) -> Cell:
     return Cell(thousands(counted.count), link(counted.query) if counted.count else "", label)
+
+
+def _error_word(counted: CountOut) -> str:
+    return "error" if counted.count == 1 else "errors"
 
 
 def _rules(heights: Sequence[float]) -> str:

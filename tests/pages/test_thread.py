@@ -54,6 +54,20 @@ def test_the_head_says_what_the_thread_is(browser_of: Browser, who: People) -> N
     assert head.id("head-context").one("dd").words == "Be brief."
 
 
+def test_the_head_says_scope_and_screen_in_words(browser_of: Browser, who: People) -> None:
+    new_year, half_past = 1_735_689_600_000_000_000, 1_735_723_800_000_000_000
+    thread = make.thread(
+        who.alice,
+        analysis_scope={"start_time": new_year, "end_time": half_past},
+        client_context={"view_ids": ["stations"], "table_state": {"sort": "name", "page": 2}},
+    )
+    told = get(browser_of("alice"), path(thread)).id("head-context")
+    assert [each.words for each in told.all("dt")] == ["Scope", "Looking at"]
+    scope, screen = (each.words for each in told.all("dd"))
+    assert scope == "1 Jan 2025 to 1 Jan 2025 09:30:00 UTC"
+    assert screen == "stations, table state: 2 fields"
+
+
 def test_who_speaks_is_said_and_shown(browser_of: Browser, who: People) -> None:
     """A person is named, the agent is the agent; a message's place and time stand beside it."""
     thread = make.send(who.alice, make.thread(who.alice, "One"), "Two")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from threads import weaving
 from threads.content import BlockDict, MessageSnapshot, Role, error, text, tool_result, tool_use
 from threads.presenting.articles import Article, Call, Fault, Mark, Prose
 from threads.presenting.calls import call_detail
@@ -276,6 +277,15 @@ def test_the_weave_draws_a_stroke_a_step() -> None:
     assert dict(cloth.paths)["agent"].count("M") == 2, "a rated answer is an answer too"
     assert list(cloth.dots) == [18]
     assert cloth.steps == 6
+
+
+def test_what_was_cancelled_is_no_fault_to_the_eye() -> None:
+    script = Script().says("user", text("Go."))
+    script.says("assistant", text("I"), error("The turn was cancelled.", "cancelled"), status="cancelled")
+    assert weaving.of_messages(script.messages) == ("pac", True), "searched for as an error all the same"
+    assert [kind for kind, _ in weave("pac").paths] == ["warp", "person", "agent", "warn"]
+    failed = Script().says("assistant", error("It broke off.", "upstream"), status="failed")
+    assert weaving.of_messages(failed.messages) == ("f", True)
 
 
 def test_a_long_weave_stays_in_its_width_and_keeps_what_matters() -> None:

@@ -19,15 +19,16 @@ _STROKES = {
     "a": ("agent", 4, 6),
     "t": ("tool", 5.5, 3),
     "f": ("fault", 2, 10),
+    "c": ("warn", 2, 10),
     "l": ("live", 3, 8),
 }
 _COLUMNS = 40
-_WEIGHT = "taplrf"
+_WEIGHT = "taplrcf"
 """Which step tells most, from least to most."""
 
 
 def weave(kinds: str, *, width: int = 120) -> Cloth:
-    """A thread's cloth from one letter a step: p person, a agent, t tool, f fault, l live, r a rated answer.
+    """A thread's cloth, a letter a step: p person, a agent, t tool, f fault, c cancelled, l live, r a rated answer.
 
     A thread with more steps than the width has columns keeps, of the steps that share one, the one that tells most.
     """
