@@ -153,7 +153,7 @@ def test_the_address_is_the_state(browser_of: Browser) -> None:
 def test_what_is_not_understood_is_named_in_its_place(browser_of: Browser) -> None:
     page = get(browser_of("admin"), INSIGHT + "?q=colour:red")
     assert page.one("a", aria_label="Change colour:red")["aria-invalid"] == "true"
-    assert "there is no field colour" in page.words and "That query cannot be read." in page.words
+    assert "There is no field colour" in page.words and "That query cannot be read." in page.words
     assert page.none("figure")
     for wrong in ("since=soon", "until=2026-02-30", "tz=Moon"):
         assert f"{wrong.partition('=')[0]}: " in get(browser_of("admin"), f"{INSIGHT}?{wrong}", 400).words
