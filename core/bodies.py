@@ -3,10 +3,11 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from core.errors import InvalidRequest
 
@@ -85,9 +86,7 @@ def invalid(problem: ValidationError, place: str = "") -> InvalidRequest:
     There are never many: every list of every body has a limit, and strangers among its keys are named a few at a time.
     """
     errors = problem.errors(include_url=False, include_input=False)
-    details = [
-        _detail(place, error["loc"], _reason(error["type"], error["msg"], error.get("ctx", {}))) for error in errors
-    ]
+    details = [_detail(place, error["loc"], reason_of(error)) for error in errors]
     first = details[0]
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return InvalidRequest(f"{first['field']}: {first['reason']}{more}", details=[*details[:20]])
@@ -144,13 +143,15 @@ _WORDS = {
 """What a validator's kinds of error are called here. Its own words are for who writes programs in its language."""
 
 
-def _reason(kind: str, message: str, context: Mapping[str, Any]) -> str:
+def reason_of(error: ErrorDetails) -> str:
+    """What is wrong, as it follows the name of a field: "must be text"."""
+    kind, context = error["type"], error.get("ctx", {})
     if words := _WORDS.get(kind):
         s = "" if context.get("min_length", context.get("max_length")) == 1 else "s"
         return words.format(**context, s=s)
     if kind.startswith("datetime_"):
         return "must be a time, as 2026-05-01T12:00:00Z"
-    said = message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    said = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     return said.replace("Input should", "must").replace(" after validation", "")
 
 
