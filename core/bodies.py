@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from core.errors import InvalidRequest
 
@@ -84,8 +85,8 @@ def invalid(problem: ValidationError, place: str = "") -> InvalidRequest:
 
     There are never many: every list of every body has a limit, and strangers among its keys are named a few at a time.
     """
-    errors = problem.errors(include_url=False, include_context=False, include_input=False)
-    details = [_detail(place, error["loc"], _reason(error["type"], error["msg"])) for error in errors]
+    errors = problem.errors(include_url=False, include_input=False)
+    details = [_detail(place, error["loc"], reason_of(error)) for error in errors]
     first = details[0]
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return InvalidRequest(f"{first['field']}: {first['reason']}{more}", details=[*details[:20]])
@@ -117,15 +118,41 @@ def _dotted(path: tuple[Any, ...]) -> str:
     return ".".join(str(part)[:80] for part in path) or "body"
 
 
-def _reason(kind: str, message: str) -> str:
-    if kind == "extra_forbidden":
-        return "is not known here"
-    return (
-        message.removeprefix("Value error, ")
-        .removeprefix("Assertion failed, ")
-        .replace("Input should", "should")
-        .replace(" after validation", "")
-    )
+_WORDS = {
+    "extra_forbidden": "is not known here",
+    "missing": "is missing",
+    "timezone_aware": "must say its time zone, as 2026-05-01T12:00:00Z does",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "list_type": "must be a list",
+    "dict_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "string_too_short": "must have at least {min_length} character{s}",
+    "string_too_long": "must have at most {max_length} character{s}",
+    "too_short": "must have at least {min_length} item{s}",
+    "too_long": "must have at most {max_length} item{s}",
+}
+"""What a validator's kinds of error are called here. Its own words are for who writes programs in its language."""
+
+
+def reason_of(error: ErrorDetails) -> str:
+    """What is wrong, as it follows the name of a field: "must be text"."""
+    kind, context = error["type"], error.get("ctx", {})
+    if words := _WORDS.get(kind):
+        s = "" if context.get("min_length", context.get("max_length")) == 1 else "s"
+        return words.format(**context, s=s)
+    if kind.startswith("datetime_"):
+        return "must be a time, as 2026-05-01T12:00:00Z"
+    said = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    return said.replace("Input should", "must").replace(" after validation", "")
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -3,8 +3,11 @@
 The codes are the exception classes of the public SDK (spec 1.4), so that a client catches what the server meant.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
+
+_NAMED = re.compile(r"([\w.-]+): (.+)", re.DOTALL)
 
 
 class DomainError(Exception):
@@ -21,6 +24,14 @@ class DomainError(Exception):
         super().__init__(message)
         self.message = message
         self.details = details
+
+    @property
+    def by_field(self) -> list[dict[str, Any]]:
+        """What is wrong by its field: the list of the details, else the field that the message begins with."""
+        if isinstance(self.details, list):
+            return self.details
+        named = _NAMED.fullmatch(self.message)
+        return [{"field": named[1], "reason": named[2]}] if named else []
 
 
 class InvalidRequest(DomainError):

@@ -9,8 +9,6 @@ from typing import Any
 from core import bodies
 from core.errors import DomainError, InvalidRequest
 
-_PATH = re.compile(r"[\w.-]+")
-
 
 def lines(text: str) -> str:
     """A form sends CRLF; what people write has line feeds."""
@@ -90,9 +88,4 @@ def _where(text: str) -> str:
 
 
 def _details(problem: DomainError) -> list[dict[str, str]]:
-    if isinstance(problem.details, list):
-        return problem.details
-    path, colon, reason = problem.message.partition(": ")
-    if colon and _PATH.fullmatch(path):
-        return [{"field": path, "reason": reason}]
-    return [{"field": "", "reason": problem.message}]
+    return problem.by_field or [{"field": "", "reason": problem.message}]

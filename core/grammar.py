@@ -9,8 +9,10 @@ it is a leaf like any other (`Unknown`) with its place and a reason. `read(spell
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+
+from core.errors import InvalidRequest
 
 MAX_LENGTH, MAX_TERMS, MAX_DEPTH = 2000, 64, 8
 _FIELD = re.compile(r"(?!https?://)([A-Za-z_]+):")
@@ -137,6 +139,18 @@ def leaves(node: Node) -> Iterator[Text | Field | Unknown]:
                 yield from leaves(part)
         case _:
             yield node
+
+
+def refusal(unknown: Sequence[tuple[Unknown, str]]) -> InvalidRequest:
+    """What a program is told of a line: all that is not understood, by its place, each with what was probably meant."""
+    reasons = []
+    for leaf, meant in unknown:
+        better = f" Make it {meant}." if leaf.reason.endswith(".") else f"; make it {meant}"
+        reasons.append(f"{leaf.sentence}{better if meant else ''} (at character {leaf.start + 1})")
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return InvalidRequest(
+        f"q: {reasons[0]}{more}", details=[{"field": "q", "reason": reason} for reason in reasons[:20]]
+    )
 
 
 def _is_blank(character: str) -> bool:

@@ -60,7 +60,8 @@ def check_url(url: str) -> None:
         raise TargetRefused("url: is no URL") from None
     schemes = ("https", "http") if settings.HEDDLE.allow_http_targets else ("https",)
     if parts.scheme not in schemes:
-        raise TargetRefused(f"url: must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
+        also = "" if "http" in schemes else ", or http:// where the operator sets HEDDLE_ALLOW_HTTP_TARGETS"
+        raise TargetRefused(f"url: must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}{also}")
     if not host or port == 0 or not url.isprintable() or " " in url:
         raise TargetRefused("url: must name a host")
     if "@" in parts.netloc:

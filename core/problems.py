@@ -69,8 +69,8 @@ def answer(request: HttpRequest, problem: BaseException) -> HttpResponse:
 def envelope(problem: DomainError) -> HttpResponse:
     """`error` holds code and message and nothing else: each further key breaks the SDK (B168)."""
     content: dict[str, Any] = {"error": {"error_code": problem.code, "message": problem.message}}
-    if problem.details:
-        content["details"] = problem.details
+    if details := problem.details or problem.by_field:
+        content["details"] = details
     response = JsonResponse(content, status=problem.status)
     if problem.status == 401:
         response["WWW-Authenticate"] = "Bearer"

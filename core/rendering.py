@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
@@ -136,6 +137,19 @@ def one_line(text: str, limit: int) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
+def is_one_line(text: str) -> bool:
+    """Whether a name is words on one line, without control characters and tricks of writing direction."""
+    return not _UNPRINTABLE.search(text) and len(text.splitlines()) < 2
+
+
+def isolated(text: str) -> str:
+    """What people wrote, for the middle of a sentence: the words around it stay where they are, whatever it holds."""
+    plain = _DIRECTIONS.sub("", text)
+    is_plain = plain == text and not any(unicodedata.bidirectional(each) in ("R", "AL", "AN") for each in text)
+    return text if is_plain else f"\u2068{plain}\u2069"
+
+
+_DIRECTIONS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SPEAKS = re.compile(r"[^\s{}\[\]]+(?: [^\s{}\[\]]+){0,11}")

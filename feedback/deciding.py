@@ -7,10 +7,10 @@ before and after, so every verb has the same inverse, `feedback.undoing`.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.utils import timezone
-from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
 
 from accounts.models import User
 from core import ids
@@ -84,6 +84,12 @@ class LabelIn(Patch):
     add: Annotated[list[Label], Field(max_length=1_000)] = []
     remove: Annotated[list[Written], Field(max_length=1_000)] = []
 
+    @model_validator(mode="after")
+    def _something(self) -> "LabelIn":
+        if not self.add and not self.remove:
+            raise ValueError("add: name a label to add, or one to remove")
+        return self
+
 
 class RenameIn(Patch):
     """A label, and what it is called from now on."""
@@ -104,10 +110,19 @@ class OwnIn(Patch):
     owner: str | None
 
 
+def _not_of_another(outcome: Any) -> Any:
+    if outcome == Outcome.DUPLICATE:
+        raise ValueError("a duplicate is named by the verb duplicate, which says of what")
+    return outcome
+
+
+_Ending = BeforeValidator(_not_of_another)
+
+
 class ResolveIn(Patch):
     """How it ended."""
 
-    outcome: Annotated[Outcome, Field(strict=False)] = Outcome.NOTED
+    outcome: Annotated[Literal["fixed", "answered", "not_reproduced", "as_intended", "noted"], _Ending] = "noted"
 
 
 class NothingIn(Patch):
@@ -192,9 +207,7 @@ def own(actor: Actor, subject: Subject, body: OwnIn) -> Decision:
 def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
     """Done with an outcome. What is resolved already was resolved by somebody, and stays theirs."""
     _require_open(subject)
-    if body.outcome == Outcome.DUPLICATE:
-        raise InvalidRequest("outcome: a duplicate is named by the verb duplicate, which says of what")
-    return {"resolved": True, "outcome": body.outcome.value}
+    return {"resolved": True, "outcome": body.outcome}
 
 
 def reopen(actor: Actor, subject: Subject, body: NothingIn) -> Decision:

@@ -81,7 +81,7 @@ def told_of_bulk(done: Bulk) -> str:
 
 def told_of_failures(done: Bulk) -> str:
     """How many reports a bulk could not change."""
-    return f"{done.failed_count} of {done.total} stayed as they were"
+    return f"{done.failed_count} of {done.total} stayed as {'it was' if done.failed_count == 1 else 'they were'}"
 
 
 def told_of_undo(done: Bulk) -> str:

@@ -17,6 +17,7 @@ from accounts.pages import local, signed_in
 from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
+from core.rendering import isolated
 from feedback import (
     bulk,
     desk_forms,
@@ -149,14 +150,14 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         bodies.check_storable(form.dict())
         if form.get("verb") == "drop":
             gone = saved_views.drop(actor, form.get("view_id", ""))
-            notes.success(request, f"Deleted {gone.name}. Save it again to have it back.")
+            notes.success(request, f"Deleted {isolated(gone.name)}. Save it again to have it back.")
             return redirect(_desk_at({"q": gone.query}))
         given = (form.get("name", ""), form.get("q", ""))
         view, before = saved_views.keep(actor, *given, is_shared=bool(form.get("is_shared")))
     except DomainError as problem:
         return _refused(request, actor, problem, part="view")
-    was = "" if before in ("", view.query) else f" It was: {before}"
-    notes.success(request, f"Kept as {view.name}.{was}")
+    was = "" if before in ("", view.query) else f" It was: {isolated(before)}"
+    notes.success(request, f"Kept as {isolated(view.name)}.{was}")
     return redirect(_desk_at({"q": view.query}))
 
 

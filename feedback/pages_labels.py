@@ -13,6 +13,7 @@ from core import bodies, forms
 from core.actor import Actor
 from core.errors import DomainError
 from core.grammar import Field, spelled
+from core.rendering import isolated
 from feedback import bulk, labelling
 from feedback.models import Bulk
 from feedback.presenting import href, many_reports
@@ -46,7 +47,7 @@ def drop(request: HttpRequest) -> HttpResponse:
 
 def _make(actor: Actor, form: Mapping[str, str]) -> str:
     made = labelling.make(actor, form.get("name", ""), form.get("description", ""))
-    return f"{made.name} can be chosen at the desk."
+    return f"{isolated(made.name)} can be chosen at the desk."
 
 
 def _change(actor: Actor, form: Mapping[str, str]) -> str:
@@ -61,10 +62,11 @@ def _change(actor: Actor, form: Mapping[str, str]) -> str:
 
 def _told(name: str, begun: Renaming, renaming: Bulk) -> str:
     """What became of a label's reports."""
-    deed = f"{name} {{}} {'merged into' if begun.is_merge else 'renamed to'} {begun.into.name}"
+    name, into = isolated(name), isolated(begun.into.name)
+    deed = f"{'merged into' if begun.is_merge else 'renamed to'} {into}"
     if not renaming.is_over:
-        return f"{deed.format('is being')}: {many_reports(renaming.total)} follow, and the desk shows how far it is."
-    told = f"{deed.format('is')}, on {many_reports(renaming.done_count)}."
+        return f"{name} is being {deed}: {many_reports(renaming.total)} follow, and the desk shows how far it is."
+    told = f"{name} is {deed}, on {many_reports(renaming.done_count)}."
     if renaming.failed_count:
         told += f" {many_reports(renaming.failed_count)} kept {name}: with the longer name their labels have no room."
     return told
@@ -73,7 +75,7 @@ def _told(name: str, begun: Renaming, renaming: Bulk) -> str:
 def _drop(actor: Actor, form: Mapping[str, str]) -> str:
     name = form.get("label", "")
     labelling.drop(actor, name)
-    return f"The label {name} is gone."
+    return f"The label {isolated(name)} is gone."
 
 
 def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], str]) -> HttpResponse:

@@ -25,7 +25,7 @@ def sentence(name: str, reason: str) -> str:
     if reason.startswith(("a ", "an ", "the ", "tick ", "type ", "choose ")):
         return f"{reason[0].upper()}{reason[1:]}."
     said = "that" if name == "duplicate_of" else name.removeprefix("admin_").removeprefix("public_").replace("_", " ")
-    return f"{said.capitalize()} {reason.removeprefix('String ')}."
+    return f"{said.capitalize()} {reason}."
 
 
 def many_reports(count: int) -> str:

@@ -28,7 +28,7 @@ class IsThere(Conflict):
         moved, held = map(many_reports, self.counts)
         super().__init__(
             f"There is a label {into.name} already, on {held}. To merge {label.name}, on {moved}, into it cannot be "
-            "taken back: say merge."
+            'taken back: to do it, send "merge": true.'
         )
 
 

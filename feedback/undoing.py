@@ -12,6 +12,7 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
+from core.rendering import isolated
 from feedback import labelling, projecting, triage
 from feedback.deciding import (
     AGAIN,
@@ -82,19 +83,19 @@ class LastAction:
     @property
     def words(self) -> str:
         """What was done, for people: `Resolved “Called me Sophia”`, `Resolved 9 reports`."""
-        return _DEEDS[self.deed][0].format(it=self._it, labels=self.labels)
+        return _DEEDS[self.deed][0].format(it=self._it, labels=isolated(self.labels))
 
     @property
     def noun(self) -> str:
         """The same as a thing: `resolution of “Called me Sophia”`."""
-        return _DEEDS[self.deed][1].format(it=self._it, labels=self.labels)
+        return _DEEDS[self.deed][1].format(it=self._it, labels=isolated(self.labels))
 
     @property
     def _it(self) -> str:
         if self.report_count > 1:
             return f"{self.report_count} reports"
         said = self.subject if len(self.subject) <= 60 else f"{self.subject[:59].rstrip()}…"
-        return f"\u201c{said}\u201d" if said else "a report without words"
+        return f"\u201c{isolated(said)}\u201d" if said else "a report without words"
 
     @property
     def minutes(self) -> int:

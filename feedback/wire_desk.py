@@ -68,6 +68,13 @@ class BulkIn(ActIn):
     all: bool = False
 
     @model_validator(mode="after")
+    def _of_some(self) -> "BulkIn":
+        """An empty list is more often a mistake than a wish."""
+        if self.feedback_ids is not None and not self.feedback_ids:
+            raise ValueError("feedback_ids: must name at least one report")
+        return self
+
+    @model_validator(mode="after")
     def _all_on_purpose(self) -> "BulkIn":
         """An empty query means every report of every org, and a program's empty variable seldom does."""
         if self.query is not None and not self.all and grammar.read(self.query) == grammar.All():

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from core import grammar, moments
 from core.actor import Actor
-from core.errors import InvalidRequest
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from core.rendering import one_line
 from threads import hooks, profiles
@@ -75,9 +74,7 @@ def understood(actor: Actor, line: str | None) -> Q:
     """The condition of a line that a program sends; raises `InvalidRequest` that names every term it does not know."""
     root = _checked(grammar.read(line or ""), line or "")
     if unknown := _unknown_in(root):
-        reasons = [f"{each.sentence} (at character {each.start + 1})" for each in unknown]
-        details = [{"field": "q", "reason": reason} for reason in reasons[:20]]
-        raise InvalidRequest(f"q: {reasons[0]}", details=[*details])
+        raise grammar.refusal([(each, _meant_by(each)) for each in unknown])
     return _condition(root, Asking(actor, timezone.now(), UTC))
 
 
@@ -228,7 +225,7 @@ def _checked(node: Node, line: str) -> Node:
         case Field(name=name) if name not in FIELDS:
             near = _near(name, FIELDS)
             better = f"did you mean {near}:?" if near else f"the fields are {', '.join(FIELDS)}."
-            return _unknown(node, line, f"there is no field {name}; {better} Quote it to look for the words")
+            return _unknown(node, line, f"There is no field {name}; {better} Quote it to look for the words.")
         case Field(name=name, value=value):
             try:
                 if cleaned := FIELDS[name].clean(value):
@@ -250,10 +247,14 @@ def _unknown(node: Node, line: str, reason: str) -> Unknown:
 
 
 def _problem(leaf: Unknown, line: str) -> Problem:
-    asked = grammar.read(leaf.text)
-    meant = _meant(asked.name, asked.value) if isinstance(asked, Field) else ""
+    meant = _meant_by(leaf)
     mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
     return Problem(one_line(leaf.text, 80), leaf.reason, meant, mended)
+
+
+def _meant_by(leaf: Unknown) -> str:
+    asked = grammar.read(leaf.text)
+    return _meant(asked.name, asked.value) if isinstance(asked, Field) else ""
 
 
 def _meant(name: str, value: str) -> str:

@@ -57,7 +57,14 @@ def by_category(found: InsightOut) -> str:
     if not first.negative.count:
         return f"No category is named in a negative report; of the positive ones most name {word.lower()}."
     part, whole = first.negative.count, found.negative.count
-    return f"{word} is named most: in {thousands(part)} of {thousands(whole)} negative reports, {share(part, whole)}."
+    level = [category_word(each.name) for each in found.by_category if each.negative.count == part]
+    if len(level) > 3:
+        return (
+            f"No category is named most: {len(level)} are in {thousands(part)} of {thousands(whole)} negative reports."
+        )
+    listed = " and ".join(filter(None, (", ".join(level[:-1]), level[-1])))
+    named = f"{listed} {'is' if len(level) == 1 else 'are'} named most: {'each ' if level[1:] else ''}in"
+    return f"{named} {thousands(part)} of {thousands(whole)} negative reports, {share(part, whole)}."
 
 
 def by_tool(found: InsightOut) -> str:

@@ -9,15 +9,15 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
+from core import grammar
 from core.actor import Actor
-from core.errors import InvalidRequest
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback import digesting
 from feedback.models import UserFeedback
 from feedback.querying import words
 from feedback.querying.conditions import Asking
 from feedback.querying.fields import FIELDS
-from feedback.querying.query import Query
+from feedback.querying.query import Query, meant_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,7 @@ def remarks(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> tuple[str, ...]:
 def _compiled(actor: Actor, query: Query, tz: tzinfo) -> tuple[Q, Asking]:
     require_admin(actor)
     if query.problems:
-        problem = query.problems[0]
-        raise InvalidRequest(f"q: {problem.sentence} (at character {problem.start + 1})")
+        raise grammar.refusal([(each, meant_by(each)) for each in query.problems])
     asking = Asking(actor, timezone.now(), tz)
     return _condition(query.root, asking), asking
 

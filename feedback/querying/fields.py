@@ -38,7 +38,7 @@ def nearest(name: str) -> str:
     """What would be right in place of a name that is no field."""
     close = _near(name, FIELDS)
     better = f"did you mean {close}:?" if close else f"the fields are {', '.join(FIELDS)}."
-    return f"there is no field {name}; {better} Quote it to look for the words"
+    return f"There is no field {name}; {better} Quote it to look for the words."
 
 
 def meant(name: str, value: str) -> str:

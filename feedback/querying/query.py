@@ -90,12 +90,17 @@ def _meant(text: str, part: Node, wrong: Sequence[Unknown]) -> str:
     """The part as it was probably meant; empty where one of its terms resembles nothing that is known."""
     said, at = "", part.start
     for leaf in wrong:
-        asked = grammar.read(leaf.text)
-        near = meant(asked.name, asked.value) if isinstance(asked, Field) else ""
+        near = meant_by(leaf)
         if not near:
             return ""
         said, at = said + text[at : leaf.start] + near, leaf.end
     return said + text[at : part.end] if wrong else ""
+
+
+def meant_by(leaf: Unknown) -> str:
+    """What was probably meant by what is not understood; empty where it resembles nothing that is known."""
+    asked = grammar.read(leaf.text)
+    return meant(asked.name, asked.value) if isinstance(asked, Field) else ""
 
 
 def _beside_others(part: Node, parts: Sequence[Node]) -> str:

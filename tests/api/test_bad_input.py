@@ -638,3 +638,23 @@ def test_a_key_that_worlds_do_not_know_is_refused_by_name(api: Any, path: str, b
     world = data_of(api("alice").post("/v1/catalogue/worlds", {"mode": "examples"}))["world_id"]
     status, _, told = refusal_of(api("alice").post(f"/v1/catalogue/worlds{path.format(world=world)}", body))
     assert status == 400 and told.endswith(": is not known here"), told
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("get", "admin/feedback?q=is:opne", None, "q"),
+        ("get", "admin/feedback?limit=0", None, "limit"),
+        ("get", "admin/feedback?page_token=x", None, "page_token"),
+        ("get", "admin/feedback/export?format=x", None, "format"),
+        ("post", "admin/feedback/views", {"name": " ", "query": ""}, "name"),
+        ("post", "admin/feedback/bulk", {"verb": "x", "query": "is:open"}, "verb"),
+        ("post", "admin/feedback/views", [], "body"),
+        ("post", "/v1/webhooks", {"url": "ftp://example.org/", "events": ["feedback.submitted"]}, "url"),
+    ],
+)
+def test_a_refusal_that_begins_with_a_field_names_it_for_programs_too(api, method, path, body, field):
+    response = getattr(api("admin"), method)(path, *([] if body is None else [body]))
+    status, _, message = refusal_of(response)
+    [detail] = json.loads(response.content)["details"]
+    assert status == 400 and detail["field"] == field and message == f"{field}: {detail['reason']}"

@@ -280,8 +280,24 @@ def test_resolving_says_how_and_reopening_takes_it_back(act, refused, who, repor
     record = act(reports[0], "reopen")["report"]
     assert (record["resolved"], record["resolved_at"], record["outcome"]) == (False, None, None)
     assert refused(reports[0], "reopen")[0] == 409
-    assert refused(reports[0], "resolve", outcome="duplicate")[0] == 400
-    assert refused(reports[0], "resolve", outcome="whatever")[0] == 400
+    assert "verb duplicate" in refused(reports[0], "resolve", outcome="duplicate")[2]
+    status, _, sentence = refused(reports[0], "resolve", outcome="whatever")
+    assert status == 400 and "'as_intended'" in sentence and "duplicate" not in sentence
+
+
+def test_a_label_that_adds_and_removes_nothing_is_refused(refused, reports):
+    for arguments in ({}, {"add": []}, {"add": [], "remove": []}):
+        status, _, sentence = refused(reports[0], "label", **arguments)
+        assert status == 400 and sentence == "add: name a label to add, or one to remove"
+
+
+def test_all_that_is_not_understood_of_a_query_is_named_with_what_was_meant(admin, reports):
+    answer = admin.get("admin/feedback?q=is:opne%20foo:bar%20staus:x")
+    said = [each["reason"] for each in answer.json()["details"]]
+    assert len(said) == 3 and {each["field"] for each in answer.json()["details"]} == {"q"}
+    assert said[0].endswith("; make it is:open (at character 1)")
+    assert said[1].startswith("foo:bar — There is no field foo; ")
+    assert refusal_of(answer)[2] == f"q: {said[0]} (and 2 more)"
 
 
 def test_the_wires_own_reopening_clears_the_outcome_too(act, admin, reports):
@@ -619,6 +635,7 @@ def test_a_long_bulk_can_be_taken_back_for_half_an_hour_after_its_last_report(ad
         {"verb": "resolve"},
         {"verb": "resolve", "feedback_ids": ["fb_1"], "query": "is:open"},
         {"verb": "nothing", "feedback_ids": ["fb_1"]},
+        {"verb": "resolve", "feedback_ids": []},
         {"verb": "resolve", "query": "sentiment:angry"},
         {"verb": "note", "query": "is:open"},
         {"verb": "resolve", "feedback_ids": ["fb_1"] * 1 + [f"fb_{n}" for n in range(5_001)]},

@@ -59,9 +59,11 @@ def test_what_is_not_understood_is_refused_by_its_name(api, talks):
     ):
         status, code, sentence = refusal_of(answer)
         assert (status, code) == (400, "RobotoInvalidRequestException")
-        assert sentence.startswith("q: is:opn — must be mine") and sentence.endswith("(at character 1)")
+        assert sentence.startswith("q: is:opn — must be mine") and sentence.endswith("(at character 1) (and 1 more)")
         assert [each["field"] for each in answer.json()["details"]] == ["q", "q"]
         assert "did you mean status:?" in answer.json()["details"][1]["reason"]
+    answer = api("alice").get("threads?q=is:shred")
+    assert answer.json()["details"][0]["reason"].endswith("; make it is:shared (at character 1)")
     assert refusal_of(api("alice").get("threads?q=" + "x" * 2001))[0] == 400
 
 

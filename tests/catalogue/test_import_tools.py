@@ -75,7 +75,7 @@ def test_c7_bad_tools_are_named_and_the_exit_code_is_one(run, capsys):
         ("[]", ("--org", "nowhere"), "no org nowhere"),
         ("[]", ("--owner", "eve@globex.test"), "no member of acme"),
         ("[]", ("--owner", "nobody@acme.test"), "no active person"),
-        ("7", (), "tool: should be"),
+        ("7", (), "tool: must be"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(value, options, said, run):

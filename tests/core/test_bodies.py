@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field, model_validator
+from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from core import bodies
 from core.errors import InvalidRequest
@@ -36,6 +36,14 @@ class Outer(Body):
         if self.kind == "b" and not self.inner:
             raise ValueError("inner: is needed with the kind b")
         return self
+
+
+class Spoken(Body):
+    words: Annotated[str, StringConstraints(min_length=1, max_length=3)] = "x"
+    parts: Annotated[list[int], Field(max_length=1)] = []
+    until: Annotated[AwareDatetime, Field(strict=False)] | None = None
+    is_so: bool = False
+    inner: Inner | None = None
 
 
 class Change(Patch):
@@ -88,8 +96,32 @@ def test_a_hundred_levels_are_kept_and_one_more_is_refused():
 
 def test_a_refusal_names_the_field_and_counts_the_rest():
     refused = refusal(bodies.parse, Outer, {"kind": "c", "inner": [{"name": "x"}, {"size": -1}]})
-    assert refused.message == "kind: should be 'a' or 'b' (and 2 more)"
-    assert [detail["field"] for detail in refused.details] == ["kind", "inner.1.name", "inner.1.size"]
+    assert refused.message == "kind: must be 'a' or 'b' (and 2 more)"
+    assert [(each["field"], each["reason"]) for each in refused.details] == [
+        ("kind", "must be 'a' or 'b'"),
+        ("inner.1.name", "is missing"),
+        ("inner.1.size", "must be at least 0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"words": "four"}, "words: must have at most 3 characters"),
+        ({"words": ""}, "words: must have at least 1 character"),
+        ({"words": 5}, "words: must be text"),
+        ({"parts": [1, 2]}, "parts: must have at most 1 item"),
+        ({"parts": {}}, "parts: must be a list"),
+        ({"parts": ["x"]}, "parts.0: must be a whole number"),
+        ({"until": "2026-05-01T12:00:00"}, "until: must say its time zone, as 2026-05-01T12:00:00Z does"),
+        ({"until": "soon"}, "until: must be a time, as 2026-05-01T12:00:00Z"),
+        ({"until": []}, "until: must be a time, as 2026-05-01T12:00:00Z"),
+        ({"is_so": "yes"}, "is_so: must be true or false"),
+        ({"is_so": True, "other": {}, "inner": []}, "inner: must be a JSON object"),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_words_of_the_house(value, reason):
+    assert refusal(bodies.parse, Spoken, value).message == reason
 
 
 def test_a_rule_over_several_fields_names_the_one_it_is_about():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import rendering
-from core.rendering import ago, gist, json_html, markdown_html, one_line, size_text, took
+from core.rendering import ago, gist, isolated, json_html, markdown_html, one_line, size_text, took
 from core.templatetags import ui
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
@@ -241,3 +241,17 @@ def test_a_tool_use_id_is_one_segment_of_a_path() -> None:
 def test_counts_are_grouped() -> None:
     assert ui.thousands(1_284) == "1\u202f284"
     assert ui.thousands(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Mine (2)", "Mine (2)"),
+        ("", ""),
+        ("a\u202eb", "\u2068ab\u2069"),
+        ("a\u2069b\u2067", "\u2068ab\u2069"),
+        ("\u05d0\u05d1", "\u2068\u05d0\u05d1\u2069"),
+    ],
+)
+def test_what_people_wrote_turns_no_words_around_it(text, shown):
+    assert isolated(text) == shown

@@ -84,7 +84,7 @@ def test_the_bar_names_what_is_wrong_and_the_view_one_may_change() -> None:
 @pytest.mark.parametrize(
     ("name", "reason", "said"),
     [
-        ("admin_note", "String should have at most 20000 characters", "Note should have at most 20000 characters."),
+        ("admin_note", "must have at most 20000 characters", "Note must have at most 20000 characters."),
         ("label", "type a label first", "Type a label first."),
         ("duplicate_of", "a report is no duplicate of itself", "A report is no duplicate of itself."),
         ("duplicate_of", "is a report of another org", "That is a report of another org."),

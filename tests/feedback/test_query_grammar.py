@@ -128,6 +128,7 @@ DAY = timedelta(days=1)
         ("<2026-05", None, datetime(2026, 5, 1, tzinfo=UTC)),
         ("<=2026-05", None, datetime(2026, 6, 1, tzinfo=UTC)),
         ("2026-04..2026-05-03", datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 4, tzinfo=UTC)),
+        ("2026-05-03..2026-04", datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 4, tzinfo=UTC)),
     ],
 )
 def test_times(said, first, end):

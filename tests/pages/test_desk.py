@@ -56,7 +56,7 @@ def test_an_empty_desk_says_why(browser_of: Browser, who: People) -> None:
         assert get(client, page.id("desk-rows").one(class_="void").one("a")["href"]).one("h1").words == "Threads"
     reports(who.alice, 1)
     page = get(client, DESK + "?q=is:open+tool:nothing")
-    assert "No report matches. Take a token out" in page.words
+    assert "No report matches. Take a term out" in page.words
     assert words(get(client, DESK + page.id("desk-rows").one(class_="void").one("a")["href"])) == ["report 0"]
     assert "Choose one from the list" in get(client, DESK).id("desk-talk").words
 

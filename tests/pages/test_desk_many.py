@@ -339,3 +339,6 @@ def test_a_view_that_is_kept_under_a_name_in_use_tells_what_it_was(browser_of: B
         form = get(client, f"{DESK}?q={query}").id("desk-bar").all("form", method="post")[0]
         page = then(client, submit(client, form, name="Mine"))
         assert told(page) == [line]
+    form = get(client, f"{DESK}?q=is:open").id("desk-bar").all("form", method="post")[0]
+    page = then(client, submit(client, form, name="a\u202eb"))
+    assert told(page) == ["Kept as \u2068ab\u2069."]

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import time_machine
 from django.test import Client
 
+from feedback.insight import telling
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.querying import matching, parse
 from tests import caching, make
@@ -86,7 +88,10 @@ def test_each_plot_begins_with_its_finding_and_has_its_table(browser_of: Browser
         "Time to resolve",
     ]
     assert findings["Feedback over time"].startswith("20 of 30 reports are negative, most of them on ")
-    assert findings["By category"] == "Incorrect is named most: in 10 of 20 negative reports, 50 %."
+    assert (
+        findings["By category"]
+        == "Incorrect, Slow and Tool failure are named most: each in 10 of 20 negative reports, 50 %."
+    )
     assert (
         findings["By tool"]
         == "Most negative answers used book: 20 of its 30 reports. Errors came most from it: in 6 reports."
@@ -153,7 +158,7 @@ def test_the_address_is_the_state(browser_of: Browser) -> None:
 def test_what_is_not_understood_is_named_in_its_place(browser_of: Browser) -> None:
     page = get(browser_of("admin"), INSIGHT + "?q=colour:red")
     assert page.one("a", aria_label="Change colour:red")["aria-invalid"] == "true"
-    assert "there is no field colour" in page.words and "That query cannot be read." in page.words
+    assert "There is no field colour" in page.words and "That query cannot be read." in page.words
     assert page.none("figure")
     for wrong in ("since=soon", "until=2026-02-30", "tz=Moon"):
         assert f"{wrong.partition('=')[0]}: " in get(browser_of("admin"), f"{INSIGHT}?{wrong}", 400).words
@@ -195,3 +200,17 @@ def test_more_reports_take_no_more_queries(browser_of: Browser, who: People) -> 
     few = queries(client, INSIGHT)
     rated(who, 12)
     assert queries(client, INSIGHT) == few
+
+
+def test_categories_that_are_named_as_often_are_named_both():
+    def found(*counts):
+        named = [
+            SimpleNamespace(name=name, negative=SimpleNamespace(count=count))
+            for name, count in zip(("incorrect", "incomplete", "slow", "unsafe"), counts, strict=True)
+        ]
+        return SimpleNamespace(by_category=named, negative=SimpleNamespace(count=20))
+
+    assert telling.by_category(found(6, 5, 0, 0)).startswith("Incorrect is named most: in 6 of 20")
+    both = "Incorrect and Incomplete are named most: each in 5 of 20 negative reports, "
+    assert telling.by_category(found(5, 5, 0, 0)).startswith(both)
+    assert telling.by_category(found(5, 5, 5, 5)) == "No category is named most: 4 are in 5 of 20 negative reports."

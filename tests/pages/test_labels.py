@@ -102,6 +102,13 @@ def test_a_label_is_renamed_and_its_reports_follow(browser_of: Browser, who: Peo
     assert stored(made[0]).admin_label == "Too Late, mail" and Label.objects.count() == 2
 
 
+@pytest.mark.parametrize(("name", "shown"), [("{late}", "{late}"), ("la\u202ete", "\u2068late\u2069")])
+def test_whatever_a_label_is_called_it_is_said(browser_of: Browser, who: People, name: str, shown: str) -> None:
+    client, made = browser_of("admin"), reports(who.alice, 1)
+    do(who.admin, made[0], "label", add=[name])
+    assert f"{shown} is renamed to soon, on 1 report." in then(client, changed(client, name, name="soon")).words
+
+
 def test_a_name_that_another_label_has_asks_whether_to_merge(browser_of: Browser, who: People) -> None:
     client, made = browser_of("admin"), reports(who.alice, 3)
     do(who.admin, made[0], "label", add=["cash"])

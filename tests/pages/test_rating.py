@@ -99,8 +99,8 @@ def test_the_rating_of_somebody_else_does_not_fill_ones_own_form(browser_of: Bro
         ({"sentiment": "", "notes": "kept"}, "sentiment", "Choose good or bad."),
         ({"sentiment": "so-so", "notes": "kept"}, "sentiment", "Choose good or bad."),
         ({"sentiment": "negative", "categories": ["other"], "notes": "  "}, "notes", "Notes are needed"),
-        ({"sentiment": "positive", "categories": ["made-up"], "notes": "kept"}, "categories", "Categories should be"),
-        ({"sentiment": "negative", "notes": "x" * 20_001}, "notes", "Notes should have at most 20000"),
+        ({"sentiment": "positive", "categories": ["made-up"], "notes": "kept"}, "categories", "Categories must be"),
+        ({"sentiment": "negative", "notes": "x" * 20_001}, "notes", "Notes must have at most 20000"),
         ({"sentiment": "negative", "notes": "a\x00b"}, "notes", "Notes holds a NUL"),
     ],
 )

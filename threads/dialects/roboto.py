@@ -4,6 +4,7 @@ from datetime import UTC
 
 from pydantic import ValidationError
 
+from core.bodies import reason_of
 from threads.content import BLOCK, BlockDict, JsonObject, MessageSnapshot
 from threads.dialects.canonical import MAX_DEPTH, DialectError, Sheet, dotted, flaw
 from threads.dialects.reading import TIME_KEYS, Draft, choice, message_time, placed_parts, token, under
@@ -52,7 +53,7 @@ def _checked(part: JsonObject, path: str) -> BlockDict:
         return BLOCK.validate_python(part).model_dump()
     except ValidationError as refused:
         first = refused.errors(include_url=False, include_input=False)[0]
-        raise DialectError(under(path, dotted(first["loc"][1:])), first["msg"]) from refused
+        raise DialectError(under(path, dotted(first["loc"][1:])), reason_of(first)) from refused
 
 
 def _use(draft: Draft, block: BlockDict, path: str) -> BlockDict:

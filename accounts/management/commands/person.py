@@ -12,6 +12,7 @@ from accounts.models import ApiToken, User, mint
 from accounts.orgs import add_member, check_short_name, found_org
 from core import bodies
 from core.errors import InvalidRequest
+from core.rendering import is_one_line
 
 
 class Command(BaseCommand):
@@ -46,7 +47,8 @@ class Command(BaseCommand):
         user, name = _found(email), options["name"]
         if user is None:
             user = User.objects.create_user(email, password, name=name)
-            self.stdout.write(f"{email} is here now{'' if password else ', without a password: no sign-in by one'}.")
+            without = f" They cannot sign in until a password is set: manage.py changepassword {email}"
+            self.stdout.write(f"{email} is here now.{'' if password else without}")
         user.name = name or user.name
         user.is_staff = user.is_staff or options["admin"]
         user.save(update_fields=["name", "is_staff"])
@@ -60,6 +62,9 @@ def _check(options: dict[str, Any]) -> None:
     """Raise `InvalidRequest` or `ValidationError` for what nothing could be made of, before a password is asked for."""
     given = {name: options[name] for name in ("email", "name", "org", "token")}
     bodies.check_storable(given)
+    for name in ("name", "token"):
+        if given[name] and not is_one_line(given[name]):
+            raise InvalidRequest(f"{name}: must be words on one line, without marks of writing direction")
     for name, field in (("email", User.email.field), ("name", User.name.field), ("token", ApiToken.name.field)):
         try:
             if given[name] is not None:
