@@ -115,11 +115,10 @@ def test_a_body_in_chunks_is_refused_and_never_taken_for_an_empty_one(admin: Cal
         headers["Transfer-Encoding"] = "chunked"
         status, told = in_chunks(admin.server, method, to, b'{"overlap_hours": 0}' + b" " * size, **headers)
         assert status == 400, told
+        reason = "must be sent with its length (Content-Length), not in chunks"
         assert json.loads(told) == {
-            "error": {
-                "error_code": "RobotoInvalidRequestException",
-                "message": "body: must be sent with its length (Content-Length), not in chunks",
-            }
+            "error": {"error_code": "RobotoInvalidRequestException", "message": f"body: {reason}"},
+            "details": [{"field": "body", "reason": reason}],
         }
 
 
