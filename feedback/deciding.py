@@ -117,12 +117,13 @@ def _not_of_another(outcome: Any) -> Any:
 
 
 _Ending = BeforeValidator(_not_of_another)
+_ENDINGS = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.DUPLICATE)
 
 
 class ResolveIn(Patch):
     """How it ended."""
 
-    outcome: Annotated[Literal["fixed", "answered", "not_reproduced", "as_intended", "noted"], _Ending] = "noted"
+    outcome: Annotated[Literal[_ENDINGS], _Ending] = Outcome.NOTED.value  # type: ignore[valid-type]
 
 
 class NothingIn(Patch):

@@ -12,6 +12,9 @@ from core.prepared import Prepared, Question, Row
 from threads.models import Message, Thread
 from threads.status import Visibility
 
+LAST = 2**31 - 1
+"""No message has a greater index: beyond it the column holds nothing, and SQLite would not even compare."""
+
 
 def thread_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Thread:
     """The thread with that id, if the actor has the right.
@@ -55,7 +58,7 @@ class MessageStanding(NamedTuple):
     @classmethod
     def of(cls, thread: Standing, idx: int) -> "MessageStanding":
         """Where a message of a thread stands that its reader may see."""
-        role, status = (_MESSAGE.first(thread.pk, idx) if 0 <= idx < _NO_INDEX else None) or (None, None)
+        role, status = (_MESSAGE.first(thread.pk, idx) if 0 <= idx <= LAST else None) or (None, None)
         return cls(thread, idx, role, status)
 
 
@@ -98,7 +101,7 @@ def standing_questions_of(public_id: str) -> Sequence[Question]:
 def message_questions_of(public_id: str, idx: int) -> Sequence[Question]:
     """What `message_standing_for` asks first, if anything."""
     key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
-    return [(_MESSAGE_BY_KEY, (key, idx))] if key and 0 <= idx < _NO_INDEX else ()
+    return [(_MESSAGE_BY_KEY, (key, idx))] if key and 0 <= idx <= LAST else ()
 
 
 def require(actor: Actor, thread: Thread | Standing, right: Right) -> None:
@@ -173,7 +176,6 @@ _BY_KEY = Prepared(
     ),
     str,
 )
-_NO_INDEX = 2**31  # beyond what the column holds, where SQLite would not even compare
 _STANDING_COLUMNS = (*Standing._fields[:-1], "org__key")
 _STANDING = Prepared(lambda key: Thread.objects.filter(key=key).values_list(*_STANDING_COLUMNS), str)
 _MESSAGE = Prepared(lambda pk, idx: Message.objects.filter(thread=pk, idx=idx).values_list("role", "status"), int, int)

@@ -14,7 +14,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared, Row, together
 from threads import reading, transcript, weaving
-from threads.access import may, require
+from threads.access import LAST, may, require
 from threads.content import TERMINAL, MessageSnapshot
 from threads.models import ClientTool, Goal, Message, Thread
 from threads.status import GoalStatus, ThreadStatus, Visibility
@@ -54,7 +54,7 @@ def request_of(source: Thread, index: int) -> int:
 
     Raises `InvalidRequest` where no person spoke before.
     """
-    said = Message.objects.filter(thread=source, role="user", idx__lte=min(index, reading.LAST)).order_by("-idx")
+    said = Message.objects.filter(thread=source, role="user", idx__lte=min(index, LAST)).order_by("-idx")
     found = said.values_list("idx", flat=True).first()
     if found is None:
         raise InvalidRequest(f"message_sequence_num: message {index} answers nobody")
@@ -74,7 +74,7 @@ def _standing(source: Thread, upto: int) -> tuple[dict[str, Any], bool, bool]:
     than it needs.
     """
     bound: list[Row] = []
-    if 0 <= upto <= reading.LAST:
+    if 0 <= upto <= LAST:
         ahead = reading.questions(source.pk, between=(0, upto)) if upto < source.message_count else ()
         [kept], bound = together((_KEPT_ROW, (source.pk,)), (_BOUND, (source.pk, upto)), ahead=ahead)
     if not bound:

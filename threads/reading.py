@@ -11,7 +11,7 @@ from core import ids, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, Question, Row, at_one_moment, together
-from threads.access import Standing
+from threads.access import LAST, Standing
 from threads.content import BlockDict, MessageSnapshot, MessageStatus, Role
 from threads.models import Block, Goal, Message, Pin, Rewind, Thread
 from threads.wire import (
@@ -28,8 +28,6 @@ from threads.wire import (
 
 _TOKEN = re.compile(r"v1\.([0-9A-Za-z_-]{1,64})\.([0-9]{1,18})")
 CLIENT_CONTEXT_SINCE = "2026-09-30"
-LAST = 2**31 - 1
-"""No message has a greater index."""
 _ALL = Q()
 _PLACES = paging.Places("threads", (str, str, int))
 
@@ -241,15 +239,7 @@ def _goal_outs(rows: Iterable[Row]) -> list[GoalOut]:
     return [GoalOut(**dict(zip(_GOAL_COLUMNS, row, strict=True))) for row in rows]
 
 
-_GOAL_COLUMNS = (
-    "goal_type",
-    "goal_data",
-    "status",
-    "message_sequence_num",
-    "created",
-    "concluded_at",
-    "achieve_tool_use_id",
-)
+_GOAL_COLUMNS = tuple(GoalOut.model_fields)
 _GOALS = Prepared(lambda pk: Goal.objects.filter(thread=pk).order_by("id").values_list(*_GOAL_COLUMNS), int)
 
 

@@ -534,6 +534,13 @@ def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, m
     assert not TriageChange.objects.exists()
 
 
+def resolved_behind(admin, reports):
+    """A bulk that a worker carried to its end."""
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    bulk.advance(Bulk.objects.get().pk)
+    return data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+
+
 def test_a_bulk_that_meets_a_defect_names_the_report_and_does_the_others(admin, reports, monkeypatch, caplog):
     """It would meet it again with each sweep, and nobody would hear why it does not end."""
     resolve = deciding.VERBS["resolve"]
@@ -545,9 +552,7 @@ def test_a_bulk_that_meets_a_defect_names_the_report_and_does_the_others(admin, 
 
     monkeypatch.setitem(deciding.VERBS, "resolve", replace(resolve, decide=decide))
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
-    bulk.advance(Bulk.objects.get().pk)
-    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    ended = resolved_behind(admin, reports)
     assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 2, 1)
     [failure] = ended["failures"]
     assert failure["feedback_id"] == reports[1] and failure["reason"].startswith("Something went wrong")
@@ -555,7 +560,7 @@ def test_a_bulk_that_meets_a_defect_names_the_report_and_does_the_others(admin, 
     assert [each.message for each in logged] == ["bulk.chunk_failed", "bulk.passed_by"]
     assert all(each.kind == "ZeroDivisionError" and "test_desk_verbs.py:" in each.at for each in logged)
     assert "what was said" not in caplog.text
-    assert undone(admin, queued["action_id"])["done_count"] == 2
+    assert undone(admin, ended["action_id"])["done_count"] == 2
 
 
 @pytest.mark.django_db(transaction=True)
@@ -568,9 +573,7 @@ def test_a_defect_that_the_commit_meets_is_that_report_s_alone_too(admin, report
 
     monkeypatch.setitem(deciding.VERBS, "resolve", replace(resolve, decide=decide))
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
-    bulk.advance(Bulk.objects.get().pk)
-    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    ended = resolved_behind(admin, reports)
     assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 2, 1)
     assert [each["feedback_id"] for each in ended["failures"]] == [reports[1]]
 
