@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, Value, When
 
 from accounts.models import ApiToken, Membership, Org, User
+from accounts.naming import check_one_line
 from accounts.orgs import add_member, org_named, require_administering, take_turns_with
 from accounts.rights import require_member
 from core import bodies
@@ -98,7 +99,7 @@ def _rows() -> QuerySet[Membership]:
 def _one_at_a_time(org_id: int) -> Iterator[Org]:
     """One change of an org's members at a time, or two admins could each put the other one out."""
     with transaction.atomic():
-        yield Org.objects.select_for_update().get(pk=org_id)
+        yield Org.objects.select_for_update(no_key=True).get(pk=org_id)
 
 
 @contextmanager
@@ -121,6 +122,7 @@ def _person(email: str, name: str) -> User:
     found = User.objects.filter(email=email).first()
     if found is not None:
         return found
+    check_one_line("name", name)
     try:
         with transaction.atomic():
             return User.objects.create_user(email, None, name=name)

@@ -14,6 +14,7 @@ from accounts.pages import required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
+from core.rendering import isolated
 
 PAGE = 25
 _PLACES = paging.Places("members", (str,))
@@ -75,13 +76,13 @@ def _add(request: HttpRequest, actor: Actor) -> str:
 
 def _invite(request: HttpRequest, user: User) -> str:
     request.session[_LINK] = [user.display_name, request.build_absolute_uri(invitations.path_for(user))]
-    return f"There is a new link for {user.display_name}."
+    return f"There is a new link for {isolated(user.display_name)}."
 
 
 def _told(member: Membership, words: str = "") -> str:
     is_admin = member.role == Membership.Role.ADMIN
     words = words or ("is an admin of {} now." if is_admin else "is a member of {} now.")
-    return f"{member.user.display_name} {words.format(member.org.slug)}"
+    return f"{isolated(member.user.display_name)} {words.format(member.org.slug)}"
 
 
 def _changed(request: HttpRequest, change: Callable[[Actor], str]) -> HttpResponse:

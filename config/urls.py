@@ -5,9 +5,11 @@ from django.views.generic import RedirectView
 
 from config import docs, operations
 from core.api import UnknownUrl
+from feedback.urls_api import of_messages
 
 urlpatterns = [
     # Tried in this order: what programs ask again and again comes first.
+    path("v1/ai/threads/<str:thread_id>/messages/", include(of_messages)),
     path("v1/", include("threads.urls_api")),
     path("v1/", include("feedback.urls_api")),
     path("v1/", include("catalogue.urls_api")),

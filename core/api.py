@@ -95,12 +95,7 @@ class Endpoint(APIView):
 
     def query_bool(self, name: str, default: bool) -> bool:
         """A query boolean; the SDK writes True and False."""
-        value = (self.query(name) or str(default)).lower()
-        if value in ("true", "1"):
-            return True
-        if value in ("false", "0"):
-            return False
-        raise InvalidRequest(f"{name}: must be true or false")
+        return bodies.flag(name, self.query(name), default)
 
 
 def record(model: BaseModel) -> HttpResponse:

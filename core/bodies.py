@@ -9,12 +9,11 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from core.errors import InvalidRequest
+from core.errors import InvalidRequest, named
 
 MAX_DEPTH = 100
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _BAD_TEXT = "holds a NUL character or half of a surrogate pair"
-_NAMED = re.compile(r"([a-z_]+): (.+)", re.DOTALL)
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -67,36 +66,36 @@ def check_storable(value: Any) -> None:
 
 
 def _unstorable(path: list[Any], reason: str) -> InvalidRequest:
-    return InvalidRequest(f"{_dotted(tuple(path[1:]))}: {reason}")
+    return InvalidRequest.of(_dotted(tuple(path[1:])), reason)
 
 
-def parse(model: type[Model], value: Any, place: str = "") -> Model:
+def parse(model: type[Model], value: Any, within: str = "") -> Model:
     """The value as a checked model; the first thing wrong with it as an `InvalidRequest` that names the field."""
     if not isinstance(value, dict):
-        raise InvalidRequest(f"{place or 'body'}: must be a JSON object")
+        raise InvalidRequest(f"{within or 'body'}: must be a JSON object")
     try:
         return model.model_validate(value)
     except ValidationError as problem:
-        raise invalid(problem, place) from None
+        raise invalid(problem, within) from None
 
 
-def invalid(problem: ValidationError, place: str = "") -> InvalidRequest:
+def invalid(problem: ValidationError, within: str = "") -> InvalidRequest:
     """A validation error as one sentence, with the first of them beside it for programs.
 
     There are never many: every list of every body has a limit, and strangers among its keys are named a few at a time.
     """
     errors = problem.errors(include_url=False, include_input=False)
-    details = [_detail(place, error["loc"], reason_of(error)) for error in errors]
+    details = [_detail(within, error["loc"], reason_of(error)) for error in errors]
     first = details[0]
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return InvalidRequest(f"{first['field']}: {first['reason']}{more}", details=[*details[:20]])
 
 
-def _detail(place: str, loc: tuple[int | str, ...], reason: str) -> dict[str, str]:
+def _detail(within: str, loc: tuple[int | str, ...], reason: str) -> dict[str, str]:
     """A field and what is wrong with it. A rule over several fields names the one that it is about itself."""
-    path: tuple[int | str, ...] = (place, *_public(loc)) if place else _public(loc)
-    if named := _NAMED.fullmatch(reason):
-        path, reason = (*path, named[1]), named[2]
+    path: tuple[int | str, ...] = (within, *_public(loc)) if within else _public(loc)
+    if about := named(reason):
+        path, reason = (*path, about[0]), about[1]
     return {"field": _dotted(path), "reason": reason}
 
 
@@ -157,3 +156,11 @@ def reason_of(error: ErrorDetails) -> str:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
+
+
+def flag(name: str, value: str | None, default: bool = False) -> bool:
+    """A boolean of an address; the SDK writes True and False. Nothing, or an empty one, is the default."""
+    said = (value or str(default)).lower()
+    if said not in ("true", "1", "false", "0"):
+        raise InvalidRequest(f"{name}: must be true or false")
+    return said in ("true", "1")

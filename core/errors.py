@@ -10,6 +10,12 @@ from typing import Any, ClassVar
 _NAMED = re.compile(r"([\w.-]+): (.+)", re.DOTALL)
 
 
+def named(message: str) -> tuple[str, str] | None:
+    """The field that a message begins with, and the reason; None for one that begins with none."""
+    found = _NAMED.fullmatch(message)
+    return (found[1], found[2]) if found else None
+
+
 class DomainError(Exception):
     """A refusal with a reason that the caller may read.
 
@@ -30,12 +36,23 @@ class DomainError(Exception):
         """What is wrong by its field: the list of the details, else the field that the message begins with."""
         if isinstance(self.details, list):
             return self.details
-        named = _NAMED.fullmatch(self.message)
-        return [{"field": named[1], "reason": named[2]}] if named else []
+        found = named(self.message)
+        return [{"field": found[0], "reason": found[1]}] if found else []
+
+    @property
+    def reason(self) -> str:
+        """The first of that, or the message where it is about no field."""
+        found = self.by_field
+        return str(found[0]["reason"]) if found else self.message
 
 
 class InvalidRequest(DomainError):
     """The input is wrong, or impossible in the state the thing is in."""
+
+    @classmethod
+    def of(cls, field: str, reason: str) -> "InvalidRequest":
+        """What is wrong with a field whose name somebody else chose: a key of their JSON may hold anything."""
+        return cls(f"{field}: {reason}", details=[{"field": field, "reason": reason}])
 
 
 class TargetRefused(InvalidRequest):

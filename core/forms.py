@@ -22,9 +22,9 @@ def json_of(field: str, text: str) -> Any:
     try:
         return bodies.read_json(text.encode())
     except InvalidRequest as problem:
-        path, _, reason = problem.message.partition(": ")
-        place = field if path == "body" else f"{field}.{path}"
-        raise InvalidRequest(f"{place}: {_where(text) or reason}") from None
+        [wrong] = problem.by_field
+        path = field if wrong["field"] == "body" else f"{field}.{wrong['field']}"
+        raise InvalidRequest.of(path, _where(text) or wrong["reason"]) from None
 
 
 def json_typed(value: Any) -> str:
@@ -55,25 +55,38 @@ def reasons(
     """A sentence by field, the first of each.
 
     A place inside of a field is named before its reason; inside of a row, which is a field with a dot, it is named from
-    there on. `names` gives paths the field in which they are typed; what is about no field stands under `otherwise`.
+    there on. `names` gives paths the field in which they are typed, where nobody sees the number of an item; what is
+    about no field stands under `otherwise`, and says itself what it is about.
     """
-    found: dict[str, str] = {}
+    typed_as, found = names or {}, dict[str, str]()
     for detail in _details(problem):
         path, reason = detail["field"].removeprefix("request_template."), detail["reason"]
         parts = path.split(".")
-        field = next((head for at in range(len(parts), 0, -1) if (head := ".".join(parts[:at])) in fields), otherwise)
-        within = path.removeprefix(f"{field}.") if "." in field else path
-        place = "" if path in ("", "body", "request_template", field) or field == otherwise else f"{within}: "
-        named = (names or {}).get(field, field)
-        found.setdefault(named, f"{place}{reason}." if place else sentence(reason))
+        field = next((head for at in range(len(parts), 0, -1) if (head := ".".join(parts[:at])) in fields), None)
+        if field is None:
+            found.setdefault(otherwise, sentence(reason, typed_as.get(parts[0], parts[0])))
+            continue
+        within, named = path.removeprefix(f"{field}."), typed_as.get(field, field)
+        if path == field or (named != field and within.isdecimal()):
+            found.setdefault(named, sentence(reason))
+        else:
+            found.setdefault(named, f"{within if '.' in field else path}: {reason}.")
     return found
 
 
-def sentence(reason: str) -> str:
-    """A reason on its own: `is needed` as `It is needed.`"""
-    begin = "It " if re.match(r"(is|must|should|has|holds|refers|makes)\b", reason) else ""
+def reason(problem: DomainError) -> str:
+    """The first reason as a sentence, without the path of a JSON body that a person never saw."""
+    return sentence(problem.reason)
+
+
+def sentence(reason: str, about: str = "") -> str:
+    """A reason on its own: `is needed` as `It is needed.`, or `Name is needed.` where it says what it is about."""
+    if re.match(r"(is|are|must|should|has|holds|refers|makes)\b", reason):
+        it = "They" if reason.startswith("are ") else "It"
+        said = it if about in ("", "body", "request_template") else about.replace("_", " ").capitalize()
+        return f"{said} {reason}".rstrip(".") + "."
     word = reason.partition(" ")[0]
-    return f"{begin}{reason if begin or '_' in word else reason[:1].upper() + reason[1:]}".rstrip(".") + "."
+    return f"{reason if '_' in word else reason[:1].upper() + reason[1:]}".rstrip(".") + "."
 
 
 def _where(text: str) -> str:

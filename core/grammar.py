@@ -1,16 +1,18 @@
 """A query line: text to a tree with places, and a tree to its one spelling. It knows no field.
 
-    line   = all {OR all}              all  = part {part}              part = {-} ( "(" line ")" | term )
-    term   = name:value | value        value = word | "several words"
+    line   = all {OR all}          all  = part {[AND] part}          part = {- | NOT} ( "(" line ")" | term )
+    term   = name:value | value    value = word | "several words"
 
 Own code and no parser library: a line is read while somebody types it, so every text has a tree, and what is wrong in
 it is a leaf like any other (`Unknown`) with its place and a reason. `read(spelled(read(text))) == read(text)`.
 """
 
+import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from core.errors import InvalidRequest
 
@@ -19,6 +21,8 @@ _FIELD = re.compile(r"(?!https?://)([A-Za-z_]+):")
 _RUN = re.compile(r'[^\s()"]+')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r'\\(["\\])')
+_SIGNS = ("AND", "OR", "NOT")
+"""Words that are signs, in capitals and bare. Between parts that stand side by side, AND says what holds anyway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +105,8 @@ def spelled(node: Node, *, alone: bool = True) -> str:
             return text if _is_bare(text) else _quoted(text)
         case Field(name=name, value=value):
             return f"{name}:{value if _RUN.fullmatch(value) else _quoted(value)}"
-        case Unknown(text="OR"):
-            return "(OR)"  # bare, it would find something to stand between
+        case Unknown(text=text) if text in _SIGNS or not text.strip("-"):
+            return f"({text})"  # bare, it would find something to stand between, before, or behind
         case Unknown(text=text):
             return text
         case Not(part=part):
@@ -141,6 +145,16 @@ def leaves(node: Node) -> Iterator[Text | Field | Unknown]:
             yield node
 
 
+def unknown(node: Node, text: str, reason: str) -> Unknown:
+    """A part of a text that means nothing after all."""
+    return Unknown(text[node.start : node.end], reason, start=node.start, end=node.end)
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """The one of these names that was probably meant; empty where none is near."""
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), "")
+
+
 def refusal(unknown: Sequence[tuple[Unknown, str]]) -> InvalidRequest:
     """What a program is told of a line: all that is not understood, by its place, each with what was probably meant."""
     reasons = []
@@ -163,7 +177,7 @@ def _whole(text: str, reason: str) -> Unknown:
 
 
 def _is_bare(text: str) -> bool:
-    return bool(_RUN.fullmatch(text)) and text != "OR" and not text.startswith("-") and not _FIELD.match(text)
+    return bool(_RUN.fullmatch(text)) and text not in _SIGNS and not text.startswith("-") and not _FIELD.match(text)
 
 
 def _quoted(text: str) -> str:
@@ -172,7 +186,7 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Mark(_Node):
-    """`(`, `)`, `-`, or `OR` between two parts."""
+    """`(`, `)`, `AND` or `OR` between two parts, `-` or `NOT` before one."""
 
     sign: str
 
@@ -211,15 +225,17 @@ def _term(text: str, place: int) -> _Token:
     else:
         run = _RUN.match(text, at)
         value, end = (run[0], run.end()) if run else ("", at)
-        if not named and value == "OR":
-            return _Mark("OR", start=place, end=end)
+        if not named and value in _SIGNS:
+            return _Mark(value, start=place, end=end)
     if named:
         return Field(named[1].lower(), value, start=place, end=end)
     return Text(value, start=place, end=end)
 
 
 def _paired(tokens: list[_Token]) -> list[_Token]:
-    """The tokens with every mark that has nothing to do made an `Unknown`: single brackets, dashes, ORs at an edge."""
+    """The tokens less the ANDs, with every mark that has nothing to do made an `Unknown`: single brackets, dashes, ANDs
+    and ORs at an edge, NOTs before nothing.
+    """
     opened: list[int] = []
     lone = set()
     for place, token in enumerate(tokens):
@@ -233,25 +249,52 @@ def _paired(tokens: list[_Token]) -> list[_Token]:
         after = tokens[place + 1] if place + 1 < len(tokens) else None
         if place in lone:
             found.append(_lone(token, "has no bracket that goes with it"))
-        elif isinstance(token, _Mark) and token.sign[0] == "-":
-            is_near = after is not None and after.start == token.end and not _is(after, ")")
-            if after is not None and is_near and place + 1 not in lone:
-                found.append(token)
-                if _is(after, "OR"):
-                    tokens[place + 1] = Text("OR", start=after.start, end=after.end)
-            else:
-                found.append(_lone(token, "excludes what follows it without a blank, and nothing does"))
-        elif _is(token, "OR"):
+        elif _is_dash(token):
+            if not _excludes(tokens, place, lone):
+                token = _lone(token, "excludes what follows it without a blank, and nothing does")
+            elif isinstance(after, _Mark) and after.sign in _SIGNS:
+                tokens[place + 1] = Text(after.sign, start=token.start, end=after.end)
+            found.append(token)
+        elif _is(token, "NOT"):
+            if not _excludes(tokens, place, lone):
+                token = _lone(token, f"excludes what follows it, and nothing does; {_AS_WORD}")
+            found.append(token)
+        elif _is(token, "AND", "OR"):
             is_between = found and not _is(found[-1], "(", "OR") and (place + 1 in lone or _begins(after))
-            found.append(token if is_between else _lone(token, "needs something on both sides; in quotes it is a word"))
+            if not is_between:
+                found.append(_lone(token, f"needs something on both sides; {_AS_WORD}"))
+            elif _is(token, "OR"):
+                found.append(token)
         else:
             found.append(token)
     return found
 
 
+_AS_WORD = "in quotes it is a word"
+
+
 def _begins(token: _Token | None) -> bool:
     """Whether a part can begin with this."""
-    return token is not None and not _is(token, ")", "OR")
+    return token is not None and not _is(token, ")", "AND", "OR")
+
+
+def _excludes(tokens: list[_Token], place: int, lone: set[int]) -> bool:
+    """Whether a dash or a NOT at that place has something to exclude; a dash only what it touches."""
+    after = tokens[place + 1] if place + 1 < len(tokens) else None
+    if after is None or place + 1 in lone or _is(after, ")"):
+        return False
+    if _is_dash(tokens[place]):
+        return after.start == tokens[place].end
+    return _begins(after) and (not _is_dash(after) or _excludes(tokens, place + 1, lone))
+
+
+def _is_dash(token: _Token) -> TypeGuard[_Mark]:
+    return isinstance(token, _Mark) and token.sign[0] == "-"
+
+
+def _turns(token: _Token) -> int:
+    """How often a sign turns the meaning of what follows it."""
+    return len(token.sign) if _is_dash(token) else int(_is(token, "NOT"))
 
 
 def _is(token: _Token | None, *signs: str) -> bool:
@@ -278,47 +321,51 @@ class _Reader:
         self._tokens, self._place = tokens, 0
 
     def line(self) -> Node:
-        parts = [self._all()]
+        begun, parts = self._place, [self._all()]
         while self._take("OR"):
             parts.append(self._all())
-        return _joined(Either, parts)
+        return self._joined(Either, parts, begun)
 
     def _all(self) -> Node:
-        parts = []
+        begun, parts = self._place, list[Node]()
         while self._place < len(self._tokens) and not _is(self._tokens[self._place], ")", "OR"):
             parts.append(self._part())
-        return _joined(All, parts)
+        return self._joined(All, parts, begun)
 
     def _part(self) -> Node:
+        start, turns = self._tokens[self._place].start, 0
+        while more := _turns(self._tokens[self._place]):
+            turns += more
+            self._place += 1
+        part = self._plain()
+        if turns % 2:
+            part = part.part if isinstance(part, Not) else Not(part)
+        if isinstance(part, Text | Field | Unknown):
+            return part  # what is wrong in it is named by its own characters
+        return replace(part, start=start, end=self._tokens[self._place - 1].end)
+
+    def _plain(self) -> Node:
+        """A term, or what stands in brackets."""
         token = self._tokens[self._place]
         self._place += 1
         if not isinstance(token, _Mark):
             return token
-        if token.sign == "(":
-            inner = self.line()
-            end = self._tokens[self._place].end
-            self._place += 1
-            if inner == All():
-                return Unknown("()", "has nothing in it", start=token.start, end=end)
-            return replace(inner, start=token.start, end=end)
-        part = self._part()
-        negated = part.part if isinstance(part, Not) else Not(part)
-        if len(token.sign) % 2 == 0 and isinstance(part, Unknown):
-            return part  # it is named by its own characters
-        return replace(part if len(token.sign) % 2 == 0 else negated, start=token.start, end=part.end)
+        inner = self.line()
+        end = self._tokens[self._place].end
+        self._place += 1
+        return inner if inner != All() else Unknown("()", "has nothing in it", start=token.start, end=end)
 
     def _take(self, sign: str) -> bool:
         taken = self._place < len(self._tokens) and _is(self._tokens[self._place], sign)
         self._place += taken
         return taken
 
-
-def _joined(kind: type[All] | type[Either], parts: list[Node]) -> Node:
-    """Parts of the same kind merge into it, and one part stands for itself."""
-    merged: list[Node] = []
-    for part in parts:
-        merged += part.parts if isinstance(part, kind) else [part]
-    if len(merged) == 1:
-        return merged[0]
-    span = {"start": merged[0].start, "end": merged[-1].end} if merged else {}
-    return kind(tuple(merged), **span)
+    def _joined(self, kind: type[All] | type[Either], parts: list[Node], begun: int) -> Node:
+        """Parts of the same kind merge into it, and one part stands for itself. It is as long as its tokens."""
+        merged: list[Node] = []
+        for part in parts:
+            merged += part.parts if isinstance(part, kind) else [part]
+        if len(merged) == 1:
+            return merged[0]
+        span = {"start": self._tokens[begun].start, "end": self._tokens[self._place - 1].end} if merged else {}
+        return kind(tuple(merged), **span)

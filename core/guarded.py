@@ -6,6 +6,7 @@ where it is needed: so is httpx2.
 """
 
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import Final
 
 import httpx2
@@ -30,7 +31,8 @@ class Watched(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
             outbound.check_url(str(request.url))
-            response = await self._sent(request, await outbound.resolve(request.url))
+            addresses = await outbound.resolve(request.url)
+            response = await outbound.first_answer(addresses, partial(self._asked, request))
             if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
                 # Its bytes would be counted as they come, and blown up behind the count.
                 await response.aclose()
@@ -53,24 +55,16 @@ class Watched(httpx2.AsyncBaseTransport):
         response.stream = _Counted(response.stream, self)
         return response
 
-    async def _sent(self, request: httpx2.Request, addresses: list[str]) -> httpx2.Response:
-        """The answer of the first address that takes the connection."""
-        extensions = {**request.extensions, "sni_hostname": request.url.raw_host.decode()}
-        for place, address in enumerate(addresses, start=1):
-            try:
-                return await self._inner.handle_async_request(
-                    httpx2.Request(
-                        request.method,
-                        request.url.copy_with(host=address),
-                        headers=request.headers,
-                        stream=request.stream,
-                        extensions=extensions,
-                    )
-                )
-            except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                if place == len(addresses):
-                    raise
-        raise NoAnswer("The name of the host has no address.")
+    async def _asked(self, request: httpx2.Request, address: str) -> httpx2.Response:
+        return await self._inner.handle_async_request(
+            httpx2.Request(
+                request.method,
+                request.url.copy_with(host=address),
+                headers=request.headers,
+                stream=request.stream,
+                extensions={**request.extensions, "sni_hostname": request.url.raw_host.decode()},
+            )
+        )
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -64,17 +64,18 @@ def publish(subject: str) -> None:
         _warn(problem)
 
 
-def _wake(subject: str) -> None:
-    with _lock:
-        for event in _waiting.get(subject, ()):
-            event.set()
-
-
-def _wake_all() -> None:
+def wake_all() -> None:
+    """Let everybody in this process look, whatever they wait for."""
     with _lock:
         for events in _waiting.values():
             for event in events:
                 event.set()
+
+
+def _wake(subject: str) -> None:
+    with _lock:
+        for event in _waiting.get(subject, ()):
+            event.set()
 
 
 class _Redis:
@@ -162,7 +163,7 @@ def _relay() -> None:
         try:
             with client.pubsub(ignore_subscribe_messages=True) as line:  # type: ignore[no-untyped-call]
                 line.subscribe(channel)
-                _wake_all()  # whatever was said while the line was down
+                wake_all()  # whatever was said while the line was down
                 for message in line.listen():
                     _wake(message["data"].decode())
         except Exception as problem:  # the line is down: try again until it is up

@@ -11,7 +11,7 @@ then never runs into the timeout of a single read.
 
 import socket
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
@@ -117,7 +117,7 @@ async def _send(method: str, url: str, content: bytes, headers: dict[str, str], 
             target = httpx2.URL(url)
             addresses = await resolve(target)
             async with _client(connect, seconds) as client:
-                response = await _first_answer(client, addresses, target, method, content, headers)
+                response = await first_answer(addresses, partial(_asked, client, target, method, content, headers))
                 try:
                     body, is_cut = await _read(response, limit)
                 finally:
@@ -150,33 +150,38 @@ async def resolve(target: "httpx2.URL") -> list[str]:
     return addresses
 
 
-async def _first_answer(
-    client: "httpx2.AsyncClient",
-    addresses: list[str],
-    target: "httpx2.URL",
-    method: str,
-    content: bytes,
-    headers: dict[str, str],
+async def first_answer(
+    addresses: Sequence[str], ask: "Callable[[str], Awaitable[httpx2.Response]]"
 ) -> "httpx2.Response":
     """The answer of the first address that takes the connection; what was sent once is not sent to the next one."""
     import httpx2
 
-    host = target.netloc.decode()
-    sent = {"Accept-Encoding": "identity", **headers, "Host": host, "Connection": "close"}
-    for place, address in enumerate(addresses, start=1):
-        request = client.build_request(
-            method,
-            target.copy_with(host=address),
-            content=content,
-            headers=sent,
-            extensions={"sni_hostname": target.raw_host.decode()},
-        )
+    for number, address in enumerate(addresses, start=1):
         try:
-            return await client.send(request, stream=True)
+            return await ask(address)
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            if place == len(addresses):
+            if number == len(addresses):
                 raise
     raise NoAnswer("The name of the host has no address.")
+
+
+async def _asked(
+    client: "httpx2.AsyncClient",
+    target: "httpx2.URL",
+    method: str,
+    content: bytes,
+    headers: dict[str, str],
+    address: str,
+) -> "httpx2.Response":
+    host = target.netloc.decode()
+    request = client.build_request(
+        method,
+        target.copy_with(host=address),
+        content=content,
+        headers={"Accept-Encoding": "identity", **headers, "Host": host, "Connection": "close"},
+        extensions={"sni_hostname": target.raw_host.decode()},
+    )
+    return await client.send(request, stream=True)
 
 
 async def _read(response: "httpx2.Response", limit: int) -> tuple[bytes, bool]:

@@ -121,8 +121,8 @@ Question = tuple[Prepared, Sequence[int | str]]
 def together(*asked: Question, ahead: Sequence[Question] = ()) -> list[list[Row]]:
     """The rows of several queries for one trip to the database.
 
-    What is certain to be asked together next goes `ahead`, where there is a trip to save: its rows wait for whoever
-    asks just that, and are forgotten where anything else is said first.
+    What is likely to be asked next goes `ahead`, where there is a trip to save: its rows wait for whoever asks just
+    that, and are forgotten where anything else is said first.
     """
     connection: Any = connections[DEFAULT_DB_ALIAS]  # of core.postgres or core.sqlite
     steps = _steps(connection, asked)
@@ -173,13 +173,17 @@ class PreparedRow(Generic[Stored]):
         columns = self._columns = [each.attname for each in model._meta.concrete_fields if each.name not in without]
         self._query = Prepared(lambda *arguments: build(*arguments).values_list(*columns, *beside), *kinds)
 
-    def first(self, *arguments: int | str) -> Stored | None:
-        """The first row, or None."""
-        return next(iter(self.all(*arguments)), None)
+    def first(self, *arguments: int | str, ahead: Sequence[Question] = ()) -> Stored | None:
+        """The first row, or None; `ahead` as in `together`."""
+        return next(iter(self.all(*arguments, ahead=ahead)), None)
 
-    def all(self, *arguments: int | str) -> list[Stored]:
-        """Every row."""
-        return [self._row(values) for values in self._query.rows(*arguments)]
+    def all(self, *arguments: int | str, ahead: Sequence[Question] = ()) -> list[Stored]:
+        """Every row; `ahead` as in `together`."""
+        return [self._row(values) for values in self._query.rows(*arguments, ahead=ahead)]
+
+    def questions(self, *arguments: int | str) -> Sequence[Question]:
+        """What `first` and `all` ask, to be asked ahead."""
+        return [(self._query, arguments)]
 
     def _row(self, values: Row) -> Stored:
         own = len(self._columns)
@@ -226,8 +230,7 @@ class PreparedInsert(Generic[Stored]):
         """Store a row; it knows its row id then. `ahead` as in `together`."""
         connection: Any = connections[DEFAULT_DB_ALIAS]
         further = _steps(connection, ahead) if connection.takes_along else []
-        step = (self._telling.on(connection), self._columns.stored(row, connection))
-        [[told]] = _run_all(connection, [step], further)
+        [told] = _write(connection, (self._telling.on(connection), self._columns.stored(row, connection)), further)
         self._told.read_into(row, told, connection)
         row._state.adding, row._state.db = False, connection.alias
         return row
@@ -373,6 +376,16 @@ def _run_all(connection: Any, steps: Sequence[_Step], ahead: Sequence[_Step] = (
     with _ready(connection):
         answers: list[list[Row]] = connection.run_all(_of_the_driver(steps), _of_the_driver(ahead))
     return answers
+
+
+def _write(connection: Any, step: _Step, ahead: Sequence[_Step]) -> list[Row]:
+    """Run one that stores something and has rows."""
+    statement, values = step
+    if _is_heard(connection):
+        return _run_aloud(connection, statement.sql, values)
+    with _ready(connection):
+        rows: list[Row] = connection.write((statement.driver_sql, values), _of_the_driver(ahead))
+    return rows
 
 
 def _of_the_driver(steps: Sequence[_Step]) -> list[tuple[str | bytes, list[Any]]]:

@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import connection
 from django.http import StreamingHttpResponse
 
+from core import notices
+
 HEARTBEAT_SECONDS = 15.0
 
 
@@ -35,6 +37,18 @@ _PLACES = threading.BoundedSemaphore(max(1, settings.HEDDLE.threads - max(4, set
 """Lines that may wait at the same time: without a limit as many tabs as there are threads would silence the server."""
 
 
+_ending = threading.Event()
+
+
+def end_all() -> None:
+    """End every stream of this process, those that begin from now on too: it is about to stop, and would wait for them.
+
+    Readers come back by themselves, and find the next process.
+    """
+    _ending.set()
+    notices.wake_all()
+
+
 def stream(events: Iterable[Event | None]) -> StreamingHttpResponse:
     """Answer with events; None is a heartbeat, by which a reader who left is noticed and its thread given back.
 
@@ -54,7 +68,7 @@ def _encoded(events: Iterable[Event | None]) -> Iterator[bytes]:
         for event in events:
             if event is not WAITING:
                 yield HEARTBEAT if event is None else event.encode()
-            elif not may_wait:
+            elif not may_wait or _ending.is_set():
                 return
     finally:
         if may_wait:

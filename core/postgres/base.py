@@ -33,8 +33,8 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._held: list[Bound] = []
-        self._ahead: tuple[Sequence[Step], list[list[Row]]] | None = None
-        """What was asked ahead, with its rows: good for the next that is said, if it is just that."""
+        self._ahead: list[tuple[Step, list[Row]]] = []
+        """What was asked ahead, with its rows: each good for one who asks just that before anything else is said."""
 
     def spelled(self, sql: str, count: int) -> bytes:
         """A statement with so many values, in the spelling of `run_all`."""
@@ -44,16 +44,20 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         """Run statements in one trip, and before them what was held back; gives the rows of each.
 
         Raises psycopg's error for the first that is refused; none after it was run. What goes `ahead` may be refused as
-        well. Its rows are those of the next call with just these statements, if nothing else is said before: which a
-        cursor of Django's that was made before does unheard.
+        well. Its rows are those of whoever asks just that before anything else is said: which a cursor of Django's
+        that was made before does unheard.
         """
-        if self._ahead and self._ahead[0] == steps and not self._before():
-            answers, self._ahead = self._ahead[1], None
-            return answers
+        if (known := self._known(steps)) is not None:
+            return known
         answers = self._run(pipeline.bind(self.connection, [*steps, *ahead]))
         if ahead:
-            self._ahead = ahead, answers[len(steps) :]
+            self._ahead = list(zip(ahead, answers[len(steps) :], strict=True))
         return answers[: len(steps)]
+
+    def write(self, step: Step, ahead: Sequence[Step] = ()) -> list[Row]:
+        """The same of one statement that stores something."""
+        [rows] = self.run_all([step], ahead)
+        return rows
 
     def run_all_at_one_moment(self, steps: Sequence[Step]) -> list[list[Row]]:
         """The same in a snapshot of their own, which begins and ends in the same trip."""
@@ -73,7 +77,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         if self.connection.autocommit:
             self._run(bound)
         else:
-            self._held, self._ahead = [*self._before(), *bound], None
+            self._held, self._ahead = [*self._before(), *bound], []
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -90,7 +94,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         return bool(self._held) or self._status != TransactionStatus.IDLE
 
     def create_cursor(self, name: str | None = None) -> Any:
-        self._ahead = None
+        self._ahead = []
         self._release()
         return super().create_cursor(name)
 
@@ -130,8 +134,18 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         """What has to be said before the next statement: what was held back, or the beginning of a transaction."""
         return self._held or self._beginning()
 
+    def _known(self, steps: Sequence[Step]) -> list[list[Row]] | None:
+        """The rows of statements that were all asked ahead, None of others. The next who asks learns what is new."""
+        if not self._ahead or self._before():
+            return None
+        found = [next((each for each in self._ahead if each[0] == step), None) for step in steps]
+        if None in found:
+            return None
+        self._ahead = [each for each in self._ahead if each not in found]
+        return [each[1] for each in found if each]
+
     def _forget(self) -> None:
-        self._held, self._ahead = [], None
+        self._held, self._ahead = [], []
 
     def _end_snapshot(self) -> None:
         self._forget()

@@ -35,6 +35,18 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         """Run statements on the driver itself; gives the rows of each. Raises its error for one that is refused."""
         return [self.connection.execute(sql, values).fetchall() for sql, values in steps]
 
+    def write(self, step: Step, ahead: Sequence[Step] = ()) -> list[Row]:
+        """Run one that stores something: outside a transaction it is one of its own, and stands in line like others."""
+        is_alone = not self.is_in_transaction
+        if is_alone:
+            self._stand_in_line()
+        try:
+            [rows] = self.run_all([step])
+        finally:
+            if is_alone:
+                self._leave()
+        return rows
+
     def run_all_at_one_moment(self, steps: Sequence[Step]) -> list[list[Row]]:
         """The same in a snapshot of their own."""
         with self.snapshot():
@@ -42,7 +54,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     def run_later(self, step: Step) -> None:
         """Run a statement that has no rows."""
-        self.connection.execute(*step)
+        self.write(step)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -62,10 +74,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         return self.connection is not None and bool(self.connection.in_transaction)
 
     def _start_transaction_under_autocommit(self) -> None:
-        line = _line_for(self.settings_dict["NAME"])
-        if not line.acquire(timeout=self.settings_dict["OPTIONS"].get("timeout", 5)):
-            raise OperationalError("database is locked")
-        self._line = line
+        self._stand_in_line()
         try:
             super()._start_transaction_under_autocommit()
         except BaseException:
@@ -87,6 +96,12 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             super()._close()
         finally:
             self._leave()
+
+    def _stand_in_line(self) -> None:
+        line = _line_for(self.settings_dict["NAME"])
+        if not line.acquire(timeout=self.settings_dict["OPTIONS"].get("timeout", 5)):
+            raise OperationalError("database is locked")
+        self._line = line
 
     def _leave(self) -> None:
         if self._line is not None:

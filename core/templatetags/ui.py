@@ -72,6 +72,12 @@ def until(instant: datetime, now: datetime | None = None) -> SafeString:
 
 
 @register.filter
+def isolated(text: str) -> str:
+    """A name that people gave, which turns no words around it."""
+    return rendering.isolated(text)
+
+
+@register.filter
 def segment(text: str) -> str:
     """A text as one segment of a path, whatever it holds."""
     return quote(text, safe="")

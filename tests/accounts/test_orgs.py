@@ -96,6 +96,21 @@ def test_of_three_orgs_two_of_which_put_somebody_out_at_once_the_third_is_the_de
     assert orgs_of(user) == [("third", True)]
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_a_change_of_members_keeps_nobody_waiting_whose_row_names_the_org(who):
+    """Threads and reports name it too; and whoever holds a person and waits for the org would never be waited out."""
+    user, member = person("a@x.test"), Membership.objects.get(user=who.bob.user)
+    joining = threading.Thread(target=lambda: (add_member(who.acme, user), connection.close()))
+    with transaction.atomic():
+        members.change_role(who.admin.actor, member.pk, "admin")
+        joining.start()
+        joining.join(3)
+        is_waiting = joining.is_alive()
+    joining.join()
+    assert not is_waiting and orgs_of(user) == [("acme", True)]
+
+
 def orgs_of(user):
     return list(Membership.objects.filter(user=user).order_by("pk").values_list("org__slug", "is_default"))
 

@@ -213,6 +213,14 @@ def test_every_page_of_the_demo_opens_and_what_a_rider_pasted_stays_text(loaded)
     assert "&lt;script&gt;alert('free rides')" in shown
 
 
+def test_no_answer_quotes_json_within_json(loaded):
+    """What a tool said of its failure is shown as the tool said it."""
+    of_failures = Block.objects.filter(text__contains="did not work out").values("thread")
+    pieces = Block.objects.filter(thread__in=of_failures).order_by("thread", "idx", "position")
+    told = "".join(pieces.values_list("text", flat=True))
+    assert '`{"error":"There is no tool count_bikes."}`' in told and '\\"' not in told
+
+
 def test_there_are_skills_and_agents_worth_looking_at(loaded):
     """K6, K9, K16, G4, G7: each skill has two versions that differ, each agent has variables and goals."""
     assert Skill.objects.count() == 3 and Agent.objects.count() == 2

@@ -42,7 +42,7 @@ def test_it_is_asked_every_few_seconds():
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite's index holds whatever it is given")
 def test_an_answer_that_the_index_cannot_hold_keeps_no_other_from_being_looked_at(who, monkeypatch, caplog):
-    monkeypatch.setattr(digesting, "_ANSWER_LENGTH", 4_000_000)
+    monkeypatch.setattr(digesting, "ANSWER_LENGTH", 4_000_000)
     fine = make.rating(who.alice, make.conversation(who.alice, 2), 1)
     endless = " ".join(f"word{number}" for number in range(200_000))
     huge = make.conversation(who.alice, 2)

@@ -135,6 +135,11 @@ def test_a_place_inside_a_larger_body_stands_before_the_field():
     assert refusal(bodies.parse, Outer, [], "goals.3").message == "goals.3: must be a JSON object"
 
 
+def test_whatever_a_key_is_called_the_field_is_told_apart_from_the_reason():
+    [wrong] = refusal(bodies.check_storable, {"metadata": {"my key: old": "\x00"}}).by_field
+    assert wrong["field"] == "metadata.my key: old" and wrong["reason"].startswith("holds a NUL")
+
+
 def test_a_long_key_does_not_make_a_long_refusal():
     refused = refusal(bodies.check_storable, {"k" * 10_000: {"x": "\x00"}})
     assert len(refused.message) < 300

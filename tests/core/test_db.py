@@ -170,6 +170,25 @@ def test_a_writer_stands_in_line_until_the_one_before_has_left(db, tmp_path, lea
         each.close()
 
 
+def test_a_write_of_its_own_stands_in_line_too(db, tmp_path):
+    line = Line(tmp_path / "db.sqlite3")
+    first, second = line.connection(), line.connection()
+    with first.cursor() as cursor:
+        cursor.execute("CREATE TABLE said (word TEXT PRIMARY KEY)")
+    second.ensure_connection()
+    store = ("INSERT INTO said VALUES (?) RETURNING word", ["x"])
+    with line.writing(first):
+        with pytest.raises(OperationalError, match="locked"):
+            second.write(store)
+        assert first.write(store) == [("x",)]
+    with pytest.raises(IntegrityError), second.wrap_database_errors:
+        second.write(store)
+    with line.writing(first):
+        assert first.run_all([("SELECT word FROM said", [])]) == [[("x",)]]
+    for each in (first, second):
+        each.close()
+
+
 def test_lines_of_two_files_are_two(db, tmp_path):
     one, other = Line(tmp_path / "one.sqlite3"), Line(tmp_path / "other.sqlite3")
     with one.writing(one.connection()), other.writing(other.connection()):

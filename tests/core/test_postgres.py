@@ -144,6 +144,14 @@ def test_what_was_asked_ahead_is_there_without_another_trip(loom, spoken):
     assert len(spoken) == 2
 
 
+def test_what_was_asked_ahead_is_there_for_whoever_asks_it_in_any_order(loom, spoken):
+    ahead = [(NAMED, ("loom",)), (NAMED, ("none",)), (NAMED, ("warp",))]
+    assert NAMED.rows("reed", ahead=ahead) == []
+    assert NAMED.rows("warp") == []
+    assert NAMED.rows("loom") == [("Loom",)]
+    assert len(spoken) == 1
+
+
 @pytest.mark.parametrize("speak", ["rename", "renamed by django", "another question", "transaction", "rolled back"])
 def test_what_was_asked_ahead_is_asked_again_after_anything_else(loom, speak):
     ahead = [(NAMED, ("loom",))]

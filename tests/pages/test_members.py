@@ -15,6 +15,7 @@ from accounts.models import Membership, Org, User, mint
 from accounts.orgs import add_member
 from tests import hooks, make
 from tests.conftest import Api, data_of
+from tests.pages.desk import then
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People
 
@@ -53,6 +54,12 @@ def choose(path: str, password: str = NEW, again: str | None = None) -> tuple[Cl
     assert path.split("/")[-2] not in opened, "its secret has left the address"
     typed = {"new_password1": password, "new_password2": password if again is None else again}
     return client, client.post(opened, {**get(client, opened).one("form").fields(), **typed}).status_code
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "Eve\u202enimda", "x" * 121])
+def test_a_name_that_is_no_words_on_one_line_makes_nobody(alice: Client, name: str) -> None:
+    page = dom(submit(alice, adding(get(alice, PAGE)), email="new@acme.test", name=name), 400)
+    assert adding(page).one(class_="wrong").words and not User.objects.filter(email="new@acme.test").exists()
 
 
 def test_members_see_who_is_in_their_org_and_change_nothing(browser_of: Browser, who: People) -> None:
@@ -234,6 +241,17 @@ def test_policies_are_switched_on_and_off(alice: Client, who: People) -> None:
 def test_a_person_of_no_org_is_told_so(browser_of: Browser, who: People) -> None:
     Membership.objects.filter(user=who.bob.user).delete()
     assert "no org yet" in dom(browser_of("bob").get(PAGE), 400).words
+
+
+def test_a_name_turns_no_words_around_it(alice: Client, who: People) -> None:
+    """Of one that was kept before names were looked at."""
+    User.objects.filter(pk=who.bob.user.pk).update(name="B\u202eob")
+    page, shown = get(alice, PAGE), "\u2068Bob\u2069"
+    made_admin = then(alice, submit(alice, row(page, "bob").all("form")[0], "admin"))
+    assert f"{shown} is an admin of acme now." in made_admin.words
+    for each in (page, made_admin):
+        assert "\u202e" not in each.words
+        assert f"Remove {shown}" in row(each, "bob").all("form")[-1].words
 
 
 def test_names_are_hostile_and_many_are_paged_by_as_many_queries(alice: Client, who: People) -> None:

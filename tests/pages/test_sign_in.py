@@ -4,11 +4,9 @@ from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
-from accounts import throttle
-from tests import make
+from tests import caching, make
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import PASSWORD, People
 
@@ -17,9 +15,8 @@ Browser = Callable[[str | None], Client]
 
 @pytest.fixture(autouse=True)
 def _no_pause() -> None:
-    """Wrong passwords of the test before are forgotten; other keys of a shared cache are nobody's business here."""
-    for email in ("alice@acme.test", "nobody@acme.test"):
-        cache.delete_many(throttle._keys(email, "127.0.0.1"))
+    """Wrong passwords of the test before are forgotten."""
+    caching.forget()
 
 
 def door(client: Client, target: str = "") -> Node:

@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from accounts.models import ApiToken, User, mint
+from accounts.naming import check_one_line
 from accounts.orgs import add_member, check_short_name, found_org
 from core import bodies
 from core.errors import InvalidRequest
-from core.rendering import is_one_line
 
 
 class Command(BaseCommand):
@@ -63,8 +63,7 @@ def _check(options: dict[str, Any]) -> None:
     given = {name: options[name] for name in ("email", "name", "org", "token")}
     bodies.check_storable(given)
     for name in ("name", "token"):
-        if given[name] and not is_one_line(given[name]):
-            raise InvalidRequest(f"{name}: must be words on one line, without marks of writing direction")
+        check_one_line(name, given[name] or "")
     for name, field in (("email", User.email.field), ("name", User.name.field), ("token", ApiToken.name.field)):
         try:
             if given[name] is not None:
