@@ -83,6 +83,7 @@ TOOLS: dict[str, ToolSpec] = by_name(
         _schema(["expression"], expression={"type": "string", "maxLength": 500, "description": "such as 2 * (3 + 4)"}),
         calculate,
         is_idempotent=True,
+        is_read_only=True,
     ),
     ToolSpec(
         "current_time",
@@ -90,8 +91,16 @@ TOOLS: dict[str, ToolSpec] = by_name(
         _schema([], timezone={"type": "string", "description": "an IANA name such as Europe/Berlin; UTC if left out"}),
         current_time,
         is_idempotent=True,
+        is_read_only=True,
     ),
-    ToolSpec("echo", "Give back what it is given.", _schema(["value"], value={}), echo, is_idempotent=True),
+    ToolSpec(
+        "echo",
+        "Give back what it is given.",
+        _schema(["value"], value={}),
+        echo,
+        is_idempotent=True,
+        is_read_only=True,
+    ),
     ToolSpec(
         "wait",
         "Wait some seconds, then answer.",
@@ -99,6 +108,7 @@ TOOLS: dict[str, ToolSpec] = by_name(
         wait,
         timeout_seconds=40,
         is_idempotent=True,
+        is_read_only=True,
     ),
     ToolSpec(
         "get_tool_data",

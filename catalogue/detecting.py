@@ -56,7 +56,7 @@ def _read(text: str) -> Any:
     try:
         return bodies.read_json(text.encode())
     except InvalidRequest as problem:
-        raise InvalidRequest(f"text: {problem.message.partition(': ')[2]}") from None
+        raise InvalidRequest(f"text: {problem.reason}") from None
 
 
 def _tools(value: Any) -> list[Any]:

@@ -111,7 +111,7 @@ def arguments_of(form: Form, post: Mapping[str, str]) -> tuple[Any, list[dict[st
         try:
             typed = forms.json_of(WHOLE, forms.lines(post.get(WHOLE, "")))
         except InvalidRequest as problem:
-            return {}, [_error("", problem.message.partition(": ")[2])]
+            return {}, [_error("", problem.reason)]
         return ({} if typed is None else typed), []
     arguments, errors = {}, []
     for field in form.fields:
@@ -121,7 +121,7 @@ def arguments_of(form: Form, post: Mapping[str, str]) -> tuple[Any, list[dict[st
         try:
             arguments[field.property] = _value(field, text)
         except InvalidRequest as problem:
-            errors.append(_error(field.property, problem.message.partition(": ")[2]))
+            errors.append(_error(field.property, problem.reason))
     return arguments, errors
 
 
@@ -238,9 +238,9 @@ def _can_show(field: Field, value: Any) -> bool:
     return True
 
 
-def _is_about(place: str, called: str) -> bool:
-    return place == called or place.startswith((f"{called}.", f"{called}["))
+def _is_about(path: str, called: str) -> bool:
+    return path == called or path.startswith((f"{called}.", f"{called}["))
 
 
-def _error(place: str, message: str) -> dict[str, Any]:
-    return {"field": place, "code": "TYPE_ERROR", "message": message}
+def _error(path: str, message: str) -> dict[str, Any]:
+    return {"field": path, "code": "TYPE_ERROR", "message": message}

@@ -45,6 +45,7 @@ def _spec(version: ToolVersion) -> ToolSpec:
         server=tool.server.name,
         version=version.version,
         is_idempotent=version.idempotent,
+        is_read_only=version.annotations.get("read_only"),
         timeout_seconds=TIMEOUT_MS / 1000,
         output_schema=version.output_schema,
     )

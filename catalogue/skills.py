@@ -1,7 +1,7 @@
 """Writing, sharing and using skills (K1 to K16)."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -68,12 +68,17 @@ def names(actor: Actor, org_id: int, limit: int) -> list[str]:
 
 def skill_named(actor: Actor, org_id: int, name: str) -> Skill:
     """By name (K4): one's own private skill comes before the org's namesake."""
-    found = Skill.objects.visible_to(actor).select_related("org", "created_by").filter(name=name)
-    skills = list(found.filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id)))
-    private = [skill for skill in skills if skill.accessibility == Accessibility.PRIVATE]
-    if not skills:
+    found = skills_named(actor, org_id, [name]).get(name)
+    if found is None:
         raise NotFound.of("skill", name[:120], "that you can see")
-    return (private or skills)[0]
+    return found
+
+
+def skills_named(actor: Actor, org_id: int, names: Collection[str]) -> dict[str, Skill]:
+    """Those of several by name. One query."""
+    found = Skill.objects.visible_to(actor).select_related("org", "created_by").filter(name__in=names)
+    rows = found.filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id))
+    return {skill.name: skill for skill in sorted(rows, key=lambda skill: skill.accessibility == Accessibility.PRIVATE)}
 
 
 def require_editor(actor: Actor, skill: Skill) -> None:
@@ -291,10 +296,10 @@ def subscription_out(actor: Actor, skill: Skill, row: SkillSubscription) -> Subs
     )
 
 
-def texts(actor: Actor, wanted: Sequence[tuple[str, int | None]], place: str) -> list[SkillText]:
+def texts(actor: Actor, wanted: Sequence[tuple[str, int | None]], field: str) -> list[SkillText]:
     """The chosen versions, the highest where none is chosen, whatever the pin (B150 to B154); in two queries.
 
-    What is invisible, unknown or version-less is an invalid request that names the place.
+    What is invisible, unknown or version-less is an invalid request that names the field.
     """
     if not wanted:
         return []
@@ -306,9 +311,15 @@ def texts(actor: Actor, wanted: Sequence[tuple[str, int | None]], place: str) ->
     for row in rows:
         versions[row.skill_id][row.version] = row
     return [
-        _text(visible.get(skill_id), versions, skill_id, number, f"{place}.{at}")
+        _text(visible.get(skill_id), versions, skill_id, number, f"{field}.{at}")
         for at, (skill_id, number) in enumerate(wanted)
     ]
+
+
+def latest_texts(actor: Actor, skill_ids: Sequence[str]) -> list[SkillText]:
+    """The highest versions of those of some skills that the actor can see."""
+    rows = SkillVersion.objects.filter(skill__in=known(actor, skill_ids), version=_highest()).select_related("skill")
+    return [_frozen(row.skill, row) for row in rows]
 
 
 def subscribes(user_id: int) -> bool:
@@ -340,14 +351,14 @@ def _text(
     versions: Mapping[int, Mapping[int, SkillVersion]],
     skill_id: str,
     number: int | None,
-    place: str,
+    field: str,
 ) -> SkillText:
     found = versions.get(skill.pk) if skill else None
     if skill is None or not found:
-        raise InvalidRequest(f"{place}.skill_id: There is no skill {skill_id[:80]} that you can see.")
+        raise InvalidRequest(f"{field}.skill_id: There is no skill {skill_id[:80]} that you can see.")
     version = found.get(max(found) if number is None else number)
     if version is None:
-        raise InvalidRequest(f"{place}.version: {skill.name} has no version {number}")
+        raise InvalidRequest(f"{field}.version: {skill.name} has no version {number}")
     return _frozen(skill, version)
 
 

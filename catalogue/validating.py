@@ -279,20 +279,20 @@ def _found(pattern: str, text: str) -> bool:
 
 
 def _told(problem: Any) -> Error:
-    place, said = _field(problem.absolute_path), str(problem.message)
+    field, said = _field(problem.absolute_path), str(problem.message)
     code = _CODE_OF.get(problem.validator, "CONSTRAINT_VIOLATION")
     if said in (MISSING, UNDECLARED):
-        return _error(place, code, said)
+        return _error(field, code, said)
     if problem.validator == "format":
         said = f"is no {problem.validator_value}"
     said = said.removeprefix(repr(problem.instance)).strip() or said
-    return _error(place, code, said, received=problem.instance, expected=problem.validator_value)
+    return _error(field, code, said, received=problem.instance, expected=problem.validator_value)
 
 
-def _error(place: str, code: str, message: str, **beside: Any) -> Error:
+def _error(field: str, code: str, message: str, **beside: Any) -> Error:
     """One mistake; what was received and expected stands beside it where it is short enough to be read."""
     kept = {name: value for name, value in beside.items() if len(canonical_json(value)) <= 200}
-    return {"field": place, "code": code, "message": message[:300], **kept}
+    return {"field": field, "code": code, "message": message[:300], **kept}
 
 
 def _field(path: Any) -> str:

@@ -178,15 +178,15 @@ def _template(given: Any) -> dict[str, Any]:
     Fields that a start request does not have are left out: the SDK leaves them out too, and would miss a placeholder
     in one of them.
     """
-    place = "request_template"
-    body = bodies.parse(StartIn, given, place)
+    field = "request_template"
+    body = bodies.parse(StartIn, given, field)
     try:
         client_tools.checked(body.client_tools)
     except InvalidRequest as problem:
-        raise InvalidRequest(f"{place}.{problem.message}") from None
+        raise InvalidRequest(f"{field}.{problem.message}") from None
     template: dict[str, Any] = body.model_dump(mode="json", exclude_unset=True)
     if body.goals:
-        template["goals"] = [goals.declared(goal, f"{place}.goals.{at}") for at, goal in enumerate(body.goals)]
+        template["goals"] = [goals.declared(goal, f"{field}.goals.{at}") for at, goal in enumerate(body.goals)]
     return template
 
 

@@ -13,7 +13,7 @@ from accounts.rights import Right
 from core import paging
 from core.api import Endpoint, data, describe, record, records, when_sent
 from core.prepared import Question
-from threads import finding, forks, importing, profiles, reading, sharing, titles, turns
+from threads import finding, forks, importing, profiles, reading, reruns, sharing, titles, turns
 from threads.access import questions_of, standing_for, standing_questions_of, thread_for
 from threads.models import Thread
 from threads.wire import (
@@ -25,6 +25,7 @@ from threads.wire import (
     ImportOut,
     PinIn,
     ProfileOut,
+    RerunIn,
     SearchIn,
     SendIn,
     StartIn,
@@ -167,6 +168,13 @@ class Fork(ThreadEndpoint):
         world_id = body.world_id if "world_id" in body.model_fields_set else forks.SAME_WORLD
         forked = forks.fork(self.actor, thread, bound, world_id=world_id, api_version=self.api_version)
         return self.answer(forked)
+
+
+class Rerun(ThreadEndpoint):
+    @describe(takes=RerunIn, gives=ThreadOut, summary="Have the request of an answer answered once more, in a fork")
+    def post(self, request: Request, thread_id: str) -> HttpResponse:
+        thread = self.thread(Right.FORK)
+        return self.answer(reruns.rerun(self.actor, thread, self.parse(RerunIn), api_version=self.api_version))
 
 
 class VisibilityOf(ThreadEndpoint):

@@ -12,13 +12,17 @@ from core import differences, ids
 from core.actor import Actor
 from core.errors import NotFound
 from core.rendering import took
-from threads import figures, screens
+from core.templatetags.ui import thousands
+from threads import figures, hooks, screens
 from threads.access import may, thread_for
-from threads.content import MessageSnapshot
+from threads.content import BlockDict, MessageSnapshot
 from threads.models import Thread
 from threads.presenting.articles import Article, Prose
+from threads.presenting.calls import output_of
 from threads.presenting.words import counted
 
+_UNSAID = {"Skills": "those of whoever asks"}
+"""What a setting is that a thread says nothing of."""
 _MARKED = 60
 """Pairs of articles in which differing words are marked: each costs more than its length."""
 
@@ -36,7 +40,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two threads from their first difference on.
+    """Two threads from their first difference on; from the fork on, where what both say there is all the same.
 
     `same` messages from the beginning are equal; `pairs` are the articles behind them, side by side in their order;
     `settings` what the agent was told differently: name, in the source, in the fork.
@@ -48,6 +52,10 @@ class Comparison:
     pairs: tuple[tuple[Article | None, Article | None], ...]
     """None where one of them has ended."""
     settings: tuple[tuple[str, str, str], ...]
+    is_alike: bool = False
+    """Whether what the fork made of it is, word for word, what the source had."""
+    report_href: str = ""
+    """The complaint that the fork looks into, for whoever sees to it."""
 
 
 def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
@@ -60,14 +68,19 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
         raise NotFound("This thread is no fork of another one.")
     source = thread_for(actor, ids.THREAD + key)
     shown = [screens.screen(actor, thread, tz=tz) for thread in (source, fork)]
-    same = _same(*(each.messages for each in shown))
-    left, right = (_from(each, same) for each in shown)
+    same, place = _same(*(each.messages for each in shown)), fork.forked_from_message_sequence_num or 0
+    is_alike = place + 1 < same == len(shown[1].messages) and _ends(shown[0].messages, same)
+    left, right = (_from(each, place + 1 if is_alike else same) for each in shown)
+    if is_alike:  # what the source says later is nothing that the fork could have said
+        left = [article for article in left if article.covers[0] < same]
     return Comparison(
         source=_side(actor, shown[0], same, left),
         fork=_side(actor, shown[1], same, right),
         same=same,
         pairs=_pairs(left, right),
         settings=tuple(_settings(source, fork)),
+        is_alike=is_alike,
+        report_href=hooks.report_href(actor, source.pk, place),
     )
 
 
@@ -79,9 +92,29 @@ def _same(left: Sequence[MessageSnapshot], right: Sequence[MessageSnapshot]) -> 
     return min(len(left), len(right))
 
 
+def _ends(messages: Sequence[MessageSnapshot], at: int) -> bool:
+    """Whether an answer ends before a place: with the thread, or because a person speaks there."""
+    return at == len(messages) or messages[at].role == "user"
+
+
 def _said(message: MessageSnapshot) -> object:
     words = "".join(block["text"] for block in message.blocks if block["content_type"] == "text")
-    return message.role, message.status, words, [block for block in message.blocks if block["content_type"] != "text"]
+    return (
+        message.role,
+        message.status,
+        words,
+        [_told(block) for block in message.blocks if block["content_type"] != "text"],
+    )
+
+
+def _told(block: BlockDict) -> object:
+    """What a block says: a call that is made again has another id, and takes another time."""
+    match block["content_type"]:
+        case "tool_use":
+            return block["tool_name"], block["input"]
+        case "tool_result":
+            return block["tool_name"], block["status"], output_of(block)
+    return block
 
 
 def _from(shown: screens.Screen, same: int) -> list[Article]:
@@ -130,14 +163,14 @@ def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
     tokens_in, tokens_out = sum(each.input_tokens for each in turns), sum(each.output_tokens for each in turns)
     return [
         took(sum(each.took_ms or 0 for each in turns)),
-        f"{figures.count(tokens_in)} tokens in, {figures.count(tokens_out)} out",
+        f"{thousands(tokens_in)} tokens in, {thousands(tokens_out)} out",
     ]
 
 
 def _settings(source: Thread, fork: Thread) -> list[tuple[str, str, str]]:
     before, after = ({**dict(screens.told(each)), "Model profile": each.model_profile} for each in (source, fork))
     return [
-        (name, before.get(name) or "none", after.get(name) or "none")
+        (name, before.get(name) or _UNSAID.get(name, "none"), after.get(name) or _UNSAID.get(name, "none"))
         for name in ("Model profile", "System prompt", "Scope", "Skills")
         if before.get(name) != after.get(name)
     ]

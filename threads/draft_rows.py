@@ -139,13 +139,13 @@ def variable_values(rows: Rows) -> list[Any]:
     return [row.value for row in rows.variables if not row.is_blank] + (rest or [])
 
 
-def goal_value(place: str, row: GoalRow) -> dict[str, Any]:
+def goal_value(field: str, row: GoalRow) -> dict[str, Any]:
     """The goal that a row means, unchecked; raises `InvalidRequest` that names the row."""
     if row.kind == CHECKLIST and not row.is_json:
-        return {"goal_type": CHECKLIST, "items": _items(place, row.text)}
-    fields = forms.json_of(place, row.text) if row.text.strip() else {}
+        return {"goal_type": CHECKLIST, "items": _items(field, row.text)}
+    fields = forms.json_of(field, row.text) if row.text.strip() else {}
     if not isinstance(fields, dict):
-        raise InvalidRequest(f"{place}: must be a JSON object with the fields of the goal")
+        raise InvalidRequest(f"{field}: must be a JSON object with the fields of the goal")
     return {**fields, "goal_type": row.kind}
 
 
@@ -186,13 +186,13 @@ def _goal_row(goal: Mapping[str, Any]) -> GoalRow:
     return GoalRow(goal["goal_type"], forms.json_typed(fields))
 
 
-def _items(place: str, text: str) -> dict[str, str]:
+def _items(field: str, text: str) -> dict[str, str]:
     """`name: what has to be so` a line; a line without a colon is both."""
     items: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.split("\n"))):
         parted = _ITEM.fullmatch(line)
         name, words = (parted[1].strip(), (parted[2] or "").strip()) if parted else (line, line)
         if name in items:
-            raise InvalidRequest(f"{place}: the item {name[:80]} stands there twice")
+            raise InvalidRequest(f"{field}: the item {name[:80]} stands there twice")
         items[name] = words
     return items

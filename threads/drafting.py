@@ -279,7 +279,7 @@ def _written(text: str) -> Iterator[str]:
     yield from (line.strip() for line in text.split("\n") if line.strip())
 
 
-def _skill_typed(place: str, line: str, actor: Actor, org_id: int) -> dict[str, Any]:
+def _skill_typed(field: str, line: str, actor: Actor, org_id: int) -> dict[str, Any]:
     """`name`, `name 2`, an id or a placeholder instead of the name."""
     name, _, number = line.rpartition(" ")
     if not (name and number.isascii() and number.isdigit() and len(number) < 10):
@@ -292,7 +292,7 @@ def _skill_typed(place: str, line: str, actor: Actor, org_id: int) -> dict[str, 
         bodies.check_storable(name)
         return {"skill_id": skills.skill_named(actor, org_id, name).skill_id, **version}
     except (NotFound, InvalidRequest):
-        raise InvalidRequest(f"{place}: there is no skill {name[:80]!r} that you can see") from None
+        raise InvalidRequest(f"{field}: there is no skill {name[:80]!r} that you can see") from None
 
 
 def _skill_lines(wanted: list[dict[str, Any]], names: Mapping[str, str]) -> str:
@@ -304,8 +304,6 @@ def _names(actor: Actor, agent: Agent) -> dict[str, str]:
     """Names by id, of the skills that the reader would mean by these names."""
     template = agent.request_template
     wanted = [*(template.get("invoke_skills") or []), *(template.get("available_skills") or [])]
-    found: dict[str, str] = {}
-    for skill in skills.known(actor, [each["skill_id"] for each in wanted]):
-        if skills.skill_named(actor, agent.org_id, skill.name).pk == skill.pk:
-            found[skill.skill_id] = skill.name
-    return found
+    known = skills.known(actor, [each["skill_id"] for each in wanted])
+    meant = skills.skills_named(actor, agent.org_id, [skill.name for skill in known])
+    return {skill.skill_id: skill.name for skill in known if meant.get(skill.name) == skill}

@@ -5,6 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from core.rendering import took
+from core.templatetags.ui import thousands
 from threads.models import Turn
 from threads.profiles import SIMULATED
 
@@ -40,7 +41,7 @@ def words(figures: TurnFigures) -> tuple[str, ...]:
     found = [took(figures.took_ms)] if figures.took_ms is not None else []
     if figures.first_text_ms is not None:
         found.append(f"first words after {took(figures.first_text_ms)}")
-    found.append(f"{count(figures.input_tokens)} tokens in, {count(figures.output_tokens)} out")
+    found.append(f"{thousands(figures.input_tokens)} tokens in, {thousands(figures.output_tokens)} out")
     if figures.requests > 1:
         found.append(f"{figures.requests} requests")
     if figures.retries:
@@ -58,11 +59,6 @@ def dollars(cost: Decimal) -> str:
         return "under $0.000001"
     whole, _, part = places.rstrip("0").partition(".")
     return f"${whole}.{part:0<2}"
-
-
-def count(number: int) -> str:
-    """A number of tokens with thin groups."""
-    return f"{number:,}".replace(",", "\u202f")
 
 
 def _figures(turn: Turn) -> TurnFigures:

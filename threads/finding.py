@@ -1,6 +1,5 @@
 """The list's query line: the grammar of the desk with fields of threads, what a line means, and how it may go on."""
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -125,6 +124,8 @@ def _is(value: str, asking: Asking) -> Q:
 def _has(value: str, asking: Asking) -> Q:
     if value == "feedback":
         return hooks.rated(asking.actor, "")
+    if value == "answer":
+        return hooks.answered(asking.actor)
     if value == "fork":  # one that its reader may see: nobody learns that an admin forked a private thread
         return Q(Exists(Thread.objects.visible_to(asking.actor).filter(forked_from=OuterRef("pk"))))
     return _HAS[value]
@@ -176,7 +177,7 @@ FIELDS: dict[str, ThreadField] = {
     for each in (
         _chosen("status", lambda value, asking: _STATUS[value], tuple(_STATUS)),
         _chosen("is", _is, ("mine", "private", "shared", "fork", "answering")),
-        _chosen("has", _has, ("error", "goal", "fork", "feedback")),
+        _chosen("has", _has, ("error", "goal", "fork", "feedback", "answer")),
         _chosen("sentiment", lambda value, asking: hooks.rated(asking.actor, value), ("negative", "positive")),
         _chosen("goal", _goal, GoalStatus.values),
         _timed("created", dates=True),
@@ -221,18 +222,18 @@ def _checked(node: Node, line: str) -> Node:
     """The tree with every value in its one spelling, and an `Unknown` in place of each that is none."""
     match node:
         case Text(text=text) if not text.strip(" *"):
-            return _unknown(node, line, "holds nothing to look for")
+            return grammar.unknown(node, line, "holds nothing to look for")
         case Field(name=name) if name not in FIELDS:
-            near = _near(name, FIELDS)
+            near = grammar.near(name, FIELDS)
             better = f"did you mean {near}:?" if near else f"the fields are {', '.join(FIELDS)}."
-            return _unknown(node, line, f"There is no field {name}; {better} Quote it to look for the words.")
+            return grammar.unknown(node, line, f"There is no field {name}; {better} Quote it to look for the words.")
         case Field(name=name, value=value):
             try:
                 if cleaned := FIELDS[name].clean(value):
                     return Field(name, cleaned, start=node.start, end=node.end)
-                return _unknown(node, line, f"needs a value without a blank before it: {FIELDS[name].takes}")
+                return grammar.unknown(node, line, f"needs a value without a blank before it: {FIELDS[name].takes}")
             except ValueError as problem:
-                return _unknown(node, line, str(problem))
+                return grammar.unknown(node, line, str(problem))
         case Not(part=part):
             return Not(_checked(part, line), start=node.start, end=node.end)
         case All(parts=parts):
@@ -240,10 +241,6 @@ def _checked(node: Node, line: str) -> Node:
         case Either(parts=parts):
             return Either(tuple(_checked(part, line) for part in parts), start=node.start, end=node.end)
     return node
-
-
-def _unknown(node: Node, line: str, reason: str) -> Unknown:
-    return Unknown(line[node.start : node.end], reason, start=node.start, end=node.end)
 
 
 def _problem(leaf: Unknown, line: str) -> Problem:
@@ -259,17 +256,13 @@ def _meant_by(leaf: Unknown) -> str:
 
 def _meant(name: str, value: str) -> str:
     """The term that was probably meant by one that is not understood; empty where nothing is near."""
-    known = FIELDS.get(_near(name, FIELDS))
+    known = FIELDS.get(grammar.near(name, FIELDS))
     if known is None:
         return ""
-    for each in filter(None, (value, _near(value.lower(), known.offered()))):
+    for each in filter(None, (value, grammar.near(value.lower(), known.offered()))):
         with suppress(ValueError):
             return grammar.spelled(Field(known.name, known.clean(each)))
     return ""
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), "")
 
 
 def _without(line: str, root: Node) -> str:

@@ -1,5 +1,7 @@
 """Forking: a private copy of a thread up to a message, from which its owner goes on (spec 4.7)."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from django.db import transaction
@@ -25,19 +27,26 @@ SAME_WORLD: Final = ""
 
 
 def fork(
-    actor: Actor, source: Thread, upto: int, *, world_id: str | None = SAME_WORLD, api_version: str = ""
+    actor: Actor,
+    source: Thread,
+    upto: int,
+    *,
+    world_id: str | None = SAME_WORLD,
+    api_version: str = "",
+    changes: Mapping[str, Any] = MappingProxyType({}),
 ) -> ThreadOut:
     """Copy messages 0 to `upto`, both included, into a new private thread of the caller (T6).
 
     Raw tool payloads are copied for whoever may see them at the source (B164).
     A bound out of range, or on a message still being written, is an invalid request (B139, B140). A fork of a
-    thread that is played in a world stays there, unless it is given another one or none.
+    thread that is played in a world stays there, unless it is given another one or none. `changes` are columns in which
+    the fork is to differ from its source.
     """
     require(actor, source, Right.FORK)
     with transaction.atomic():
         kept, has_goals, has_tools = _standing(source, upto)
         messages = reading.snapshots(source.pk, between=(0, upto))
-        thread = _fork_of(actor, source, messages, kept)
+        thread = _fork_of(actor, source, messages, {**kept, **changes})
         thread.world = _world_of(actor, source, world_id)
         goals = _goals_upto(source, upto) if has_goals else []
         thread.goal_count = len(goals)

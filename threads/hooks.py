@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Q
 
@@ -12,31 +13,60 @@ from threads import transcript
 from threads.models import Thread
 from threads.presenting.articles import Mark
 
+
+class Ratings(NamedTuple):
+    """What a list says of the ratings of one thread."""
+
+    negative: int = 0
+    positive: int = 0
+    is_answered: bool = False
+    """Whether an admin answered one of the reader's own, and they have not seen it."""
+
+
 MessageMarks = Callable[[Actor, Thread], Mapping[int, Mark]]
 """The ratings of a thread that the actor may see, by message."""
-ThreadCounts = Callable[[Actor, Sequence[int]], Mapping[int, tuple[int, int]]]
-"""How many negative and positive ratings the actor may see in each of these threads."""
+ThreadRatings = Callable[[Actor, Sequence[int]], Mapping[int, Ratings]]
+"""The ratings that the actor may see in each of these threads."""
 Rated = Callable[[Actor, str], Q]
 """Threads with a rating of this sentiment that the actor may see; of any sentiment for an empty one."""
+ReportHref = Callable[[Actor, int, int], str]
+"""Where a complaint about an answer is seen to, for whoever sees to it: the thread's row id, one of its messages."""
 Replies = Callable[[Actor, Thread], Mapping[int, datetime]]
 """When the actor was last told something of an own rating in the thread, by message."""
+Answered = Callable[[Actor], Q]
+"""Threads in which a rating of the actor's was answered, and they have not seen it."""
+Saw = Callable[[Actor, Thread, datetime], None]
+"""The actor has seen what they were told of their ratings in the thread up to a moment."""
 
 
 @dataclass
 class _Hooks:
     message_marks: MessageMarks = lambda actor, thread: {}
-    thread_counts: ThreadCounts = lambda actor, thread_ids: {}
+    thread_ratings: ThreadRatings = lambda actor, thread_ids: {}
     rated: Rated = lambda actor, sentiment: Q(pk__in=[])
     replies: Replies = lambda actor, thread: {}
+    answered: Answered = lambda actor: Q(pk__in=[])
+    saw: Saw = lambda actor, thread, until: None
+    report_href: ReportHref = lambda actor, thread_pk, index: ""
 
 
 _registered = _Hooks()
 
 
-def register(message_marks: MessageMarks, thread_counts: ThreadCounts, rated: Rated, replies: Replies) -> None:
+def register(
+    message_marks: MessageMarks,
+    thread_ratings: ThreadRatings,
+    rated: Rated,
+    replies: Replies,
+    answered: Answered,
+    saw: Saw,
+    report_href: ReportHref,
+) -> None:
     """Called once by the app that knows about ratings."""
-    _registered.message_marks, _registered.thread_counts = message_marks, thread_counts
+    _registered.message_marks, _registered.thread_ratings = message_marks, thread_ratings
     _registered.rated, _registered.replies = rated, replies
+    _registered.answered, _registered.saw = answered, saw
+    _registered.report_href = report_href
 
 
 def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
@@ -44,9 +74,9 @@ def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
     return _registered.message_marks(actor, thread)
 
 
-def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> Mapping[int, tuple[int, int]]:
-    """Negative and positive counts to show in a list."""
-    return _registered.thread_counts(actor, thread_ids)
+def thread_ratings(actor: Actor, thread_ids: Sequence[int]) -> Mapping[int, Ratings]:
+    """What a list shows of ratings."""
+    return _registered.thread_ratings(actor, thread_ids)
 
 
 def rated(actor: Actor, sentiment: str) -> Q:
@@ -62,3 +92,18 @@ def wake_readers(thread_pk: int) -> None:
 def replies(actor: Actor, thread: Thread) -> Mapping[int, datetime]:
     """When the reader was told something of their ratings."""
     return _registered.replies(actor, thread)
+
+
+def answered(actor: Actor) -> Q:
+    """The condition of threads that say in a list that the reader was answered."""
+    return _registered.answered(actor)
+
+
+def saw(actor: Actor, thread: Thread, until: datetime) -> None:
+    """Remember that the reader has seen what they were told up to a moment."""
+    _registered.saw(actor, thread, until)
+
+
+def report_href(actor: Actor, thread_pk: int, index: int) -> str:
+    """The address of a complaint about what was answered from a message on; empty where the actor sees to none."""
+    return _registered.report_href(actor, thread_pk, index)

@@ -61,8 +61,8 @@ def import_one(
     except DialectError as problem:
         return _failed(origin_id, problem.path, problem.reason)
     except InvalidRequest as problem:
-        path, _, reason = problem.message.partition(": ")
-        return _failed(origin_id, path, reason)
+        [wrong] = problem.by_field
+        return _failed(origin_id, wrong["field"], wrong["reason"])
     thread = _imported(parsed.origin_id, owner_id, org_id)
     if thread is None:
         try:

@@ -23,7 +23,7 @@ from catalogue.skills import SkillText
 from catalogue.worlds import choosing
 from core import bodies, forms, ids, paging, zones
 from core.actor import Actor
-from core.errors import DomainError, Expired, InvalidRequest, NotFound
+from core.errors import Expired, InvalidRequest, NotFound
 from threads import (
     answering,
     comparing,
@@ -32,6 +32,7 @@ from threads import (
     importing,
     profiles,
     reading,
+    reruns,
     screens,
     sharing,
     titles,
@@ -42,7 +43,7 @@ from threads.dialects import EXPORT_FORMATS
 from threads.models import Thread
 from threads.presenting import listing
 from threads.presenting.calls import call_detail
-from threads.wire import ForkIn, SendIn, StartIn, TitlePatch, VisibilityIn
+from threads.wire import ForkIn, RerunIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
 LINE = 500
@@ -136,10 +137,9 @@ def start(request: HttpRequest) -> HttpResponse:
         try:
             return redirect("threads:detail", _started(request, form, wanted))
         except (InvalidRequest, Expired) as problem:
-            named = ("model_profile", "invoke_skills", "world_id")
-            field = next((name for name in named if problem.message.startswith(name)), "text")
-            field = "world_id" if isinstance(problem, Expired) else field
-            form["errors"] = {field: _reason(problem)}
+            about = {wrong["field"].partition(".")[0] for wrong in problem.by_field[:1]}
+            field = next(iter(about & {"model_profile", "invoke_skills", "world_id"}), "text")
+            form["errors"] = {"world_id" if isinstance(problem, Expired) else field: forms.reason(problem)}
     invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
     org = current_org(request)
     worlds = choosing.choices(org.pk, chosen=form["world"]) if org else []
@@ -154,7 +154,7 @@ def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
     try:
         return skills.texts(actor, [(wanted["skill_id"], wanted["version"])], "skill")[0]
     except InvalidRequest as problem:
-        raise NotFound(_reason(problem)) from None
+        raise NotFound(forms.reason(problem)) from None
 
 
 def _started(request: HttpRequest, form: dict[str, Any], wanted: dict[str, Any]) -> str:
@@ -180,12 +180,9 @@ def detail(request: HttpRequest, thread_id: str) -> HttpResponse:
 def _detail(
     request: HttpRequest, actor: Actor, thread: Thread, form: dict[str, str] | None = None, status: int = 200
 ) -> HttpResponse:
-    return render(
-        request,
-        "threads/detail.html",
-        screens.context(actor, thread, tz=zones.of(request)) | {"form": form},
-        status=status,
-    )
+    context = screens.context(actor, thread, tz=zones.of(request)) | {"form": form}
+    screens.note_seen(actor, thread, context["articles"])
+    return render(request, "threads/detail.html", context, status=status)
 
 
 @signed_in
@@ -201,7 +198,7 @@ def send(request: HttpRequest, thread_id: str) -> HttpResponse:
         bodies.check_storable(message)
         turns.send(actor, thread, bodies.parse(SendIn, {"message": message}), echo=False)
     except InvalidRequest as problem:
-        return _detail(request, actor, thread, {"text": text, "error": _reason(problem)}, status=400)
+        return _detail(request, actor, thread, {"text": text, "error": forms.reason(problem)}, status=400)
     return _back(thread)
 
 
@@ -229,7 +226,7 @@ def answer(request: HttpRequest, thread_id: str) -> HttpResponse:
         turns.submit_tool_results(actor, thread, answering.submission(thread, typed))
     except InvalidRequest as problem:
         shown = screens.context(actor, thread, tz=zones.of(request))  # reads the thread anew
-        shown["asking"] = answering.asking(thread, typed, _reason(problem))
+        shown["asking"] = answering.asking(thread, typed, forms.reason(problem))
         return render(request, "threads/detail.html", shown, status=400)
     return _back(thread)
 
@@ -247,20 +244,28 @@ def cancel(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Fork at a message and go there; with `anew` at the request that it answers, which is answered once more."""
+    """Fork at a message and go there."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     body = bodies.parse(ForkIn, {"message_sequence_num": _index(request.POST.get("message_sequence_num", ""))})
-    is_anew = "anew" in request.POST
-    upto = forks.request_of(thread, body.message_sequence_num) if is_anew else body.message_sequence_num
     world = request.POST.get("world", forks.SAME_WORLD)
-    forked = forks.fork(actor, thread, upto, world_id=None if world == NO_WORLD else world)
-    if is_anew:
-        turns.again(actor, thread_for(actor, forked.thread_id, Right.SEND))
-        notes.success(request, "This fork is yours and private. Its last message is being answered anew.")
-    else:
-        notes.success(request, "This fork is yours and private. Write to go on from here.")
+    forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
+    notes.success(request, "This fork is yours and private. Write to go on from here.")
     return redirect("threads:detail", forked.thread_id)
+
+
+@signed_in
+@require_POST
+def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Have the request of an answer answered once more in a fork, and go to where that is being written."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.FORK)
+    chosen = {name: request.POST[name] for name in ("skills", "tools", "model_profile") if request.POST.get(name)}
+    index = _index(request.POST.get("message_sequence_num", ""))
+    made = reruns.rerun(actor, thread, bodies.parse(RerunIn, {**chosen, "message_sequence_num": index}))
+    notes.success(request, "This fork is yours and private. The same request is being answered once more.")
+    place = f"#m{made.forked_from_message_sequence_num}"
+    return redirect(reverse("threads:detail", args=[made.thread_id]) + place)
 
 
 @signed_in
@@ -366,8 +371,3 @@ def _back(thread: Thread) -> HttpResponse:
 def _index(text: str) -> int | None:
     """The number of a message, as a form or an address writes it."""
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
-
-
-def _reason(problem: DomainError) -> str:
-    """The reason without the path of a JSON body that a person never saw."""
-    return forms.sentence(problem.message.rpartition(": ")[2])

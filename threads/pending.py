@@ -6,6 +6,7 @@ stand anywhere, and is answered as the next turn is asked for.
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import cast
 
 from django.db.models import Exists, OuterRef
 
@@ -34,6 +35,15 @@ def unanswered(blocks: Iterable[BlockDict]) -> list[BlockDict]:
 def left_open(thread_pk: int) -> list[BlockDict]:
     """Every tool use of an idle thread that has no result behind it, in order."""
     return [data for (data,) in _LEFT_OPEN.rows(thread_pk)]
+
+
+def calls_behind(thread_pk: int, upto: int) -> list[BlockDict]:
+    """Tool uses and results in all that was answered to the request at `upto`, before the next one, in order."""
+    following = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__gt=upto).order_by("idx")
+    end = following.values_list("idx", flat=True).first()
+    found = Block.objects.filter(thread=thread_pk, idx__gt=upto, kind__in=("tool_use", "tool_result"))
+    rows = (found if end is None else found.filter(idx__lt=end)).order_by("idx", "position")
+    return [cast(BlockDict, data) for data in rows.values_list("data", flat=True)]
 
 
 def pending_client_uses(thread: Thread) -> list[BlockDict]:

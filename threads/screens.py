@@ -1,11 +1,13 @@
 """What the thread pages show: rows and heads from the database, as the view models of `threads.presenting`."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db import OperationalError
 from django.urls import reverse
 from django.utils import timezone
 
@@ -17,7 +19,7 @@ from core import ids
 from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared
-from core.rendering import gist
+from core.rendering import gist, json_text
 from threads import answering, figures, goals, hooks, reading
 from threads.access import may
 from threads.content import MessageSnapshot
@@ -150,6 +152,14 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
     }
 
 
+def note_seen(actor: Actor, thread: Thread, articles: Sequence[Article]) -> None:
+    """Remember that the reader was shown the answers to their ratings that stand beside these articles."""
+    marks = (acts.mark for article in articles for acts in article.marks)
+    if news := [mark.told.at for mark in marks if mark and mark.told and mark.told.is_news]:
+        with suppress(OperationalError):  # somebody holds the file: the list says it once more
+            hooks.saw(actor, thread, max(news))
+
+
 def worlds_for(actor: Actor, thread: Thread) -> tuple[Choice, ...]:
     """The worlds that its reader may fork into."""
     return tuple(choosing.choices(thread.org_id)) if doors_of(actor, thread)["may_fork"] else ()
@@ -244,8 +254,8 @@ def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
 
 def rows_of(actor: Actor, threads: Sequence[Thread]) -> list[ThreadRow]:
     """Threads as rows of the list: their ratings are one query for all of them."""
-    counts = hooks.thread_counts(actor, [thread.pk for thread in threads])
-    return [_row(thread, counts.get(thread.pk, (0, 0))) for thread in threads]
+    ratings = hooks.thread_ratings(actor, [thread.pk for thread in threads])
+    return [_row(thread, ratings.get(thread.pk, hooks.Ratings())) for thread in threads]
 
 
 def stretch_start(thread: Thread, idx: int) -> int:
@@ -264,7 +274,7 @@ def stretch(thread: Thread, idx: int) -> tuple[int, int]:
     return stretch_start(thread, idx), NO_END if following is None else following - 1
 
 
-def _row(thread: Thread, counts: tuple[int, int]) -> ThreadRow:
+def _row(thread: Thread, ratings: hooks.Ratings) -> ThreadRow:
     live = "l" if thread.status in RUNNING else ""
     return ThreadRow(
         thread_id=thread.thread_id,
@@ -280,8 +290,9 @@ def _row(thread: Thread, counts: tuple[int, int]) -> ThreadRow:
         is_pinned=getattr(thread, "pinned_at", None) is not None,
         goals_achieved=thread.achieved_goal_count,
         goals_count=thread.goal_count,
-        negative=counts[0],
-        positive=counts[1],
+        negative=ratings.negative,
+        positive=ratings.positive,
+        is_answered=ratings.is_answered,
     )
 
 
@@ -291,7 +302,8 @@ def _source(actor: Actor, thread: Thread) -> ForkSource | None:
     source = Thread.objects.visible_to(actor).filter(pk=thread.forked_from_id).values_list("key", "title").first()
     key, title = source or ("", None)
     place = thread.forked_from_message_sequence_num or 0
-    return ForkSource(ids.THREAD + key, (title or "Untitled") if source else "", place)
+    seen_to = hooks.report_href(actor, thread.forked_from_id, place)
+    return ForkSource(ids.THREAD + key, (title or "Untitled") if source else "", place, seen_to)
 
 
 def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
@@ -309,7 +321,7 @@ def told(thread: Thread) -> tuple[tuple[str, str], ...]:
         ("Scope", _scope(scope)),
         ("Skills", _skills(skills)),
         ("Imported as", thread.import_id or ""),
-        ("Metadata", ", ".join(f"{key}: {value}" for key, value in (metadata or {}).items())[:2000]),
+        ("Metadata", ", ".join(f"{key}: {_plainly(value)}" for key, value in (metadata or {}).items())[:2000]),
     ]
     if looking_at:
         found.append(("Looking at", gist(looking_at)))
@@ -330,11 +342,15 @@ _TOLD = Prepared(
 )
 
 
+def _plainly(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)
+
+
 def _skills(available: Sequence[Mapping[str, Any]] | None) -> str:
     """The skills that the agent may load here; none named means those its owner subscribes to."""
     if available is None:
         return ""
-    return ", ".join(str(skill["name"]) for skill in available[:50]) or "none"
+    return ", ".join(f"{skill['name']} (version {skill['version']})" for skill in available[:50]) or "none"
 
 
 def _scope(scope: Mapping[str, int | None] | None) -> str:

@@ -173,7 +173,10 @@ class Fence:
 _HELD = Prepared(
     lambda pk, attempt: Turn.objects.filter(pk=pk, attempt=attempt, state=TurnState.RUNNING).values_list("id"), int, int
 )
-_LOCKED = PreparedRow(lambda pk: Thread.objects.select_for_update().filter(pk=pk), Thread, int, without=Thread.HEAVY)
+# Nobody changes a key here, so rows that name the thread, a rating for one, need not wait for the turn.
+_LOCKED = PreparedRow(
+    lambda pk: Thread.objects.select_for_update(no_key=True).filter(pk=pk), Thread, int, without=Thread.HEAVY
+)
 
 
 @contextmanager

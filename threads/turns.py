@@ -127,12 +127,12 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
         return reading.status(writer.thread)
 
 
-def again(actor: Actor, thread: Thread) -> StatusOut:
+def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), replays_calls: bool = False) -> StatusOut:
     """Have the last request of a thread answered, where nobody has, or once more, where its turn came to nothing.
 
     Once more is to send it again: its words, context and goals. What failed stays where it is, rated perhaps, and read
     by others: nothing is taken back. A fork before it would leave a thread behind with every try. Skills that it
-    invoked stand in the transcript already.
+    invoked stand in the transcript already, unless they are given here.
     """
     require(actor, thread, Right.SEND)
     with transcript.writing(thread.pk) as writer:
@@ -149,7 +149,10 @@ def again(actor: Actor, thread: Thread) -> StatusOut:
         if declared:
             writer.goals_changed(declared=len(declared))
         writer.turn_to(ThreadStatus.ROBOTO_TURN)
-        _begin(writer.thread, actor, [goal.goal_data for goal in declared], at, NO_REQUEST)
+        for skill in invoked:
+            _add_skill(writer, skill)
+        asked = [goal.goal_data for goal in declared]
+        _begin(writer.thread, actor, asked, at, NO_REQUEST, replays_calls=replays_calls)
         return reading.status(writer.thread)
 
 
@@ -241,11 +244,11 @@ def _checked_goals(values: list[Any] | None) -> list[dict[str, Any]]:
     return [goals.declared(value, f"goals.{place}") for place, value in enumerate(values or [])]
 
 
-def _skill_texts(actor: Actor, wanted: Sequence[InvokedSkillIn] | None, place: str) -> list[SkillText]:
+def _skill_texts(actor: Actor, wanted: Sequence[InvokedSkillIn] | None, field: str) -> list[SkillText]:
     """The chosen versions, each visible to the caller, or a refusal before anything is stored (B153)."""
-    texts = skills.texts(actor, [(skill.skill_id, skill.version) for skill in wanted or []], place)
+    texts = skills.texts(actor, [(skill.skill_id, skill.version) for skill in wanted or []], field)
     if sum(len(each.body) for each in texts) > MAX_SKILL_CHARACTERS:
-        raise InvalidRequest(f"{place}: their bodies have together more than {MAX_SKILL_CHARACTERS} characters")
+        raise InvalidRequest(f"{field}: their bodies have together more than {MAX_SKILL_CHARACTERS} characters")
     return texts
 
 
@@ -338,9 +341,17 @@ _LATEST = PreparedRow(lambda thread: Turn.objects.filter(thread=thread).order_by
 _RESUMED = PreparedUpdate(Turn, "state", "request_hash", "is_told", "requested_at", "queued_at", "lease_until")
 
 
-def _begin(thread: Thread, actor: Actor, declared: list[dict[str, Any]], at: int, request: Request) -> None:
+def _begin(
+    thread: Thread,
+    actor: Actor,
+    declared: list[dict[str, Any]],
+    at: int,
+    request: Request,
+    *,
+    replays_calls: bool = False,
+) -> None:
     """The turn's row, its goals, and the nudge after the commit."""
-    turn = Turn(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest)
+    turn = Turn(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest, replays_calls=replays_calls)
     turn.is_told = not request.digest
     _TURNS.insert(turn)
     if declared:

@@ -17,6 +17,7 @@ urlpatterns = [
     path("threads/<str:thread_id>/again/", pages.again, name="again"),
     path("threads/<str:thread_id>/cancel/", pages.cancel, name="cancel"),
     path("threads/<str:thread_id>/fork/", pages.fork, name="fork"),
+    path("threads/<str:thread_id>/rerun/", pages.rerun, name="rerun"),
     path("threads/<str:thread_id>/pin/", pages.pin, name="pin"),
     path("threads/<str:thread_id>/visibility/", pages.visibility, name="visibility"),
     path("threads/<str:thread_id>/title/", pages.title, name="title"),

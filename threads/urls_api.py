@@ -10,6 +10,7 @@ _ONE = (
     ("/messages", api.Messages),
     ("/tool-results", api.ToolResults),
     ("/fork", api.Fork),
+    ("/rerun", api.Rerun),
     ("/visibility", api.VisibilityOf),
     ("/pin", api.PinOf),
     ("/cancel", api.Cancel),

@@ -223,6 +223,20 @@ class ForkIn(Body):
     world_id: str | None = None
 
 
+class RerunIn(Body):
+    """Which answer is to be run again, and with what.
+
+    `skills`: those that the agent had then, or their latest versions. `tools`: calls that were made then are answered
+    as they were and new ones only where the tool only reads, or all of them are really made. Without `model_profile` it
+    is the thread's.
+    """
+
+    message_sequence_num: int
+    skills: Literal["recorded", "latest"] = "recorded"
+    tools: Literal["recorded", "live"] = "recorded"
+    model_profile: str | None = None
+
+
 class VisibilityIn(Body):
     visibility: Literal["private", "org"]
 

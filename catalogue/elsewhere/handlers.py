@@ -60,7 +60,7 @@ def _connection_of(tool: Tool, kind: str) -> ToolConnection | None:
 def _over_http(tool: Tool, version: int, connection: ToolConnection) -> Run:
     own: Mapping[str, Any] = tool.handler
     assert connection.server.org is not None
-    place = http_tools.Place(
+    destination = http_tools.Destination(
         url=own.get("url", connection.url),
         server=connection.server.name,
         tool=tool.name,
@@ -72,7 +72,7 @@ def _over_http(tool: Tool, version: int, connection: ToolConnection) -> Run:
         headers=own.get("headers", {}) if "url" in own else connection.headers,
         timeout_ms=own.get("timeout_ms", connection.timeout_ms),
     )
-    return partial(http_tools.call, place)
+    return partial(http_tools.call, destination)
 
 
 def _over_mcp(tool: Tool, schema: JsonObject, connection: ToolConnection) -> Run:

@@ -32,7 +32,7 @@ _MAX_NOTED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Destination:
     """Where one tool is called: everything that a request needs, so that none is made inside the database."""
 
     url: str
@@ -46,7 +46,7 @@ class Place:
     timeout_ms: int | None = None
 
 
-def call(place: Place, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+def call(destination: Destination, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
     """Ask once. Whatever comes, or does not, is a result; a failure nobody should repeat says `retryable: false`.
 
     Every attempt at a call carries the same `webhook-id` and `Idempotency-Key`, by which a receiver knows it again.
@@ -55,31 +55,31 @@ def call(place: Place, arguments: Mapping[str, Any], context: ToolContext) -> To
     body = dump(
         {
             "call_id": call_id,
-            "server": place.server,
-            "tool": place.tool,
-            "version": place.version,
+            "server": destination.server,
+            "tool": destination.tool,
+            "version": destination.version,
             "arguments": arguments,
             "context": {
-                "org_id": place.org_id,
+                "org_id": destination.org_id,
                 "thread_id": context.thread_id or None,
                 "tool_use_id": context.tool_use_id or None,
                 "analysis_scope": context.analysis_scope,
             },
         }
     )
-    at, milliseconds = timezone.now(), patience(place.timeout_ms, context)
+    at, milliseconds = timezone.now(), patience(destination.timeout_ms, context)
     headers = {
-        **place.headers,
+        **destination.headers,
         "Accept": "application/json",
         "Content-Type": "application/json",
         "User-Agent": f"Heddle/{settings.VERSION}",
         "Idempotency-Key": call_id,
-        **signing.headers(place.connection.secrets_at(at), call_id, at, body),
+        **signing.headers(destination.connection.secrets_at(at), call_id, at, body),
     }
     try:
         answer = outbound.send(
             "POST",
-            place.url,
+            destination.url,
             content=body.encode(),
             headers=headers,
             seconds=milliseconds / 1000,
@@ -87,7 +87,7 @@ def call(place: Place, arguments: Mapping[str, Any], context: ToolContext) -> To
         )
     except DomainError as problem:
         return unreachable(problem, milliseconds)
-    return _result_of(answer, place.dialect)
+    return _result_of(answer, destination.dialect)
 
 
 def patience(own_ms: int | None, context: ToolContext) -> float:
@@ -97,7 +97,7 @@ def patience(own_ms: int | None, context: ToolContext) -> float:
 
 def unreachable(problem: DomainError, milliseconds: float) -> ToolResult:
     """No answer at all, as a result."""
-    said = problem.message.removeprefix("url: ")
+    said = problem.reason
     if isinstance(problem, TooSlow):
         return results.fail("TIMEOUT", said, {"timeout_ms": round(milliseconds)})
     if isinstance(problem, NoAnswer):

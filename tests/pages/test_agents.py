@@ -5,9 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Membership
+from accounts.orgs import add_member
 from catalogue import skills
 from catalogue.models import Skill
 from catalogue.wire import SkillIn
@@ -146,6 +149,26 @@ def test_everything_a_start_request_can_say_can_be_written(browser_of: Browser, 
     assert (end.words, end["title"]) == ("12 May 2026, 10:00 CEST", "2026-05-12T08:00:00Z")
     assert "show_on_map" in words and "Checklist" in words and "Unless said otherwise: plain" in words
     assert page.one("a", href=f"/skills/{held.skill_id}/?version=1").words == "refunds"
+
+
+def test_an_agent_that_names_a_skill_of_another_org_can_be_changed(browser_of: Browser, who: People) -> None:
+    """It is known to who belongs to both, and by its id alone in this org."""
+    add_member(who.acme, who.eve.user)
+    foreign = skill(who.eve, "theirs")
+    held = agent(who.alice, invoke_skills=[{"skill_id": foreign.skill_id}])
+    page = get(browser_of("eve"), path(held, "edit/"))
+    assert form(page, path(held, "edit/")).id("invoke_skills").text == foreign.skill_id
+
+
+def test_a_form_asks_once_for_all_skills_that_an_agent_names(browser_of: Browser, who: People) -> None:
+    client, counts = browser_of("alice"), []
+    for number in (1, 10):
+        named = [{"skill_id": skill(who.alice, f"s{number}x{place}").skill_id} for place in range(number)]
+        held = agent(who.alice, f"With {number}", invoke_skills=named)
+        with CaptureQueriesContext(connection) as asked:
+            get(client, path(held, "edit/"))
+        counts.append(len(asked))
+    assert counts[0] == counts[1]
 
 
 def test_skills_and_profiles_are_picked_and_a_calendar_gives_the_scope(browser_of: Browser, who: People) -> None:

@@ -6,12 +6,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from core import bodies
 from tests import make
 from tests.pages.dom import get
 from tests.people import People, Person
-from threads import forks
+from threads import forks, reading, reruns, turns
 from threads.access import thread_for
 from threads.models import Thread
+from threads.wire import RerunIn, ToolResultsIn
 
 Browser = Callable[[str | None], Client]
 
@@ -42,6 +44,44 @@ def test_both_threads_stand_side_by_side_from_the_first_difference(browser_of: B
     assert "And the docks." in left
     assert "And the locks." in right
     assert "calculate" in page.all("article")[3].words
+
+
+def test_an_answer_that_is_the_same_again_says_so_and_leads_back(browser_of: Browser, who: People) -> None:
+    source = make.thread(who.alice, 'Count. [[call calculate {"expression": "1 + 1"}]]')
+    last = make.fresh(source).message_count - 1
+    report = make.rating(who.alice, source, last)
+    make.send(who.alice, source, "And the docks.")
+    made = reruns.rerun(who.admin.actor, source, RerunIn(message_sequence_num=last))
+    make.run_turns(thread_for(who.admin.actor, made.thread_id))
+    fork = Thread.objects.latest("pk")
+    page = get(browser_of("admin"), address(fork))
+    assert page.one("h1").words == "It happened again"
+    left, right = page.all("article")
+    assert "calculate" in left.words and "calculate" in right.words and "docks" not in page.words
+    [call] = [link["href"] for link in right.all("a") if link.words == "calculate"]
+    assert "as recorded" in get(browser_of("admin"), call).words
+    desk = f"/feedback/?q=&item={report.feedback_id}"
+    assert [link["href"] for link in page.all("a") if link.words == "Back to the report"] == [desk]
+    assert desk in [link["href"] for link in get(browser_of("admin"), f"/threads/{fork.thread_id}/").all("a")]
+    assert desk in [link["href"] for link in get(browser_of("admin"), f"/threads/{source.thread_id}/").all("a")]
+    assert all("/feedback/?" not in link["href"] for link in get(browser_of("alice"), address_of(source)).all("a"))
+
+
+def test_half_of_an_answer_is_not_the_answer_again(browser_of: Browser, who: People) -> None:
+    """The rerun waits for its client, whose call the source had answered since."""
+    source = make.waiting(who.alice)
+    made = reruns.rerun(who.alice.actor, source, RerunIn(message_sequence_num=1))
+    fork = thread_for(who.alice.actor, made.thread_id)
+    make.run_turns(fork)
+    [use] = [block for block in reading.snapshots(source.pk)[1].blocks if block["content_type"] == "tool_use"]
+    result = {"tool_use_id": use["tool_use_id"], "tool_name": "remember", "status": "success", "runtime_ms": 1}
+    turns.submit_tool_results(who.alice.actor, source, bodies.parse(ToolResultsIn, {"tool_results": [result]}))
+    make.run_turns(source)
+    assert get(browser_of("alice"), address(fork)).one("h1").words == "The first 2 messages are the same"
+
+
+def address_of(thread: Thread) -> str:
+    return f"/threads/{thread.thread_id}/"
 
 
 def test_words_that_only_one_of_two_has_are_marked_and_nothing_becomes_markup(browser_of: Browser, who: People) -> None:

@@ -373,6 +373,13 @@ def test_ten_forks_ten_goals_and_ten_ratings_are_no_more_queries(browser_of: Bro
     assert len(head.one("dl", data_flow=True).all("a")) == 3 and "and 8 more" in head.words
 
 
+def test_metadata_of_an_import_is_not_said_as_python_writes_it(browser_of: Browser, who: People) -> None:
+    thread = make.conversation(who.alice, 2)
+    Thread.objects.filter(pk=thread.pk).update(metadata={"batch": "nightly", "tags": ["a"], "is_ok": True, "run": None})
+    words = get(browser_of("alice"), path(thread)).id("head").words
+    assert 'batch: nightly, tags: ["a"], is_ok: true, run: null' in words
+
+
 def said_at(thread: Thread, *moments: str) -> None:
     """Put the messages of a thread where the clock was, in UTC."""
     for index, moment in enumerate(moments):

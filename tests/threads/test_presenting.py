@@ -1,5 +1,6 @@
 """How a transcript becomes articles, a map and a cloth."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -320,6 +321,31 @@ def test_a_neighbourhood_folds_the_rest_and_says_what_it_holds() -> None:
     assert tail.fold
     assert tail.fold.words == "2 messages folded"
     assert tail.fold.index == 11
+
+
+def test_the_request_of_a_rated_answer_is_shown_however_many_steps_stand_between() -> None:
+    script = a_booking()
+    for step in range(6):
+        script.says("assistant", text(f"Step {step}."))
+    goals = [GoalNote("checklist", "Thanks are answered", "failed", 6)]
+    before, request, steps, *near, subject = around(script.articles(goals=goals), 12, after=0)
+    assert before.fold and before.fold.words == "6 messages and 3 tool uses folded, 1 error"
+    assert request.turn and request.turn.index == 6 and not request.is_subject
+    assert [goal.target for goal in request.turn.goals] == ["Thanks are answered"]
+    assert steps.fold and (steps.fold.words, steps.fold.index) == ("3 messages folded", 7)
+    assert [each.turn and each.turn.index for each in near] == [10, 11]
+    assert subject.is_subject and subject.turn and subject.turn.index == 12
+
+
+def test_a_request_of_another_day_says_so_and_what_follows_the_fold_says_its_own() -> None:
+    script = a_booking()
+    for step in range(6):
+        script.says("assistant", text(f"Step {step}."))
+    midnight = NOW.replace(hour=0, minute=0)
+    script.messages = [replace(each, created=midnight + timedelta(hours=each.index - 8)) for each in script.messages]
+    shown = around(script.articles(now=NOW + timedelta(days=3)), 12, after=0)
+    days = [(each.turn.index, each.turn.opens_day) for each in shown if each.turn]
+    assert days == [(6, True), (10, True), (11, False), (12, False)]
 
 
 def test_a_stretch_knows_the_day_before_it_and_a_neighbourhood_opens_with_its_day() -> None:

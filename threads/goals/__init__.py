@@ -32,17 +32,17 @@ SDK_GOALS = frozenset({dataset_summary.GOAL.name, dataset_triage.GOAL.name, crea
 """The types that the public SDK can read; the others are for plain HTTP and the browser."""
 
 
-def declared(value: Any, place: str) -> dict[str, Any]:
+def declared(value: Any, field: str) -> dict[str, Any]:
     """The goal data of a declaration, checked and complete, `goal_type` included (B102); raises `InvalidRequest`."""
     if not isinstance(value, dict):
-        raise InvalidRequest(f"{place}: must be an object")
+        raise InvalidRequest(f"{field}: must be an object")
     kind = REGISTRY.get(str(value.get("goal_type", "")))
     if kind is None:
-        raise InvalidRequest(f"{place}.goal_type: must be one of {', '.join(sorted(REGISTRY))}")
+        raise InvalidRequest(f"{field}.goal_type: must be one of {', '.join(sorted(REGISTRY))}")
     try:
         checked = kind.declaration.model_validate(value)
     except ValidationError as problem:
-        raise bodies.invalid(problem, place) from None
+        raise bodies.invalid(problem, field) from None
     return {"goal_type": kind.name, **checked.model_dump(mode="json")}
 
 

@@ -43,6 +43,8 @@ class Turn(models.Model):
     answer_idx = models.PositiveIntegerField(null=True)
     """The message that ended the turn."""
     error_code = models.CharField(max_length=60, default="")
+    replays_calls = models.BooleanField(default=False)
+    """Whether calls are answered as they were in the answer that this turn runs again; what is new only reads."""
     # Recognises a POST that is sent again (spec 1.5).
     request_hash = models.CharField(max_length=64, default="")
     requested_at = models.DateTimeField(default=timezone.now)

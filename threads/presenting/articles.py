@@ -34,6 +34,8 @@ class Told:
     word: str
     at: datetime
     words: str = ""
+    is_news: bool = False
+    """Whether it was answered since they saw it last."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Mark(Sentimental):
     by: str
     mine: bool
     told: Told | None = None
+    report_href: str = ""
+    """Where it is seen to, for whoever does that."""
 
     @property
     def words(self) -> str:

@@ -77,7 +77,12 @@ def outcome_of(result: BlockDict) -> Word:
 
 
 def runtime_of(result: BlockDict | None) -> str:
-    """How long a call took. Where nothing says that it was timed, a time of 0 is one that nobody knows (spec 3.3)."""
+    """How long a call took, or that it was not made again.
+
+    Where nothing says that it was timed, a time of 0 is one that nobody knows (spec 3.3).
+    """
+    if result is not None and result.get("answered_by") == "record":
+        return "as recorded"
     if result is None or not (result["runtime_ms"] or result.get("answered_by") == "server"):
         return ""
     return took(result["runtime_ms"])

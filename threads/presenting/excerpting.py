@@ -1,4 +1,4 @@
-"""The neighbourhood of one message, the rest folded to lines."""
+"""The neighbourhood of one message with its request, the rest folded to lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,19 +25,32 @@ class Stretch:
 
 
 def around(articles: Sequence[Article], index: int, *, before: int = 2, after: int = 1) -> list[Stretch]:
-    """The article that shows message `index` with its neighbours; what is further away is folded to a line."""
+    """The article that shows message `index` with its neighbours and the request that it answers, whose goals stand in
+    its article; each run of others is folded to a line.
+    """
     at = next((place for place, article in enumerate(articles) if index in article.covers), None)
     if at is None:
-        return [Stretch(fold=_fold(articles))] if articles else []
-    start, end = max(0, at - before), at + 1 + after
-    first = replace(articles[start], opens_day=articles[start].opens_day or not articles[start].is_today)
-    shown = [
-        Stretch(turn=first if place == start else articles[place], is_subject=place == at)
-        for place in range(start, min(end, len(articles)))
-    ]
-    head = [Stretch(fold=_fold(articles[:start]))] if start else []
-    tail = [Stretch(fold=_fold(articles[end:]))] if articles[end:] else []
-    return [*head, *shown, *tail]
+        return _folded(articles)
+    end = min(len(articles), at + 1 + after)
+    found: list[Stretch] = []
+    last = -1  # the place of the article that was shown before
+    for place in sorted({_request_of(articles, at), *range(max(0, at - before), end)}):
+        article = articles[place]
+        is_other_day = article.day != articles[last].day if found else not article.is_today
+        found += _folded(articles[last + 1 : place])
+        shown = replace(article, opens_day=article.opens_day or is_other_day)
+        found.append(Stretch(turn=shown, is_subject=place == at))
+        last = place
+    return [*found, *_folded(articles[end:])]
+
+
+def _request_of(articles: Sequence[Article], at: int) -> int:
+    """The place of what the article at a place answers; that place itself where no person spoke before."""
+    return next((place for place in range(at, -1, -1) if articles[place].voice == "person"), at)
+
+
+def _folded(articles: Sequence[Article]) -> list[Stretch]:
+    return [Stretch(fold=_fold(articles))] if articles else []
 
 
 def _fold(articles: Sequence[Article]) -> Fold:

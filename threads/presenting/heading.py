@@ -24,6 +24,8 @@ class ForkSource:
     thread_id: str
     title: str
     index: int
+    report_href: str = ""
+    """The complaint about what was answered there, for whoever sees to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ class ThreadRow:
     goals_count: int = 0
     negative: int = 0
     positive: int = 0
+    is_answered: bool = False
+    """Whether its reader rated an answer in it, was written back, and has not seen that."""
 
     @property
     def cloth(self) -> Cloth:

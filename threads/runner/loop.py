@@ -180,7 +180,7 @@ class _Run:
         self.answer = writer.add("assistant", [], status=Message.Status.GENERATING)
 
     def _open_server_uses(self) -> list[BlockDict]:
-        return [use for use in open_uses(self.thread) if not self.tools.is_clients(use["tool_name"])]
+        return [use for use in open_uses(self.thread) if not self.tools.is_clients(use)]
 
     def step(self) -> bool:
         """One phase: a call that is open, or one request to the model. False when the turn left this worker."""
@@ -318,7 +318,7 @@ class _Run:
         self.answer = None
         refused = [result for _, result in pairs if result is not None]
         open_ = [use for use, result in pairs if result is None]
-        servers = [use for use in open_ if not self.tools.is_clients(use["tool_name"])]
+        servers = [use for use in open_ if not self.tools.is_clients(use)]
         if servers:
             writer.add("roboto", refused, status=Message.Status.GENERATING)
             return self._go_on()
@@ -334,7 +334,7 @@ class _Run:
         self.tools.record(writer, use, result)
         if not is_last:
             return self._go_on()
-        waiting = [use for use in open_uses(self.thread) if self.tools.is_clients(use["tool_name"])]
+        waiting = [use for use in open_uses(self.thread) if self.tools.is_clients(use)]
         return self._after_results(writer, collected, len(waiting))
 
     def _after_results(self, writer: Transcript, collected: Message | None, waiting: int) -> bool:

@@ -16,6 +16,7 @@ from threads import goals, transcript
 from threads.content import LOAD_SKILL, BlockDict, tool_result, tool_use
 from threads.models import ClientTool, Goal, Thread, Turn
 from threads.runner.providers.events import ToolCall
+from threads.runner.recorded import NOT_RECORDED, Recorded
 from threads.status import GoalStatus
 from threads.transcript import Fence, Transcript
 
@@ -49,6 +50,8 @@ class Toolbox:
         self._asker_id = turn.requested_by_id
         self._made: dict[str, calls.Made] = {}
         self._stage = None if thread.world_id is None else Stage(thread.world_id)
+        # In a world nothing outside is touched, so that there every call is played.
+        self._recorded = Recorded(thread) if turn.replays_calls and self._stage is None else None
         self._server = self._server_tools()
 
     def _server_tools(self) -> Mapping[str, ToolSpec]:
@@ -77,9 +80,12 @@ class Toolbox:
             return use, None
         return use, tool_result(call.name, use_id, "error", {"error": reason})
 
-    def is_clients(self, name: str) -> bool:
-        """Whether the client answers this tool."""
-        return name in self.client
+    def is_clients(self, use: BlockDict) -> bool:
+        """Whether the client answers this call."""
+        return use["tool_name"] in self.client and not self._is_recorded(use)
+
+    def _is_recorded(self, use: BlockDict) -> bool:
+        return self._recorded is not None and self._recorded.has(use)
 
     def answer(self, use: BlockDict, fence: Fence) -> BlockDict:
         """The result of a call that the server or a goal answers. Runs outside of any transaction.
@@ -93,11 +99,15 @@ class Toolbox:
             return self._attempt(self.goals[name], use)
         if name == LOAD_SKILL:
             return _loaded(self.skills.get(_wanted(use["input"] or {})), use_id)
+        if self._recorded is not None and self._recorded.has(use):
+            return self._recorded.result_of(use)
         thread, arguments = self.thread, use["input"] or {}
         if self._stage is not None and self._stage.has(name):
             return self._played(self._stage, use, fence)
         context = ToolContext(thread.thread_id, use_id, thread.analysis_scope, thread.org_id, self._asker_id)
         spec = self._server.get(name)
+        if self._recorded is not None and not (spec and spec.is_read_only):
+            return tool_result(name, use_id, "error", {"error": NOT_RECORDED})
         with transcript.holding(thread.pk, fence):
             call_id = calls.begin(name, spec, arguments, context)
         if call_id is None:

@@ -169,7 +169,8 @@ def _told(since: Sequence[ModelMessage]) -> Iterator[str]:
             for part in message.parts:
                 if isinstance(part, ToolReturnPart):
                     verb = "answered" if part.outcome == "success" else "did not work out, it said"
-                    yield f"\n\n`{part.tool_name}` {verb} `{_short(part.model_response_str(), 160)}`."
+                    said = _short(part.model_response_str(wrap_if_error=False), 160)
+                    yield f"\n\n`{part.tool_name}` {verb} `{said}`."
 
 
 def _short(text: str, length: int = 120) -> str:

@@ -1,0 +1,189 @@
+"""An answer that is run again: the same request to the same agent, and nothing is done twice (decision 015)."""
+
+import pytest
+
+from accounts.models import Org
+from catalogue.models import Call, DemoCount
+from tests import make
+from tests.api import shapes
+from tests.api.test_http_tools import connected, receiver, said, tools  # noqa: F401 - fixtures
+from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
+from tests.conftest import data_of, refusal_of
+from threads.models import Thread
+
+INVALID = (400, "RobotoInvalidRequestException")
+
+
+@pytest.fixture
+def rerun(api):
+    """`rerun(thread, index, who, **body)`: the record of the fork once its turn is over, or waits."""
+
+    def run(thread, index=1, who="alice", **body):
+        path = f"threads/{thread.thread_id}/rerun"
+        made = data_of(api(who).post(path, {"message_sequence_num": index, **body}))
+        assert made["status"] == "roboto_turn"
+        fork = Thread.objects.get(pk=Thread.objects.order_by("-pk").values("pk")[:1])
+        assert fork.thread_id == made["thread_id"] and fork.forked_from_id == thread.pk
+        make.run_turns(fork)
+        return data_of(api(who).get(f"threads/{fork.thread_id}"))
+
+    return run
+
+
+@pytest.fixture
+def outside(connected, receiver):  # noqa: F811
+    """A server with the tool `srv__book`, which does something: how often it did, and another answer each time."""
+    connected()
+    receiver.answers(*(said({"booking": number}) for number in range(20)))
+    return receiver.got
+
+
+def results(record):
+    """Tool, status and payload of each result."""
+    return [(each["tool_name"], each["status"], each["payload"]) for each in shapes.blocks(record, "tool_result")]
+
+
+def imported(api, *said):
+    """A conversation of alice's from elsewhere, that none of our tools had a part in."""
+    messages = [{"role": role, "content": words} for role, words in said]
+    body = {"format": "openai", "conversations": [{"id": "elsewhere", "messages": messages}]}
+    data_of(api("alice").post("threads/import", body))
+    return Thread.objects.get(import_id="elsewhere")
+
+
+BOOK = '[[call srv__book {"q": "x"}]]'
+
+
+def test_calls_are_answered_as_they_were_and_not_made_again(api, who, rerun, outside):
+    thread = make.thread(who.alice, f'{BOOK} {BOOK} [[call echo {{"value": 1}}]]')
+    before = results(data_of(api("alice").get(f"threads/{thread.thread_id}")))
+    made = Call.objects.count()
+    assert [status for _, status, _ in before] == ["success"] * 3 and before[0] != before[1] and len(outside) == 2
+    assert results(rerun(thread)) == before
+    assert results(rerun(thread, who="admin")) == before, "each as often as it is wanted"
+    assert Call.objects.count() == made and len(outside) == 2
+
+
+def test_a_new_call_is_made_only_where_the_tool_only_reads(api, who, rerun, outside):
+    asked = f'{BOOK} [[call echo {{"value": 2}}]] [[call nothing__here {{}}]]'
+    thread = imported(api, ("user", asked), ("assistant", "All done."))
+    found = {name: (status, payload) for name, status, payload in results(rerun(thread))}
+    assert found["srv__book"][0] == "error" and "was not made" in found["srv__book"][1]["error"]
+    assert found["echo"][0] == "success" and found["nothing__here"][0] == "error"
+    assert outside == []
+
+
+def test_calls_are_really_made_where_that_is_asked_for(api, who, rerun, outside):
+    thread = make.thread(who.alice, BOOK)
+    [(_, _, first)] = results(data_of(api("alice").get(f"threads/{thread.thread_id}")))
+    [(_, status, second)] = results(rerun(thread, tools="live"))
+    assert status == "success" and second != first and len(outside) == 2
+
+
+def test_only_the_turn_that_runs_again_is_held_to_the_record(api, who, rerun, outside):
+    thread = make.thread(who.alice, BOOK)
+    record = rerun(thread)
+    fork = Thread.objects.latest("pk")
+    assert fork.thread_id == record["thread_id"]
+    make.send(who.alice, fork, BOOK)
+    *_, again = results(data_of(api("alice").get(f"threads/{fork.thread_id}")))
+    assert again[1] == "success" and again not in results(record) and len(outside) == 2
+
+
+def test_what_a_client_answered_is_answered_and_what_it_did_not_waits_for_one(api, who, rerun):
+    thread = make.waiting(who.alice, '[[call remember {"what": "loom"}]] [[call remember {"what": "reed"}]]')
+    [first, _] = shapes.blocks(data_of(api("alice").get(f"threads/{thread.thread_id}")), "tool_use")
+    record = rerun(thread)
+    assert record["status"] == "client_tool_turn" and results(record) == []
+    answer = {"tool_use_id": first["tool_use_id"], "tool_name": "remember", "status": "success", "runtime_ms": 5}
+    answer["output"] = {"kept": True}
+    data_of(api("alice").post(f"threads/{thread.thread_id}/tool-results", {"tool_results": [answer]}))
+    record = rerun(thread)
+    assert record["status"] == "client_tool_turn"
+    assert results(record) == [("remember", "success", {"kept": True})]
+
+
+def test_the_agent_has_the_skills_of_who_asked_as_it_read_them_or_as_they_are_now(api, who, rerun, write, pin):  # noqa: F811
+    skill = write("alice", "weaving", "OLD", "NEW")
+    pin("alice", skill, 1)
+    thread = make.thread(who.alice, '[[call load_skill {"name": "weaving"}]]')
+    pin("alice", skill, None)
+    for body, words, version in (({}, "OLD", 1), ({"skills": "latest"}, "NEW", 2)):
+        [(_, status, payload)] = results(rerun(thread, who="admin", **body))
+        assert (status, payload["body"], payload["version"]) == ("success", words, version)
+
+
+def test_skills_that_a_request_took_up_are_taken_up_again(api, who, rerun, write):  # noqa: F811
+    skill = write("alice", "weaving", "OLD")
+    thread = make.thread(who.alice, "Weave", invoke_skills=[{"skill_id": skill}])
+    data_of(api("alice").post(f"/v1/skills/id/{skill}/versions", {"description": "d", "body": "NEW"}))
+    for body, words in (({}, "OLD"), ({"skills": "latest"}, "NEW")):
+        record = rerun(thread, index=3, **body)
+        [(name, _, payload)] = results(record)
+        assert (name, payload["body"]) == ("load_skill", words)
+        assert [message["role"] for message in record["messages"]] == ["user", "assistant", "roboto", "assistant"]
+
+
+def test_the_list_that_a_thread_was_started_with_is_brought_up_to_date(api, who, rerun, write):  # noqa: F811
+    skill = write("alice", "weaving", "OLD")
+    thread = make.thread(who.alice, '[[call load_skill {"name": "weaving"}]]', available_skills=[{"skill_id": skill}])
+    data_of(api("alice").post(f"/v1/skills/id/{skill}/versions", {"description": "d", "body": "NEW"}))
+    assert [payload["body"] for *_, payload in results(rerun(thread))] == ["OLD"]
+    assert [payload["body"] for *_, payload in results(rerun(thread, skills="latest"))] == ["NEW"]
+    data_of(api("alice").request("DELETE", f"/v1/skills/id/{skill}"))
+    assert [payload["body"] for *_, payload in results(rerun(thread, skills="latest"))] == ["OLD"], "it is gone"
+
+
+def test_a_private_skill_is_for_others_what_the_transcript_has_of_it(api, who, rerun, write, pin):  # noqa: F811
+    """Who may fork a thread of somebody else's org gets no skill that they cannot see."""
+    Org.objects.update(members_may_fork=True)
+    read, unread = write("alice", "read", "OLD", "SECRET"), write("alice", "unread", "SECRET")
+    for skill in (read, unread):
+        pin("alice", skill, 1)
+    thread = make.thread(who.alice, '[[call load_skill {"name": "read"}]]', visibility="org")
+    for skills in ("recorded", "latest"):
+        record = rerun(thread, who="bob", skills=skills)
+        assert [payload["body"] for *_, payload in results(record)] == ["OLD"]
+        assert "SECRET" not in str(Thread.objects.latest("pk").available_skills)
+
+
+def test_it_may_run_on_another_profile(api, who, rerun):
+    thread = make.thread(who.alice, "Hello")
+    assert rerun(thread, model_profile="simulated")["status"] == "user_turn"
+    path = f"threads/{thread.thread_id}/rerun"
+    refused = refusal_of(api("alice").post(path, {"message_sequence_num": 1, "model_profile": "gone"}))
+    assert refused[:2] == INVALID and refused[2].startswith("model_profile:")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "message_sequence_num"),
+        ({"message_sequence_num": -1}, "message_sequence_num"),
+        ({"message_sequence_num": 1, "skills": "new"}, "skills"),
+        ({"message_sequence_num": 1, "tools": "none"}, "tools"),
+    ],
+)
+def test_what_cannot_be_run_again_names_the_field_and_leaves_nothing(api, who, body, field):
+    thread = make.thread(who.alice, "Hello")
+    refused = refusal_of(api("alice").post(f"threads/{thread.thread_id}/rerun", body))
+    assert refused[:2] == INVALID and refused[2].startswith(f"{field}:")
+    assert Thread.objects.count() == 1
+
+
+def test_in_a_world_everything_is_played_there(api, who, rerun):
+    world = data_of(
+        api("alice").post("/v1/catalogue/worlds", {"mode": "stateful", "seed": 1, "tools": ["demo__counter"]})
+    )
+    thread = make.thread(who.alice, "[[call demo__counter {}]]", world_id=world["world_id"])
+    [(_, status, _)] = results(rerun(thread))
+    assert status == "success" and not DemoCount.objects.exists()
+    log = data_of(api("alice").get(f"/v1/catalogue/worlds/{world['world_id']}/calls"))["items"]
+    assert len(log) == 2
+
+
+def test_who_may_not_fork_may_not_run_again(api, who):
+    thread = make.thread(who.alice, "Hello", visibility="org")
+    for name, status in (("bob", 403), ("eve", 403), (None, 401)):
+        answer = api(name).post(f"threads/{thread.thread_id}/rerun", {"message_sequence_num": 1})
+        assert answer.status_code == status
