@@ -19,7 +19,8 @@ FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 
 class MessageFeedback(Endpoint):
     def next_questions(self) -> Sequence[Question]:
-        return message_questions_of(self.kwargs["thread_id"], _index(self.kwargs["index"]))
+        thread_id = self.kwargs["thread_id"]
+        return [*message_questions_of(thread_id, _index(self.kwargs["index"])), *capture.questions_of(thread_id)]
 
     @describe(takes=FeedbackIn, gives=UserFeedbackOut, summary="Rate a message (T7)")
     def post(self, request: Request, thread_id: str, index: str) -> HttpResponse:

@@ -135,12 +135,11 @@ class OneView(DeskEndpoint):
 class Export(DeskEndpoint):
     @describe(
         files=tuple(exporting.CONTENT_TYPES.values()),
-        query=("format", "q", "bom"),
-        summary="Reports as a file, newest first, all or those that a query means",
+        query=exporting.PARAMETERS,
+        summary="Reports as a file, newest first unless the query says otherwise, all or those that it means",
     )
     def get(self, request: Request) -> HttpResponseBase:
-        q, form, bom = self.query("q"), self.query("format"), self.query("bom")
-        return exporting.download(self.actor, query=q, form=form, bom=bom)
+        return exporting.download(self.actor, {name: self.query(name) for name in exporting.PARAMETERS})
 
 
 class Labels(DeskEndpoint):

@@ -25,12 +25,12 @@ from core.wire import Patch
 from feedback import renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
-from feedback.querying import matching, parse
+from feedback.querying import Query, matching, parse
 from feedback.wire_desk import MOST_TICKED
 
 AT_ONCE = 200
 """More reports than these are left to a worker."""
-_CHUNK = 100
+CHUNK = 100
 _LEASE = timedelta(seconds=60)
 TASK = "feedback.bulk"
 _NOT_OF_A_REPORT = (DomainError, OperationalError, InterfaceError)
@@ -75,7 +75,7 @@ def change_label(
     """
     require_admin(actor)
     with triage.named_reports_stay(), transaction.atomic():
-        begun = renaming.begun(actor, name, to, merge=merge, description=description)
+        begun = renaming.begin(actor, name, to, merge=merge, description=description)
         if begun.is_nothing:
             return begun, None
         body = begun.body.model_dump(mode="json")
@@ -114,6 +114,13 @@ def shown(actor: Actor) -> list[Bulk]:
     """The actor's bulks that the desk tells of: those under way, and what ended while it can be undone. One query."""
     lately = Q(finished_at__gt=timezone.now() - undoing.WINDOW)
     return list(Bulk.objects.filter(Q(state__in=Bulk.OPEN) | lately, created_by=actor.user_id).order_by("id"))
+
+
+def left_over(actor: Actor, bulk_id: str, query: Query) -> list[str]:
+    """Ids of the reports that the actor's bulk could not change and a query still finds: they may be tried again."""
+    failed = BulkFailure.objects.filter(bulk__key=ids.key_of(bulk_id, ids.BULK) or "", bulk__created_by=actor.user_id)
+    found = matching(actor, query).filter(key__in=failed.values("feedback_key"))
+    return [report.feedback_id for report in found.only("key")]
 
 
 def as_of() -> int:
@@ -204,13 +211,13 @@ def _advance_behind(actor: Actor, bulk_pk: int) -> bool:
     commit: those that have it are named, all others are done. Where all of them have it, it is none of the reports'.
     """
     try:
-        return _advance_once(actor, bulk_pk, _CHUNK)
+        return _advance_once(actor, bulk_pk, CHUNK)
     except _NOT_OF_A_REPORT:
         raise
     except Exception as problem:
         logger.warning("bulk.chunk_failed", extra={"bulk": bulk_pk, **_outcome(problem)})
     passed_by = 0
-    for _ in range(_CHUNK):
+    for _ in range(CHUNK):
         try:
             if not _advance_once(actor, bulk_pk, 1):
                 return False
@@ -221,7 +228,7 @@ def _advance_behind(actor: Actor, bulk_pk: int) -> bool:
                 break
             passed_by += 1
     else:
-        if passed_by < _CHUNK:
+        if passed_by < CHUNK:
             return True
     _stop(Bulk.objects.filter(pk=bulk_pk))
     return False
@@ -261,7 +268,7 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
         if chunk < size:
             bulk.state, bulk.finished_at, bulk.lease_until = Bulk.State.DONE, timezone.now(), None
             if bulk.verb == RENAME.name:
-                renaming.ended(bulk)
+                renaming.finish(bulk)
         else:
             bulk.lease_until = timezone.now() + _LEASE
         bulk.save()

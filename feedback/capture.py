@@ -1,13 +1,16 @@
 """Submitting feedback: one row for each thread, message and person (spec 2.5). And taking it back."""
 
+from collections.abc import Sequence
+from contextlib import nullcontext
+
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.rights import Right
-from core import notices
+from core import ids, notices
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from core.prepared import PreparedInsert
+from core.prepared import PreparedInsert, Question
 from feedback import inheriting, projecting, taxonomy, triage, webhooks
 from feedback.models import Retraction, Triage, UserFeedback
 from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
@@ -38,14 +41,23 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
         category_bits=taxonomy.bits(body.clean_categories),
         notes=body.clean_notes,
     )
-    with transaction.atomic():
+    # What is to be told is stored with it. Where nobody listens it is alone: a transaction of its own, and one trip.
+    wanted = webhooks.wanted(message.thread.key)
+    with transaction.atomic() if wanted else nullcontext():
         # One statement: of two submissions that run beside each other, the second becomes an edit of the first.
-        _REPORTS.insert(report, ahead=webhooks.questions_of(report.org_id))
+        _REPORTS.insert(report)
         said = webhooks.SUBMITTED if report.modified == report.created else webhooks.UPDATED
-        webhooks.announce(said, report, actor_id=actor.user_id)
+        if said in wanted:
+            webhooks.write_down(said, report, actor_id=actor.user_id)
         if said == webhooks.UPDATED:  # somebody may have it open
             transaction.on_commit(lambda: notices.publish(triage.NOTICE))
     return projecting.submitted_record(report, message.thread, actor)
+
+
+def questions_of(thread_id: str) -> Sequence[Question]:
+    """What `submit` asks first, if anything."""
+    key = ids.key_of(thread_id, *ids.THREAD_SPELLINGS)
+    return webhooks.thread_questions_of(key) if key else ()
 
 
 def own(actor: Actor, thread: Thread) -> list[UserFeedbackOut]:

@@ -4,29 +4,39 @@ A decision is a mapping of columns to their new values. `feedback.triage` stores
 before and after, so every verb has the same inverse, `feedback.undoing`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from django.utils import timezone
-from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
 
 from accounts.models import User
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
-from core.wire import Patch, Spelling
+from core.wire import Patch
+from feedback import label_text
+from feedback.label_text import LABELS_LENGTH
 from feedback.models import Reply, Triage, UserFeedback
 from feedback.taxonomy import Outcome
-from feedback.wire import NOTES_LENGTH, TriageIn
+from feedback.wire import TriageIn
+from feedback.wire_verbs import (
+    DuplicateIn,
+    LabelIn,
+    NoteIn,
+    NothingIn,
+    OwnIn,
+    RenameIn,
+    ReplyIn,
+    ResolveIn,
+    SnoozeIn,
+)
 
 REPORT_COLUMNS = ("admin_label", "admin_note", "resolved", "resolved_at", "resolved_by_id")
 BESIDE_COLUMNS = ("owner_id", "outcome", "duplicate_of_id", "snoozed_until", "snoozed_until_again")
 REPLY_COLUMNS = ("public_status", "public_reply")
 
-LABEL_LENGTH = 60
-LABELS_LENGTH = 200
 SNOOZE_AT_MOST = timedelta(days=366)
 _WITHOUT_A_ROW = {
     "owner_id": None,
@@ -49,10 +59,6 @@ ANSWERS = frozenset({"resolve", "duplicate", "reply"})
 """Verbs that answer to what the submitter says."""
 
 Decision = Mapping[str, Any]
-_OneLine = Spelling(r"[^,\r\n]*[^,\s][^,\r\n]*", "must be words on one line, without a comma")
-Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH), _OneLine]
-Written = Annotated[str, StringConstraints(min_length=1, max_length=LABELS_LENGTH), _OneLine]
-"""A label as it stands on a report: what the wire's own update wrote there may be longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,86 +80,8 @@ class ResolvedAlready(Conflict):
     """What was to be closed is: `by` is the row id of who did it."""
 
     def __init__(self, message: str, *, by: int | None) -> None:
-        super().__init__(message)
+        super().__init__(message, details=[])  # a name at its beginning is no field, whatever it holds
         self.by = by
-
-
-class LabelIn(Patch):
-    """Labels to put on and to take off."""
-
-    add: Annotated[list[Label], Field(max_length=1_000)] = []
-    remove: Annotated[list[Written], Field(max_length=1_000)] = []
-
-    @model_validator(mode="after")
-    def _something(self) -> "LabelIn":
-        if not self.add and not self.remove:
-            raise ValueError("add: name a label to add, or one to remove")
-        return self
-
-
-class RenameIn(Patch):
-    """A label, and what it is called from now on."""
-
-    label: Label
-    to: Label
-
-
-class NoteIn(Patch):
-    """The admins' note; null or blank takes it away."""
-
-    admin_note: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None
-
-
-class OwnIn(Patch):
-    """Who sees to it: an admin's address, `me`, or null for nobody."""
-
-    owner: str | None
-
-
-def _not_of_another(outcome: Any) -> Any:
-    if outcome == Outcome.DUPLICATE:
-        raise ValueError("a duplicate is named by the verb duplicate, which says of what")
-    return outcome
-
-
-_Ending = BeforeValidator(_not_of_another)
-_ENDINGS = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.DUPLICATE)
-
-
-class ResolveIn(Patch):
-    """How it ended."""
-
-    outcome: Annotated[Literal[_ENDINGS], _Ending] = Outcome.NOTED.value  # type: ignore[valid-type]
-
-
-class NothingIn(Patch):
-    """A verb that says all there is to say."""
-
-
-class DuplicateIn(Patch):
-    """The report that says the same, and stays."""
-
-    duplicate_of: str
-
-
-class SnoozeIn(Patch):
-    """Until a time, or until it happens again."""
-
-    until: Annotated[AwareDatetime, Field(strict=False)] | None = None
-    until_again: bool = False
-
-    @model_validator(mode="after")
-    def _one_of_them(self) -> "SnoozeIn":
-        if (self.until is None) is not self.until_again:
-            raise ValueError("until: give either a time or until_again")
-        return self
-
-
-class ReplyIn(Patch):
-    """What the submitter is told."""
-
-    public_status: Annotated[Reply.Status, Field(strict=False)] = Reply.Status.ANSWERED
-    public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
 
 
 def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
@@ -162,34 +90,16 @@ def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
 
 
 def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
-    """Put labels on and take labels off. Case and blanks tell no two apart; what is there stays as it is spelled."""
-    gone = {_plain(name).casefold() for name in body.remove}
-    there = written_labels(subject.report.admin_label)
-    kept = [name for name in there if not gone & {name.casefold(), _short(name).casefold()}]
-    held = {name.casefold() for name in kept}
-    for name in map(_plain, body.add):
-        if name.casefold() not in held:
-            held.add(name.casefold())
-            kept.append(name)
-    text = ", ".join(kept)
+    """Put labels on and take labels off."""
+    text = label_text.changed(subject.report.admin_label, add=body.add, remove=body.remove)
     if len(text) > LABELS_LENGTH:
         raise InvalidRequest(f"add: the labels of a report hold at most {LABELS_LENGTH} characters together")
     return {"admin_label": text or None}
 
 
 def rename(actor: Actor, subject: Subject, body: RenameIn) -> Decision:
-    """Call a label otherwise; where the report has the other one already, that one stays. All else of the text too."""
-    old, new = body.label.casefold(), body.to.casefold()
-    kept, is_there = [], False
-    for part in (subject.report.admin_label or "").split(","):
-        folded = _short(_plain(part)).casefold()
-        if folded not in (old, new):
-            kept.append(part)
-        elif not is_there:
-            is_there = True
-            blank = part[: len(part) - len(part.lstrip())]
-            kept.append(blank + body.to if folded == old else part)
-    text = ",".join(kept)
+    """Call a label otherwise; where the report has the other one already, that one stays."""
+    text = label_text.renamed(subject.report.admin_label, body.label, body.to)
     if len(text) > LABELS_LENGTH:
         raise InvalidRequest(f"The labels of a report hold at most {LABELS_LENGTH} characters together.")
     return {"admin_label": text or None}
@@ -292,34 +202,6 @@ def verb_named(name: str) -> Verb:
     if name not in VERBS:
         raise InvalidRequest(f"verb: must be one of {', '.join(VERBS)}")
     return VERBS[name]
-
-
-def written_labels(admin_label: str | None) -> list[str]:
-    """The labels in the wire's one text: parted by commas, each once, in the order they stand, each as it is written.
-
-    The wire's own update (H8) takes any text, so one of them may be longer than the desk's verb takes.
-    """
-    return _each_once(map(_plain, (admin_label or "").split(",")))
-
-
-def labels_of(admin_label: str | None) -> list[str]:
-    """The same by the names under which labels are found and counted: of a longer one, its beginning."""
-    return _each_once(map(_short, written_labels(admin_label)))
-
-
-def _each_once(names: Iterable[str]) -> list[str]:
-    found: dict[str, str] = {}
-    for name in filter(None, names):
-        found.setdefault(name.casefold(), name)
-    return list(found.values())
-
-
-def _short(name: str) -> str:
-    return name[:LABEL_LENGTH].strip()
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split())
 
 
 def spelled(column: str, value: Any) -> Any:

@@ -4,7 +4,7 @@ A button says a verb and, where there is a choice, its argument: `resolve`, `own
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
 
 from django.http import QueryDict
@@ -20,9 +20,17 @@ from feedback.models import Bulk
 
 SNOOZES = (("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again"))
 """How long a report may be put off by one press: what the button says after its verb, and its word."""
+FARTHEST = timedelta(days=365)
+"""How far the last day lies ahead that is offered for snoozing."""
 FAILURES_SHOWN = 20
 _LENGTHS = {"4h": timedelta(hours=4), "1d": timedelta(days=1), "7d": timedelta(days=7)}
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
+
+
+def days_to_snooze(tz: tzinfo) -> tuple[date, date]:
+    """The first and the last day until which a report may be put off, where the viewer is."""
+    today = timezone.localdate(timezone=tz)
+    return today + timedelta(days=1), today + FARTHEST
 
 
 def goes_on(form: QueryDict) -> bool:
@@ -30,8 +38,8 @@ def goes_on(form: QueryDict) -> bool:
     return _pressed(form)[0] in _GO_ON
 
 
-def steps_of(form: QueryDict) -> list[tuple[Verb, Patch]]:
-    """What the report's form asks for, as verbs with their arguments.
+def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Patch]]:
+    """What the report's form asks for, as verbs with their arguments; days that are typed begin in `tz`.
 
     A note that was typed goes along with whatever is pressed beside it, so that no key loses it; a label does not: half
     a word is none. Enter in a field presses nothing, and asks for no more than what was typed.
@@ -46,7 +54,8 @@ def steps_of(form: QueryDict) -> list[tuple[Verb, Patch]]:
     elif verb == "label":
         raise InvalidRequest("label: type a label first")
     if verb not in ("", "note", "note_next", "label", "unlabel"):
-        steps.append(_step(verb, _arguments(verb, choice, form)))
+        is_day = (verb, choice) == ("snooze", "day")
+        steps.append(_step(verb, {"until": _day(form, tz)} if is_day else _arguments(verb, choice, form)))
     return steps
 
 
@@ -111,8 +120,11 @@ def told_of_stop(stopped: Bulk) -> str:
 def _pressed(form: QueryDict) -> tuple[str, str]:
     """The verb of the button and its choice. `label typed` is the press of Enter: any field may have been meant."""
     verb, _, choice = form.get("verb", "").removeprefix("label typed").partition(" ")
-    is_duplicate = form.get("duplicate_of") or form.get("original")
-    return verb or ("duplicate" if is_duplicate and not form.get("label") else ""), choice
+    if verb or form.get("label"):
+        return verb, choice
+    if form.get("duplicate_of") or form.get("original"):
+        return "duplicate", ""
+    return ("snooze", "day") if form.get("until") else ("", "")
 
 
 def _step(name: str, arguments: Mapping[str, Any]) -> tuple[Verb, Patch]:
@@ -149,11 +161,23 @@ def _original(form: QueryDict) -> str:
     return typed
 
 
+def _day(form: QueryDict, tz: tzinfo) -> datetime:
+    """When the day begins that was typed."""
+    typed = form.get("until", "").strip()
+    if not typed:
+        raise InvalidRequest("until: choose a day first")
+    try:
+        day = date.fromisoformat(typed)
+    except ValueError:
+        raise InvalidRequest("until: must be a day, like 2026-05-01") from None
+    return datetime(day.year, day.month, day.day, tzinfo=tz)
+
+
 def _snoozed(choice: str) -> Mapping[str, Any]:
     if choice == "again":
         return {"until_again": True}
     if choice not in _LENGTHS:
-        raise InvalidRequest("verb: snoozes for 4h, 1d, 7d or again")
+        raise InvalidRequest("verb: must snooze for 4h, 1d, 7d or again")
     return {"until": (timezone.now() + _LENGTHS[choice]).isoformat()}
 
 

@@ -16,7 +16,7 @@ from core.actor import Actor
 from core.errors import DomainError
 from feedback import bulk, desk_screen, leasing, triage
 from feedback.models import Retraction, TriageChange, UserFeedback
-from feedback.querying import meaning, parse
+from feedback.querying import NEWEST, meaning, parse
 
 _SHOWN = 1_000
 """More than bulks change between two looks: whoever has one of them open has to find it among these."""
@@ -59,7 +59,7 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
                 meant = None if parsed.problems else meaning(actor, parsed)
                 shown = {"bar": desk_screen.bar_of(actor, parsed, meant, query), "is_news": True}
                 pieces = ["feedback/_views.html"]
-                if came and meant and meant.reports.filter(pk__in=came).exists():
+                if came and meant and parsed.order == NEWEST and meant.reports.filter(pk__in=came).exists():
                     pieces.append("feedback/_news.html")
                 yield sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))
             as_of = bulk.as_of()

@@ -9,7 +9,7 @@ from accounts.models import User
 from core import ids
 from core.actor import Actor
 from feedback import projecting, saved_views, versions
-from feedback.deciding import written_labels
+from feedback.label_text import written_labels
 from feedback.models import Bulk, Label, Lease, Reply, SavedView, Triage, TriageChange, UserFeedback
 from feedback.wire_desk import BulkOut, ChangedLabelOut, ChangeOut, DeskRecordOut, FailureOut, LabelOut, ViewOut
 
@@ -23,24 +23,29 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
     """A report with all that admins keep beside it. A constant number of queries."""
     version = versions.of(report)
     full = projecting.full_record_of(report.pk)
-    beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first()
+    triage = triage_of(report)
     reply = Reply.objects.filter(pk=report.pk).first()
     leases = Lease.objects.filter(feedback=report, until__gt=timezone.now())
     lease = leases.select_related("holder").order_by("pk").first()
     return DeskRecordOut(
         **full.model_dump(),
         labels=written_labels(full.admin_label),
-        owner=beside.owner.email if beside and beside.owner else None,
-        outcome=beside.outcome if beside else None,
-        duplicate_of=beside.duplicate_of.feedback_id if beside and beside.duplicate_of else None,
-        snoozed_until=beside.snoozed_until if beside else None,
-        snoozed_until_again=bool(beside and beside.snoozed_until_again),
+        owner=triage.owner.email if triage.owner else None,
+        outcome=triage.outcome,
+        duplicate_of=triage.duplicate_of.feedback_id if triage.duplicate_of else None,
+        snoozed_until=triage.snoozed_until,
+        snoozed_until_again=triage.snoozed_until_again,
         public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
         public_reply=reply.public_reply if reply else None,
         replied_at=reply.replied_at if reply else None,
         lease=lease.holder.email if lease else None,
         version=str(version),
     )
+
+
+def triage_of(report: UserFeedback) -> Triage:
+    """What admins keep beside a report, with the people and the report that it names; one as good as new for none."""
+    return Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first() or Triage()
 
 
 def people(actor: Actor) -> list[User]:

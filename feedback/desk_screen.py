@@ -39,9 +39,9 @@ from feedback.presenting import (
     outcomes,
     pane_of,
     panes,
-    sentence,
 )
-from feedback.querying import Meaning, Query, meaning, parse
+from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, meaning, parse
+from threads import profiles
 from threads import screens as thread_screens
 from threads.models import Thread
 from threads.presenting import cloth, excerpting
@@ -63,7 +63,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
-    rows, older, newer = _listed(actor, meant, query) if meant else ([], None, None)
+    rows, onward, back = _listed(actor, meant, query, parsed.order) if meant else ([], None, None)
     last = undoing.last_action(actor)
     running = [each for each in bulks if not each.is_over]
     if last and last.action in {each.undoes for each in running}:
@@ -71,8 +71,8 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     context: dict[str, Any] = {
         "bar": bar_of(actor, parsed, meant, query),
         "rows": rows,
-        "older": older,
-        "newer": newer,
+        "onward": onward,
+        "back": back,
         "last": last,
         "running": running,
         "as_of": as_of,
@@ -83,7 +83,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     }
     if query.get("item"):
         try:
-            context |= opened(actor, query, rows, older, tz=tz)
+            context |= opened(actor, query, rows, onward, tz=tz)
         except NotFound as problem:
             context["gone"] = problem.message
     return context
@@ -95,19 +95,19 @@ def offered(actor: Actor) -> dict[str, Any]:
 
 
 def _listed(
-    actor: Actor, meant: Meaning, query: dict[str, str]
+    actor: Actor, meant: Meaning, query: dict[str, str], order: Order
 ) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
-    """The rows of one page, and the pages of older and newer reports beside it."""
+    """The rows of one page, and the pages behind and before it."""
     kept, after = _kept(query), query.get("after")
-    found, _ = finding.page(meant.reports, PAGE + 1, after)
+    found, _ = finding.page(meant.reports, PAGE + 1, after, order=order)
     found, following = found[:PAGE], found[PAGE:]
-    older = newer = None
+    onward = back = None
     if following:
-        older = _beside({**kept, "after": finding.PLACES.token(found[-1])}, following)
+        onward = _beside({**kept, "after": order.places.token(found[-1])}, following)
     if after:
-        preceding, token = finding.before(meant.reports, PAGE, after)
-        newer = _beside({**kept, "after": token or ""}, preceding)
-    return screens.rows_of(actor, found, kept, query.get("item", ""), meant.reports), older, newer
+        preceding, token = finding.before(meant.reports, PAGE, after, order=order)
+        back = _beside({**kept, "after": token or ""}, preceding)
+    return screens.rows_of(actor, found, kept, query.get("item", ""), meant.reports, order), onward, back
 
 
 def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:
@@ -119,7 +119,7 @@ def opened(
     actor: Actor,
     query: dict[str, str],
     rows: Sequence[ReportRow] = (),
-    older: PageBeside | None = None,
+    onward: PageBeside | None = None,
     *,
     tz: ZoneInfo,
 ) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def opened(
     report = triage.report_for(actor, query["item"])
     place = next((place for place, row in enumerate(rows) if row.is_current), -1)
     below, above = rows[place + 1 : place + 2], rows[max(0, place - 1) : max(0, place)]
-    onward = [row.href for row in below] + [older.on if older else ""] + [row.href for row in above]
+    ways = [row.href for row in below] + [onward.on if onward else ""] + [row.href for row in above]
     desk_url = reverse("feedback:desk")
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
     report.thread, report.org = thread, thread.org
@@ -142,9 +142,10 @@ def opened(
         report,
         changes,
         here=desk_url + href(query),
-        next_href=desk_url + next(filter(None, onward), href(_kept(query))),
+        next_href=desk_url + next(filter(None, ways), href(_kept(query))),
         held_by=rows[place].held_by if place >= 0 else leasing.holders(actor, [report.pk]).get(report.pk, ""),
         near=_near(actor, report, _kept(query)),
+        tz=tz,
     )
     return {
         "item": item,
@@ -156,6 +157,8 @@ def opened(
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": cloth.weave(thread.weave),
         "snoozes": desk_forms.SNOOZES,
+        "profiles": profiles.all_profiles(),
+        "snooze_days": desk_forms.days_to_snooze(tz),
     }
 
 
@@ -175,16 +178,15 @@ def refused(
     context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
     item = context.get("item")
     if part:
-        return context | {"errors": {part: _reason(problem)[1]}}
+        return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_TYPED_AS)}
     if item is None:
         return context
     if isinstance(problem, Stale):
         context["conflict"] = _conflict(actor, item, problem, form)
     else:
-        name, reason = _reason(problem)
-        place = name if name in _SHOWN else _field_of(item, form)
-        context["errors"] = {place: reason}
-        if place == "duplicate_of":
+        fields, otherwise = (*_SHOWN, *_TYPED_AS), _field_of(item, form)
+        context["errors"] = forms.reasons(problem, fields, otherwise=otherwise, names=_TYPED_AS)
+        if "duplicate_of" in context["errors"]:
             context |= choices(actor, item.feedback_id, form.get("duplicate_of", ""))
     if desk_forms.has_typed_note(form):
         context |= {"item": replace(item, admin_note=forms.lines(form["admin_note"])), "has_typed_note": True}
@@ -231,19 +233,25 @@ def _kept(query: Mapping[str, str]) -> dict[str, str]:
 def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, str]) -> DeskBar:
     """Query line, views and panes; `meant` is what the query means, if it means anything.
 
-    Only the built-in views and the one that is looked at are counted: each count is a query of its own.
+    Only the built-in views and the one that is looked at are counted: each count is a query of its own. A view that is
+    read in another order than its own is looked at as well, unless there is one of that order.
     """
     total = saved_views.counted(meant.reports) if meant else None
-    counts = {parsed.canonical: total}
+    saved_by_people = saved_views.listed(actor)
+    looked_at, unsorted = parsed.canonical, parsed.sorted_by(NEWEST).canonical
+    counts = {looked_at: total, unsorted: total}
+    known = {each.query for each in saved_views.BUILT_IN} | {each.query for each in saved_by_people}
+    if looked_at not in known:
+        looked_at = unsorted
     for each in saved_views.BUILT_IN:
         if each.is_work and each.query not in counts:
             counts[each.query] = saved_views.count(actor, each.query)
     views = [
-        replace(_choice(each.name, each.query, parsed, counts), is_aside=not each.is_work)
+        replace(_choice(each.name, each.query, looked_at, counts), is_aside=not each.is_work)
         for each in saved_views.BUILT_IN
     ]
-    for saved in saved_views.listed(actor):
-        view = _choice(saved.name, saved.query, parsed, counts)
+    for saved in saved_by_people:
+        view = _choice(saved.name, saved.query, looked_at, counts)
         view_id = ids.VIEW + saved.key if saved.created_by_id == actor.user_id else ""
         views.append(replace(view, is_shared=saved.is_shared, view_id=view_id, is_aside=True))
     return DeskBar(
@@ -255,11 +263,19 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         pane=pane_of(query),
         notes=meant.remarks if meant else (),
         total=total,
+        order=parsed.order.name,
+        other_order=_other_order(parsed),
     )
 
 
-def _choice(name: str, query: str, parsed: Query, counts: Mapping[str, int | None]) -> Choice:
-    return Choice(name, href({"q": query}), query == parsed.canonical, counts.get(query))
+def _other_order(parsed: Query) -> Choice:
+    """The same reports the other way round."""
+    other = OLDEST if parsed.order == NEWEST else NEWEST
+    return Choice(f"{other.name.capitalize()} first", href({"q": parsed.sorted_by(other).text}))
+
+
+def _choice(name: str, query: str, looked_at: str, counts: Mapping[str, int | None]) -> Choice:
+    return Choice(name, href({"q": query}), query == looked_at, counts.get(query))
 
 
 def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[str, Any] | None:
@@ -272,7 +288,7 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
     failures = latest.failures.order_by("id").values_list("feedback_key", "reason")[: desk_forms.FAILURES_SHOWN]
     return {
         "words": desk_forms.told_of_failures(latest),
-        "failures": [(ids.FEEDBACK + key, reason) for key, reason in failures],
+        "failures": [(ids.FEEDBACK + key, _told(reason)) for key, reason in failures],
     }
 
 
@@ -294,19 +310,16 @@ def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Nea
     ]
 
 
-_FIELDS = {"add": "label", "remove": "label", "public_status": "public_reply"}
-_SHOWN = ("label", "admin_note", "duplicate_of", "public_reply")
+_SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until")
 """Fields of the report's form beside which there is room for a reason."""
+_TYPED_AS = {"add": "label", "remove": "label", "public_status": "public_reply"}
+"""Where what a verb takes is typed into a field of another name."""
 
 
-def _reason(problem: DomainError) -> tuple[str, str]:
-    """The field that a refusal is about, empty where it is about none, and the reason for people."""
-    place, _, reason = problem.message.partition(": ") if isinstance(problem, InvalidRequest) else ("", "", "")
-    if not reason:
-        return "", problem.message
-    field = place.partition(".")[0]
-    field = _FIELDS.get(field, field)
-    return field, sentence(field, reason)
+def _told(reason: str) -> str:
+    """The reason of a report that a bulk could not change, for people."""
+    field, _, rest = reason.partition(": ")
+    return forms.sentence(rest, _TYPED_AS[field]) if field in _TYPED_AS else reason
 
 
 def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:

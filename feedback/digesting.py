@@ -20,7 +20,7 @@ logger = logging.getLogger("heddle.feedback")
 
 BATCH = 100
 """So many at once: SQLite has one writer, and whoever rates an answer meanwhile waits for it."""
-_ANSWER_LENGTH = 20_000
+ANSWER_LENGTH = 20_000
 """So much of an answer is indexed, and of the names of its tools."""
 
 
@@ -42,8 +42,8 @@ def digest(limit: int = BATCH) -> int:
 def _digest(limit: int, store: Callable[[list[int]], None]) -> int:
     with transaction.atomic():
         # The reports are locked with it, so that nobody changes their words between being read and being indexed.
-        waiting = Undigested.objects.select_related("feedback").select_for_update(skip_locked=True, no_key=True)
-        pks = [row.pk for row in waiting.only("pk", "feedback__key").order_by("-pk")[:limit]]
+        waiting = Undigested.objects.select_for_update(skip_locked=True, no_key=True).order_by("-pk")
+        pks = [pk for pk, _ in waiting.values_list("pk", "feedback__key")[:limit]]
         store(pks)
         Undigested.objects.filter(pk__in=pks).delete()
         if pks:  # told here, and not with each rating: desks that are open look at most every few seconds
@@ -109,7 +109,7 @@ def _store(pks: list[int]) -> None:
         ),
         ignore_conflicts=True,
     )
-    indexing.add([("".join(answers[pk])[:_ANSWER_LENGTH], " ".join(tools[pk])[:_ANSWER_LENGTH], pk) for pk in pks])
+    indexing.add([("".join(answers[pk])[:ANSWER_LENGTH], " ".join(tools[pk])[:ANSWER_LENGTH], pk) for pk in pks])
 
 
 def _turns(pks: list[int]) -> dict[int, tuple[str, str]]:

@@ -1,28 +1,31 @@
-"""Reports as a file, newest first: read in stretches of row ids and sent as they are read, however many there are."""
+"""Reports as a file, in the order of their query: read in stretches of row ids and sent as they are read, however many
+there are.
+"""
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 
-from core import ids
+from core import bodies, ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.sse import give_connection_back
-from feedback import projecting
-from feedback.deciding import written_labels
+from feedback import projecting, quoting
+from feedback.label_text import written_labels
 from feedback.models import Reply, UserFeedback
-from feedback.querying import matching, parse
-from feedback.wire_desk import ExportedOut
+from feedback.querying import Order, matching, parse
+from feedback.wire_desk import ExportedOut, QuotedOut
 
 Format = Literal["jsonl", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+PARAMETERS = ("format", "q", "bom", "conversation")
 CONTENT_TYPES: dict[Format, str] = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-_FIRST, _CHUNK = 100, 2_000
+FIRST, CHUNK = 100, 2_000
 """Reports in the first stretch, so that something comes at once, and in each later one."""
 _BESIDE = {
     "owner": "triage__owner__email",
@@ -48,23 +51,25 @@ def format_of(value: str | None) -> Format:
     raise InvalidRequest(f"format: must be one of {', '.join(FORMATS)}")
 
 
-def export(actor: Actor, query: str, form: Format, *, bom: bool = False) -> Iterator[bytes]:
+def export(actor: Actor, query: str, form: Format, *, bom: bool = False, conversation: bool = False) -> Iterator[bytes]:
     """The reports that a query means, as bytes in pieces; the pieces are read from the database one by one.
 
     Right and query are checked before the first piece: raises `Unauthorized` and `InvalidRequest`. No report is there
     twice, and none is missing that was there all the time; what changes meanwhile is as it was when its turn came.
-    `bom` puts UTF-8's mark before a CSV, by which some spreadsheets know the encoding.
+    `bom` puts UTF-8's mark before a CSV, by which some spreadsheets know the encoding. With `conversation` each report
+    has what was asked and answered, too.
     """
-    stretches = _stretches(matching(actor, parse(query)))
-    return _csv(stretches, bom) if form == "csv" else _jsonl(stretches)
+    asked = parse(query)
+    stretches = _stretches(matching(actor, asked), asked.order, conversation=conversation)
+    model = QuotedOut if conversation else ExportedOut
+    return _csv(stretches, model, bom) if form == "csv" else _jsonl(stretches)
 
 
-def download(actor: Actor, *, query: str | None, form: str | None, bom: str | None) -> StreamingHttpResponse:
-    """The same as a file, for both doors; what they were given is text."""
-    chosen = format_of(form)
-    if (bom or "").lower() not in ("", "true", "false", "1", "0"):
-        raise InvalidRequest("bom: must be true or false")
-    pieces = export(actor, query or "", chosen, bom=(bom or "").lower() in ("true", "1"))
+def download(actor: Actor, given: Mapping[str, str | None]) -> StreamingHttpResponse:
+    """The same as a file, for both doors; what they were given is text, by the names in `PARAMETERS`."""
+    chosen = format_of(given["format"])
+    flags = {name: bodies.flag(name, given[name]) for name in ("bom", "conversation")}
+    pieces = export(actor, given["q"] or "", chosen, **flags)
     response = StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[chosen])
     name = f"feedback-{timezone.now():%Y-%m-%d}.{chosen}"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -82,10 +87,10 @@ def _jsonl(stretches: Iterable[list[ExportedOut]]) -> Iterator[bytes]:
         yield b"".join(each.__pydantic_serializer__.to_json(each) + b"\n" for each in records)
 
 
-def _csv(stretches: Iterable[list[ExportedOut]], bom: bool) -> Iterator[bytes]:
+def _csv(stretches: Iterable[list[ExportedOut]], model: type[ExportedOut], bom: bool) -> Iterator[bytes]:
     text = io.StringIO(newline="")
     rows = csv.writer(text, lineterminator="\r\n")
-    rows.writerow(ExportedOut.model_fields)
+    rows.writerow(model.model_fields)
     if bom:
         yield BOM
     for records in stretches:
@@ -112,27 +117,37 @@ def _cell(value: Any) -> str:
     return neutral(str(value))
 
 
-def _stretches(rows: QuerySet[UserFeedback]) -> Iterator[list[ExportedOut]]:
-    """Two queries a stretch: which reports, then all of them with what stands beside them.
+def _quoted(pks: Sequence[int], records: Sequence[ExportedOut]) -> list[ExportedOut]:
+    found = quoting.quoted(pks)
+    return [
+        QuotedOut.trusted({**record.__dict__, **found[pk]._asdict()}) for pk, record in zip(pks, records, strict=True)
+    ]
 
-    A cursor that stays open would hold a connection for as long as the reader takes; so each stretch begins anew below
+
+def _stretches(rows: QuerySet[UserFeedback], order: Order, *, conversation: bool) -> Iterator[list[ExportedOut]]:
+    """A few queries a stretch: which reports, then all of them with what stands beside them.
+
+    A cursor that stays open would hold a connection for as long as the reader takes; so each stretch begins anew beyond
     the last row id, and the connection is given back while the reader reads.
     """
-    below, size = None, _FIRST
+    last, size = None, FIRST
+    chunk = CHUNK // 10 if conversation else CHUNK  # an answer may be long, so that fewer are held at the same time
     while True:
-        further = rows if below is None else rows.filter(pk__lt=below)
-        pks = list(further.order_by("-pk").values_list("pk", flat=True)[:size])
-        found = UserFeedback.objects.filter(pk__in=pks).order_by("-pk").values_list(*_COLUMNS)
-        records = [_record(values) for values in found]
+        further = rows if last is None else rows.filter(**{order.beyond: last})
+        pks = list(further.order_by(order.by).values_list("pk", flat=True)[:size])
+        found = list(UserFeedback.objects.filter(pk__in=pks).order_by(order.by).values_list("pk", *_COLUMNS))
+        records = [_record(values) for _, *values in found]
+        if conversation:
+            records = _quoted([pk for pk, *_ in found], records)
         give_connection_back()
         if records:
             yield records
         if len(pks) < size:
             return
-        below, size = pks[-1], _CHUNK
+        last, size = pks[-1], chunk
 
 
-def _record(values: tuple[Any, ...]) -> ExportedOut:
+def _record(values: Sequence[Any]) -> ExportedOut:
     width = len(projecting.FULL_COLUMNS)
     full = projecting.full_record(values[:width])
     beside = dict(zip(_BESIDE, values[width:], strict=True))

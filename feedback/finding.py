@@ -1,4 +1,4 @@
-"""Pages of reports, newest first: of the wire's list, and of a query of the desk."""
+"""Pages of reports: of the wire's list, newest first, and of a query of the desk, in its order."""
 
 from functools import lru_cache
 from typing import Any
@@ -6,37 +6,43 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from accounts.rights import require_admin
-from core import ids, paging
+from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared, Row
 from feedback import projecting, taxonomy
 from feedback.models import UserFeedback
-from feedback.querying import matching, parse
+from feedback.querying import NEWEST, Order, matching, parse
 from feedback.wire import FeedbackPageOut
 
-PLACES = paging.Places("reports")
+PLACES = NEWEST.places
 
 
-def page(rows: QuerySet[UserFeedback], limit: int, page_token: str | None) -> tuple[list[int], str | None]:
+def page(
+    rows: QuerySet[UserFeedback], limit: int, page_token: str | None, *, order: Order = NEWEST
+) -> tuple[list[int], str | None]:
     """Row ids of one page and the token of the next. Rows neither jump nor repeat while others write."""
     if page_token:
-        rows = rows.filter(pk__lt=PLACES.place(page_token)[0])
-    found = list(rows.order_by("-pk").values_list("pk", flat=True)[: limit + 1])
-    return found[:limit], PLACES.token(found[limit - 1]) if len(found) > limit else None
+        rows = rows.filter(**{order.beyond: order.places.place(page_token)[0]})
+    found = list(rows.order_by(order.by).values_list("pk", flat=True)[: limit + 1])
+    return found[:limit], order.places.token(found[limit - 1]) if len(found) > limit else None
 
 
-def before(rows: QuerySet[UserFeedback], limit: int, page_token: str) -> tuple[list[int], str | None]:
+def before(
+    rows: QuerySet[UserFeedback], limit: int, page_token: str, *, order: Order = NEWEST
+) -> tuple[list[int], str | None]:
     """The page before the one of a token: row ids, the last one first, and its own token; none is the first page's."""
-    rows = rows.filter(pk__gte=PLACES.place(page_token)[0])
-    found = list(rows.order_by("pk").values_list("pk", flat=True)[: limit + 1])
-    return found[:limit], PLACES.token(found[limit]) if len(found) > limit else None
+    rows = rows.filter(**{order.before: order.places.place(page_token)[0]})
+    found = list(rows.order_by(order.back).values_list("pk", flat=True)[: limit + 1])
+    return found[:limit], order.places.token(found[limit]) if len(found) > limit else None
 
 
 def listed(
     actor: Actor, filters: dict[str, str | None], *, limit: int, page_token: str | None, q: str | None = None
 ) -> FeedbackPageOut:
-    """Reports for admins, newest first (H6). A query `q` narrows them further; what it does not know is refused."""
+    """Reports for admins, newest first (H6). A query `q` narrows them further, and may give another order; what it does
+    not know is refused.
+    """
     require_admin(actor)
     if q is not None:
         return _queried(actor, filters, q, limit=limit, page_token=page_token)
@@ -53,8 +59,9 @@ def listed(
 def _queried(
     actor: Actor, filters: dict[str, str | None], q: str, *, limit: int, page_token: str | None
 ) -> FeedbackPageOut:
-    rows = matching(actor, parse(q)) & _matching(_wanted(filters))
-    found, next_token = page(rows, limit, page_token)
+    query = parse(q)
+    rows = matching(actor, query) & _matching(_wanted(filters))
+    found, next_token = page(rows, limit, page_token, order=query.order)
     records = projecting.full_records(found)
     return FeedbackPageOut(items=[records[pk] for pk in found if pk in records], next_token=next_token)
 

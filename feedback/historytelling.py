@@ -12,6 +12,7 @@ from feedback.taxonomy import Outcome
 _WORDS = {"admin_label": "label", "admin_note": "note", "public_reply": "reply", "public_status": "status"}
 _SILENT = frozenset({"resolved_at", "resolved_by_id", "outcome", "duplicate_of_id"})
 """Columns that another one speaks for."""
+_SNOOZES = frozenset({"snoozed_until", "snoozed_until_again"})
 _SHOWN = 120
 
 
@@ -22,7 +23,7 @@ def lines_of(change: TriageChange, people: Mapping[int, User], reports: Mapping[
     return [
         _line(change, column, people, reports)
         for column in change.after
-        if column not in _SILENT and not (column == "snoozed_until_again" and _is_time(change))
+        if column not in _SILENT and not (column in _SNOOZES and _is_told_by_other(change, column))
     ]
 
 
@@ -67,8 +68,9 @@ def _inherited(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
     return HistoryLine(change.actor.display_name, f"took back what it was a duplicate of: {now}", change.at)
 
 
-def _is_time(change: TriageChange) -> bool:
-    return "snoozed_until" in change.after
+def _is_told_by_other(change: TriageChange, column: str) -> bool:
+    """Whether the other column of a snooze says how long it lasts now: one of them has an end, and is one line."""
+    return any(change.after.get(each) for each in _SNOOZES if each != column)
 
 
 def _when(value: Any) -> str:

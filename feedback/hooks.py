@@ -16,4 +16,12 @@ def register() -> None:
     """Called once when Django is ready."""
     accounts_hooks.register_open_reports(open_reports)
     catalogue_hooks.register_reports(mentioning.mentions)
-    threads_hooks.register(screens.message_marks, screens.thread_counts, screens.threads_rated, screens.replied)
+    threads_hooks.register(
+        screens.message_marks,
+        screens.thread_ratings,
+        screens.threads_rated,
+        screens.replied,
+        screens.threads_answered,
+        screens.saw,
+        screens.report_href,
+    )

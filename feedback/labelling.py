@@ -11,7 +11,8 @@ from django.db.models.functions import Coalesce
 from accounts.rights import require_admin
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
-from feedback.deciding import labels_of
+from core.rendering import isolated
+from feedback.label_text import labels_of
 from feedback.models import Label, Labelled, UserFeedback
 from feedback.presenting import many_reports
 
@@ -85,7 +86,7 @@ def make(actor: Actor, name: str, description: str = "") -> Label:
     try:
         return insert(actor, wanted, clean_description(description))
     except IntegrityError:
-        raise Conflict(f"There is a label {wanted} already.") from None
+        raise Conflict(f"There is a label {isolated(wanted)} already.") from None
 
 
 def new_name(name: str) -> str:
@@ -103,7 +104,7 @@ def drop(actor: Actor, name: str) -> None:
         found = named(name, lock=True)  # or a report that gets it just now would lose it with its row
         if count := carried(found):
             verb = "carries" if count == 1 else "carry"
-            raise Conflict(f"{many_reports(count)} {verb} the label {found.name}: take it off first.")
+            raise Conflict(f"{many_reports(count)} {verb} the label {isolated(found.name)}: take it off first.")
         found.delete()
 
 
@@ -139,7 +140,7 @@ def named(name: str, *, lock: bool = False) -> Label:
     rows = Label.objects.select_for_update() if lock else Label.objects.all()
     found = rows.filter(folded=name.strip().casefold()).first()
     if found is None:
-        raise NotFound.of("label", name[:60])
+        raise NotFound.of("label", isolated(name[:60]))
     return found
 
 

@@ -6,19 +6,20 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import Text
 from feedback.models import UserFeedback
-from feedback.querying import matching, parse
+from feedback.querying import NEWEST, matching, parse
 
 MOST = 8
 
 
 def found(actor: Actor, report: UserFeedback, typed: str) -> list[UserFeedback]:
-    """The newest reports that a line means, with their threads. A last word that may go on finds all that begin so.
+    """The first reports that a line means, in its order, with their threads. A last word that may go on finds all that
+    begin so.
 
     Neither the report itself nor what is its duplicate: neither can be its original. For platform admins; raises
     `InvalidRequest` where the line is no query.
     """
     require_admin(actor)
-    rows = UserFeedback.objects.filter(org=report.org_id).exclude(pk=report.pk)
+    rows, order = UserFeedback.objects.filter(org=report.org_id).exclude(pk=report.pk), NEWEST
     if key := ids.key_of(typed, ids.FEEDBACK):
         rows = rows.filter(key=key)
     else:
@@ -27,6 +28,6 @@ def found(actor: Actor, report: UserFeedback, typed: str) -> list[UserFeedback]:
             query = parse(f"{typed}*")
         if query.problems:
             raise InvalidRequest(query.problems[0].sentence)
-        rows &= matching(actor, query)
+        rows, order = rows & matching(actor, query), query.order
     rows = rows.exclude(triage__duplicate_of=report.pk)
-    return list(rows.select_related("thread").order_by("-pk")[:MOST])
+    return list(rows.select_related("thread").order_by(order.by)[:MOST])

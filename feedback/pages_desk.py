@@ -17,6 +17,7 @@ from accounts.pages import local, signed_in
 from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
+from core.problems import came_from
 from core.rendering import isolated
 from feedback import (
     bulk,
@@ -33,6 +34,9 @@ from feedback import (
 from feedback.deciding import ResolvedAlready
 from feedback.presenting import href, panes
 from feedback.querying import completing, parse
+
+_LEFT = "bulk_left"
+"""Where a bulk waits in the session that could not change all that was ticked: the next page ticks what is left."""
 
 
 @signed_in
@@ -75,7 +79,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
     actor = admin_actor(request)
     try:
         bodies.check_storable(request.POST.dict())
-        steps = desk_forms.steps_of(request.POST)
+        steps = desk_forms.steps_of(request.POST, zones.of(request))
         try:
             triage.act(actor, feedback_id, *steps, seen=request.POST.get("seen"))
         except ResolvedAlready as problem:
@@ -103,6 +107,8 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
             done = bulk.act_on_all(actor, verb, body, feedback_ids=desk_forms.ticked(request.POST))
     except DomainError as problem:
         return _refused(request, actor, problem, part="bulk")
+    if done.is_over and done.failed_count and "ticked" in request.POST and not request.POST.get("all"):
+        request.session[_LEFT] = done.bulk_id
     if words := desk_forms.told_of_bulk(done):
         notes.info(request, words)
     return redirect(_local(request, "here"))
@@ -187,7 +193,10 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     if context["bar"].total == 0:
         context["idle"] = idle.idle(actor, context["bar"].views, zones.of(request))
     query = desk_screen.state_of(request.GET.items())
-    context |= screens.editing_of(parse(query["q"]), query, request.GET)
+    parsed = parse(query["q"])
+    context |= screens.editing_of(parsed, query, request.GET)
+    if (left := request.session.pop(_LEFT, None)) and not parsed.problems:
+        context["ticked"] = bulk.left_over(actor, left, parsed)
     return _apart(render(request, "feedback/desk.html", context, status=status))
 
 
@@ -221,7 +230,5 @@ def _local(request: HttpRequest, field: str) -> str:
 
     Where scripts open reports beside a form, the browser's address is more recent than what the form says of it.
     """
-    place = request.POST.get(field, "")
-    if field == "here" and (shown := urlsplit(request.headers.get("HX-Current-URL", ""))).path:
-        place = f"{shown.path}?{shown.query}"
-    return local(request, place, otherwise="feedback:desk")
+    shown = came_from(request) if field == "here" and "HX-Current-URL" in request.headers else ""
+    return local(request, shown or request.POST.get(field, ""), otherwise="feedback:desk")

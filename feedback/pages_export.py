@@ -13,5 +13,4 @@ from feedback import exporting
 def export(request: HttpRequest) -> HttpResponseBase:
     """What the desk's query `q` means, as a download."""
     actor = admin_actor(request)
-    given = {name: request.GET.get(name) for name in ("format", "q", "bom")}
-    return exporting.download(actor, query=given["q"], form=given["format"], bom=given["bom"])
+    return exporting.download(actor, {name: request.GET.get(name) for name in exporting.PARAMETERS})

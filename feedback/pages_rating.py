@@ -18,7 +18,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from feedback import capture, screens
 from feedback.models import UserFeedback
-from feedback.presenting import RateForm, sentence
+from feedback.presenting import RateForm
 from feedback.taxonomy import fitting
 from feedback.wire import FeedbackIn
 from threads import screens as thread_screens
@@ -105,17 +105,10 @@ def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> di
 
 
 def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> RateForm:
-    field, _, reason = problem.message.rpartition(": ")
-    name = next((name for name in ("notes", "categories", "sentiment") if name in field), "sentiment")
-    return RateForm(
-        index=form.index,
-        action=form.action,
-        back=form.back,
-        sentiment=given["sentiment"],
-        categories=tuple(given["categories"]),
-        notes=given["notes"],
-        errors={name: "Choose good or bad." if name == "sentiment" else sentence(name, reason)},
-    )
+    errors = forms.reasons(problem, ("sentiment", "categories", "notes"), otherwise="sentiment")
+    if "sentiment" in errors:
+        errors["sentiment"] = "Choose good or bad."
+    return replace(form, **{**given, "categories": tuple(given["categories"])}, errors=errors)
 
 
 def _message_page(

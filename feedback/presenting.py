@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from urllib.parse import urlencode
 
 from core.templatetags.ui import thousands
@@ -15,17 +15,14 @@ def category_word(category: str) -> str:
     return Category(category).label if category in Category.values else category.replace("_", " ")
 
 
+def outcome_word(outcome: str) -> str:
+    """One outcome, for people."""
+    return Outcome(outcome).label
+
+
 def categories_line(categories: tuple[str, ...]) -> str:
     """Categories in one line, lower case, as the desk and the rated message show them."""
     return ", ".join(category_word(category).lower() for category in categories)
-
-
-def sentence(name: str, reason: str) -> str:
-    """A refusal of a field, for people. A reason that is a sentence already stays one."""
-    if reason.startswith(("a ", "an ", "the ", "tick ", "type ", "choose ")):
-        return f"{reason[0].upper()}{reason[1:]}."
-    said = "that" if name == "duplicate_of" else name.removeprefix("admin_").removeprefix("public_").replace("_", " ")
-    return f"{said.capitalize()} {reason}."
 
 
 def many_reports(count: int) -> str:
@@ -212,8 +209,8 @@ class ReportCard(_Spelled):
             return "snoozed until it happens again"
         if self.snoozed_until is None:
             return ""
-        until = self.snoozed_until.astimezone(UTC)
-        return "snoozed, due" if self.is_due else f"snoozed until {until.day} {until:%b %H:%M} UTC"
+        until = self.snoozed_until
+        return "snoozed, due" if self.is_due else f"snoozed until {until.day} {until:%b %H:%M %Z}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +255,14 @@ class DeskBar:
     notes: tuple[str, ...] = ()
     total: int | None = None
     """How many reports match, counted up to a thousand; None where the query is not understood."""
+    order: str = "newest"
+    """Which of them come first."""
+    other_order: Choice | None = None
+    """The same reports the other way round."""
 
     @property
     def top(self) -> str:
-        """The list from its newest report on."""
+        """The list from its first report on."""
         return href({"q": self.query})
 
     @property

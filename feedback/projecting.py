@@ -48,6 +48,7 @@ def _one(model: type[UserFeedbackOut]) -> Prepared:
 
 
 USER_COLUMNS, FULL_COLUMNS = _columns(UserFeedbackOut), _columns(FullFeedbackOut)
+TOLD_COLUMNS = _columns(ToldFeedbackOut)
 _USER, _FULL, _TOLD = _one(UserFeedbackOut), _one(FullFeedbackOut), _one(ToldFeedbackOut)
 
 
@@ -95,7 +96,7 @@ def user_records(rows: QuerySet[UserFeedback]) -> list[UserFeedbackOut]:
     return [UserFeedbackOut.trusted(_fields(UserFeedbackOut, values)) for values in rows.values_list(*USER_COLUMNS)]
 
 
-_REPLY = ("key", "message_sequence_num", "reply__public_status", "reply__public_reply", "reply__replied_at")
+ANSWER_COLUMNS = ("key", "message_sequence_num", "reply__public_status", "reply__public_reply", "reply__replied_at")
 
 
 def reply_records(rows: QuerySet[UserFeedback]) -> list[ReplyOut]:
@@ -108,7 +109,7 @@ def reply_records(rows: QuerySet[UserFeedback]) -> list[ReplyOut]:
             public_reply=words,
             replied_at=at if is_told(status) else None,
         )
-        for key, index, status, words, at in rows.values_list(*_REPLY)
+        for key, index, status, words, at in rows.values_list(*ANSWER_COLUMNS)
     ]
 
 

@@ -13,10 +13,12 @@ from accounts.rights import require_admin
 from core.actor import Actor
 from core.errors import Conflict
 from core.grammar import Field
+from core.rendering import isolated
 from feedback import labelling, saved_views
-from feedback.deciding import RENAME, RenameIn
+from feedback.deciding import RENAME
 from feedback.models import Bulk, Label
 from feedback.presenting import many_reports
+from feedback.wire_verbs import RenameIn
 
 
 class IsThere(Conflict):
@@ -27,8 +29,8 @@ class IsThere(Conflict):
         self.counts = (labelling.carried(label), labelling.carried(into))
         moved, held = map(many_reports, self.counts)
         super().__init__(
-            f"There is a label {into.name} already, on {held}. To merge {label.name}, on {moved}, into it cannot be "
-            'taken back: to do it, send "merge": true.'
+            f"There is a label {isolated(into.name)} already, on {held}. To merge {isolated(label.name)}, on {moved}, "
+            'into it cannot be taken back: to do it, send "merge": true.'
         )
 
 
@@ -48,8 +50,8 @@ class Renaming:
         return RenameIn(label=self.label.name, to=self.into.name)
 
 
-def begun(actor: Actor, name: str, to: str | None, *, merge: bool, description: str | None = None) -> Renaming:
-    """The label under its new name, made where it is new, and described anew where a description is given.
+def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: str | None = None) -> Renaming:
+    """Give a label its new name, made where it is new, and its description where one is given.
 
     Runs in the transaction that also moves or queues its reports.
     Raises `IsThere` where that name is another label's and no merge was asked for, `Conflict` while either label is
@@ -60,7 +62,7 @@ def begun(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     wanted = label.name if to is None else labelling.new_name(to)
     if wanted != label.name:
         _require_at_rest(label.folded, wanted.casefold())
-    into = Label.objects.filter(folded=wanted.casefold()).first()
+    into = Label.objects.select_for_update().filter(folded=wanted.casefold()).first()
     if into and into != label and not merge:
         raise IsThere(label, into)
     said = label.description if description is None else labelling.clean_description(description)
@@ -68,7 +70,7 @@ def begun(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
         try:
             return Renaming(label, labelling.insert(actor, wanted, said))
         except IntegrityError:
-            raise Conflict(f"Somebody made a label {wanted} just now.") from None
+            raise Conflict(f"Somebody made a label {isolated(wanted)} just now.") from None
     was = label.name
     if into == label:
         into.name = wanted
@@ -78,8 +80,8 @@ def begun(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     return Renaming(label, into, is_merge=into != label, is_nothing=wanted == was)
 
 
-def ended(bulk: Bulk) -> None:
-    """All reports followed that could: the old label goes, and saved views that name it name the new one.
+def finish(bulk: Bulk) -> None:
+    """Drop the old label, now that all reports followed that could, and name the new one in saved views that name it.
 
     Where a report kept it, or got it meanwhile, it stays, and so do the views: they find what they found.
     """
@@ -98,4 +100,4 @@ def _require_at_rest(*folded: str) -> None:
     for arguments in Bulk.objects.filter(verb=RENAME.name, state__in=Bulk.OPEN).values_list("arguments", flat=True):
         for each in (arguments["label"], arguments["to"]):
             if each.casefold() in folded:
-                raise Conflict(f"The label {each} is being renamed already; the desk shows how far it is.")
+                raise Conflict(f"The label {isolated(each)} is being renamed already; the desk shows how far it is.")

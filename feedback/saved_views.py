@@ -1,6 +1,7 @@
 """Saved views: queries with a name, one's own or shared with all who work at the desk, and those that are built in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
@@ -54,7 +55,9 @@ def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> Sav
     """Keep a query under a name. A query with a problem, a blank name and a name one has already are refused."""
     require_admin(actor)
     view = SavedView(name=_name(name), query=_query(query), is_shared=is_shared, created_by_id=actor.user_id)
-    return _stored(view)
+    with _name_kept(view):
+        view.save()
+    return view
 
 
 def keep(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> tuple[SavedView, str]:
@@ -71,10 +74,19 @@ def change(
 ) -> SavedView:
     """Change one's own view; None leaves."""
     view = _own(actor, view_id)
-    view.name = view.name if name is None else _name(name)
-    view.query = view.query if query is None else _query(query)
-    view.is_shared = view.is_shared if is_shared is None else is_shared
-    return _stored(view)
+    given = {
+        "name": None if name is None else _name(name),
+        "query": None if query is None else _query(query),
+        "is_shared": is_shared,
+    }
+    written = {column: value for column, value in given.items() if value is not None}
+    for column, value in written.items():
+        setattr(view, column, value)
+    with _name_kept(view):
+        # Nothing else, so that whoever changes something else just now, or deletes it, has their way as well.
+        if written and not SavedView.objects.filter(pk=view.pk).update(**written):
+            raise NotFound.of("view", view_id[:80])
+    return view
 
 
 def drop(actor: Actor, view_id: str) -> SavedView:
@@ -114,13 +126,14 @@ def _own(actor: Actor, view_id: str) -> SavedView:
     return view
 
 
-def _stored(view: SavedView) -> SavedView:
+@contextmanager
+def _name_kept(view: SavedView) -> Iterator[None]:
+    """A transaction in which a name that one's own view has already is a conflict."""
     try:
         with transaction.atomic():
-            view.save()
+            yield
     except IntegrityError:
         raise Conflict(f"name: you have a view {view.name} already") from None
-    return view
 
 
 def _name(name: str) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,12 +15,13 @@ from core import ids
 from core.actor import Actor
 from core.prepared import Prepared, Row
 from feedback import desk_records, historytelling, leasing, projecting, versions
-from feedback.deciding import written_labels
+from feedback.label_text import written_labels
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
-from feedback.querying import Query
+from feedback.querying import Order, Query
 from threads.access import may
-from threads.models import Thread
+from threads.hooks import Ratings
+from threads.models import Message, Thread
 from threads.presenting.articles import Mark, Told
 
 FORKS = 5
@@ -59,16 +60,21 @@ def place_of(at: str) -> int | None:
 
 
 def rows_of(
-    actor: Actor, row_ids: Sequence[int], query: Mapping[str, str], current: str, reports: QuerySet[UserFeedback]
+    actor: Actor,
+    row_ids: Sequence[int],
+    query: Mapping[str, str],
+    current: str,
+    reports: QuerySet[UserFeedback],
+    order: Order,
 ) -> list[ReportRow]:
-    """Reports as rows of the desk, in two queries; each links to itself with the query kept.
+    """Reports as rows of the desk in their order, in two queries; each links to itself with the query kept.
 
     The report that is open keeps its place among them, whether or not the query still finds it: what was done to it
     must not take away where the reader is. Where it is none of this page, a third query says whether it is among the
     `reports` of the others.
     """
     wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
-    found = list(UserFeedback.objects.filter(wanted).order_by("-id").values_list(*_ROW_COLUMNS))
+    found = list(UserFeedback.objects.filter(wanted).order_by(order.by).values_list(*_ROW_COLUMNS))
     held = leasing.holders(actor, [pk for pk, *_ in found])
     now = timezone.now()
     rows = [_row(actor, now, values, query, current, held) for values in found]
@@ -135,13 +141,14 @@ def card_of(
     next_href: str,
     held_by: str = "",
     near: Sequence[Near] = (),
+    tz: tzinfo = UTC,
 ) -> ReportCard:
-    """The open report with all that stands beside it, and its history.
+    """The open report with all that stands beside it, and its history; it is put off until a time where `tz` is.
 
     `changes` were read before the report: what is changed in between must not count as seen.
     """
     thread = report.thread
-    beside = Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first() or Triage()
+    triage = desk_records.triage_of(report)
     reply = Reply.objects.filter(pk=report.pk).first()
     return ReportCard(
         feedback_id=report.feedback_id,
@@ -162,15 +169,15 @@ def card_of(
         resolved_at=report.resolved_at,
         labels=tuple(written_labels(report.admin_label)),
         admin_note=report.admin_note or "",
-        owner=beside.owner.display_name if beside.owner else "",
-        owner_email=beside.owner.email if beside.owner else "",
-        is_mine=beside.owner_id == actor.user_id,
-        outcome=beside.outcome or "",
-        duplicate_of=beside.duplicate_of.feedback_id if beside.duplicate_of else "",
+        owner=triage.owner.display_name if triage.owner else "",
+        owner_email=triage.owner.email if triage.owner else "",
+        is_mine=triage.owner_id == actor.user_id,
+        outcome=triage.outcome or "",
+        duplicate_of=triage.duplicate_of.feedback_id if triage.duplicate_of else "",
         duplicate_count=Triage.objects.filter(duplicate_of=report).count(),
-        snoozed_until=beside.snoozed_until,
-        snoozed_until_again=beside.snoozed_until_again,
-        is_due=bool(beside.snoozed_until and beside.snoozed_until <= timezone.now()),
+        snoozed_until=triage.snoozed_until and triage.snoozed_until.astimezone(tz),
+        snoozed_until_again=triage.snoozed_until_again,
+        is_due=bool(triage.snoozed_until and triage.snoozed_until <= timezone.now()),
         public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
         public_reply=(reply.public_reply or "") if reply else "",
         replied_at=reply.replied_at if reply else None,
@@ -214,21 +221,42 @@ def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
     """Ratings beside the messages of a thread: one's own, and for admins the latest of each message else."""
     rows = _MARKS.rows(thread.pk) if actor.is_admin else _OWN_MARKS.rows(thread.pk, actor.user_id)
     marks: dict[int, Mark] = {}
-    for index, sentiment, categories, notes, modified, author_id, name, email, status, words, at in rows:
+    for key, index, sentiment, categories, notes, modified, author_id, name, email, *reply in rows:
         mine = author_id == actor.user_id
         held = marks.get(index)
         if held is None or mine or not held.mine:
-            told = _told(status, words, at, modified) if mine else None
+            told = _told(modified, *reply) if mine else None
             by = display_name(name, email)
-            marks[index] = Mark(sentiment, tuple(categories), notes or "", by, mine, told)
+            seen_to = _at_the_desk(key) if actor.is_admin else ""
+            marks[index] = Mark(sentiment, tuple(categories), notes or "", by, mine, told, seen_to)
     return marks
 
 
-def _told(status: str | None, words: str | None, at: datetime | None, rated_at: datetime) -> Told:
+def report_href(actor: Actor, thread_pk: int, index: int) -> str:
+    """The desk with the latest report, a negative one if there is any, on what was answered from a message on; for
+    admins. What answers a later request is another matter.
+    """
+    if not actor.is_admin:
+        return ""
+    later = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__gt=index)
+    rows = UserFeedback.objects.filter(thread=thread_pk, message_sequence_num__gte=index)
+    rows = rows.exclude(Exists(later.filter(idx__lte=OuterRef("message_sequence_num"))))
+    key = rows.order_by("sentiment", "-pk").values_list("key", flat=True).first()
+    return "" if key is None else _at_the_desk(key)
+
+
+def _at_the_desk(key: str) -> str:
+    return reverse("feedback:desk") + href({"q": "", "item": ids.FEEDBACK + key})
+
+
+def _told(
+    rated_at: datetime, status: str | None, words: str | None, at: datetime | None, seen_at: datetime | None
+) -> Told:
     """What its submitter sees of the desk: what `Reply` says, and nothing else."""
     if status is None or at is None or not projecting.is_told(status):
         return Told(Reply.Status.RECEIVED.label, rated_at)
-    return Told(Reply.Status(status).label, at, words or "")
+    is_news = status == Reply.Status.ANSWERED and (seen_at is None or seen_at < at)
+    return Told(Reply.Status(status).label, at, words or "", is_news=is_news)
 
 
 def replied(actor: Actor, thread: Thread) -> dict[int, datetime]:
@@ -241,24 +269,45 @@ def _marks(thread_pk: int, *author: int) -> QuerySet[UserFeedback, Row]:
     rows = UserFeedback.objects.filter(thread=thread_pk).order_by("modified")
     rows = rows.filter(created_by=author[0]) if author else rows
     return rows.values_list(
-        *("message_sequence_num", "sentiment", "categories", "notes", "modified"),
+        *("key", "message_sequence_num", "sentiment", "categories", "notes", "modified"),
         *("created_by_id", "created_by__name", "created_by__email"),
-        *("reply__public_status", "reply__public_reply", "reply__replied_at"),
+        *("reply__public_status", "reply__public_reply", "reply__replied_at", "reply__seen_at"),
     )
 
 
 _MARKS, _OWN_MARKS = Prepared(_marks, int), Prepared(_marks, int, int)
 
 
-def thread_counts(actor: Actor, thread_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """Negative and positive ratings in each thread: one's own, for admins everybody's."""
+def saw(actor: Actor, thread: Thread, until: datetime) -> None:
+    """The actor has seen what they were told of their reports in a thread up to a moment; what came since is news."""
+    mine = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
+    mine.filter(replied_at__lte=until).update(seen_at=until)
+
+
+def thread_ratings(actor: Actor, thread_ids: Sequence[int]) -> dict[int, Ratings]:
+    """Negative and positive ratings in each thread: one's own, for admins everybody's. And whether one's own have
+    news.
+    """
     rows = UserFeedback.objects.filter(thread__in=thread_ids)
     if not actor.is_admin:
         rows = rows.filter(created_by=actor.user_id)
     counted = rows.values("thread").annotate(
-        negative=Count("pk", filter=Q(sentiment="negative")), positive=Count("pk", filter=Q(sentiment="positive"))
+        negative=Count("pk", filter=Q(sentiment="negative")),
+        positive=Count("pk", filter=Q(sentiment="positive")),
+        answered=Count("pk", filter=_with_news(actor)),
     )
-    return {row["thread"]: (row["negative"], row["positive"]) for row in counted}
+    return {row["thread"]: Ratings(row["negative"], row["positive"], row["answered"] > 0) for row in counted}
+
+
+def threads_answered(actor: Actor) -> Q:
+    """Threads in which a report of one's own was answered, and one has not seen it."""
+    return Q(pk__in=UserFeedback.objects.filter(_with_news(actor)).values("thread"))
+
+
+def _with_news(actor: Actor) -> Q:
+    """One's own reports with an answer that was written since one saw it last."""
+    is_news = Q(reply__seen_at__isnull=True) | Q(reply__seen_at__lt=F("reply__replied_at"))
+    return Q(created_by=actor.user_id, reply__public_status=Reply.Status.ANSWERED) & is_news
 
 
 def threads_rated(actor: Actor, sentiment: str) -> Q:

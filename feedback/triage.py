@@ -41,8 +41,8 @@ _TRIAGED = PreparedUpdate(UserFeedback, *(column.removesuffix("_id") for column 
 _CHANGES = PreparedInsert(TriageChange)
 _BESIDE = PreparedInsert(Triage, unique=("feedback",), update=[name.removesuffix("_id") for name in BESIDE_COLUMNS])
 _REPLIES = PreparedInsert(Reply, unique=("feedback",), update=(*REPLY_COLUMNS, "replied_at"))
-_TRIAGE = PreparedRow(lambda pk: Triage.objects.filter(pk=pk), Triage, int)
-_REPLY = PreparedRow(lambda pk: Reply.objects.filter(pk=pk), Reply, int)
+_TRIAGE = PreparedRow(lambda key: Triage.objects.filter(feedback__key=key), Triage, str)
+_REPLY = PreparedRow(lambda key: Reply.objects.filter(feedback__key=key), Reply, str)
 # No admin's verb changes a key, so rows that name the report, a lease for one, need not wait for it.
 _LOCKED = PreparedRow(
     lambda key: UserFeedback.objects.select_for_update(of=("self",), no_key=True).filter(key=key),
@@ -52,11 +52,23 @@ _LOCKED = PreparedRow(
 )
 
 
-def report_for(actor: Actor, feedback_id: str, *, lock: bool = False) -> UserFeedback:
+def report_for(actor: Actor, feedback_id: str) -> UserFeedback:
     """The report with that id, for an admin; raises `Unauthorized`, then `NotFound`."""
     require_admin(actor)
     key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
-    report = (_LOCKED if lock else _FOUND).first(key)
+    return _there(_FOUND.first(key), key, feedback_id)
+
+
+def _locked(actor: Actor, feedback_id: str, verbs: Iterable[Verb]) -> UserFeedback:
+    """The same, locked for some verbs: what they ask first is asked along."""
+    require_admin(actor)
+    key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
+    replied = () if all(verb is UPDATE for verb in verbs) else _REPLY.questions(key)
+    ahead = [*_TRIAGE.questions(key), *replied, *webhooks.questions_of(key)]
+    return _there(_LOCKED.first(key, ahead=ahead), key, feedback_id)
+
+
+def _there(report: UserFeedback | None, key: str, feedback_id: str) -> UserFeedback:
     if report is None:
         if Retraction.objects.filter(key=key).exists():
             raise NotFound(projecting.GONE)
@@ -88,7 +100,7 @@ def act(
     """
     action, changed = ids.new_key(), False
     with named_reports_stay(), transaction.atomic():
-        report = report_for(actor, feedback_id, lock=True)
+        report = _locked(actor, feedback_id, [verb for verb, _ in steps])
         versions.require(report, expected)
         for verb, body in steps:
             subject = subject_of(report, verb)
@@ -129,8 +141,8 @@ def named_reports_stay() -> Iterator[None]:
 def subject_of(report: UserFeedback, verb: Verb | None = None) -> Subject:
     """A locked report with what stands beside it. The wire's own update asks for none of that unless it reopens."""
     if verb is UPDATE:
-        return Subject(report, _TRIAGE.first(report.pk) if report.resolved else None)
-    return Subject(report, _TRIAGE.first(report.pk), _REPLY.first(report.pk))
+        return Subject(report, _TRIAGE.first(report.key) if report.resolved else None)
+    return Subject(report, _TRIAGE.first(report.key), _REPLY.first(report.key))
 
 
 def apply(
@@ -167,13 +179,13 @@ def apply(
         action=action,
         undoes=undoes,
     )
-    _store(subject, {**stamps, **after}, now)
-    if "admin_label" in after:
-        labelling.follow(actor, report)
     if _of(after, REPORT_COLUMNS):
         webhooks.announce(_event(after), report, actor_id=actor.user_id, by_triage=True)
     if _of(after, REPLY_COLUMNS):
         webhooks.announce(webhooks.REPLIED, report, actor_id=actor.user_id, by_triage=True)
+    _store(subject, {**stamps, **after}, now)
+    if "admin_label" in after:
+        labelling.follow(actor, report)
     _CHANGES.insert_all([change])
     return True
 

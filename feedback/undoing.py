@@ -22,10 +22,10 @@ from feedback.deciding import (
     UNDO,
     Decision,
     Subject,
-    labels_of,
     read_back,
     spelled,
 )
+from feedback.label_text import labels_of
 from feedback.models import TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)

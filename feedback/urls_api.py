@@ -6,11 +6,12 @@ from feedback import api, api_desk, api_finding
 from feedback.insight import api as insight
 from feedback.webhooks import api as webhooks
 
-_MESSAGE = (
-    ("messages/<str:index>/feedback", api.MessageFeedback),
-    ("feedback", api.OwnFeedback),
-    ("feedback/replies", api.OwnReplies),
-)
+of_messages = [path("<str:index>/feedback", api.MessageFeedback.as_view())]
+"""Below a thread's messages: rated again and again, so that it is not looked for among all that threads have."""
+_OF_A_THREAD = [
+    path("feedback", api.OwnFeedback.as_view()),
+    path("feedback/replies", api.OwnReplies.as_view()),
+]
 _DESK = (
     ("bulk", api_desk.Bulks),
     ("bulk/<str:bulk_id>", api_desk.OneBulk),
@@ -32,10 +33,8 @@ _DESK = (
 )
 
 urlpatterns = [
-    *(
-        path(f"{root}/<str:thread_id>/", include([path(tail, view.as_view()) for tail, view in _MESSAGE]))
-        for root in ("ai/threads", "ai/chats")
-    ),
+    path("ai/threads/<str:thread_id>/", include(_OF_A_THREAD)),
+    path("ai/chats/<str:thread_id>/", include([path("messages/", include(of_messages)), *_OF_A_THREAD])),
     path("ai/admin/feedback", api.AllFeedback.as_view()),
     path("ai/admin/feedback/", include([path(tail, view.as_view()) for tail, view in _DESK])),
     path("webhooks", webhooks.Webhooks.as_view()),

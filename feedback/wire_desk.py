@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from core import grammar
 from core.wire import Patch, Wire
+from feedback.querying import parse
 from feedback.wire import FullFeedbackOut
 
 MOST_TICKED = 5_000
@@ -25,6 +25,16 @@ class ExportedOut(FullFeedbackOut):
     public_status: str
     public_reply: str | None
     replied_at: datetime | None
+
+
+class QuotedOut(ExportedOut):
+    """The same with what was asked and answered: the text of the request and of the rated answer, and what made it."""
+
+    request: str
+    answer: str
+    model_profile: str
+    error_code: str
+    tools: list[str]
 
 
 class DeskRecordOut(ExportedOut):
@@ -77,8 +87,10 @@ class BulkIn(ActIn):
     @model_validator(mode="after")
     def _all_on_purpose(self) -> "BulkIn":
         """An empty query means every report of every org, and a program's empty variable seldom does."""
-        if self.query is not None and not self.all and grammar.read(self.query) == grammar.All():
-            raise ValueError('query: is empty, which means every report. Send "all": true with it to mean that')
+        if self.query is not None and not self.all and parse(self.query).is_everything:
+            raise ValueError(
+                'query: leaves nothing out, which means every report. Send "all": true with it to mean that'
+            )
         return self
 
 

@@ -125,9 +125,22 @@ def by_tool(rows: Rows) -> Named:
 
 def by_model(rows: Rows) -> Named:
     """By model profile and sentiment."""
-    named = rows.filter(answer__model_profile__gt="").values_list("answer__model_profile", "sentiment")
+    return _by(rows.filter(answer__model_profile__gt=""), "answer__model_profile")
+
+
+def by_label(rows: Rows) -> Named:
+    """By label and sentiment, as labels are now."""
+    return _by(rows.filter(labelled__isnull=False), "labelled__label__name")
+
+
+def by_outcome(rows: Rows) -> Named:
+    """Resolved ones by outcome and sentiment."""
+    return _by(rows.filter(resolved=True, triage__outcome__isnull=False), "triage__outcome")
+
+
+def _by(rows: Rows, column: str) -> Named:
     counted: Named = defaultdict(Verdicts)
-    for name, sentiment, count in named.annotate(count=Count("*")).order_by():
+    for name, sentiment, count in rows.values_list(column, "sentiment").annotate(count=Count("*")).order_by():
         counted[name].add(**{sentiment: count})
     return counted
 

@@ -26,7 +26,9 @@ from feedback.querying import Query, matching, parse
 
 EVERYTHING = parse("")
 MOST_NAMES = 20
-"""Tools and model profiles with their own figures; the rest is told as a number."""
+"""Tools, model profiles and labels with their own figures; the rest is told as a number."""
+MOST_JOINED = 100_000
+"""Reports that are counted by label and outcome. Those change with every day's work, so that no tally keeps them."""
 _SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
 """What took longer than a second to count is kept for so many times as long, and for so many seconds at most."""
 _TIMED = ("created", "resolved", "edited")
@@ -102,11 +104,15 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
         if before:
             earlier = tallying.tallied(before) if is_all else Tallied(counting.within(matched, before))
             last = earlier.added_to(counting.verdicts(earlier.rest))
-    kept.add_to(counted, limits)
+        kept.add_to(counted, limits)
+        positive, negative = (
+            sum(getattr(each, name) for each in counted.over_time) for name in ("positive", "negative")
+        )
+        is_small = positive + negative <= MOST_JOINED
+        labels, outcomes = (counting.by_label(rows), counting.by_outcome(rows)) if is_small else ({}, {})
     minutes = sorted(counted.minutes.items())
     lengths = counting.time_to_resolve(minutes)
     tools, models = counting.folded(counted.tools), counting.folded(counted.models)
-    positive, negative = (sum(getattr(each, name) for each in counted.over_time) for name in ("positive", "negative"))
     return InsightOut(
         query=query.canonical,
         since=period.first,
@@ -125,6 +131,10 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
         tools_left_out=max(0, len(tools) - MOST_NAMES),
         by_model=[_named(asked, "model", *each) for each in _most(models)[:MOST_NAMES]],
         models_left_out=max(0, len(models) - MOST_NAMES),
+        by_label=[_named(asked, "label", *each) for each in _most(labels)[:MOST_NAMES]],
+        has_labels=is_small,
+        labels_left_out=max(0, len(labels) - MOST_NAMES),
+        by_outcome=[_named(asked, "outcome", *each) for each in _most(outcomes)],
         backlog=_possible(_ranges(asked, "is:open age", counting.AGES, ages), period, now),
         time_to_resolve=_ranges(asked, "took", counting.LENGTHS, lengths),
         median_minutes=counting.quantile(minutes, 50),

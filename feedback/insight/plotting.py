@@ -8,7 +8,7 @@ from core.templatetags.ui import thousands
 from feedback.insight import telling
 from feedback.insight.telling import days, duration, share
 from feedback.insight.wire import CountOut, InsightOut, NamedOut, RangeOut
-from feedback.presenting import category_word, many_reports
+from feedback.presenting import category_word, many_reports, outcome_word
 
 Link = Callable[[str], str]
 WIDTH, HEIGHT = 1200, 240
@@ -84,10 +84,14 @@ def plots(found: InsightOut, link: Link) -> list[Plot]:
     made = [_over_time(found, link)]
     if found.by_category:
         made.append(_by_category(found, link))
+    if found.by_label:
+        made.append(_by_label(found, link))
     if found.by_tool:
         made.append(_by_tool(found, link))
     if found.by_model:
         made.append(_by_model(found, link))
+    if found.by_outcome:
+        made.append(_by_outcome(found, link))
     if found.open.count:
         made.append(_backlog(found, link))
     if found.resolved.count:
@@ -140,10 +144,32 @@ def _by_category(found: InsightOut, link: Link) -> Plot:
         title="By category",
         finding=telling.by_category(found),
         heads=("Category", "Negative", "Positive", "Share"),
-        rows=_named_rows(
-            found.by_category, link, lambda each: Cell(share(each.total, whole), label="share"), category_word
-        ),
+        rows=_named_rows(found.by_category, link, _share_of(whole), category_word),
         rest="A report may name several; the share is of all reports.",
+    )
+
+
+def _by_label(found: InsightOut, link: Link) -> Plot:
+    whole = found.reports.count
+    return Plot(
+        title="By label",
+        finding=telling.by_label(found),
+        heads=("Label", "Negative", "Positive", "Share"),
+        rows=_named_rows(found.by_label, link, _share_of(whole)),
+        rest=_left_out(found.labels_left_out, "label"),
+    )
+
+
+def _by_outcome(found: InsightOut, link: Link) -> Plot:
+    whole = found.resolved.count
+    unsaid = whole - sum(each.total for each in found.by_outcome)
+    without = f"{many_reports(unsaid)} without one." if unsaid else ""
+    return Plot(
+        title="By outcome",
+        finding=telling.by_outcome(found),
+        heads=("Outcome", "Negative", "Positive", "Share"),
+        rows=_named_rows(found.by_outcome, link, _share_of(whole), outcome_word),
+        rest=f"The share is of all that is resolved. {without}".strip(),
     )
 
 
@@ -285,6 +311,11 @@ def _under(words: Sequence[str]) -> tuple[str, ...]:
 def _range(each: RangeOut) -> str:
     over, under = (seconds and duration(seconds // 60) for seconds in (each.over_seconds, each.under_seconds))
     return f"{over} to {under}" if over and under else f"under {under}" if under else f"over {over}"
+
+
+def _share_of(whole: int) -> Callable[[NamedOut], Cell]:
+    """The last cell of a row: its part of so many reports."""
+    return lambda each: Cell(share(each.total, whole), label="share")
 
 
 def _left_out(number: int, word: str) -> str:

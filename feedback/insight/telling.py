@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import date
 
+from core.rendering import isolated
 from core.templatetags.ui import thousands
 from feedback.insight.wire import InsightOut, NamedOut, RangeOut, SpanOut
-from feedback.presenting import category_word, many_reports
+from feedback.presenting import category_word, many_reports, outcome_word
 
 _WEEK = 7 * 86_400
 
@@ -65,6 +66,24 @@ def by_category(found: InsightOut) -> str:
     listed = " and ".join(filter(None, (", ".join(level[:-1]), level[-1])))
     named = f"{listed} {'is' if len(level) == 1 else 'are'} named most: {'each ' if level[1:] else ''}in"
     return f"{named} {thousands(part)} of {thousands(whole)} negative reports, {share(part, whole)}."
+
+
+def by_label(found: InsightOut) -> str:
+    """Which label the most bad ratings got."""
+    first = found.by_label[0]
+    name, part, whole = f"“{isolated(first.name)}”", first.negative.count, found.negative.count
+    if not part:
+        return f"No negative report has a label; of the positive ones most have {name}."
+    said = f"{name} is on {thousands(part)} of {thousands(whole)} negative reports, {share(part, whole)}"
+    is_alone = all(each.negative.count < part for each in found.by_label[1:])
+    return f"{said}, more than any other." if found.by_label[1:] and is_alone else f"{said}."
+
+
+def by_outcome(found: InsightOut) -> str:
+    """How most of them ended."""
+    most: NamedOut = max(found.by_outcome, key=lambda each: each.total)
+    word, part, whole = outcome_word(most.name), most.total, found.resolved.count
+    return f"{word} is the most frequent: {thousands(part)} of {thousands(whole)} resolved, {share(part, whole)}."
 
 
 def by_tool(found: InsightOut) -> str:

@@ -64,6 +64,8 @@ class BeforeOut(Wire):
 class InsightOut(Wire):
     """All figures, of the reports that came from the day `since` to the day `until` and that `query` means.
 
+    Without `has_labels` there are too many to be counted by label and outcome, both of which are empty then.
+
     Half of those that are resolved were so within `median_minutes`, nine of ten within `p90_minutes`.
     """
 
@@ -84,6 +86,10 @@ class InsightOut(Wire):
     tools_left_out: int
     by_model: list[NamedOut]
     models_left_out: int
+    by_label: list[NamedOut]
+    labels_left_out: int
+    has_labels: bool
+    by_outcome: list[NamedOut]
     backlog: list[RangeOut]
     time_to_resolve: list[RangeOut]
     median_minutes: int | None

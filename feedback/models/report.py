@@ -96,6 +96,8 @@ class Reply(models.Model):
     public_status = models.CharField(max_length=10, choices=Status, default=Status.RECEIVED)
     public_reply = models.TextField(null=True)  # noqa: DJ001 - the wire tells null from ""
     replied_at = models.DateTimeField(default=timezone.now)
+    seen_at = models.DateTimeField(null=True)
+    """Up to when its submitter has seen it: what was written later is news to them."""
 
     def __str__(self) -> str:
         return f"{self.public_status} {self.feedback_id}"

@@ -2,11 +2,15 @@
 
 from feedback.querying.compiling import Meaning, matching, meaning, remarks
 from feedback.querying.completing import Completion, completions, terms
+from feedback.querying.ordering import NEWEST, OLDEST, Order
 from feedback.querying.query import Query, Term, parse
 
 __all__ = [
+    "NEWEST",
+    "OLDEST",
     "Completion",
     "Meaning",
+    "Order",
     "Query",
     "Term",
     "completions",

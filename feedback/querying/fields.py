@@ -1,16 +1,16 @@
 """Every field of the query language: what it takes, what it is for, what it means. A new one is one entry here."""
 
-import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from django.utils.text import get_text_list
 
 from core import moments
-from core.grammar import Field, spelled
+from core.grammar import Field, near, spelled
 from feedback.querying import conditions, durations, words
 from feedback.querying.conditions import Condition
+from feedback.querying.ordering import ORDERS, SORT
 from feedback.taxonomy import Category, Outcome, Sentiment
 from threads.status import GoalStatus
 
@@ -36,24 +36,20 @@ class QueryField:
 
 def nearest(name: str) -> str:
     """What would be right in place of a name that is no field."""
-    close = _near(name, FIELDS)
+    close = near(name, FIELDS)
     better = f"did you mean {close}:?" if close else f"the fields are {', '.join(FIELDS)}."
     return f"There is no field {name}; {better} Quote it to look for the words."
 
 
 def meant(name: str, value: str) -> str:
     """The term that was probably meant by one that is not understood; empty where nothing is near."""
-    known = FIELDS.get(_near(name, FIELDS))
+    known = FIELDS.get(near(name, FIELDS))
     if known is None:
         return ""
-    for each in filter(None, (value, _near(value.lower(), known.values))):
+    for each in filter(None, (value, near(value.lower(), known.values))):
         with suppress(ValueError):
             return spelled(Field(known.name, known.clean(each)))
     return ""
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), "")
 
 
 def _chosen(
@@ -136,5 +132,6 @@ FIELDS: dict[str, QueryField] = {
         _worded("note", "Words of the admins' note.", "note"),
         _worded("notes", "Words of the submitter.", "notes"),
         _worded("text", "Words of the rated answer.", "answer"),
+        _chosen(SORT, "Which reports come first; newest where nothing is said.", conditions.anything, list(ORDERS)),
     )
 }

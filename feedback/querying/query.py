@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from core import grammar
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback.querying import words
 from feedback.querying.fields import FIELDS, meant, nearest
+from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,16 @@ class Query:
         return grammar.spelled(self.root)
 
     @property
+    def order(self) -> Order:
+        """How its reports stand in a list."""
+        return next((ORDERS[part.value] for part in self.parts if _is_sort(part)), NEWEST)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it leaves no report out: an order by itself does not."""
+        return all(_is_sort(part) for part in self.parts)
+
+    @property
     def is_digested(self) -> bool:
         """Whether it asks for what is worked out only after a report was stored."""
         leaves = list(grammar.leaves(self.root))
@@ -61,23 +73,32 @@ class Query:
         rest = [part for each, part in enumerate(self.parts) if each != place]
         return parse(" ".join(_beside_others(part, rest) for part in rest))
 
+    def sorted_by(self, order: Order) -> "Query":
+        """The query with this order in place of its own; the usual one goes without saying."""
+        said = [] if order == NEWEST else [Field(SORT, order.name)]
+        parts = [*(part for part in self.parts if not _is_sort(part)), *said]
+        return parse(" ".join(_beside_others(part, parts) for part in parts))
+
     def with_meant(self, place: int) -> "Query":
         """The query with what the term at that place probably meant."""
         part, term = self.parts[place], self.terms[place]
         return parse(self.text[: part.start] + (term.meant or term.text) + self.text[part.end :])
 
     def with_term(self, text: str, *, at: int | None = None) -> "Query":
-        """The query with one term more, at that place or the end; one that it has already changes nothing."""
+        """The query with one term more, at that place or the end; one that it has already changes nothing, and an order
+        takes the place of the one before.
+        """
         more = [part for part in parse(text).parts if part not in self.parts]
         at = len(self.parts) if at is None else at
-        parts = [*self.parts[:at], *more, *self.parts[at:]]
+        is_sorted_anew = any(_is_sort(part) for part in more)
+        old = [None if is_sorted_anew and _is_sort(part) else part for part in self.parts]
+        parts = [part for part in (*old[:at], *more, *old[at:]) if part is not None]
         return parse(" ".join(_beside_others(part, parts) for part in parts))
 
 
 def parse(text: str) -> Query:
     """Read a query. It never fails: what it does not understand is a problem with its text, its place and a reason."""
-    root = grammar.read(text)
-    return Query(text, _checked(root, text))
+    return Query(text, _with_one_order(_checked(grammar.read(text), text), text))
 
 
 def _term(text: str, part: Node, canonical: str) -> Term:
@@ -100,38 +121,55 @@ def _meant(text: str, part: Node, wrong: Sequence[Unknown]) -> str:
 def meant_by(leaf: Unknown) -> str:
     """What was probably meant by what is not understood; empty where it resembles nothing that is known."""
     asked = grammar.read(leaf.text)
-    return meant(asked.name, asked.value) if isinstance(asked, Field) else ""
+    is_misplaced = isinstance(asked, Field) and asked.name == SORT and asked.value.lower() in ORDERS
+    return meant(asked.name, asked.value) if isinstance(asked, Field) and not is_misplaced else ""
 
 
 def _beside_others(part: Node, parts: Sequence[Node]) -> str:
     return grammar.spelled(part, alone=len(parts) == 1)
 
 
-def _checked(node: Node, text: str) -> Node:
-    """The tree with every value in its one spelling, and an `Unknown` in place of each that is none."""
+def _is_sort(part: Node) -> TypeGuard[Field]:
+    return isinstance(part, Field) and part.name == SORT
+
+
+def _checked(node: Node, text: str, *, is_within: bool = False) -> Node:
+    """The tree with every value in its one spelling, and an `Unknown` in place of each that is none; so of an order
+    that stands `is_within` a part of the tree.
+    """
     match node:
         case Text():
-            return node if words.has_word(node.text) else _unknown(node, text, words.NEEDED)
+            return node if words.has_word(node.text) else grammar.unknown(node, text, words.NEEDED)
+        case Field(name=name) if is_within and name == SORT:
+            return grammar.unknown(node, text, "orders the whole list, so it is neither excluded nor one side of an OR")
         case Field():
             return _field(node, text)
         case Not(part=part):
-            return replace(node, part=_checked(part, text))
-        case All(parts=parts) | Either(parts=parts):
-            return replace(node, parts=tuple(_checked(part, text) for part in parts))
+            return replace(node, part=_checked(part, text, is_within=True))
+        case All(parts=parts):
+            return replace(node, parts=tuple(_checked(part, text, is_within=is_within) for part in parts))
+        case Either(parts=parts):
+            return replace(node, parts=tuple(_checked(part, text, is_within=True) for part in parts))
     return node
+
+
+def _with_one_order(root: Node, text: str) -> Node:
+    """The tree with an `Unknown` in place of every order but the first."""
+    if not isinstance(root, All):
+        return root
+    first = next(filter(_is_sort, root.parts), root)
+    reason = f"comes after {grammar.spelled(first)}; a list has one order"
+    others = (grammar.unknown(part, text, reason) if _is_sort(part) and part != first else part for part in root.parts)
+    return replace(root, parts=tuple(others))
 
 
 def _field(node: Field, text: str) -> Node:
     if node.name not in FIELDS:
-        return _unknown(node, text, nearest(node.name))
+        return grammar.unknown(node, text, nearest(node.name))
     known = FIELDS[node.name]
     if not node.value:
-        return _unknown(node, text, f"needs a value without a blank before it: {known.takes}")
+        return grammar.unknown(node, text, f"needs a value without a blank before it: {known.takes}")
     try:
         return replace(node, value=known.clean(node.value))
     except ValueError as problem:
-        return _unknown(node, text, str(problem))
-
-
-def _unknown(node: Node, text: str, reason: str) -> Unknown:
-    return Unknown(text[node.start : node.end], reason, start=node.start, end=node.end)
+        return grammar.unknown(node, text, str(problem))

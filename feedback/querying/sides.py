@@ -9,7 +9,7 @@ from django.db.models.lookups import GreaterThanOrEqual, LessThan
 from core.moments import Stretch
 from feedback.models import UserFeedback
 
-_MANY, _MANY_TIMES = 20_000, 50_000
+MANY, MANY_TIMES = 20_000, 50_000
 """To collect so many costs about as much as to find a page and its count on the walk down a million."""
 _NAMES = 1000
 
@@ -22,7 +22,7 @@ def beside(rows: QuerySet[Any], *, by: str = "feedback", of: str = "pk", excludi
     own.
     """
     named = rows.order_by().values(by)
-    is_few = not excluding and connection.vendor == "sqlite" and named[: _MANY + 1].count() <= _MANY
+    is_few = not excluding and connection.vendor == "sqlite" and named[: MANY + 1].count() <= MANY
     return Q(**{f"{of}__in": named}) if is_few else Q(Exists(rows.filter(**{by: OuterRef(of)})))
 
 
@@ -37,7 +37,7 @@ def between(column: str, stretch: Stretch, condition: Q | None = None) -> Q:
     if connection.vendor != "sqlite":
         return found
     hits = UserFeedback.objects.filter(found).order_by()
-    if hits.values(column)[: _MANY_TIMES + 1].count() <= _MANY_TIMES:
+    if hits.values(column)[: MANY_TIMES + 1].count() <= MANY_TIMES:
         return Q(pk__in=hits.values("pk"))
     walked = _Plainly(F(column), output_field=DateTimeField(), template="+%(expressions)s")
     bounds = [(GreaterThanOrEqual, stretch.first), (LessThan, stretch.end)]

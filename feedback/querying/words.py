@@ -10,7 +10,7 @@ from django.db.models.expressions import RawSQL
 
 from feedback.indexing import TABLE, WEIGHTS, split
 
-_MANY, _FEW = 20_000, 1000
+MANY, FEW = 20_000, 1000
 """From so many hits on, SQLite reads the texts of one report after another, instead of collecting all hits first."""
 _SAYS = "feedback_says"
 NEEDED = "must hold a letter or a digit"
@@ -35,11 +35,11 @@ def says(value: str, *columns: str) -> Q:
     match = _match(value, columns)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM {TABLE} WHERE {TABLE} MATCH %s LIMIT {_MANY})",  # noqa: S608
+            f"SELECT count(*) FROM (SELECT 1 FROM {TABLE} WHERE {TABLE} MATCH %s LIMIT {MANY})",  # noqa: S608
             [match],
         )
         [(count,)] = cursor.fetchall()
-    if count == _MANY:
+    if count == MANY:
         texts = ", ".join(f"c{place}" for place, column in enumerate(WEIGHTS) if not columns or column in columns)
         return Q(_HasWords(F("pk"), Value(value), template=_SAID.format(texts=texts)))
     return Q(pk__in=RawSQL(f"SELECT rowid FROM {TABLE} WHERE {TABLE} MATCH %s", [match]))  # noqa: S608, S611
@@ -50,9 +50,9 @@ def _says_on_postgres(query: str) -> Q:
     found = f"SELECT feedback_id FROM {TABLE} WHERE document @@ to_tsquery('pg_catalog.simple', %s)"  # noqa: S608
     with connection.cursor() as cursor:
         # By itself, this is planned as if all hits were wanted, and stops when it has enough.
-        cursor.execute(f"WITH hits AS MATERIALIZED ({found}) SELECT * FROM hits LIMIT {_FEW + 1}", [query])  # noqa: S608
+        cursor.execute(f"WITH hits AS MATERIALIZED ({found}) SELECT * FROM hits LIMIT {FEW + 1}", [query])  # noqa: S608
         hits = [pk for (pk,) in cursor.fetchall()]
-    return Q(pk__in=hits) if len(hits) <= _FEW else Q(_HasWords(F("pk"), Value(query)))
+    return Q(pk__in=hits) if len(hits) <= FEW else Q(_HasWords(F("pk"), Value(query)))
 
 
 def prepare(connection: Any, **signal: Any) -> None:

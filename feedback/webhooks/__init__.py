@@ -5,6 +5,25 @@ wants it; the rest happens in the worker: `outbox` settles what is due, `sending
 """
 
 from feedback.webhooks.events import REOPENED, REPLIED, RESOLVED, SUBMITTED, UPDATED
-from feedback.webhooks.outbox import announce, announce_retraction, questions_of
+from feedback.webhooks.outbox import (
+    announce,
+    announce_retraction,
+    questions_of,
+    thread_questions_of,
+    wanted,
+    write_down,
+)
 
-__all__ = ["REOPENED", "REPLIED", "RESOLVED", "SUBMITTED", "UPDATED", "announce", "announce_retraction", "questions_of"]
+__all__ = [
+    "REOPENED",
+    "REPLIED",
+    "RESOLVED",
+    "SUBMITTED",
+    "UPDATED",
+    "announce",
+    "announce_retraction",
+    "questions_of",
+    "thread_questions_of",
+    "wanted",
+    "write_down",
+]

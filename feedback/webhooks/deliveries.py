@@ -9,11 +9,12 @@ from accounts.rights import Audience
 from core import ids, jobs, paging
 from core.errors import InvalidRequest, NotFound
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from feedback.webhooks import outbox
+from feedback.webhooks import endpoints, outbox
 from feedback.webhooks.events import TEST, TestData, ToldTest
 from feedback.webhooks.wire import AttemptOut, DeliveryOut, DeliveryPageOut
 
 _PLACES = paging.Places("deliveries")
+_UNKNOWN = "This webhook has no such delivery."
 State = WebhookDelivery.State
 
 
@@ -29,18 +30,19 @@ def delivery_for(endpoint: WebhookEndpoint, delivery_id: str) -> WebhookDelivery
     rows = WebhookDelivery.objects.filter(endpoint=endpoint, key=ids.key_of(delivery_id, ids.DELIVERY) or "")
     found = rows.first()
     if found is None:
-        raise NotFound("This webhook has no such delivery.")
+        raise NotFound(_UNKNOWN)
     return found
 
 
 def replay(endpoint: WebhookEndpoint, delivery: WebhookDelivery) -> WebhookDelivery:
     """Send a message again, now: the same bytes under the same `webhook-id`, with all its retries before it."""
     _require_enabled(endpoint)
-    delivery.state, delivery.tries = State.PENDING, 0
-    delivery.next_at, delivery.settled_at = _before_all_others(endpoint), None
+    again = {"state": State.PENDING, "tries": 0, "next_at": _before_all_others(endpoint), "settled_at": None}
     with transaction.atomic():
-        delivery.save(update_fields=["state", "tries", "next_at", "settled_at"])
+        if not WebhookDelivery.objects.filter(pk=delivery.pk).update(**again):
+            raise NotFound(_UNKNOWN)  # the log goes no further back, since just now
         jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
+    delivery.refresh_from_db(fields=again)
     return delivery
 
 
@@ -50,6 +52,7 @@ def test(endpoint: WebhookEndpoint) -> WebhookDelivery:
     message_id = ids.EVENT + ids.new_key()
     told = ToldTest(id=message_id, type=TEST, timestamp=timezone.now(), data=TestData(webhook_id=endpoint.webhook_id))
     with transaction.atomic():
+        endpoints.hold(endpoint)
         delivery = WebhookDelivery.objects.create(
             endpoint=endpoint,
             message_id=message_id,

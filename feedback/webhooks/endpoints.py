@@ -22,6 +22,7 @@ from feedback.webhooks.wire import WebhookIn, WebhookOut, WebhookPageOut, Webhoo
 MOST = 20
 """Endpoints of one person."""
 PLACES = paging.Places("webhooks")
+_UNSEEN = "There is no such webhook that you can see."
 
 
 def visible_to(actor: Actor) -> QuerySet[WebhookEndpoint]:
@@ -34,7 +35,7 @@ def endpoint_for(actor: Actor, webhook_id: str) -> WebhookEndpoint:
     """The endpoint with that id; another person's is not found."""
     found = visible_to(actor).filter(key=ids.key_of(webhook_id, ids.WEBHOOK) or "").first()
     if found is None:
-        raise NotFound("There is no such webhook that you can see.")
+        raise NotFound(_UNSEEN)
     return found
 
 
@@ -84,6 +85,7 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch) -> WebhookEndpoint:
     for name, value in written.items():
         setattr(endpoint, name, value)
     with transaction.atomic():
+        hold(endpoint)
         # Nothing else, so that whoever changes something else just now has their way as well.
         endpoint.save(update_fields=written)
         jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
@@ -99,12 +101,19 @@ def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEn
     """A new secret. The one before it signs as well for a while; one before that ends now."""
     now = timezone.now()
     with transaction.atomic():
-        held = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
-        endpoint.secret_generation = held.secret_generation + 1
+        endpoint.secret_generation = hold(endpoint).secret_generation + 1
         endpoint.overlap_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
         endpoint.modified = now
         endpoint.save(update_fields=["secret_generation", "overlap_until", "modified"])
     return endpoint
+
+
+def hold(endpoint: WebhookEndpoint) -> WebhookEndpoint:
+    """The endpoint as it is now, held until the commit; raises `NotFound` where it was deleted just now."""
+    held = WebhookEndpoint.objects.select_for_update(no_key=True).filter(pk=endpoint.pk).first()
+    if held is None:
+        raise NotFound(_UNSEEN)
+    return held
 
 
 def out(endpoint: WebhookEndpoint) -> WebhookOut:

@@ -6,6 +6,7 @@ Settling asks whether it is still true, for whom it is, and makes one delivery f
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -29,6 +30,7 @@ from feedback.webhooks.events import (
     ToldRetraction,
     ToldTriage,
 )
+from threads.models import Thread
 
 logger = logging.getLogger("heddle.webhooks")
 SETTLE = "feedback.settle"
@@ -39,14 +41,16 @@ def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool
     """Say that something happened to a report: call it inside the transaction that makes it so.
 
     `by_triage` tells an admin's `feedback.updated` from the submitter's; resolving and reopening always are triage.
-    Triage is told after the undo window, what a submitter says at once. Where no enabled endpoint wants it, nothing
-    is written, at the cost of one look.
+    Where no enabled endpoint wants it, nothing is written, at the cost of one look.
     """
     asked = OPENNESS if event in OPENNESS else (event,)
-    if not any(name in wanted for (wanted,) in _WANTED.rows(report.org_id) for name in asked):
-        return
+    if not _names(questions_of(report.key)).isdisjoint(asked):
+        write_down(event, report, actor_id=actor_id, is_triage=by_triage or event in OPENNESS)
+
+
+def write_down(event: str, report: UserFeedback, *, actor_id: int, is_triage: bool = False) -> None:
+    """The same of what somebody is known to want. Triage is told after the undo window, the rest at once."""
     now = timezone.now()
-    is_triage = by_triage or event in OPENNESS
     delay = timedelta(seconds=settings.HEDDLE.webhook_delay_seconds if is_triage else 0)
     row = WebhookEvent(
         name=event, report_id=report.pk, actor_id=actor_id, is_triage=is_triage, at=now, due_at=now + delay
@@ -56,9 +60,23 @@ def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool
         jobs.enqueue_on_commit(SETTLE, row.pk)
 
 
-def questions_of(org_id: int) -> Sequence[Question]:
-    """What `announce` asks first about a report of that org."""
-    return [(_WANTED, (org_id,))]
+def questions_of(report_key: str) -> Sequence[Question]:
+    """What `announce` asks first."""
+    return [(_WANTED_OF_REPORT, (report_key,))]
+
+
+def wanted(thread_key: str) -> frozenset[str]:
+    """The events about reports on a thread that some enabled endpoint wants."""
+    return _names(thread_questions_of(thread_key))
+
+
+def thread_questions_of(thread_key: str) -> Sequence[Question]:
+    """What `wanted` asks."""
+    return [(_WANTED_OF_THREAD, (thread_key,))]
+
+
+def _names(questions: Sequence[Question]) -> frozenset[str]:
+    return frozenset(name for query, given in questions for (names,) in query.rows(*given) for name in names)
 
 
 def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
@@ -86,9 +104,16 @@ def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
             _deliver(endpoint, event, audience, body)
 
 
-_WANTED = Prepared(
-    lambda org: WebhookEndpoint.objects.filter(Q(org=None) | Q(org=org), is_enabled=True).values_list("events"), int
-)
+def _listening(orgs: QuerySet[Any, Any] | list[int]) -> QuerySet[WebhookEndpoint]:
+    return WebhookEndpoint.objects.filter(Q(org=None) | Q(org__in=orgs), is_enabled=True)
+
+
+def _wanted_of(rows: QuerySet[Any, Any]) -> QuerySet[WebhookEndpoint, tuple[list[str]]]:
+    return _listening(rows.values_list("org")).values_list("events")
+
+
+_WANTED_OF_REPORT = Prepared(lambda key: _wanted_of(UserFeedback.objects.filter(key=key)), str)
+_WANTED_OF_THREAD = Prepared(lambda key: _wanted_of(Thread.objects.filter(key=key)), str)
 _EVENTS = PreparedInsert(WebhookEvent)
 
 
@@ -163,8 +188,7 @@ def _hand_out(event: WebhookEvent) -> None:
 
 
 def _wanting(event: WebhookEvent) -> list[WebhookEndpoint]:
-    places = Q(org=None) | Q(org=event.report.org_id)
-    enabled = WebhookEndpoint.objects.filter(places, is_enabled=True).select_related("owner").order_by("pk")
+    enabled = _listening([event.report.org_id]).select_related("owner").order_by("pk")
     return [endpoint for endpoint in enabled if event.name in endpoint.events]
 
 

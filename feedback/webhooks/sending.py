@@ -175,7 +175,7 @@ def _attempt(delivery: WebhookDelivery) -> Outcome:
         )
     except DomainError as problem:
         spent = timezone.now() - at
-        return Outcome(round(spent.total_seconds() * 1000), error=problem.message.removeprefix("url: ")[:300])
+        return Outcome(round(spent.total_seconds() * 1000), error=problem.reason[:300])
     error = "A redirect, which is not followed." if 300 <= answer.status < 400 else ""
     # PostgreSQL stores no NUL.
     told = answer.body.decode(errors="replace").replace("\x00", "\ufffd")

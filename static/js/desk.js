@@ -120,7 +120,7 @@ on("htmx:afterRequest", ({ detail }) => {
   const isPost = detail.requestConfig.verb === "post";
   const isDone = detail.successful && detail.xhr.status < 400;
   if (isPost) ahead.clear();
-  if (isDone && detail.requestConfig.elt.id === "bulk") delete sessionStorage.ticks;
+  if (isDone && detail.requestConfig.elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
   desk.ariaBusy = false;
   settle();
   refocus(isDone && detail.boosted);
@@ -204,6 +204,7 @@ function listen() {
   source?.close();
   heard = query();
   source = new EventSource(`/feedback/live/${location.search}`);
+  source.onopen = forgive;
   const hear = (name, work) => source.addEventListener(name, (event) => work(event.data));
   hear("leases", (data) => {
     leases = JSON.parse(data);

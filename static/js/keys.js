@@ -37,7 +37,7 @@ const then = () => {
   if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) waiting.length = 0;
   act();
 };
-for (const end of ["htmx:afterSettle", "htmx:afterRequest"]) on(end, () => setTimeout(then));
+on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
 
 /** Keys in a field: send, leave, take back the term before. */
 function inField(event) {

@@ -20,8 +20,8 @@ function connect() {
   source = new EventSource(url);
   source.onopen = () => (forgive(), delete talk.dataset.lost, (wait = 1000));
   source.onerror = () => ((talk.dataset.lost = ""), source.readyState === EventSource.CLOSED && again());
-  listen("turns", (data) => parse(data).forEach(place));
-  listen("head", (data) => parse(data).forEach(exchange));
+  listen("turns", bring(place));
+  listen("head", bring(exchange));
   listen("reset", drop);
   listen("gone", gone);
 }
@@ -45,12 +45,30 @@ function listen(name, work) {
   });
 }
 
-/** What came, with the form token of this page. */
-function parse(html) {
-  const body = parsed(html);
-  for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
-  return [...body.children];
+/** What comes has the form token of this page. */
+function bring(work) {
+  return (html) => {
+    const body = parsed(html);
+    for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
+    for (const fresh of [...body.children]) put(fresh, work);
+  };
 }
+
+// A form that waits must stay where htmx looks for it: what comes for it is put aside.
+const aside = new Map();
+
+function put(fresh, work) {
+  const held = part(fresh.id);
+  aside.delete(fresh.id); // older than this, even where this changes nothing
+  if (held && all(".htmx-request", held)[0]) aside.set(fresh.id, () => put(fresh, work));
+  else work(fresh, held);
+}
+
+on("htmx:afterRequest", () => {
+  const waiting = [...aside.values()];
+  aside.clear();
+  for (const work of waiting) work();
+});
 
 /** Who reads at the end is kept there, but not who fills in a form above it. */
 function atEnd() {
@@ -58,10 +76,8 @@ function atEnd() {
 }
 
 /** Put an article where its number says, or in place of the one it replaces. */
-function place(article) {
-  const held = part(article.id);
+function place(article, held) {
   part("silence")?.remove();
-  if (isBusy(held)) return aside.set(article.id, () => place(article));
   if (held?.matches(".msg")) return replace(held, article);
   const later = turns().find((other) => number(other) > number(article));
   talk.insertBefore(article, later ?? part("asked"));
@@ -76,26 +92,12 @@ function drop(index) {
 }
 
 /** Exchange an element for its newer self, unless nothing has changed. */
-function exchange(fresh) {
-  const held = part(fresh.id);
-  if (isBusy(held)) return aside.set(fresh.id, () => exchange(fresh));
-  aside.delete(fresh.id); // older than this, even where this changes nothing
+function exchange(fresh, held) {
   if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
   const [before, after] = [held, fresh].map((head) => head.querySelector("#status")?.dataset.said);
   if (after !== before) say(after);
   replace(held, fresh);
 }
-
-// A form that waits must stay where htmx looks for it: what comes for it is put aside.
-const aside = new Map();
-
-const isBusy = (held) => held && all(".htmx-request", held)[0];
-
-on("htmx:afterRequest", () => {
-  const waiting = [...aside.values()];
-  aside.clear();
-  for (const work of waiting) work();
-});
 
 const seen = new WeakMap();
 
@@ -112,7 +114,6 @@ function tells(held, fresh) {
 
 /** What the reader has opened, typed or focused stays as it is. */
 function replace(held, fresh) {
-  aside.delete(fresh.id);
   const focus = remember(held);
   telling(fresh);
   keepOpen(held, fresh);

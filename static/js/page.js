@@ -4,7 +4,9 @@ export const one = (selector) => document.querySelector(selector);
 
 export const part = (id) => document.getElementById(id);
 
-export const on = (event, work, how) => document.addEventListener(event, work, how);
+export const on = (events, work, how) => {
+  for (const event of events.split(" ")) document.addEventListener(event, work, how);
+};
 
 /** Elements of a selector under root, root included. */
 export function all(selector, root = document) {
@@ -44,4 +46,5 @@ export function fail(near, { status, responseText } = {}) {
 export const forgive = () => line.remove();
 
 on("htmx:beforeSend", forgive);
-for (const failure of ["htmx:responseError", "htmx:sendError"]) on(failure, ({ detail }) => fail(detail.target, detail.xhr));
+addEventListener("online", forgive);
+on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));

@@ -1,0 +1,56 @@
+"""The one text in which the wire keeps a report's labels, parted by commas. Case and blanks tell no two apart.
+
+The wire's own update (H8) takes any text, so a label in it may be longer than the desk's verb takes.
+"""
+
+from collections.abc import Iterable
+
+LABEL_LENGTH = 60
+LABELS_LENGTH = 200
+
+
+def written_labels(admin_label: str | None) -> list[str]:
+    """The labels, each once, in the order they stand, each as it is written."""
+    return _each_once(map(_plain, (admin_label or "").split(",")))
+
+
+def labels_of(admin_label: str | None) -> list[str]:
+    """The same by the names under which labels are found and counted: of a longer one, its beginning."""
+    return _each_once(map(_short, written_labels(admin_label)))
+
+
+def changed(admin_label: str | None, *, add: Iterable[str], remove: Iterable[str]) -> str:
+    """The text with some labels and without others; what is there stays as it is spelled."""
+    gone = {_plain(name).casefold() for name in remove}
+    kept = [name for name in written_labels(admin_label) if not gone & {name.casefold(), _short(name).casefold()}]
+    return ", ".join(_each_once([*kept, *map(_plain, add)]))
+
+
+def renamed(admin_label: str | None, label: str, to: str) -> str:
+    """The text with a label called otherwise, all else of it as it stands; of both names, the first that is there."""
+    old, new = label.casefold(), to.casefold()
+    kept, is_there = [], False
+    for part in (admin_label or "").split(","):
+        folded = _short(_plain(part)).casefold()
+        if folded not in (old, new):
+            kept.append(part)
+        elif not is_there:
+            is_there = True
+            blank = part[: len(part) - len(part.lstrip())]
+            kept.append(blank + to if folded == old else part)
+    return ",".join(kept)
+
+
+def _each_once(names: Iterable[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for name in filter(None, names):
+        found.setdefault(name.casefold(), name)
+    return list(found.values())
+
+
+def _short(name: str) -> str:
+    return name[:LABEL_LENGTH].strip()
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split())

@@ -1,0 +1,62 @@
+"""What was asked and what was answered where a report was made: for files that are to be worked with elsewhere."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from feedback.models import RatedAnswer, RatedTool
+
+
+class Quoted(NamedTuple):
+    """The text of a request and of its rated answer, and what the answer was made of."""
+
+    request: str
+    answer: str
+    model_profile: str
+    error_code: str
+    tools: list[str]
+
+
+def quoted(pks: Sequence[int]) -> dict[int, Quoted]:
+    """By the row ids of reports, in three queries. What was not digested yet has no profile and no tools."""
+    texts: dict[tuple[int, bool], list[str]] = defaultdict(list)
+    for pk, is_request, text in _texts(pks):
+        texts[pk, bool(is_request)].append(text)
+    made = {
+        pk: (profile, error)
+        for pk, profile, error in RatedAnswer.objects.filter(pk__in=pks).values_list(
+            "feedback_id", "model_profile", "error_code"
+        )
+    }
+    tools: dict[int, list[str]] = defaultdict(list)
+    for pk, name in RatedTool.objects.filter(feedback__in=pks).order_by("pk").values_list("feedback_id", "tool_name"):
+        tools[pk].append(name)
+    return {
+        pk: Quoted("".join(texts[pk, True]), "".join(texts[pk, False]), *made.get(pk, ("", "")), tools[pk])
+        for pk in pks
+    }
+
+
+def _texts(pks: Sequence[int]) -> list[tuple[Any, ...]]:
+    if not pks:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_TEXTS.format(pks=", ".join(["%s"] * len(pks))), list(pks))
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+# The request of an answer is the last message of a person before it.
+_TEXTS = """
+    SELECT f.id, b.idx < f.message_sequence_num, b.text
+    FROM feedback_userfeedback f JOIN threads_block b ON b.thread_id = f.thread_id AND b.kind = 'text' AND b.idx IN (
+        f.message_sequence_num,
+        (
+            SELECT max(idx) FROM threads_message
+            WHERE thread_id = f.thread_id AND role = 'user' AND idx < f.message_sequence_num
+        )
+    )
+    WHERE f.id IN ({pks}) ORDER BY f.id, b.idx, b.position
+"""
