@@ -1,12 +1,17 @@
 """Builders. Everything is made through the product's own verbs, so that every fixture is a state it can reach."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
+from itertools import cycle
 from typing import Any
+from unittest.mock import patch
 
 from django.utils import timezone
 
-from core import bodies
-from feedback import capture
+from core import bodies, notices
+from feedback import bulk, capture
+from feedback.models import Bulk
 from feedback.wire import FeedbackIn, UserFeedbackOut
 from tests.people import Person
 from threads import content, importing, transcript, turns
@@ -81,10 +86,16 @@ def let_expire(turn: Turn) -> None:
     Turn.objects.filter(pk=turn.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
-def conversation(person: Person, messages: int, *, visibility: str = "private", origin_id: str | None = None) -> Thread:
-    """An imported thread with that many messages, user and assistant in turn."""
-    roles = ("user", "assistant")
-    said = [{"role": roles[place % 2], "content": f"Message number {place}."} for place in range(messages)]
+def conversation(
+    person: Person,
+    messages: int,
+    *,
+    visibility: str = "private",
+    origin_id: str | None = None,
+    roles: Sequence[str] = ("user", "assistant"),
+) -> Thread:
+    """An imported thread with that many messages, of these roles in turn."""
+    said = [{"role": role, "content": f"Message number {n}."} for n, role in zip(range(messages), cycle(roles))]
     origin_id = origin_id or f"made-{Thread.objects.count()}"
     item = importing.import_one(
         "openai",
@@ -102,6 +113,14 @@ def rating(person: Person, thread: Thread, index: int = 1, sentiment: str = "neg
     body = bodies.parse(FeedbackIn, {"sentiment": sentiment, **said})
     message = MessageStanding.of(Standing.of(thread), index)
     return capture.submit(person.actor, message, body)
+
+
+def half_done_bulk() -> Bulk:
+    """The latest bulk as a worker leaves it that dies behind its first chunk."""
+    row = Bulk.objects.latest("pk")
+    with patch.object(notices, "publish", side_effect=SystemExit), suppress(SystemExit):
+        bulk.advance(row.pk)
+    return row
 
 
 def fresh(thread: Thread) -> Thread:

@@ -103,7 +103,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id thread answer_idx",
         "org": "requested_by state error_code",
         "own": "profile model input_tokens output_tokens cost requests retries reprompts queued_at started_at "
-        "first_text_at finished_at attempt",
+        "first_text_at finished_at attempt replays_calls",
         "nobody": "worker lease_until request_hash requested_at is_told",
     },
     "threads.Goal": {
@@ -126,7 +126,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "own": "created created_by modified modified_by sentiment categories category_bits notes",
         "admin": "admin_label admin_note resolved resolved_by resolved_at owned_by",
     },
-    "feedback.Reply": {"public": "feedback", "own": "public_status public_reply replied_at"},
+    "feedback.Reply": {"public": "feedback", "own": "public_status public_reply replied_at seen_at"},
     "feedback.Retraction": {"public": "id", "admin": "key retracted_at"},
     "feedback.RatedAnswer": {"public": "feedback", "admin": "model_profile error_code"},
     "feedback.RatedTool": {"public": "id feedback", "admin": "tool_name failed"},

@@ -228,6 +228,20 @@ def test_pages_follow_one_another_without_loss(api, listed, reports):
         assert seen == [3, 2, 1, 0]
 
 
+def test_the_oldest_come_first_where_the_query_says_so(api, listed, reports):
+    assert listed("?q=sort:oldest") == [0, 1, 2, 3]
+    assert listed("?q=is:open%20sort:oldest&sentiment=positive") == [1, 3]
+    for limit in (1, 2, 3, 4):
+        seen, token = [], ""
+        while token is not None:
+            page = data_of(api("admin").get(f"admin/feedback?q=sort:oldest&limit={limit}&page_token={token}"))
+            seen += [reports.index(item["feedback_id"]) for item in page["items"]]
+            token = page["next_token"]
+        assert seen == [0, 1, 2, 3]
+    token = data_of(api("admin").get("admin/feedback?q=sort:oldest&limit=1"))["next_token"]
+    assert refusal_of(api("admin").get(f"admin/feedback?limit=1&page_token={token}"))[0] == 400
+
+
 def test_a_page_token_of_another_list_is_refused(api, who, reports):
     make.thread(who.alice, run=False)
     token = data_of(api("alice").get("threads?limit=1"))["next_token"]

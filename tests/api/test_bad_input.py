@@ -55,6 +55,11 @@ BODIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "send": ("POST", "threads/{answered}/messages", {"message": SENT, **TURN}),
     "results": ("POST", "threads/{waiting}/tool-results", {"tool_results": [RESULT], "client_tools": [TOOL]}),
     "fork": ("POST", "threads/{answered}/fork", {"message_sequence_num": 0}),
+    "rerun": (
+        "POST",
+        "threads/{answered}/rerun",
+        {"message_sequence_num": 1, "skills": "latest", "tools": "live", "model_profile": "simulated"},
+    ),
     "visibility": ("POST", "threads/{answered}/visibility", {"visibility": "org"}),
     "pin": ("POST", "threads/{answered}/pin", {"pinned": True}),
     "title": ("PATCH", "threads/{answered}", {"title": "x"}),

@@ -9,10 +9,9 @@ import time_machine
 from django.db import connection
 from django.utils import timezone
 
-from accounts.authentication import actor_of_user
 from accounts.models import User
-from feedback import bulk, deciding, labelling, projecting, undoing
-from feedback.models import Bulk, Label, Labelled, TriageChange, UserFeedback
+from feedback import bulk, deciding, labelling, projecting, saved_views, undoing
+from feedback.models import Bulk, Label, Labelled, SavedView, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -133,6 +132,30 @@ def test_a_label_that_a_report_gets_just_as_it_is_dropped_is_not_lost(admin, act
     assert list(Labelled.objects.values_list("label__name", flat=True)) == list(filter(None, [said]))
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_a_label_that_another_goes_into_is_not_dropped_just_then(admin, act, reports, monkeypatch):
+    act(reports[0], "label", add=["late"])
+    data_of(admin.post("admin/feedback/labels", {"name": "slow"}))
+    read, dropped = labelling.clean_description, []
+
+    def drop():
+        dropped.append(admin.request("DELETE", "admin/feedback/labels/slow").status_code)
+        connection.close()
+
+    dropping = threading.Thread(target=drop)
+
+    def meanwhile(text):
+        dropping.start()
+        dropping.join(0.5)
+        return read(text)
+
+    monkeypatch.setattr(labelling, "clean_description", meanwhile)
+    rename(admin, "late", name="slow", merge=True, description="Took long")
+    dropping.join()
+    assert dropped == [409] and data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["labels"] == ["slow"]
+
+
 def rename(admin, label, /, **body):
     return data_of(admin.request("PATCH", f"admin/feedback/labels/{label}", body))
 
@@ -198,12 +221,11 @@ def test_a_renaming_that_is_stopped_leaves_each_report_under_one_name(admin, act
     for each in reports:
         act(each, "label", add=["money"])
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
     told = rename(admin, "money", name="cash")
     for clash in ({"name": "bags"}, {"name": "cash", "merge": True}):
         assert refusal_of(admin.request("PATCH", "admin/feedback/labels/money", clash))[0] == 409
-    row = Bulk.objects.get()
-    bulk._claim(row.pk)
-    bulk._advance_once(actor_of_user(row.created_by), row.pk, 2)
+    make.half_done_bulk()
     data_of(admin.post(f"admin/feedback/bulk/{told['bulk_id']}/cancel"))
     listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))}
     assert listed == {"money": 1, "cash": 2}
@@ -264,11 +286,52 @@ def test_of_two_who_make_a_label_at_once_the_second_is_told(admin, who, monkeypa
     assert refusal_of(admin.post("admin/feedback/labels", {"name": "money"}))[0] == 409
 
 
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """`meanwhile(work)`: done while the query of a view is looked at."""
+
+    def arrange(work):
+        read = saved_views.parse
+
+        def parse(query):
+            monkeypatch.setattr(saved_views, "parse", read)
+            work()
+            return read(query)
+
+        monkeypatch.setattr(saved_views, "parse", parse)
+
+    return arrange
+
+
+def test_two_who_change_a_view_at_once_both_have_their_way(admin, meanwhile):
+    view = data_of(admin.post("admin/feedback/views", {"name": "Mine", "query": "is:open"}))
+    path = f"admin/feedback/views/{view['view_id']}"
+    meanwhile(lambda: data_of(admin.patch(path, {"name": "Ours"})))
+    changed = data_of(admin.patch(path, {"query": "is:due"}))
+    [stored] = SavedView.objects.values_list("name", "query")
+    assert stored == ("Ours", "is:due") and changed["query"] == "is:due"
+
+
+def test_a_view_that_is_deleted_while_it_is_changed_does_not_come_back(admin, meanwhile):
+    view = data_of(admin.post("admin/feedback/views", {"name": "Mine", "query": "is:open"}))
+    path = f"admin/feedback/views/{view['view_id']}"
+    meanwhile(lambda: data_of(admin.request("DELETE", path)))
+    assert refusal_of(admin.patch(path, {"query": "is:due"}))[0] == 404
+    assert not SavedView.objects.exists()
+
+
 def test_taking_giving_and_letting_go(act, refused, who, reports):
     assert act(reports[0], "own", owner="me")["report"]["owner"] == who.admin.user.email
     assert act(reports[0], "own", owner=None)["report"]["owner"] is None
     assert refused(reports[0], "own", owner=who.alice.user.email)[0] == 400
     assert act(reports[0], "own", owner=who.admin.user.email)["report"]["owner"] == who.admin.user.email
+
+
+def test_the_name_of_who_resolved_a_report_is_not_taken_for_a_field(admin, act, who, reports):
+    User.objects.filter(pk=who.admin.user.pk).update(name="Ops: night")
+    act(reports[0], "resolve")
+    refused = admin.post(f"admin/feedback/{reports[0]}/actions", {"verb": "resolve"}).json()
+    assert refused["error"]["message"] == "Ops: night resolved this report already." and "details" not in refused
 
 
 def test_resolving_says_how_and_reopening_takes_it_back(act, refused, who, reports):
@@ -582,7 +645,7 @@ def test_a_defect_that_the_commit_meets_is_that_report_s_alone_too(admin, report
 def test_a_bulk_whose_every_report_has_the_defect_ends_and_says_so(admin, reports, monkeypatch, chunk):
     """Arguments that this version no longer takes, for one."""
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "_CHUNK", chunk)
+    monkeypatch.setattr(bulk, "CHUNK", chunk)
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     Bulk.objects.update(arguments={"outcome": "of old"})
     bulk.advance(Bulk.objects.get().pk)
@@ -614,10 +677,9 @@ def test_a_defect_of_one_report_takes_nothing_from_an_undo_of_the_others(admin, 
 
 def test_a_bulk_that_is_taken_back_while_it_runs_says_when_it_ended(admin, reports, monkeypatch):
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "_CHUNK", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
-    bulk._claim(Bulk.objects.get().pk)
-    bulk._advance_once(actor_of_user(Bulk.objects.get().created_by), Bulk.objects.get().pk, 2)
+    make.half_done_bulk()
     back = undone(admin, queued["action_id"])
     assert (back["state"], back["total"], back["done_count"]) == ("done", 2, 2)
     ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
@@ -649,11 +711,11 @@ def test_a_bulk_that_says_too_little_or_too_much_is_refused(admin, reports, body
     assert not TriageChange.objects.exists()
 
 
-@pytest.mark.parametrize("query", ["", "  ", "\n", "\u0001"])
+@pytest.mark.parametrize("query", ["", "  ", "\n", "\u0001", "sort:oldest"])
 def test_a_bulk_of_every_report_there_is_has_to_be_meant(admin, reports, query):
     """What a program sends when its variable is empty."""
     body = {"verb": "resolve", "query": query}
     status, _, sentence = refusal_of(admin.post("admin/feedback/bulk", body))
-    assert status == 400 and sentence.startswith("query: is empty") and '"all": true' in sentence
+    assert status == 400 and sentence.startswith("query: leaves nothing out") and '"all": true' in sentence
     assert not TriageChange.objects.exists() and not Bulk.objects.exists()
     assert data_of(admin.post("admin/feedback/bulk", {**body, "all": True}))["done_count"] == 3

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from feedback import exporting, taxonomy
+from feedback import digesting, exporting, taxonomy
 from feedback.models import UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
@@ -98,6 +98,29 @@ def test_jsonl_holds_what_the_desk_knows_newest_first(who, api, thread, act, exp
     assert exported().endswith(b"}\n")
 
 
+def test_with_what_was_asked_and_answered(who, api, exported):
+    thread = make.send(
+        who.alice,
+        make.thread(who.alice, "Hello", visibility="org"),
+        'How many? [[call calculate {"expression": "6*7"}]]',
+    )
+    last = make.fresh(thread).message_count - 1
+    make.rating(who.alice, thread, 1)
+    make.rating(who.alice, thread, last, "positive", notes="Right.")
+    digesting.catch_up()
+    newest, oldest = [json.loads(line) for line in exported(conversation="true").splitlines()]
+    assert newest["request"].startswith("How many?") and oldest["request"] == "Hello"
+    record = data_of(api("admin").get(f"threads/{thread.thread_id}"))
+    said = ["".join(block.get("text", "") for block in record["messages"][place]["content"]) for place in (last, 1)]
+    assert [newest["answer"], oldest["answer"]] == said and all(said)
+    assert (newest["tools"], oldest["tools"]) == (["calculate"], [])
+    assert newest["model_profile"] == "simulated" and newest["error_code"] == ""
+    plain = [json.loads(line) for line in exported().splitlines()]
+    assert [{key: value for key, value in each.items() if key in plain[0]} for each in (newest, oldest)] == plain
+    [row, _] = rows_of(exported(conversation="true", format="csv"))
+    assert row["answer"] == newest["answer"] and row["tools"] == "calculate"
+
+
 @pytest.mark.parametrize("said", HOSTILE)
 def test_what_people_write_comes_back_and_is_no_formula(who, thread, act, exported, said):
     """In the submitter's notes, in the admins' note, label and reply; JSONL has it as it was written."""
@@ -158,6 +181,7 @@ def test_a_query_chooses_and_none_is_an_empty_file(who, thread, exported):
         ("q=is:", "is:"),
         ("format=csv&q=(", "q:"),
         ("bom=maybe", "bom"),
+        ("conversation=all", "conversation"),
     ],
 )
 def test_what_is_wrong_is_told_before_any_byte(api, browser_of, query, named):
@@ -185,7 +209,7 @@ def test_both_doors_give_a_file_with_a_name(who, thread, api, browser_of, form, 
 
 def test_the_first_bytes_come_before_the_last_report_is_read(who, thread, api, monkeypatch):
     """What is taken back meanwhile and was not read yet is not in the file any more."""
-    monkeypatch.setattr(exporting, "_FIRST", 2)
+    monkeypatch.setattr(exporting, "FIRST", 2)
     for index in (1, 3, 5, 7):
         make.rating(who.alice, thread, index)
     oldest = UserFeedback.objects.earliest("pk").feedback_id
@@ -198,9 +222,16 @@ def test_the_first_bytes_come_before_the_last_report_is_read(who, thread, api, m
     assert rest.count(b"\n") == 1 and oldest.encode() not in begun + rest
 
 
+def test_a_file_may_begin_with_the_oldest(who, thread, exported, monkeypatch):
+    monkeypatch.setattr(exporting, "FIRST", 1)
+    monkeypatch.setattr(exporting, "CHUNK", 2)
+    given = [make.rating(who.alice, thread, 2 * place + 1).feedback_id for place in range(6)]
+    assert [json.loads(line)["feedback_id"] for line in exported(q="sort:oldest").splitlines()] == given
+
+
 def test_reports_that_arrive_meanwhile_neither_repeat_nor_hide_others(who, thread, api, monkeypatch):
-    monkeypatch.setattr(exporting, "_FIRST", 1)
-    monkeypatch.setattr(exporting, "_CHUNK", 1)
+    monkeypatch.setattr(exporting, "FIRST", 1)
+    monkeypatch.setattr(exporting, "CHUNK", 1)
     given = [make.rating(who.alice, thread, index).feedback_id for index in (1, 3, 5)]
     found = []
     for place, piece in enumerate(api("admin").get(EXPORT).streaming_content):
@@ -223,7 +254,7 @@ def test_ten_times_the_reports_in_a_stretch_cost_no_more_queries(who, thread, ex
 
 
 def test_memory_does_not_grow_with_the_reports(who, thread, monkeypatch):
-    monkeypatch.setattr(exporting, "_CHUNK", 100)
+    monkeypatch.setattr(exporting, "CHUNK", 100)
 
     def peak():
         """In bytes, with whatever Python has not yet collected; and the size."""

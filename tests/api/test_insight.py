@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
+from feedback.insight import figures
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from tests import make
 from tests.api.test_queries import count
@@ -45,6 +46,7 @@ def test_figures_with_their_queries(api, rated):
     [tool] = found["by_tool"]
     assert (tool["name"], tool["failed"]) == ("book", {"count": 1, "query": f"{days} failed:book"})
     assert [(each["name"], each["reports"]["count"]) for each in found["by_model"]] == [("fast", 2)]
+    assert found["by_label"] == found["by_outcome"] == []
     assert {each["reports"]["query"]: each["reports"]["count"] for each in found["backlog"]} == {
         f"{days} is:open age:<1d": 0,
         f"{days} is:open age:>=1d age:<3d": 0,
@@ -53,6 +55,35 @@ def test_figures_with_their_queries(api, rated):
     assert found["median_minutes"] == found["p90_minutes"] == 125
     [taken] = [each for each in found["time_to_resolve"] if each["reports"]["count"]]
     assert taken["reports"]["query"] == f"{days} took:>=2h took:<4h"
+
+
+def test_labels_and_outcomes_lead_to_their_reports(api, who):
+    reports = [make.rating(who.alice, make.thread(who.alice)).feedback_id for _ in range(3)]
+
+    def act(report, verb, **arguments):
+        data_of(api("admin").post(f"admin/feedback/{report}/actions", {"verb": verb, "arguments": arguments}))
+
+    act(reports[0], "label", add=["loses count", "money"])
+    act(reports[1], "label", add=["money"])
+    act(reports[1], "resolve", outcome="fixed")
+    found = data_of(api("admin").get(INSIGHT))
+    told = [(each["name"], each["negative"]["count"], each["reports"]["query"]) for each in found["by_label"]]
+    days = found["reports"]["query"]
+    assert told == [("money", 2, f"{days} label:money"), ("loses count", 1, f'{days} label:"loses count"')]
+    [ended] = found["by_outcome"]
+    assert (ended["name"], ended["reports"]) == ("fixed", {"count": 1, "query": f"{days} outcome:fixed"})
+
+
+def test_what_takes_too_long_is_left_out_and_said(api, browser_of, who, monkeypatch):
+    report = make.rating(who.alice, make.thread(who.alice)).feedback_id
+    body = {"verb": "label", "arguments": {"add": ["money"]}}
+    data_of(api("admin").post(f"admin/feedback/{report}/actions", body))
+    said = "too many to be counted by label"
+    assert said not in browser_of("admin").get("/feedback/insight/").content.decode()
+    monkeypatch.setattr(figures, "MOST_JOINED", 0)
+    found = data_of(api("admin").get(INSIGHT))
+    assert (found["by_label"], found["has_labels"], found["reports"]["count"]) == ([], False, 1)
+    assert said in browser_of("admin").get("/feedback/insight/").content.decode()
 
 
 @time_machine.travel(NOW, tick=False)

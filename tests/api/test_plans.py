@@ -38,6 +38,8 @@ SIDES = {
     "hello": "INTEGER PRIMARY KEY (rowid=?)",
 }
 """What leads from a few rows of another index to their reports."""
+ORDERS = ("", "sort:oldest")
+"""Either way along the key."""
 
 
 @pytest.fixture
@@ -49,17 +51,19 @@ def plan_of(who):
     assert report
 
     def plan(line):
-        rows = querying.matching(who.admin.actor, querying.parse(line))
-        return rows.order_by("-id").values_list("pk", flat=True)[:51].explain()
+        query = querying.parse(line)
+        rows = querying.matching(who.admin.actor, query)
+        return rows.order_by(query.order.by).values_list("pk", flat=True)[:51].explain()
 
     return plan
 
 
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="plans of SQLite, which has no figures and plans by rule")
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("line", [*VIEWS, *SIDES])
-def test_a_page_follows_an_index_on_sqlite(plan_of, line):
-    plan = plan_of(line)
+def test_a_page_follows_an_index_on_sqlite(plan_of, line, order):
+    plan = plan_of(f"{line} {order}")
     assert (VIEWS | SIDES)[line] in plan
     assert "SCAN feedback_userfeedback\n" not in plan
     if line in VIEWS:
@@ -68,24 +72,26 @@ def test_a_page_follows_an_index_on_sqlite(plan_of, line):
 
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="plans of SQLite, which has no figures and plans by rule")
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("line", [line for line in SIDES if ":" in line and line != "is:due"])
-def test_many_hits_are_found_on_the_walk_down_the_reports_on_sqlite(plan_of, monkeypatch, line):
-    monkeypatch.setattr(sides, "_MANY", -1)
-    monkeypatch.setattr(sides, "_MANY_TIMES", -1)
-    plan = plan_of(line)
+def test_many_hits_are_found_on_the_walk_down_the_reports_on_sqlite(plan_of, monkeypatch, line, order):
+    monkeypatch.setattr(sides, "MANY", -1)
+    monkeypatch.setattr(sides, "MANY_TIMES", -1)
+    plan = plan_of(f"{line} {order}")
     assert "TEMP B-TREE" not in plan
     assert plan.splitlines()[0].endswith("SCAN feedback_userfeedback")
 
 
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="plans of PostgreSQL")
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("line", VIEWS)
-def test_a_page_needs_no_sort_and_no_walk_over_the_table_on_postgresql(plan_of, line):
+def test_a_page_needs_no_sort_and_no_walk_over_the_table_on_postgresql(plan_of, line, order):
     with connection.cursor() as cursor:
         # Over a table of one row, walking is always the quickest; what is asked is whether there is another way.
         for each in ("seqscan", "sort", "bitmapscan"):
             cursor.execute(f"SET LOCAL enable_{each} = off")
-    plan = plan_of(line)
+    plan = plan_of(f"{line} {order}")
     assert "Seq Scan on feedback_userfeedback" not in plan
     assert "Sort" not in plan
 

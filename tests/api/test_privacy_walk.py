@@ -64,11 +64,10 @@ def test_every_column_of_every_model_has_its_audience():
 def test_what_a_submitter_reads_is_made_of_own_and_public_columns():
     """Both projections, by the columns that they select."""
     from feedback import projecting
-    from feedback.wire import ToldFeedbackOut
 
     beside = {"thread": "threads.Thread", "org": "accounts.Org", "created_by": "accounts.User",
               "modified_by": "accounts.User", "reply": "feedback.Reply"}  # fmt: skip
-    for path in (*projecting.USER_COLUMNS, *projecting._columns(ToldFeedbackOut), *projecting._REPLY):
+    for path in (*projecting.USER_COLUMNS, *projecting.TOLD_COLUMNS, *projecting.ANSWER_COLUMNS):
         place, _, column = path.rpartition("__")
         assert audience_of(beside[place] if place else "feedback.UserFeedback", column) in ("public", "org", "own")
 

@@ -156,10 +156,10 @@ def test_the_profiles_take_none_but_the_token(api):
     assert len(count(lambda: data_of(api("alice").get("model-profiles")))) == TOKEN
 
 
-def test_rating_takes_six(api, who, talk):
+def test_rating_takes_four(api, who, talk):
     path = f"threads/{talk.thread_id}/messages/1/feedback"
-    # The thread and its message; savepoint, the row made or changed, who wants to be told, release.
-    assert len(count(lambda: data_of(api("alice").post(path, {"sentiment": "positive"})))) == TOKEN + 5
+    # The thread and its message; who wants to be told; the row made or changed.
+    assert len(count(lambda: data_of(api("alice").post(path, {"sentiment": "positive"})))) == TOKEN + 3
 
 
 def test_labelling_takes_the_same_number_however_many_the_labels(api, who, talk):

@@ -9,9 +9,12 @@ from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from core import bodies
 from core.errors import Conflict, DomainError
 from feedback import bulk, capture, deciding, digesting, leasing, triage, undoing, versions
-from feedback.models import Bulk, Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
+from feedback.models import Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
+from feedback.wire import TriageIn
+from feedback.wire_verbs import DuplicateIn, NothingIn
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
@@ -266,19 +269,17 @@ def test_undo_never_names_a_report_that_was_taken_back(api, who, thread, path, a
 @pytest.mark.parametrize("ticked", [True, False])
 def test_a_running_bulk_goes_on_over_reports_taken_back(api, who, thread, path, ticked, monkeypatch):
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "_CHUNK", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
     given = [make.rating(who.alice, thread, index).feedback_id for index in (1, 3, 5, 7, 9)]
     chosen = {"feedback_ids": given} if ticked else {"query": "is:open"}
     admin = api("admin")
     begun = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "arguments": {}, **chosen}))
     assert begun["state"] == "queued" and begun["total"] == 5
-    bulk_row = Bulk.objects.get()
-    actor = who.admin.actor
-    assert bulk._claim(bulk_row.pk) and bulk._advance_once(actor, bulk_row.pk, 2)
+    bulk_row = make.half_done_bulk()
     for index in (1, 5):  # one that was dealt with, one whose turn comes
         data_of(take_back(api("alice"), path, index))
-    while bulk._advance_once(actor, bulk_row.pk, 2):
-        pass
+    bulk.sweep(orphans=True)
+    bulk.advance(bulk_row.pk)
     done = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (done["state"], done["done_count"], done["failed_count"], done["skipped_count"]) == ("done", 4, 0, 1)
     assert data_of(admin.get("admin/feedback?resolved=false"))["items"] == []
@@ -342,9 +343,9 @@ def test_a_report_that_goes_while_it_is_read_is_not_found(who, thread, api, monk
 def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
     decision = {"resolved": True, "outcome": "duplicate", "duplicate_of_id": 10**9}
-    quick = deciding.Verb("duplicate", deciding.NothingIn, lambda *_: decision)
+    quick = deciding.Verb("duplicate", NothingIn, lambda *_: decision)
     with pytest.raises(Conflict, match="was taken away just now"):
-        triage.act(who.admin.actor, report, (quick, deciding.NothingIn()))
+        triage.act(who.admin.actor, report, (quick, NothingIn()))
     assert not UserFeedback.objects.get().resolved
 
 
@@ -352,8 +353,8 @@ def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
 def test_an_undo_that_names_a_report_that_goes_just_then_is_a_conflict(who, monkeypatch):
     admin, thread = who.admin.actor, make.conversation(who.alice, 4)
     first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
-    triage.act(admin, second, (deciding.verb_named("duplicate"), deciding.DuplicateIn(duplicate_of=first)))
-    _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), deciding.NothingIn()))
+    triage.act(admin, second, (deciding.verb_named("duplicate"), DuplicateIn(duplicate_of=first)))
+    _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), NothingIn()))
     capture.retract(who.alice.actor, thread, 1)
     monkeypatch.setattr(undoing, "_is_of_nothing", lambda _: False)  # it was there when that was asked
     with pytest.raises(Conflict, match="was taken away just now"):
@@ -399,7 +400,7 @@ def aside(work):
 def test_a_lease_does_not_wait_for_a_verb(who):
     report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
     with transaction.atomic():
-        triage.report_for(who.admin.actor, report, lock=True)
+        triage.update(who.admin.actor, report, bodies.parse(TriageIn, {"admin_note": "Seen."}))
         thread, came = aside(lambda: leasing.hold(who.admin.actor, report))
         thread.join()
     assert came == [None] and Lease.objects.exists()
@@ -417,9 +418,9 @@ def test_two_reports_never_become_duplicates_of_each_other(who):
         both_hold.wait()
         return deciding.duplicate(actor, subject, body)
 
-    verb = deciding.Verb("duplicate", deciding.DuplicateIn, decide)
+    verb = deciding.Verb("duplicate", DuplicateIn, decide)
     begun = [
-        aside(lambda one=one, of=of: triage.act(who.admin.actor, one, (verb, deciding.DuplicateIn(duplicate_of=of))))
+        aside(lambda one=one, of=of: triage.act(who.admin.actor, one, (verb, DuplicateIn(duplicate_of=of))))
         for one, of in ((first, second), (second, first))
     ]
     for each, _ in begun:
@@ -436,7 +437,7 @@ def test_what_was_made_a_duplicate_of_it_just_then_is_open_again(who):
     thread = make.conversation(who.alice, 4)
     first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
     with transaction.atomic():
-        body = deciding.DuplicateIn(duplicate_of=first)
+        body = DuplicateIn(duplicate_of=first)
         triage.act(who.admin.actor, second, (deciding.verb_named("duplicate"), body))
         taking_back, came = aside(lambda: capture.retract(who.alice.actor, thread, 1))
         taking_back.join(0.5)

@@ -39,6 +39,13 @@ def test_the_list_is_narrowed_by_a_line_and_never_widened(found):
     assert found("owner:bob") == found("-is:mine") == found("(is:shared -is:shared)") == []
 
 
+def test_a_line_may_say_and_and_not(found):
+    assert found("is:mine AND NOT is:private") == found("is:mine -is:private") == ["alice org"]
+    assert found("NOT (is:private OR is:shared)") == []
+    assert found("whales AND ships") == found("whales and ships") == ["alice org", "alice private"]
+    assert found("whales AND not") == found('whales "AND" "NOT"') == []
+
+
 def test_a_search_takes_a_line_beside_its_own_fields(found):
     assert found("-is:mine", search=True) == ["bob org"]
     assert found("is:shared", search=True) == ["alice org", "bob org"]

@@ -13,7 +13,7 @@ import time_machine
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from core import jobs
+from core import jobs, outbound
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks import sending
 from tests import hooks, make
@@ -262,12 +262,18 @@ def test_what_somebody_waits_for_is_sent_before_what_failed(alice, hook, receive
 def test_a_worker_that_died_while_sending_is_followed_by_one_that_sends_again(alice, hook, receiver, rate, monkeypatch):
     """At least once, and under the same id: the message had arrived, and nobody stored that it had."""
     rate()
-    stored = sending._stored
-    monkeypatch.setattr(sending, "_stored", lambda *_: (_ for _ in ()).throw(SystemExit))
-    monkeypatch.setattr(sending, "_released", lambda *_: None)  # a killed process lets nothing go
+    send, held = outbound.send, []
+
+    def killed(*request, **more):
+        send(*request, **more)
+        held.extend(WebhookEndpoint.objects.values_list("lease_until", flat=True))
+        raise SystemExit
+
+    monkeypatch.setattr(outbound, "send", killed)
     with pytest.raises(SystemExit):
         hooks.work()
-    monkeypatch.setattr(sending, "_stored", stored)
+    monkeypatch.setattr(outbound, "send", send)
+    WebhookEndpoint.objects.update(lease_until=held[0])  # a killed process lets nothing go
     assert len(receiver.got) == 1 and not WebhookAttempt.objects.exists()
     hooks.work()
     assert len(receiver.got) == 1  # its lease holds
@@ -309,13 +315,13 @@ def test_the_sweep_asks_for_what_is_due_and_first_for_those_that_answer(alice, r
 
 def test_what_is_deleted_while_it_is_sent_leaves_nothing(alice, hook, receiver, rate, monkeypatch):
     rate()
-    attempt = sending._attempt
+    send = outbound.send
 
-    def deleting(delivery):
+    def deleting(*request, **more):
         data_of(alice.request("DELETE", f"/v1/webhooks/{hook['webhook_id']}"))
-        return attempt(delivery)
+        return send(*request, **more)
 
-    monkeypatch.setattr(sending, "_attempt", deleting)
+    monkeypatch.setattr(outbound, "send", deleting)
     hooks.work()
     assert len(receiver.got) == 1
     assert not WebhookAttempt.objects.exists()
@@ -328,13 +334,13 @@ def test_what_is_sent_again_while_an_attempt_fails_has_all_its_retries(alice, ho
     for event_id in sending.outbox.due():
         sending.outbox.settle(event_id)
     WebhookDelivery.objects.update(tries=7)
-    attempt, [item] = sending._attempt, log(alice, hook)
+    send, [item] = outbound.send, log(alice, hook)
 
-    def asked_again(delivery):
+    def asked_again(*request, **more):
         data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/deliveries/{item['delivery_id']}/replay"))
-        return attempt(delivery)
+        return send(*request, **more)
 
-    monkeypatch.setattr(sending, "_attempt", asked_again)
+    monkeypatch.setattr(outbound, "send", asked_again)
     hooks.work()
     assert log(alice, hook)[0]["state"] == "pending"
 

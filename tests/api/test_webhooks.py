@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Membership
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
-from feedback.webhooks import endpoints
+from feedback.webhooks import deliveries, endpoints
 from tests import hooks
 from tests.api.test_queries import TOKEN, same_with_more_rows
 from tests.conftest import data_of, refusal_of
@@ -136,14 +136,14 @@ def test_a_change_changes_what_it_names(alice):
 
 def test_two_who_change_different_things_at_once_both_have_their_way(alice, monkeypatch):
     made = hooks.endpoint(alice, URL)
-    check = endpoints._check
+    asked = endpoints.audience_of_endpoint
 
     def meanwhile(*args):
-        monkeypatch.setattr(endpoints, "_check", check)
+        monkeypatch.setattr(endpoints, "audience_of_endpoint", asked)
         data_of(alice.patch(path(made), {"url": URL + "/moved"}))
-        return check(*args)
+        return asked(*args)
 
-    monkeypatch.setattr(endpoints, "_check", meanwhile)
+    monkeypatch.setattr(endpoints, "audience_of_endpoint", meanwhile)
     data_of(alice.patch(path(made), {"description": "Ours."}))
     found = data_of(alice.get(path(made)))
     assert (found["url"], found["description"]) == (URL + "/moved", "Ours.")
@@ -202,6 +202,33 @@ def test_a_disabled_webhook_sends_no_test_and_nothing_again(alice):
     data_of(alice.patch(path(made), {"enabled": False}))
     assert refusal_of(alice.post(path(made, "test")))[:2] == INVALID
     assert refusal_of(alice.post(path(made, "deliveries", delivery["delivery_id"], "replay")))[:2] == INVALID
+
+
+@pytest.mark.parametrize("place", ["", "rotate-secret", "test"])
+def test_what_is_done_to_a_webhook_that_is_deleted_just_then_finds_none(alice, monkeypatch, place):
+    made, found = hooks.endpoint(alice, URL), endpoints.endpoint_for
+
+    def deleted_then(*given):
+        held = found(*given)
+        WebhookEndpoint.objects.filter(pk=held.pk).delete()
+        return held
+
+    monkeypatch.setattr(endpoints, "endpoint_for", deleted_then)
+    ask = alice.post if place else alice.patch
+    assert refusal_of(ask(path(made, *filter(None, [place])), {}))[0] == 404
+
+
+def test_a_delivery_that_the_log_forgets_just_then_is_not_sent_again(alice, monkeypatch):
+    made, found = hooks.endpoint(alice, URL), deliveries.delivery_for
+    sent = data_of(alice.post(path(made, "test")))
+
+    def forgotten_then(*given):
+        held = found(*given)
+        WebhookDelivery.objects.filter(pk=held.pk).delete()
+        return held
+
+    monkeypatch.setattr(deliveries, "delivery_for", forgotten_then)
+    assert refusal_of(alice.post(path(made, f"deliveries/{sent['delivery_id']}/replay")))[0] == 404
 
 
 def test_lists_do_not_ask_by_row(alice, who):

@@ -16,6 +16,7 @@ from roboto.ai import ClientTool
 
 from tests import live
 from tests.crash.disasters import LONG, polling, start_workers
+from tests.sdk.browsers import Browser
 from tests.sdk.callers import PATIENCE, Caller, calls, held, roles, run, some_words, text_of
 
 pytestmark = pytest.mark.live
@@ -74,6 +75,24 @@ def test_a_polite_stop_loses_nothing_either(served: live.Served, alice: Caller) 
     assert roles(thread) == ["user", "assistant"]
     assert len(text_of(thread.latest_message).split()) == 120
     assert held(thread) == held(alice.thread(thread))
+
+
+def test_who_reads_along_does_not_keep_a_server_from_stopping(served: live.Served, alice: Caller) -> None:
+    """SIGTERM while a thread is open in a browser: its line ends at once, then the process, and the log says so."""
+    thread = alice.talk("Read along.")
+    with Browser(served, "alice").stream(thread.thread_id) as stream:
+        stream.until("user_turn")
+        stopping, asked_at = served.processes.pop("server"), time.monotonic()
+        os.kill(stopping.pid, signal.SIGTERM)
+        assert list(stream) == []
+        assert time.monotonic() - asked_at < 2
+    try:
+        stopping.wait(timeout=6)  # without its patience for who reads along, which is longer
+    finally:
+        if stopping.poll() is None:
+            os.killpg(stopping.pid, signal.SIGKILL)
+            stopping.wait()
+    assert "server.stopping" in served.log.read_text()
 
 
 def test_a_web_server_that_is_away_does_not_disturb_the_worker(full: live.Served, alice: Caller) -> None:

@@ -53,5 +53,11 @@ def first_of_the_open(page: Page, words: str) -> None:
     shows(page, words)
 
 
+def full_of_labels(heddle: Heddle, feedback_id: str) -> None:
+    """That report has no room for one more label of some length."""
+    body = {"verb": "label", "arguments": {"add": [f"{number:058}" for number in range(3)]}}
+    heddle.call("admin", "POST", f"admin/feedback/{feedback_id}/actions", body)
+
+
 def listed(page: Page) -> list[str]:
     return [row.inner_text() for row in page.locator(".rep a").all()]

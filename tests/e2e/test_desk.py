@@ -1,12 +1,22 @@
 """An admin at the desk: reports cleared by keys and by mouse, and an address that always shows the same screen."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.desk import WORDS, complaints, empty, first_of_the_open, listed, shows, stored  # noqa: F401
+from tests.e2e.desk import (
+    WORDS,
+    complaints,
+    empty,  # noqa: F401
+    first_of_the_open,
+    full_of_labels,
+    listed,
+    shows,
+    stored,
+)
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -61,6 +71,25 @@ def test_twenty_reports_are_cleared_by_six_keys_each(empty: Heddle, visit: Calla
     assert all(each["resolved"] for each in kept)
     assert [each["admin_label"] for each in kept[4::5]] == ["x"] * 4
     assert [each["admin_note"] for each in kept[3::5]] == ["y"] * 4
+
+
+@pytest.mark.parametrize(("width", "column", "lines"), [(1280, 333, 1), (1440, 374, 2), (1920, 460, 2)])
+def test_a_wide_screen_shows_two_lines_of_words_and_rows_stay_even(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    width: int,
+    column: int,
+    lines: int,
+) -> None:
+    thread_id = complaints(empty, 1)
+    empty.rate("alice", thread_id, 1, notes="It was asked for the one thing and told the other. " * 9)
+    page = visit("admin", viewport={"width": width, "height": 900}).page
+    page.goto("/feedback/?q=is:open")
+    boxes = [row.bounding_box() or {} for row in page.locator(".rep").all()]
+    assert {round(box["height"]) for box in boxes} == {81 if lines == 2 else 72}
+    assert round((page.locator(".desk-list").bounding_box() or {})["width"]) == column
+    tall = [(words.bounding_box() or {})["height"] for words in page.locator(".rep a").all()]
+    assert round(tall[0] / tall[1]) == lines and tall[1] < 24
 
 
 def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
@@ -126,6 +155,25 @@ def test_ticks_survive_paging_and_refusals(empty: Heddle, visit: Callable[..., V
     expect(page.locator("#bulk")).to_contain_text("1 ticked")
     page.keyboard.press("Escape")
     expect(page.locator("#bulk")).to_be_hidden()
+
+
+def test_what_a_bulk_could_not_change_stays_ticked(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 3)
+    full_of_labels(empty, stored(empty, thread_id)[1]["feedback_id"])
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    for box in page.locator(".rep input").all():
+        box.check()
+    page.keyboard.press("l")
+    page.keyboard.type("One that is too many for it")
+    page.keyboard.press("Enter")
+    expect(page.locator("#desk-status summary")).to_contain_text("1 of 3 stayed as it was")
+    expect(page.locator("#bulk")).to_contain_text("1 ticked")
+    assert [box.is_checked() for box in page.locator(".rep input").all()] == [False, True, False]
+    page.keyboard.press("e")
+    expect(page.locator("#said")).to_contain_text("Resolved")
+    expect(page.locator("#bulk")).to_be_hidden()
+    assert listed(page) == ["Complaint 2", "Complaint 0"]
 
 
 def test_with_shift_all_from_the_last_tick_to_this_one_are_ticked_or_not(
@@ -309,6 +357,26 @@ def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: C
     expect(page.locator(".failed")).to_have_count(0)
 
 
+def test_what_failed_is_forgiven_when_the_connection_is_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The machine's own, or that to the server, which the desk's line finds first."""
+    complaints(empty, 1)
+    visitor = visit("admin")
+    visitor.forgive("ERR_", "failed:", "htmx:")
+    page = visitor.page
+    page.route("**/feedback/live/**", lambda line: line.abort())
+    first_of_the_open(page, "Complaint 0")
+    visitor.context.set_offline(True)
+    page.keyboard.press("a")
+    expect(page.locator(".failed")).to_contain_text("no connection")
+    visitor.context.set_offline(False)
+    expect(page.locator(".failed")).to_have_count(0)
+    page.route("**/feedback/fb_*/", lambda line: line.abort())
+    page.keyboard.press("a")
+    expect(page.locator(".failed")).to_contain_text("no connection")
+    page.unroute("**/feedback/live/**")
+    expect(page.locator(".failed")).to_have_count(0)
+
+
 def test_drafts_of_a_note_survive_looking_at_another_report(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 2)
     page = visit("admin").page
@@ -343,6 +411,37 @@ def test_menus_open_by_keys_and_give_the_focus_back(empty: Heddle, visit: Callab
     page.keyboard.type("fb_nothing")
     page.keyboard.press("Escape")
     expect(page.locator("#duplicate-of")).to_be_hidden()
+
+
+def test_a_report_is_snoozed_until_a_day_by_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """A menu in which something was refused stays open, with the reason in it."""
+    thread_id = complaints(empty, 2)
+    visitor = visit("admin", timezone_id="Asia/Tokyo", locale="en-GB")
+    visitor.forgive("status of 40[04]")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press("h")
+    for _ in range(4):
+        page.keyboard.press("Tab")
+    expect(page.locator("#snooze-until")).to_be_focused()
+    page.keyboard.type("01022021")
+    page.keyboard.press("Enter")
+    expect(page.locator("#until-wrong")).to_have_text("It must be in the future, and within a year.")
+    expect(page.locator("#snooze-until")).to_be_focused()
+    soon = [(datetime.now(UTC) + timedelta(days=ahead)).date() for ahead in range(3, 120)]
+    day = next(each for each in soon if each.day == each.month)  # the same typed day first and month first
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.type(f"{day:%d%m%Y}")
+    page.keyboard.press("Enter")
+    shows(page, "Complaint 0")
+    expect(page.locator("#said")).to_contain_text("Snoozed “Complaint 1”")
+    put_off = empty.call("admin", "GET", f"admin/feedback/{stored(empty, thread_id)[0]['feedback_id']}/triage")
+    assert f"{day - timedelta(days=1)}T15:00:00" in str(put_off), "where Tokyo's day begins"
+    page.keyboard.press("d")
+    page.keyboard.type("fb_nothing")
+    page.locator("button", has_text="Mark as its duplicate").click()
+    expect(page.locator("#duplicate-wrong")).to_be_visible()
 
 
 def test_forking_at_the_rated_answer_and_writing_on(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

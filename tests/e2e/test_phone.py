@@ -8,11 +8,15 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.desk import complaints
+from tests.e2e.desk import complaints, full_of_labels, stored
 from tests.e2e.visiting import Heddle, Visit, sideways, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+UNCOVERED = """elements => elements.every((each) => {
+  const { left, right, top, bottom } = each.getBoundingClientRect();
+  return each.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+})"""
 LONG = "Donaudampfschifffahrtsgesellschaft" * 4
 TABLE = (
     "| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n"
@@ -243,6 +247,33 @@ def test_the_columns_of_the_list_stay_where_they_are_from_view_to_view(
             seen.add(tuple(page.evaluate(edges)))
         assert len(seen) == 1, seen
         assert page.locator("thead th").nth(1).bounding_box()["width"] > 160  # type: ignore[index]
+
+
+def test_what_a_bulk_left_as_it_was_says_why_in_sight(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Above the bulk's bar while it is ticked, above the navigation after that; and what was done beside its undo."""
+    thread_id = complaints(heddle, 2)
+    full_of_labels(heddle, stored(heddle, thread_id)[0]["feedback_id"])
+    page = visit("admin", **PHONE).page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    for box in page.locator(".rep input").all():
+        box.tap()
+    page.locator("#bulk summary[data-key=l]").tap()
+    page.fill("#bulk-label", "One that is too many for it")
+    page.locator("#bulk .inline .btn").tap()
+    summary, why = page.locator("#desk-status summary"), page.locator("#desk-status li")
+    expect(page.locator("#bulk")).to_contain_text("1 ticked")
+    for is_ticked in (True, False):
+        expect(page.locator("#bulk")).to_be_visible(visible=is_ticked)
+        summary.tap()
+        expect(why).to_be_in_viewport(ratio=1)
+        assert page.evaluate(UNCOVERED, [summary.element_handle(), why.element_handle()])
+        summary.tap()
+        if is_ticked:
+            page.locator("#bulk [type=reset]").tap()
+    done = page.locator("#desk-status form [data-said]").bounding_box()
+    assert done and done["width"] > 150
+    expect(page.locator("#desk-status [data-key=z]")).to_be_in_viewport(ratio=1)
+    assert sideways(page) == 0
 
 
 def test_what_was_taken_back_leaves_the_next_undo_in_sight(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -81,19 +81,6 @@ def test_the_bar_names_what_is_wrong_and_the_view_one_may_change() -> None:
     assert DeskBar("", (), views[2:], (), "/feedback/", "list").view is None
 
 
-@pytest.mark.parametrize(
-    ("name", "reason", "said"),
-    [
-        ("admin_note", "must have at most 20000 characters", "Note must have at most 20000 characters."),
-        ("label", "type a label first", "Type a label first."),
-        ("duplicate_of", "a report is no duplicate of itself", "A report is no duplicate of itself."),
-        ("duplicate_of", "is a report of another org", "That is a report of another org."),
-    ],
-)
-def test_a_refusal_is_a_sentence(name: str, reason: str, said: str) -> None:
-    assert presenting.sentence(name, reason) == said
-
-
 def test_an_empty_query_stays_in_the_address_because_it_asks_for_everything() -> None:
     assert presenting.href({"q": "", "after": "", "item": "fb_1"}) == "?q=&item=fb_1"
 

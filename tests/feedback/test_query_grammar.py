@@ -6,7 +6,7 @@ import pytest
 
 from core import moments
 from core.moments import Stretch
-from feedback.querying import parse
+from feedback.querying import NEWEST, OLDEST, parse
 from feedback.querying.fields import FIELDS
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
@@ -27,6 +27,19 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ("((a)) (b c)", "a b c"),
         ("--a -(-b)", "a b"),
         ("-OR", '-"OR"'),
+        ("is:open AND label:money", "is:open label:money"),
+        ("a AND (b OR c) AND d", "a (b OR c) d"),
+        ("a AND b OR c", "a b OR c"),
+        ("a and b or not c", "a and b or not c"),
+        ('a "AND" "NOT" "OR" b', 'a "AND" "NOT" "OR" b'),
+        ("NOT is:open", "-is:open"),
+        ("a AND NOT b c", "a -b c"),
+        ("NOT (a OR b)", "-(a OR b)"),
+        ("NOT(a b)", "-(a b)"),
+        ('NOT "two words"', '-"two words"'),
+        ("NOT NOT a NOT -b", "a b"),
+        ("-NOT -AND", '-"NOT" -"AND"'),
+        ("note:NOT", "note:NOT"),
         ("https://x.test/a:b 12:30", "https://x.test/a:b 12:30"),
         ("OWNER:Me", "owner:me"),
         ("created:<7D", "created:<7d"),
@@ -48,6 +61,16 @@ def test_every_line_has_one_spelling(line, spelled):
         ("owner: me", "owner:", "needs a value"),
         ("a OR", "OR", "on both sides"),
         ("OR a", "OR", "on both sides"),
+        ("a AND", "AND", "on both sides"),
+        ("AND a", "AND", "on both sides"),
+        ("a AND AND b", "AND", "on both sides"),
+        ("a (AND b)", "AND", "on both sides"),
+        ("a OR AND b", "OR", "on both sides"),
+        ("a NOT", "NOT", "excludes what follows"),
+        ("(a NOT) b", "NOT", "excludes what follows"),
+        ("(NOT) a", "NOT", "excludes what follows"),
+        ("NOT OR a", "NOT", "excludes what follows"),
+        ("NOT AND a", "NOT", "excludes what follows"),
         ("(a", "(", "no bracket"),
         ("a)", ")", "no bracket"),
         ("a ()", "()", "nothing in it"),
@@ -62,6 +85,11 @@ def test_every_line_has_one_spelling(line, spelled):
         ("created:1d..2d..3d", "created:1d..2d..3d", "two of a kind"),
         ("age:2026", "age:2026", "must be an age"),
         ("fork:maybe", "fork:maybe", "must be yes or no"),
+        ("sort:best", "sort:best", "must be newest or oldest"),
+        ("is:open -sort:oldest", "sort:oldest", "orders the whole list"),
+        ("is:open OR sort:oldest", "sort:oldest", "orders the whole list"),
+        ("is:open (a OR (b SORT:Oldest))", "SORT:Oldest", "orders the whole list"),
+        ("sort:oldest is:open sort:newest", "sort:newest", "comes after sort:oldest"),
     ],
 )
 def test_what_is_not_understood_is_named_in_its_place_with_what_would_be_right(line, wrong, reason):
@@ -95,6 +123,8 @@ def test_terms_are_what_all_has_to_hold_as_it_was_typed():
     ]
     assert terms[1].reason == "sentiment:angry — must be positive or negative"
     assert [each.text for each in parse("a OR b").terms] == ["a OR b"]
+    assert [each.text for each in parse("x NOT (a b) -(-c)").terms] == ["x", "NOT (a b)", "c"]
+    assert [each.text for each in parse("(a) OR -(b)").terms] == ["(a) OR -(b)"]
     assert parse("").terms == ()
 
 
@@ -106,6 +136,26 @@ def test_a_term_more_and_a_term_less():
     assert parse("a b").with_term("is:open", at=1).canonical == "a is:open b"
     assert parse("is:open").with_term("IS:OPEN").canonical == "is:open"
     assert parse("is:open").with_term('label:"a b"').canonical == 'is:open label:"a b"'
+
+
+@pytest.mark.parametrize(
+    ("line", "oldest", "newest"),
+    [
+        ("", "sort:oldest", ""),
+        ("a OR b", "(a OR b) sort:oldest", "a OR b"),
+        ("(sort:newest is:open)", "is:open sort:oldest", "is:open"),
+        ("sort:oldest is:open", "is:open sort:oldest", "is:open"),
+    ],
+)
+def test_an_order_takes_the_place_of_the_one_before(line, oldest, newest):
+    assert parse(line).sorted_by(OLDEST).canonical == oldest
+    assert parse(line).sorted_by(NEWEST).canonical == newest
+    assert parse(parse(line).with_term("sort:oldest").text).order == OLDEST
+
+
+def test_what_is_misplaced_but_right_is_not_offered_anew():
+    assert parse("-sort:oldest").terms[0].meant == ""
+    assert parse("sort:oldst").terms[0].meant == "sort:oldest"
 
 
 DAY = timedelta(days=1)

@@ -242,28 +242,28 @@ def test_a_turn_that_was_stopped_is_answered_again_once(browser_of: Browser, who
     assert [role for role, _ in on_record(thread)].count("user") == 2
 
 
-def test_an_answer_is_tried_anew_in_a_fork_before_it(browser_of: Browser, who: People) -> None:
+def test_an_answer_is_run_again_in_a_fork_before_it(browser_of: Browser, who: People) -> None:
     """The same words to the same agent, so that the two answers stand side by side."""
     summary = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
     thread = make.send(who.alice, make.thread(who.alice, "Hello", visibility="org"), "Sum it up", goals=[summary])
     asked, last = 2, make.fresh(thread).message_count - 1
     client = browser_of("alice")
-    answer = client.post(path(thread, "fork"), {"message_sequence_num": str(last), "anew": ""})
+    answer = client.post(path(thread, "rerun"), {"message_sequence_num": str(last)})
     fork = Thread.objects.get(forked_from=thread)
-    assert answer["Location"] == path(fork) and fork.forked_from_message_sequence_num == asked
+    assert answer["Location"] == f"{path(fork)}#m{asked}" and fork.forked_from_message_sequence_num == asked
     assert fork.status == "roboto_turn"
-    assert "Its last message is being answered anew." in get(client, path(fork)).words
+    assert "The same request is being answered once more." in get(client, path(fork)).words
     make.run_turns(fork)
     before, after = on_record(thread), on_record(fork)
     assert after[: asked + 1] == before[: asked + 1]
     assert len(after) == len(before) and after[asked + 1][0] == "assistant"
     assert [goal.status for goal in Goal.objects.filter(thread=fork)][-1] == "achieved"
-    assert "The first 3 messages are the same" in get(client, path(fork, "compare")).words
+    assert "It happened again" in get(client, path(fork, "compare")).words
 
 
-def test_nothing_is_answered_anew_where_nobody_asked(browser_of: Browser, who: People) -> None:
+def test_nothing_is_run_again_where_nobody_asked(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice, "Hello")
-    answer = browser_of("alice").post(path(thread, "fork"), {"message_sequence_num": "-1", "anew": ""})
+    answer = browser_of("alice").post(path(thread, "rerun"), {"message_sequence_num": "-1"})
     assert answer.status_code == 400 and not Thread.objects.exclude(pk=thread.pk).exists()
 
 

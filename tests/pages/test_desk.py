@@ -144,8 +144,8 @@ def test_history_tells_of_forks_that_were_made_to_look_into_it(browser_of: Brows
     forks.fork(who.alice.actor, thread, 0)
     report = make.rating(who.alice, thread, 3, notes="Wrong")
     admin = browser_of("admin")
-    for given in ({}, {"anew": ""}):
-        admin.post(f"/threads/{thread.thread_id}/fork/", {"message_sequence_num": "3", **given})
+    for verb in ("fork", "rerun"):
+        admin.post(f"/threads/{thread.thread_id}/{verb}/", {"message_sequence_num": "3"})
     page = opened(admin, report)
     lines = [line for line in page.one(class_="hist").all("li") if "forked" in line.words]
     assert ["message 2" in line.words for line in lines] == [True, False]
@@ -213,6 +213,8 @@ def test_what_was_probably_meant_is_a_link(browser_of: Browser, who: People) -> 
         ("is:open -(x OR LABEL:mon", ["is:open -(x OR label:money"]),
         ('is:open label:"loses c', ['is:open label:"loses count"']),
         ("is:op", ["is:open"]),
+        ("is:open so", ["is:open sort:newest", "is:open sort:oldest"]),
+        ("is:open AND NOT label:m", ["is:open AND NOT label:money"]),
         ("is:open", []),
     ],
 )
@@ -232,10 +234,11 @@ def test_what_a_query_finds_can_be_taken_away_as_a_file(browser_of: Browser, who
     client = browser_of("admin")
     page = get(client, DESK + "?q=category:slow+notes:report*")
     links = {link.words: link for link in page.id("desk-bar").all("a", download=True)}
-    assert list(links) == ["Export as JSONL", "Export as CSV"]
+    assert list(links) == ["Export as JSONL", "Export as CSV", "Export with questions and answers"]
     files = [b"".join(client.get(link["href"]).streaming_content).decode() for link in links.values()]
     assert [json.loads(line)["notes"] for line in files[0].splitlines()] == ["report 1", "report 0"]
     assert [row["notes"] for row in csv.DictReader(io.StringIO(files[1]))] == ["report 1", "report 0"]
+    assert all(json.loads(line)["answer"] for line in files[2].splitlines())
     assert get(client, DESK + "?q=colour:red").id("desk-bar").none("a", download=True)
 
 
@@ -259,6 +262,23 @@ def test_a_wrong_token_is_named_in_place_and_nothing_is_listed(browser_of: Brows
     tokens = page.one("form", role="search").all(class_="token")
     assert [token.has("data-wrong") for token in tokens] == [False, True, True]
     assert "That query cannot be read." in page.words and page.id("q").has("aria-invalid")
+
+
+def test_and_and_not_are_signs_and_no_words(browser_of: Browser, who: People) -> None:
+    """`NOT is:open` used to find open reports whose words hold "not"."""
+    reports(who.alice, 1, notes="This is not open to doubt and wrong")
+    reports(who.alice, 1, notes="Slow", categories=["slow"])
+    client = browser_of("admin")
+    assert words(get(client, DESK + "?q=is:open+AND+NOT+category:slow")) == ["This is not open to doubt and wrong"]
+    assert words(get(client, DESK + "?q=NOT+is:open")) == []
+    assert words(get(client, DESK + "?q=doubt+and+not+wrong")) == ["This is not open to doubt and wrong"]
+    page = get(client, DESK + "?q=NOT+is:open+AND+category:slow+AND")
+    assert [each.words for each in page.one("form", role="search").all(class_="token")] == [
+        *("NOT is:open", "category:slow", "AND")
+    ]
+    assert page.id("desk-rows").one(class_="unread").words.startswith("AND needs something on both sides")
+    saved = client.post("/feedback/views/", {"name": "Done and slow", "q": "NOT is:open AND category:slow"})
+    assert query_of(saved["Location"]) == {"q": "-is:open category:slow"}
 
 
 def test_a_label_that_is_gone_is_named(browser_of: Browser, who: People) -> None:
@@ -290,6 +310,14 @@ def test_an_open_report_shows_the_conversation_around_the_answer(browser_of: Bro
     assert report.one("button", class_="copy")["data-copy"].startswith("fb_")
     assert page.one("li", class_="rep")["aria-current"] == "true"
     assert talk.none(class_="msg-acts") and page.none("form", id="write")
+
+
+def test_what_was_asked_stands_above_a_rated_answer_that_took_many_steps(browser_of: Browser, who: People) -> None:
+    thread = make.conversation(who.alice, 11, roles=("user", "assistant", "user", *["assistant"] * 8))
+    make.rating(who.alice, thread, 10)
+    talk = opened(browser_of("admin"), UserFeedback.objects.get()).id("desk-talk")
+    assert [article["data-index"] for article in talk.all("article")] == ["2", "8", "9", "10"]
+    assert [fold.words for fold in talk.all(class_="fold")] == ["2 messages folded t", "5 messages folded t"]
 
 
 def test_a_report_that_was_taken_back_is_a_page_that_says_so(browser_of: Browser, who: People) -> None:
@@ -349,6 +377,50 @@ def test_pages_lead_on_and_back_also_to_the_report_beside_them(browser_of: Brows
     UserFeedback.objects.filter(pk__lt=made[20].pk).delete()
     nothing = get(client, DESK + second.one("a", rel="next")["href"])
     assert words(nothing) == [] and beside(nothing) == {"-1": made[20].feedback_id}
+
+
+def test_the_oldest_may_come_first_and_pages_lead_both_ways(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 100), browser_of("admin")
+    turn = order_of(get(client, DESK + "?q=is:open"), "Oldest first")
+    first = get(client, DESK + turn["href"])
+    assert query_of(turn["href"]) == {"q": "is:open sort:oldest"}
+    assert words(first) == [f"report {place}" for place in range(40)]
+    assert first.none("a", rel="prev") and beside(first) == {"1": made[40].feedback_id}
+    second = get(client, DESK + first.one("a", rel="next")["href"])
+    reports(who.alice, 1, notes="late")
+    assert beside(second) == {"-1": made[39].feedback_id, "1": made[80].feedback_id}
+    assert second.one("a", rel="next").words == "Newer reports"
+    third = get(client, DESK + second.one("a", rel="next")["href"])
+    assert words(third) == [*(f"report {place}" for place in range(80, 100)), "late"]
+    assert third.none("a", rel="next") and beside(third) == {"-1": made[79].feedback_id}
+    assert words(get(client, DESK + third.one("a", rel="prev")["href"])) == words(second)
+    assert words(get(client, DESK + second.one("a", rel="prev")["href"])) == words(first)
+    assert query_of(order_of(first, "Newest first")["href"]) == {"q": "is:open"}
+
+    last = get(client, DESK + first.all("li", class_="rep")[-1].one("a")["href"])
+    assert words(get(client, last.id("triage").one(name="next")["value"])) == words(second)
+    elsewhere = get(client, f"{DESK}{turn['href']}&item={made[99].feedback_id}")
+    assert words(elsewhere)[-1] == "report 99" and "on another page" in row_of(elsewhere, "report 99").words
+    token = query_of(first.one("a", rel="next")["href"])["after"]
+    get(client, f"{DESK}?q=is:open&after={token}", 400)
+
+
+def test_a_view_keeps_its_order_and_one_in_another_order_is_still_looked_at(browser_of: Browser, who: People) -> None:
+    reports(who.alice, 2)
+    client = browser_of("admin")
+    page = get(client, DESK + "?q=is:unclaimed+sort:oldest")
+    current = [each.words for each in page.id("desk-views").one("div").all("a", aria_current="true")]
+    assert current == ["Unclaimed 2"]
+    client.post("/feedback/views/", {"name": "The longest waiting", "q": "is:unclaimed sort:oldest"})
+    page = get(client, DESK + "?q=is:unclaimed+sort:oldest")
+    current = [each.words for each in page.id("desk-views").one("div").all("a", aria_current="true")]
+    assert current == ["The longest waiting 2"] and words(page) == ["report 0", "report 1"]
+
+
+def order_of(page: Node, words: str) -> Node:
+    """The link to the other order."""
+    [link] = [each for each in page.id("desk-bar").all("a") if each.words == words]
+    return link
 
 
 def beside(page: Node) -> dict[str, str]:

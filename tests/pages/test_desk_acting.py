@@ -1,10 +1,11 @@
 """What is done to one report on the desk's page: every button, what was typed, refusals, conflicts, undo."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+import time_machine
 from django.test import Client
 from django.utils import timezone
 
@@ -201,6 +202,25 @@ def test_snoozing_waking_and_coming_back(browser_of: Browser, who: People) -> No
     assert words(get(client, f"{DESK}?q=is:due")) == ["report 0"]
 
 
+@time_machine.travel("2026-05-01T22:30:00Z", tick=False)
+@pytest.mark.parametrize("button", ["snooze day", "label typed"])
+def test_snoozing_until_a_day_is_until_it_begins_where_the_admin_is(
+    browser_of: Browser, who: People, button: str
+) -> None:
+    """By its button, or by Enter in its field."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    client.cookies["tz"] = "Europe/Berlin"
+    page = opened(client, report, "?q=is:unclaimed")
+    field = page.id("snooze-until")
+    assert (field["min"], field["max"]) == ("2026-05-03", "2027-05-02"), "in Berlin it is the second of May already"
+    page = then(client, press(client, page, button, until="2026-11-01"))
+    assert told(page) == ["Snoozed “report 0”"]
+    assert Triage.objects.get().snoozed_until == datetime(2026, 10, 31, 23, tzinfo=UTC)
+    assert "snoozed until 1 Nov 00:00 CET" in opened(client, report).id("triage").all("h2")[0].words
+    today = press(client, then(client, press(client, opened(client, report), "wake")), button, until="2026-05-02")
+    assert "in the future" in dom(today, 400).id("until-wrong").words
+
+
 def test_a_reply_is_sent_and_taken_back(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = then(client, press(client, opened(client, report), "reply answered", public_reply="We mended it."))
@@ -230,21 +250,44 @@ def test_the_history_says_who_did_what_before_and_after(browser_of: Browser, who
     assert ", changed just now" in page.id("desk-report").words
 
 
+def test_the_history_says_that_a_snooze_lasts_until_it_happens_again_where_it_had_an_end_before(
+    browser_of: Browser, who: People
+) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    do(who.admin, report, "snooze", until=(timezone.now() + timedelta(hours=4)).isoformat())
+    do(who.admin, report, "snooze", until_again=True)
+    latest = opened(client, report).one("ol", class_="hist").all("li")[0]
+    assert latest.all("span")[0].words == "Admin snoozed it until it happens again"
+
+
+def test_an_address_of_the_browser_that_is_none_leads_to_the_desk(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    for address in ("http://[", "http://elsewhere.test/feedback/"):
+        typed = {"verb": "resolve", "feedback_ids": report.feedback_id, "here": f"{DESK}?q=is:due"}
+        answer = client.post(f"{DESK}bulk/", typed, headers={"HX-Current-URL": address})
+        assert (answer.status_code, answer["Location"]) == (302, f"{DESK}?q=is:due")
+
+
 @pytest.mark.parametrize(
     ("verb", "typed", "field", "reason"),
     [
-        ("label", {"label": "x" * 61}, "admin-label", "Label must have at most 60"),
+        ("label", {"label": "x" * 61}, "admin-label", "It must have at most 60"),
         ("label", {"label": "  "}, "admin-label", "Type a label first."),
         ("label", {"label": ", ".join(f"{place:058}" for place in range(4))}, "admin-label", "The labels of a rep"),
-        ("resolve", {"admin_note": "x" * 20_001}, "admin-note", "Note must have at most 20000"),
-        ("note", {"admin_note": "a\x00b"}, "admin-note", "Note holds a NUL"),
+        ("resolve", {"admin_note": "x" * 20_001}, "admin-note", "It must have at most 20000"),
+        ("note", {"admin_note": "a\x00b"}, "admin-note", "It holds a NUL"),
         ("duplicate", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("label typed", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("duplicate", {"duplicate_of": "ITSELF"}, "duplicate-of", "A report is no duplicate of itself."),
-        ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "That is a report of another org."),
+        ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "It is a report of another org."),
         ("reply answered", {"public_reply": " "}, "public-reply", "An answer needs words."),
-        ("reply answered", {"public_reply": "x" * 20_001}, "public-reply", "Reply must have at most 20000"),
-        ("snooze 3y", {}, "", "Verb snoozes for"),
+        ("reply answered", {"public_reply": "x" * 20_001}, "public-reply", "It must have at most 20000"),
+        ("snooze 3y", {}, "", "Verb must snooze for"),
+        ("snooze day", {"until": ""}, "snooze-until", "Choose a day first."),
+        ("snooze day", {"until": "soon"}, "snooze-until", "It must be a day, like 2026-05-01."),
+        ("snooze day", {"until": "2020-02-29"}, "snooze-until", "It must be in the future, and within a year."),
+        ("snooze day", {"until": "0001-01-01"}, "snooze-until", "It must be in the future, and within a year."),
+        ("label typed", {"until": "9999-12-31"}, "snooze-until", "It must be in the future, and within a year."),
         ("resolve", {"outcome": "bored"}, "", "Outcome"),
         ("delete", {}, "", "Verb must be one of"),
         ("wake", {}, "", "This report is not snoozed."),

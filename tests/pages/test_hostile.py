@@ -13,7 +13,7 @@ from django.test import Client
 from accounts.models import ApiToken
 from core import bodies
 from feedback import triage
-from feedback.deciding import written_labels
+from feedback.label_text import written_labels
 from feedback.wire import TriageIn
 from tests import make
 from tests.pages.dom import Node, dom, fragment, get, submit

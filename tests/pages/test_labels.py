@@ -106,7 +106,15 @@ def test_a_label_is_renamed_and_its_reports_follow(browser_of: Browser, who: Peo
 def test_whatever_a_label_is_called_it_is_said(browser_of: Browser, who: People, name: str, shown: str) -> None:
     client, made = browser_of("admin"), reports(who.alice, 1)
     do(who.admin, made[0], "label", add=[name])
-    assert f"{shown} is renamed to soon, on 1 report." in then(client, changed(client, name, name="soon")).words
+    do(who.admin, made[0], "label", add=["late"])
+    page = get(client, LABELS)
+    refused = dom(client.post(f"{LABELS}drop/", {"label": name}), 409)
+    merging = dom(changed(client, shown, page=page, name="late"), 409)
+    assert f"the label {shown}: take it off" in refused.words and f"of “{shown}” instead" in merging.words
+    for each in (page, refused, merging):
+        assert "\u202e" not in each.words
+    assert rows(page)[shown].one("form").fields()["label"] == [name]
+    assert f"{shown} is renamed to soon, on 1 report." in then(client, changed(client, shown, name="soon")).words
 
 
 def test_a_name_that_another_label_has_asks_whether_to_merge(browser_of: Browser, who: People) -> None:

@@ -98,10 +98,10 @@ def test_the_rating_of_somebody_else_does_not_fill_ones_own_form(browser_of: Bro
     [
         ({"sentiment": "", "notes": "kept"}, "sentiment", "Choose good or bad."),
         ({"sentiment": "so-so", "notes": "kept"}, "sentiment", "Choose good or bad."),
-        ({"sentiment": "negative", "categories": ["other"], "notes": "  "}, "notes", "Notes are needed"),
-        ({"sentiment": "positive", "categories": ["made-up"], "notes": "kept"}, "categories", "Categories must be"),
-        ({"sentiment": "negative", "notes": "x" * 20_001}, "notes", "Notes must have at most 20000"),
-        ({"sentiment": "negative", "notes": "a\x00b"}, "notes", "Notes holds a NUL"),
+        ({"sentiment": "negative", "categories": ["other"], "notes": "  "}, "notes", "They are needed"),
+        ({"sentiment": "positive", "categories": ["made-up"], "notes": "kept"}, "categories", "categories.0: must be"),
+        ({"sentiment": "negative", "notes": "x" * 20_001}, "notes", "It must have at most 20000"),
+        ({"sentiment": "negative", "notes": "a\x00b"}, "notes", "It holds a NUL"),
     ],
 )
 @pytest.mark.parametrize("by_htmx", [True, False])

@@ -8,6 +8,7 @@ from django.test import Client
 from core import bodies, sse
 from feedback import deciding, triage
 from feedback.models import UserFeedback
+from feedback.wire_verbs import ReplyIn
 from tests import make
 from tests.pages.dom import Node, dom, fragment, get, submit
 from tests.people import People
@@ -26,7 +27,7 @@ def rated(page: Node) -> Node:
 
 
 def reply(who: People, **said: str) -> None:
-    body = bodies.parse(deciding.ReplyIn, said)
+    body = bodies.parse(ReplyIn, said)
     triage.act(who.admin.actor, UserFeedback.objects.get().feedback_id, (deciding.VERBS["reply"], body))
 
 

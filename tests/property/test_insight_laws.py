@@ -21,7 +21,7 @@ from feedback.insight import plotting, tallying
 from feedback.insight.figures import anchored, figures
 from feedback.insight.period import Period, beginning, period_of, spans, term
 from feedback.insight.wire import CountOut, InsightOut
-from feedback.models import RatedAnswer, RatedTool, UserFeedback
+from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Triage, UserFeedback
 from feedback.querying import matching, parse
 from tests import caching, make
 
@@ -65,6 +65,8 @@ reports = st.lists(
             "tools": st.dictionaries(
                 st.sampled_from(["book", "Book", 'say "hi"', "OR", "-x", "(y)"]), st.booleans(), max_size=3
             ),
+            "labels": st.sets(st.sampled_from(["money", "loses count", 'say "hi"', "NOT", "-x"]), max_size=2),
+            "outcome": st.none() | st.sampled_from(taxonomy.Outcome.values),
         }
     ),
     min_size=1,
@@ -112,6 +114,16 @@ def store(who, talk, made) -> None:
         for row, each in both
         for name, failed in each["tools"].items()
     )
+    names = {name for each in made for name in each.get("labels", ())}
+    labels = {
+        name: Label.objects.get_or_create(name=name, folded=name.casefold(), defaults={"created_by": who.admin.user})[0]
+        for name in names
+    }
+    Labelled.objects.bulk_create(
+        Labelled(feedback=row, label=labels[name]) for row, each in both for name in each.get("labels", ())
+    )
+    # An outcome goes with the resolution: on an open report there is none.
+    Triage.objects.bulk_create(Triage(feedback=row, outcome=each.get("outcome")) for row, each in both if row.resolved)
 
 
 def counts(value: Any) -> Iterator[CountOut]:
@@ -218,6 +230,14 @@ def test_figures_equal_plain_sql_over_the_rows(who, talk, made, days, tz, kept):
     for each in found.by_model:
         assert each.reports.count == count("lower(model_profile) = lower(%s)", each.name, joined=model)
     assert sum(each.reports.count for each in found.by_model) == count("model_profile <> ''", joined=model)
+    label = "JOIN feedback_labelled l ON l.feedback_id = f.id JOIN feedback_label b ON b.id = l.label_id"
+    for each in found.by_label:
+        assert each.reports.count == count("b.name = %s", each.name, joined=label)
+    assert sum(each.reports.count for each in found.by_label) == count("1 = 1", joined=label)
+    outcome = "JOIN feedback_triage o ON o.feedback_id = f.id"
+    for each in found.by_outcome:
+        assert each.negative.count == count("sentiment = 'negative' AND outcome = %s", each.name, joined=outcome)
+    assert sum(each.reports.count for each in found.by_outcome) == count("outcome IS NOT NULL", joined=outcome)
     took = sorted(
         int((each["created"] + each["took"]).timestamp()) - int(each["created"].timestamp())
         for each in made

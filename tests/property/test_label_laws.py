@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.grammar import Field, spelled
 from feedback import bulk, querying
-from feedback.deciding import labels_of
+from feedback.label_text import labels_of
 from feedback.models import Label, Labelled, UserFeedback
 from feedback.triage import update
 from feedback.wire import TriageIn

@@ -1,5 +1,6 @@
 """Laws of the desk's query language: every text has a tree, every tree one spelling, every condition its meaning."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -26,6 +27,9 @@ pieces = st.sampled_from(
         ")",
         '"',
         "OR",
+        " AND ",
+        "NOT ",
+        "NOT",
         " ",
         "a",
         "two",
@@ -68,6 +72,8 @@ trees = st.recursive(
 
 @law
 @example(line='--"')
+@example(line="a (-) -(NOT)")
+@example(line="-(--lable:x) -(-(-lable:x))")
 @given(line=lines)
 def test_every_text_has_a_tree_and_its_spelling_leads_back_to_it(line):
     query = querying.parse(line)
@@ -83,8 +89,9 @@ def test_every_text_has_a_tree_and_its_spelling_leads_back_to_it(line):
 @law
 @given(line=lines)
 def test_nothing_of_a_text_is_dropped(line):
-    """Every letter stands in a term, a value or a problem."""
+    """Every letter stands in a term, a value or a problem, but for those of the words that join and exclude."""
     query = querying.parse(line)
+    line = re.sub(r"\b(AND|NOT)\b", "", line)
     kept = query.canonical.lower()
     for letter in set(line.lower()):
         if letter.isalpha():
@@ -196,10 +203,10 @@ def rows(who):
 def hits(request, monkeypatch):
     """What has many hits is asked for in another way. Both mean the same."""
     if request.param == "many":
-        monkeypatch.setattr(words, "_MANY", 1)
-        monkeypatch.setattr(words, "_FEW", 0)
-        monkeypatch.setattr(sides, "_MANY", -1)
-        monkeypatch.setattr(sides, "_MANY_TIMES", -1)
+        monkeypatch.setattr(words, "MANY", 1)
+        monkeypatch.setattr(words, "FEW", 0)
+        monkeypatch.setattr(sides, "MANY", -1)
+        monkeypatch.setattr(sides, "MANY_TIMES", -1)
 
 
 @pytest.mark.django_db

@@ -1,0 +1,105 @@
+"""Whoever rated an answer learns in the list that an admin wrote back: a word on the row until the thread is opened."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from feedback.models import UserFeedback
+from tests import make
+from tests.conftest import data_of
+from tests.pages.desk import do
+from tests.pages.dom import dom, get, queries
+from tests.people import People
+from threads.models import Thread
+
+Browser = Callable[[str | None], Client]
+
+
+@pytest.fixture
+def thread(who: People) -> Thread:
+    """bob's, shared, with a rating of alice's and one of his own."""
+    thread = make.conversation(who.bob, 6, visibility="org")
+    for person, index in ((who.alice, 1), (who.bob, 3)):
+        make.rating(person, thread, index, notes=f"{person.user.email} says so")
+    return thread
+
+
+def report_of(person: str) -> UserFeedback:
+    return UserFeedback.objects.get(created_by__email__startswith=person)
+
+
+def is_told(client: Client, line: str = "") -> bool:
+    """Whether the row of the one thread says so."""
+    [row] = get(client, f"/threads/?q={line}").all("td", class_="title")
+    return "Answered" in [mark.words for mark in row.all(class_="mark")]
+
+
+def found(client: Client) -> int:
+    return len(get(client, "/threads/?q=has:answer").all("td", class_="title"))
+
+
+def test_the_submitter_is_told_until_they_open_the_thread(browser_of: Browser, who: People, thread: Thread) -> None:
+    alice, bob, admin = (browser_of(name) for name in ("alice", "bob", "admin"))
+    do(who.admin, report_of("alice"), "reply", public_status="looked_at")
+    do(who.admin, report_of("alice"), "note", admin_note="Hm.")
+    assert not is_told(alice) and found(alice) == 0
+    do(who.admin, report_of("alice"), "reply", public_reply="It was the tool.")
+    for client in (bob, admin):
+        get(client, f"/threads/{thread.thread_id}/")
+        assert not is_told(client) and found(client) == 0
+    get(admin, f"/feedback/?q=&item={report_of('alice').feedback_id}")
+    assert is_told(alice) and found(alice) == 1 and is_told(alice, "has:answer")
+    assert "It was the tool." in get(alice, f"/threads/{thread.thread_id}/").words
+    assert not is_told(alice) and found(alice) == 0
+
+
+def test_an_answer_that_is_changed_is_told_again_and_one_that_is_taken_back_is_not(
+    browser_of: Browser, who: People, thread: Thread
+) -> None:
+    alice, path = browser_of("alice"), f"/threads/{thread.thread_id}/"
+    do(who.admin, report_of("alice"), "reply", public_reply="It was the tool.")
+    get(alice, path)
+    do(who.admin, report_of("alice"), "reply", public_reply="It was the model.")
+    assert is_told(alice)
+    do(who.admin, report_of("alice"), "reply", public_status="received")
+    assert not is_told(alice) and found(alice) == 0
+    do(who.admin, report_of("alice"), "reply", public_reply="It was both.")
+    assert is_told(alice)
+    alice.post(f"{path}messages/1/retract/")
+    assert not is_told(alice) and found(alice) == 0
+
+
+def test_an_admin_who_rated_is_a_submitter_too(browser_of: Browser, who: People, thread: Thread) -> None:
+    make.rating(who.admin, thread, 5)
+    do(who.admin, report_of("admin"), "reply", public_reply="Noted to myself.")
+    assert is_told(browser_of("admin")) and not is_told(browser_of("alice"))
+
+
+def test_programs_find_such_threads_too_and_the_line_offers_it(
+    browser_of: Browser, api: Callable, who: People, thread: Thread
+) -> None:
+    do(who.admin, report_of("alice"), "reply", public_reply="It was the tool.")
+    asked = {"q": "has:answer"}
+    names = {
+        name: [each["thread_id"] for each in data_of(api(name).post("threads/search", asked))["items"]]
+        for name in ("alice", "bob")
+    }
+    assert names == {"alice": [thread.thread_id], "bob": []}
+    options = dom(browser_of("alice").get("/threads/terms/", {"q": "has:an"})).all("option")
+    assert [each["value"] for each in options] == ["has:answer"]
+
+
+def test_a_page_without_news_writes_nothing_and_the_list_costs_what_it_did(
+    browser_of: Browser, who: People, thread: Thread
+) -> None:
+    alice, path = browser_of("alice"), f"/threads/{thread.thread_id}/"
+    before = queries(alice, "/threads/")
+    do(who.admin, report_of("alice"), "reply", public_reply="It was the tool.")
+    assert queries(alice, "/threads/") == before
+    get(alice, path)
+    with CaptureQueriesContext(connection) as asked:
+        get(alice, path)
+    assert not [each for each in asked.captured_queries if each["sql"].startswith(("UPDATE", "INSERT"))]
