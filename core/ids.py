@@ -23,6 +23,9 @@ EVENT = "evt_"
 DELIVERY = "dlv_"
 CALL = "call_"
 WORLD = "wld_"
+CHECK = "chk_"
+RUN = "run_"
+BATCH = "bat_"
 
 
 def new_key() -> str:

@@ -26,6 +26,7 @@ from feedback import (
     triage,
     undoing,
 )
+from feedback.checks import screen as checks_screen
 from feedback.models import Bulk, UserFeedback
 from feedback.presenting import (
     Choice,
@@ -159,6 +160,7 @@ def opened(
         "snoozes": desk_forms.SNOOZES,
         "profiles": profiles.all_profiles(),
         "snooze_days": desk_forms.days_to_snooze(tz),
+        **checks_screen.of_report(report),
     }
 
 

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from feedback import pages_desk, pages_export, pages_labels, pages_rating
+from feedback.checks import pages as checks
 from feedback.insight import pages as insight
 from feedback.webhooks import pages as webhooks
 
@@ -11,6 +12,8 @@ urlpatterns = [
     path("feedback/", pages_desk.desk, name="desk"),
     path("feedback/bulk/", pages_desk.act_on_all, name="bulk"),
     path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
+    path("feedback/checks/", checks.checks, name="checks"),
+    path("feedback/checks/run/", checks.run, name="run_checks"),
     path("feedback/insight/", insight.insight, name="insight"),
     path("feedback/export/", pages_export.export, name="export"),
     path("feedback/live/", pages_desk.live, name="live"),
@@ -18,6 +21,7 @@ urlpatterns = [
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),
     path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),
+    path("feedback/<str:feedback_id>/check/", checks.of_report, name="check"),
     path("feedback/<str:feedback_id>/originals/", pages_desk.originals, name="originals"),
     path("feedback/<str:feedback_id>/lease/", pages_desk.hold, name="lease"),
     path("threads/<str:thread_id>/messages/<int:index>/rate/", pages_rating.rate, name="rate"),

@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from feedback import api, api_desk, api_finding
+from feedback.checks import api as checks
 from feedback.insight import api as insight
 from feedback.webhooks import api as webhooks
 
@@ -26,10 +27,18 @@ _DESK = (
     ("views/<str:view_id>", api_desk.OneView),
     ("<str:feedback_id>", api.OneFeedback),
     ("<str:feedback_id>/actions", api_desk.Actions),
+    ("<str:feedback_id>/check", checks.CheckOfReport),
     ("<str:feedback_id>/history", api_desk.History),
     ("<str:feedback_id>/lease", api_desk.OneLease),
     ("<str:feedback_id>/similar", api_finding.SimilarReports),
     ("<str:feedback_id>/triage", api_desk.Triage),
+)
+_CHECKS = (
+    ("run", checks.RunChecks),
+    ("batches/<str:batch_id>", checks.OneBatch),
+    ("runs/<str:run_id>/verdict", checks.VerdictOfRun),
+    ("<str:check_id>", checks.OneCheck),
+    ("<str:check_id>/runs", checks.RunsOfCheck),
 )
 
 urlpatterns = [
@@ -37,6 +46,8 @@ urlpatterns = [
     path("ai/chats/<str:thread_id>/", include([path("messages/", include(of_messages)), *_OF_A_THREAD])),
     path("ai/admin/feedback", api.AllFeedback.as_view()),
     path("ai/admin/feedback/", include([path(tail, view.as_view()) for tail, view in _DESK])),
+    path("ai/admin/checks", checks.Checks.as_view()),
+    path("ai/admin/checks/", include([path(tail, view.as_view()) for tail, view in _CHECKS])),
     path("webhooks", webhooks.Webhooks.as_view()),
     path("webhooks/<str:webhook_id>", webhooks.OneWebhook.as_view()),
     path("webhooks/<str:webhook_id>/rotate-secret", webhooks.RotateSecret.as_view()),

@@ -1,6 +1,7 @@
 """What the feedback app stores."""
 
 from feedback.models.answer import RatedAnswer, RatedTool, Undigested
+from feedback.models.check import Check, CheckRun
 from feedback.models.report import Reply, Retraction, UserFeedback
 from feedback.models.tally import Tally, Untallied
 from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
@@ -9,6 +10,8 @@ from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndp
 __all__ = [
     "Bulk",
     "BulkFailure",
+    "Check",
+    "CheckRun",
     "Label",
     "Labelled",
     "Lease",

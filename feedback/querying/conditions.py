@@ -10,7 +10,7 @@ from django.db.models.lookups import GreaterThan
 from accounts.models import Org, User
 from core import ids, moments
 from core.actor import Actor
-from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
+from feedback.models import Check, Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
 from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved, spellings
 from feedback.taxonomy import BIT, Outcome
@@ -77,6 +77,8 @@ def having(value: str, asking: Asking) -> Q:
         case "fork":
             forks = Thread.objects.filter(forked_from__isnull=False)
             return beside(forks, by="forked_from", of="thread", excluding=asking.excluding)
+        case "check":
+            return beside(_CHECKS, excluding=asking.excluding)
         case "label":
             return beside(Labelled.objects.all(), excluding=asking.excluding)
         case "reply":
@@ -110,6 +112,11 @@ def label(value: str, asking: Asking) -> Q:
     if found is None:
         return asking.nobody(f"There is no label {value}.")
     return beside(Labelled.objects.filter(label=found), excluding=asking.excluding)
+
+
+def check(value: str, asking: Asking) -> Q:
+    """`check:`"""
+    return beside(_CHECKS.filter(state=value), excluding=asking.excluding)
 
 
 def owner(value: str, asking: Asking) -> Q:
@@ -208,6 +215,7 @@ def text_in(column: str) -> Condition:
     return lambda value, asking: words.says(value, column)
 
 
+_CHECKS = Check.objects.filter(dropped_at=None, feedback__isnull=False)
 _EDITED = Q(modified__gt=F("created"))
 
 

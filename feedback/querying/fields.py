@@ -8,6 +8,7 @@ from django.utils.text import get_text_list
 
 from core import moments
 from core.grammar import Field, near, spelled
+from feedback.models import Check
 from feedback.querying import conditions, durations, words
 from feedback.querying.conditions import Condition
 from feedback.querying.ordering import ORDERS, SORT
@@ -87,7 +88,7 @@ def _worded(name: str, text: str, column: str) -> QueryField:
 
 
 IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "edited", "answered")
-HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates")
+HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates", "check")
 _DAYS = ("<1d", "<7d", "<30d", ">30d")
 _PERSON = "me, an e-mail address, or what stands before its @"
 FIELDS: dict[str, QueryField] = {
@@ -106,6 +107,7 @@ FIELDS: dict[str, QueryField] = {
         _named("label", "A label that admins gave.", "the name of a label", conditions.label),
         _named("owner", "Who takes care of it.", f"none, {_PERSON}", conditions.owner, values=("me", "none")),
         _chosen("outcome", "How it was resolved.", conditions.outcome, Outcome.values),
+        _chosen("check", "How the check that was kept of it went last.", conditions.check, Check.State.values),
         _named("model", "The model profile that answered.", "a model profile", conditions.model, digested=True),
         _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, digested=True),
         _named("failed", "A tool that gave an error.", "the name of a tool", conditions.failed, digested=True),

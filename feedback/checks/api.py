@@ -1,0 +1,92 @@
+"""The routes of checks. Admins only, every one of them."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from core import ids, paging
+from core.api import data, describe, record
+from core.errors import NotFound
+from feedback import triage
+from feedback.api_desk import DeskEndpoint
+from feedback.checks import keeping, records, running
+from feedback.checks.wire import (
+    BatchOut,
+    CheckIn,
+    CheckOut,
+    CheckPageOut,
+    RunAllIn,
+    RunIn,
+    RunOut,
+    VerdictIn,
+)
+from feedback.models import Check
+
+
+class CheckOfReport(DeskEndpoint):
+    @describe(gives=CheckOut, summary="The check that is kept of a report")
+    def get(self, request: Request, feedback_id: str) -> HttpResponse:
+        running.settle()
+        check = keeping.check_of(triage.report_for(self.actor, feedback_id))
+        if check is None:
+            raise NotFound("No check is kept of this report.")
+        return _check(check)
+
+    @describe(takes=CheckIn, gives=CheckOut, summary="Keep a report as a check, or change what it expects")
+    def put(self, request: Request, feedback_id: str) -> HttpResponse:
+        triage.report_for(self.actor, feedback_id)
+        return _check(keeping.keep(self.actor, feedback_id, self.parse(CheckIn)))
+
+
+class Checks(DeskEndpoint):
+    @describe(gives=CheckPageOut, query=("state", "limit", "page_token"), summary="All checks, newest first")
+    def get(self, request: Request) -> HttpResponse:
+        running.settle()
+        rows = keeping.listed(self.actor, self.query("state")).select_related(*records.WITH_NAMES)
+        limit = paging.limit_of(self.query("limit"))
+        found, token = keeping.PLACES.page(rows, limit=limit, page_token=self.query("page_token"))
+        return record(CheckPageOut(items=records.check_records(found), next_token=token))
+
+
+class RunChecks(DeskEndpoint):
+    @describe(takes=RunAllIn, gives=BatchOut, summary="Run several checks")
+    def post(self, request: Request) -> HttpResponse:
+        asked = self.parse(RunAllIn)
+        batch = running.run(self.actor, keeping.meant(self.actor, asked), asked)
+        return record(records.batch_record(self.actor, ids.BATCH + batch))
+
+
+class OneBatch(DeskEndpoint):
+    @describe(gives=BatchOut, summary="What came of all that was run together")
+    def get(self, request: Request, batch_id: str) -> HttpResponse:
+        running.settle()
+        return record(records.batch_record(self.actor, batch_id))
+
+
+class OneCheck(DeskEndpoint):
+    @describe(gives=CheckOut, summary="A check with its latest runs")
+    def get(self, request: Request, check_id: str) -> HttpResponse:
+        running.settle()
+        return _check(keeping.check_for(self.actor, check_id))
+
+    @describe(summary="Drop a check; kept again, it is back with its runs")
+    def delete(self, request: Request, check_id: str) -> HttpResponse:
+        keeping.drop(self.actor, check_id)
+        return data(None)
+
+
+class RunsOfCheck(DeskEndpoint):
+    @describe(takes=RunIn, gives=BatchOut, summary="Run a check")
+    def post(self, request: Request, check_id: str) -> HttpResponse:
+        check = keeping.check_for(self.actor, check_id)
+        batch = running.run(self.actor, [check], self.parse(RunIn))
+        return record(records.batch_record(self.actor, ids.BATCH + batch))
+
+
+class VerdictOfRun(DeskEndpoint):
+    @describe(takes=VerdictIn, gives=RunOut, summary="Judge a run")
+    def put(self, request: Request, run_id: str) -> HttpResponse:
+        return record(records.run_record(running.judge(self.actor, run_id, self.parse(VerdictIn).verdict)))
+
+
+def _check(check: Check) -> HttpResponse:
+    return record(records.check_records([check])[0])

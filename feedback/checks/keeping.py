@@ -1,0 +1,98 @@
+"""Keeping a complaint as a check, changing what it expects, finding it again, dropping it."""
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+from django.utils.text import Truncator
+
+from accounts.rights import require_admin
+from core import ids, paging
+from core.actor import Actor
+from core.errors import InvalidRequest, NotFound
+from feedback import triage
+from feedback.checks import running
+from feedback.checks.wire import MOST_RUNS, CheckIn, RunAllIn
+from feedback.models import Check, UserFeedback
+from threads import forks, reading
+
+PLACES = paging.Places("checks")
+_TITLE = 100
+
+
+def keep(actor: Actor, feedback_id: str, body: CheckIn) -> Check:
+    """Keep the request of a rated answer with what its answer must do, or say anew what that is.
+
+    The latest runs are held against it at once: their transcripts are there. Repeating it changes nothing; one that was
+    dropped comes back with its runs. Raises `InvalidRequest` for an answer to nobody, which cannot be run again.
+    """
+    report = triage.report_for(actor, feedback_id)
+    given = {"expectations": [each.model_dump(exclude_defaults=True) for each in body.expectations]}
+    with triage.named_reports_stay(), transaction.atomic():
+        defaults = {
+            **given,
+            "title": body.title or _title_of(report),
+            "thread_id": report.thread_id,
+            "message_sequence_num": report.message_sequence_num,
+            "created_by_id": actor.user_id,
+        }
+        made, is_new = Check.objects.get_or_create(feedback=report, defaults=defaults)
+        if is_new:
+            return made
+        check = running.locked(made.pk)
+        check.expectations, check.title = given["expectations"], body.title or check.title
+        check.dropped_at = None
+        check.save(update_fields=["expectations", "title", "dropped_at"])
+        running.judge_anew(check)
+    return check
+
+
+def drop(actor: Actor, check_id: str) -> Check:
+    """Take a check out of all lists. Kept again, it is back with its runs."""
+    check = check_for(actor, check_id)
+    check.dropped_at = timezone.now()
+    check.save(update_fields=["dropped_at"])
+    return check
+
+
+def check_for(actor: Actor, check_id: str) -> Check:
+    """The check with that id, for an admin; raises `Unauthorized`, then `NotFound`."""
+    require_admin(actor)
+    found = Check.objects.filter(key=ids.key_of(check_id, ids.CHECK) or "", dropped_at=None).first()
+    if found is None:
+        raise NotFound.of("check", check_id[:80])
+    return found
+
+
+def check_of(report: UserFeedback) -> Check | None:
+    """The check that is kept of a report, if there is one. One query."""
+    return Check.objects.filter(feedback=report, dropped_at=None).first()
+
+
+def listed(actor: Actor, state: str | None = None) -> QuerySet[Check]:
+    """All checks, or those in a state; raises `InvalidRequest` for what is none."""
+    require_admin(actor)
+    if state and state not in Check.State.values:
+        raise InvalidRequest(f"state: must be one of {', '.join(Check.State.values)}")
+    rows = Check.objects.filter(dropped_at=None)
+    return rows.filter(state=state) if state else rows
+
+
+def meant(actor: Actor, asked: RunAllIn) -> list[Check]:
+    """The checks that are to be run: those named, or as many of a state as may be and one more."""
+    if asked.check_ids is not None:
+        return [check_for(actor, each) for each in dict.fromkeys(asked.check_ids)]
+    return list(listed(actor, asked.state).order_by("id")[: MOST_RUNS + 1])
+
+
+def counts(actor: Actor) -> dict[str, int]:
+    """How many checks are in each state. One query."""
+    rows = listed(actor).order_by().values_list("state")
+    return dict(rows.annotate(count=Count("pk")))
+
+
+def _title_of(report: UserFeedback) -> str:
+    """What was asked, in one line; the thread's title where no words were."""
+    at = forks.request_of(report.thread, report.message_sequence_num)
+    (request,) = reading.snapshots(report.thread_id, between=(at, at))
+    said = " ".join("".join(block["text"] for block in request.blocks if block["content_type"] == "text").split())
+    return Truncator(said or report.thread.title or "Untitled").chars(_TITLE)

@@ -1,0 +1,135 @@
+"""The pages of checks: the panel beside a report, and the list of all. Thin doors to the verbs of the REST routes."""
+
+import json
+from typing import Any
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.authentication import admin_actor
+from accounts.pages import local, signed_in
+from core import bodies, paging
+from core.errors import DomainError, InvalidRequest
+from feedback import triage
+from feedback.checks import keeping, presenting, records, running, screen
+from feedback.checks.wire import OF_CALLS, OF_WORDS, CheckIn, RunAllIn, RunIn
+from feedback.models import Check
+
+PAGE = 50
+STATES = (
+    ("", "All"),
+    ("failing", "Failing"),
+    ("passing", "Passing"),
+    ("undecided", "To be judged"),
+    ("untried", "Not run yet"),
+)
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
+    """The check of a report with its runs, as a piece of the page; and what its buttons do."""
+    actor = admin_actor(request)
+    if request.method == "GET":
+        running.settle()
+        return render(request, "feedback/checks/_check.html", screen.of_report(triage.report_for(actor, feedback_id)))
+    form = request.POST
+    verb, _, choice = form.get("verb", "keep").partition(" ")
+    try:
+        bodies.check_storable(dict(form.lists()))
+        match verb:
+            case "keep" | "keep_run":
+                check = keeping.keep(actor, feedback_id, bodies.parse(CheckIn, {"expectations": _expectations(form)}))
+                if verb == "keep_run":
+                    running.run(actor, [check], _chosen(RunIn, form))
+            case "run":
+                running.run(actor, [keeping.check_for(actor, choice)], _chosen(RunIn, form))
+            case "drop":
+                keeping.drop(actor, choice)
+                notes.success(request, "The check is dropped. Keep it again to have it back, with its runs.")
+            case "passed" | "failed":
+                running.judge(actor, choice, verb)
+            case _:
+                raise InvalidRequest("verb: is not one of a check's")
+    except DomainError as problem:
+        notes.warning(request, f"The check was not changed. {problem.message}")
+    return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
+
+
+@signed_in
+@require_GET
+def checks(request: HttpRequest) -> HttpResponse:
+    """All checks, by the state that they are in."""
+    actor = admin_actor(request)
+    running.settle()
+    state = request.GET.get("state", "")
+    rows = keeping.listed(actor, state if state in Check.State.values else None)
+    found, token = keeping.PLACES.page(
+        rows.select_related(*records.WITH_NAMES), limit=PAGE, page_token=request.GET.get("after")
+    )
+    counts = keeping.counts(actor)
+    cards = [presenting.card_of(each) for each in records.check_records(found)]
+    context = {
+        "checks": cards,
+        "running_ids": [each.check_id for each in cards if each.is_running],
+        "state": state,
+        "states": [(name, word, counts.get(name, 0) if name else sum(counts.values())) for name, word in STATES],
+        "next_url": paging.next_url(request.GET, token),
+        **screen.choices(),
+    }
+    return render(request, "feedback/checks/checks.html", context)
+
+
+@signed_in
+@require_POST
+def run(request: HttpRequest) -> HttpResponse:
+    """Run the checks that are ticked, or all of the state that is shown."""
+    actor, form = admin_actor(request), request.POST
+    try:
+        bodies.check_storable(dict(form.lists()))
+        asked = _chosen(RunAllIn, form)
+        chosen = keeping.meant(actor, asked)
+        running.run(actor, chosen, asked)
+    except DomainError as problem:
+        notes.warning(request, f"Nothing was started. {problem.message}")
+    else:
+        count = len(chosen) * asked.times
+        notes.success(request, f"{count} run{'' if count == 1 else 's'} started.")
+    return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
+
+
+def _expectations(form: QueryDict) -> list[dict[str, Any]]:
+    """The lines of the form that say something: a kind that needs a value and has none is an empty line."""
+    found = []
+    for kind, value in zip(form.getlist("kind"), form.getlist("value"), strict=False):
+        typed = value.strip()
+        if kind in OF_CALLS and typed:
+            found.append(_call(kind, typed))
+        elif (kind in OF_WORDS and typed) or (kind and kind not in (*OF_CALLS, *OF_WORDS)):
+            found.append({"kind": kind, "value": typed})
+    return found
+
+
+def _call(kind: str, typed: str) -> dict[str, Any]:
+    """`refund {"amount": 20}`: a tool, and what its arguments must have in them."""
+    name, brace, rest = typed.partition("{")
+    if not brace:
+        return {"kind": kind, "value": typed}
+    try:
+        return {"kind": kind, "value": name.strip(), "input": json.loads(brace + rest)}
+    except ValueError:
+        raise InvalidRequest(f"value: what stands behind {name.strip()[:60]} must be a JSON object") from None
+
+
+def _chosen(model: Any, form: QueryDict) -> Any:
+    """What a run is to be made with, as the form says."""
+    chosen: dict[str, Any] = {name: form[name] for name in ("skills", "tools", "model_profile") if form.get(name)}
+    times = str(form.get("times", ""))
+    if times.isdecimal():
+        chosen["times"] = int(times)
+    if model is RunAllIn:
+        ticked = form.getlist("check_ids")
+        chosen |= {"check_ids": ticked} if ticked else {"state": form.get("state") or None}
+    return bodies.parse(model, chosen)

@@ -1,0 +1,138 @@
+"""How checks look: beside their report, and all of them on one page. Plain data, no ORM."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.canonical import canonical_json
+from feedback.checks.expecting import WORDS, spelled
+from feedback.checks.wire import CheckOut, FindingOut, RunOut
+
+MARKS = {
+    "untried": ("rest", "", "not run yet"),
+    "running": ("live", "live", "running"),
+    "passing": ("check", "pos", "passing"),
+    "failing": ("cross", "neg", "failing"),
+    "undecided": ("eye", "warn", "to be judged"),
+    "passed": ("check", "pos", "passed"),
+    "failed": ("cross", "neg", "failed"),
+    "broken": ("warn", "warn", "broke off"),
+}
+"""Glyph, tone and word of each state and each verdict."""
+KINDS = tuple(WORDS.items())
+TIMES = (1, 3, 5, 10)
+_BLANK = 3
+
+
+class _Marked:
+    __slots__ = ()
+    state: str
+
+    @property
+    def icon(self) -> str:
+        """The glyph."""
+        return MARKS[self.state][0]
+
+    @property
+    def tone(self) -> str:
+        """Its dye."""
+        return MARKS[self.state][1]
+
+    @property
+    def word(self) -> str:
+        """The word beside it."""
+        return MARKS[self.state][2]
+
+
+@dataclass(frozen=True)
+class RunLine(_Marked):
+    """One run: what came of it, with what it was run, what did not hold."""
+
+    run_id: str
+    thread_id: str
+    state: str
+    facts: str
+    misses: tuple[tuple[str, str], ...]
+    """Expectations that did not hold, each with what was found."""
+    at: datetime
+    by: str
+    judged_by: str
+    is_over: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the form: an expectation, or room for another."""
+
+    kind: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class CheckCard(_Marked):
+    """A check beside its report, or in the list of all."""
+
+    check_id: str
+    feedback_id: str
+    thread_id: str
+    message_index: int
+    title: str
+    state: str
+    expectations: tuple[str, ...]
+    rows: tuple[Row, ...]
+    runs: tuple[RunLine, ...]
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something of it is under way."""
+        return self.state == "running"
+
+
+def card_of(check: CheckOut) -> CheckCard:
+    """A check as it is shown."""
+    return CheckCard(
+        check_id=check.check_id,
+        feedback_id=check.feedback_id or "",
+        thread_id=check.thread_id,
+        message_index=check.message_sequence_num,
+        title=check.title,
+        state=check.state,
+        expectations=tuple(spelled(each) for each in check.expectations),
+        rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
+        runs=tuple(_line(run) for run in check.runs),
+    )
+
+
+def blank_rows() -> tuple[Row, ...]:
+    """The lines of a check that is not kept yet."""
+    return (Row(),) * _BLANK
+
+
+def _line(run: RunOut) -> RunLine:
+    is_over = run.ended_at is not None
+    chosen = [
+        "latest skills" if run.skills == "latest" else "",
+        "calls really made" if run.tools == "live" else "",
+        run.model_profile,
+    ]
+    return RunLine(
+        run_id=run.run_id,
+        thread_id=run.thread_id,
+        state=(run.verdict or "undecided") if is_over else "running",
+        facts=", ".join(filter(None, chosen)),
+        misses=tuple(_miss(each) for each in run.findings if not each.holds),
+        at=run.ended_at or run.created,
+        by=run.created_by,
+        judged_by=run.judged_by or "",
+        is_over=is_over,
+    )
+
+
+def _miss(finding: FindingOut) -> tuple[str, str]:
+    return spelled(finding.expectation), finding.found
+
+
+def _value(expectation: dict[str, object]) -> str:
+    """As it is typed: the tool, and behind it what its arguments must have in them."""
+    given = expectation.get("input")
+    value = str(expectation.get("value", ""))
+    return value if given is None else f"{value} {canonical_json(given)}"

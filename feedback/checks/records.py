@@ -1,0 +1,99 @@
+"""From rows to the records of checks. Row ids become public ones here."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
+
+from accounts.rights import require_admin
+from core import ids
+from core.actor import Actor
+from core.errors import NotFound
+from feedback.checks.wire import BatchOut, CheckOut, FindingOut, RunOut
+from feedback.models import Check, CheckRun
+
+RUNS_SHOWN = 10
+_NONE: tuple[CheckRun, ...] = ()
+
+
+def check_records(checks: Iterable[Check]) -> list[CheckOut]:
+    """Checks with their latest runs. Two queries, however many there are."""
+    found = list(checks)
+    runs = latest_runs(found)
+    return [_check(each, runs.get(each.pk, _NONE)) for each in found]
+
+
+def latest_runs(checks: Sequence[Check]) -> Mapping[int, list[CheckRun]]:
+    """The latest runs by the row id of their check, newest first. One query."""
+    place = Window(RowNumber(), partition_by=F("of"), order_by=F("id").desc())
+    rows = _RUNS.filter(of__in=checks).annotate(place=place).filter(place__lte=RUNS_SHOWN)
+    found: dict[int, list[CheckRun]] = defaultdict(list)
+    for run in rows.order_by("-id"):
+        found[run.of_id].append(run)
+    return found
+
+
+def batch_record(actor: Actor, batch_id: str) -> BatchOut:
+    """What was started together and what came of it. One query."""
+    require_admin(actor)
+    runs = list(_RUNS.filter(batch=ids.key_of(batch_id, ids.BATCH) or "").order_by("id"))
+    if not runs:
+        raise NotFound.of("batch", batch_id[:80])
+    counts = Counter("running" if run.ended_at is None else run.verdict or "undecided" for run in runs)
+    return BatchOut(
+        batch_id=batch_id,
+        total=len(runs),
+        running=counts["running"],
+        passed=counts["passed"],
+        failed=counts["failed"],
+        broken=counts["broken"],
+        undecided=counts["undecided"],
+        is_over=not counts["running"],
+        runs=[run_record(run) for run in runs],
+    )
+
+
+def run_record(run: CheckRun) -> RunOut:
+    """One run."""
+    return RunOut(
+        run_id=run.run_id,
+        check_id=run.of.check_id,
+        batch_id=ids.BATCH + run.batch,
+        thread_id=run.fork.thread_id,
+        skills=run.skills,
+        tools=run.tools,
+        model_profile=run.model_profile,
+        created=run.created,
+        created_by=run.created_by.email,
+        ended_at=run.ended_at,
+        verdict=run.verdict,
+        findings=[FindingOut(**each) for each in run.findings],
+        judged_by=run.judged_by.email if run.judged_by else None,
+    )
+
+
+def _check(check: Check, runs: Sequence[CheckRun]) -> CheckOut:
+    return CheckOut(
+        check_id=check.check_id,
+        feedback_id=check.feedback.feedback_id if check.feedback else None,
+        thread_id=check.thread.thread_id,
+        message_sequence_num=check.message_sequence_num,
+        title=check.title,
+        expectations=check.expectations,
+        state=check.state,
+        created=check.created,
+        created_by=check.created_by.email,
+        runs=[run_record(run) for run in runs],
+    )
+
+
+_RUNS = (
+    CheckRun.objects.select_related("of", "fork", "created_by", "judged_by")
+    .only(
+        "key", "batch", "skills", "tools", "model_profile", "created", "ended_at", "verdict", "findings",
+        "of__key", "fork__key", "created_by__email", "created_by__name", "judged_by__email", "judged_by__name",
+    )
+)  # fmt: skip
+WITH_NAMES = ("feedback", "thread", "created_by")
+"""What a record of a check needs beside its row."""

@@ -1,0 +1,91 @@
+"""Checks: complaints that are kept as tests, and each time that one was run."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import User
+from core import ids
+from core.db import JsonText
+from feedback.models.report import UserFeedback
+from threads.models import Thread
+
+
+class Check(models.Model):
+    """What must hold when a request is answered again.
+
+    It outlives the report that it was made of: whoever takes a rating back does not take back what was learned from it.
+    Dropped, it is out of all lists, and back with its runs as soon as it is kept again.
+    """
+
+    class State(models.TextChoices):
+        UNTRIED = "untried"
+        RUNNING = "running"
+        PASSING = "passing"
+        FAILING = "failing"
+        UNDECIDED = "undecided"
+
+    key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
+    feedback = models.OneToOneField(UserFeedback, models.SET_NULL, null=True, related_name="kept_check")
+    thread = models.ForeignKey(Thread, models.CASCADE, related_name="checks")
+    message_sequence_num = models.PositiveIntegerField()
+    title = models.CharField(max_length=120)
+    expectations = JsonText(default=list)
+    state = models.CharField(max_length=10, choices=State, default=State.UNTRIED)
+    created = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    dropped_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["state", "-id"], condition=models.Q(dropped_at__isnull=True), name="check_state"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.state}"
+
+    @property
+    def check_id(self) -> str:
+        """The public id."""
+        return ids.CHECK + self.key
+
+
+class CheckRun(models.Model):
+    """One rerun for a check. `verdict` is null while nobody can tell: it is under way, or people have to look."""
+
+    class Verdict(models.TextChoices):
+        PASSED = "passed"
+        FAILED = "failed"
+        BROKEN = "broken"
+
+    key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
+    of = models.ForeignKey(Check, models.CASCADE, related_name="runs", db_index=False)
+    fork = models.OneToOneField(Thread, models.CASCADE, related_name="+")
+    batch = models.CharField(max_length=26, db_index=True)
+    """Of all that were started together; the state of a check is that of its latest batch."""
+    skills = models.CharField(max_length=10)
+    tools = models.CharField(max_length=10)
+    model_profile = models.CharField(max_length=80)
+    created = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    ended_at = models.DateTimeField(null=True)
+    verdict = models.CharField(max_length=10, choices=Verdict, null=True)  # noqa: DJ001
+    findings = JsonText(default=list)
+    """Of each expectation whether it held, and what was found instead."""
+    judged_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    """Who said so, where it was a person."""
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["of", "-id"], name="run_of_check"),
+            models.Index(fields=["id"], condition=models.Q(ended_at__isnull=True), name="run_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.of_id}: {self.verdict}"
+
+    @property
+    def run_id(self) -> str:
+        """The public id."""
+        return ids.RUN + self.key
