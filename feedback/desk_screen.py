@@ -79,7 +79,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         "unsettled": _unsettled(bulks, last),
         "labels": labelling.names(actor),
         "errors": {},
-        **offered(actor),
+        **offered(actor, tz),
     }
     if query.get("item"):
         try:
@@ -89,9 +89,12 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     return context
 
 
-def offered(actor: Actor) -> dict[str, Any]:
-    """What the forms of one report and of many offer alike: how it may end, and to whom it may be given."""
-    return {"outcomes": outcomes(), "people": desk_records.people(actor)}
+def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
+    """What the forms of one report and of many offer alike: how it may end, to whom it may be given, and until which
+    days it may be put off.
+    """
+    days = desk_forms.days_to_snooze(tz)
+    return {"outcomes": outcomes(), "people": desk_records.people(actor), "snooze_days": days}
 
 
 def _listed(
@@ -158,7 +161,6 @@ def opened(
         "cloth": cloth.weave(thread.weave),
         "snoozes": desk_forms.SNOOZES,
         "profiles": profiles.all_profiles(),
-        "snooze_days": desk_forms.days_to_snooze(tz),
     }
 
 
@@ -178,7 +180,7 @@ def refused(
     context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
     item = context.get("item")
     if part:
-        return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_TYPED_AS)}
+        return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_SAID_AS)}
     if item is None:
         return context
     if isinstance(problem, Stale):
@@ -314,12 +316,14 @@ _SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until")
 """Fields of the report's form beside which there is room for a reason."""
 _TYPED_AS = {"add": "label", "remove": "label", "public_status": "public_reply"}
 """Where what a verb takes is typed into a field of another name."""
+_SAID_AS = {**_TYPED_AS, "until": "the date"}
+"""What a reason calls what it is about where it does not stand beside its field."""
 
 
 def _told(reason: str) -> str:
     """The reason of a report that a bulk could not change, for people."""
     field, _, rest = reason.partition(": ")
-    return forms.sentence(rest, _TYPED_AS[field]) if field in _TYPED_AS else reason
+    return forms.sentence(rest, _SAID_AS[field]) if field in _SAID_AS else reason
 
 
 def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:
