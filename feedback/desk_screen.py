@@ -40,7 +40,7 @@ from feedback.presenting import (
     pane_of,
     panes,
 )
-from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, meaning, parse
+from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, meaning, parse, row_ids
 from threads import profiles
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -102,15 +102,15 @@ def _listed(
 ) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
     """The rows of one page, and the pages behind and before it."""
     kept, after = _kept(query), query.get("after")
-    found, _ = finding.page(meant.reports, PAGE + 1, after, order=order)
-    found, following = found[:PAGE], found[PAGE:]
+    found = order.following(meant.reports, order.place(after), PAGE + 1)
     onward = back = None
-    if following:
-        onward = _beside({**kept, "after": order.places.token(found[-1])}, following)
+    if following := row_ids(found[PAGE:]):
+        onward = _beside({**kept, "after": order.token(found[PAGE - 1])}, following)
     if after:
         preceding, token = finding.before(meant.reports, PAGE, after, order=order)
         back = _beside({**kept, "after": token or ""}, preceding)
-    return screens.rows_of(actor, found, kept, query.get("item", ""), meant.reports, order), onward, back
+    shown = row_ids(found[:PAGE])
+    return screens.rows_of(actor, shown, kept, query.get("item", ""), meant.reports, order), onward, back
 
 
 def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:
