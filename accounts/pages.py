@@ -56,14 +56,13 @@ def signin(request: HttpRequest) -> HttpResponse:
     email = request.POST.get("email", "").strip().lower()
     caller = request.META.get("REMOTE_ADDR", "")
     try:
-        throttle.check(email, caller)
+        left = throttle.begin(email, caller)
     except TooManyTries as problem:
         return _refused(request, target, email, "Sign-in is paused.", problem.message, 429)
     # PostgreSQL cannot even be asked for an address with a NUL in it.
     is_askable = "\x00" not in email
     user = authenticate(request, username=email, password=request.POST.get("password", "")) if is_askable else None
     if user is None:
-        left = throttle.failed(email, caller)
         hint = f"{left} more {'try' if left == 1 else 'tries'}, then a pause of one minute."
         return _refused(request, target, email, "That did not match.", hint, 400)
     throttle.succeeded(email, caller)

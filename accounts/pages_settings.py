@@ -86,11 +86,11 @@ def password(request: HttpRequest) -> HttpResponse:
     user = request.user
     assert isinstance(user, User)
     caller = request.META.get("REMOTE_ADDR", "")
-    throttle.check(user.email, caller)
+    throttle.begin(user.email, caller)
     form = PasswordChangeForm(user, request.POST)
     if not form.is_valid():
-        if "old_password" in form.errors and request.POST.get("old_password"):
-            throttle.failed(user.email, caller)
+        if "old_password" not in form.errors or not request.POST.get("old_password"):
+            throttle.withdraw(user.email, caller)
         return _settings(request, {field: " ".join(map(str, said)) for field, said in form.errors.items()})
     throttle.succeeded(user.email, caller)
     update_session_auth_hash(request, form.save())

@@ -1,6 +1,7 @@
 """Sign-in is slowed down after wrong passwords, by address and caller, and by address alone."""
 
 import hashlib
+from contextlib import suppress
 
 from django.core.cache import cache
 
@@ -10,6 +11,8 @@ TRIES = 5
 PAUSE_SECONDS = 60
 TRIES_PER_ADDRESS = 30
 WINDOW_SECONDS = 15 * 60
+_HERE = "Too many wrong passwords. Wait a minute, then try again."
+_EVERYWHERE = "Too many wrong passwords for this address. Wait a quarter of an hour, then try again."
 
 
 def _keys(email: str, caller: str) -> tuple[str, str]:
@@ -17,34 +20,44 @@ def _keys(email: str, caller: str) -> tuple[str, str]:
     return f"signin:{name}:{caller.encode().hex()}", f"signin:{name}"
 
 
-def check(email: str, caller: str) -> None:
-    """Raise `TooManyTries` while sign-in for this address is paused."""
-    here, anywhere = _keys(email, caller)
-    if cache.get(anywhere, 0) >= TRIES_PER_ADDRESS:
-        raise TooManyTries("Too many wrong passwords for this address. Wait a quarter of an hour, then try again.")
-    if cache.get(here, 0) >= TRIES:
-        raise TooManyTries("Too many wrong passwords. Wait a minute, then try again.")
+def begin(email: str, caller: str) -> int:
+    """Count a try before its password is looked at; returns how many are left before the pause.
 
-
-def failed(email: str, caller: str) -> int:
-    """Count a wrong password; returns how many tries are left before the pause."""
+    While sign-in for this address is paused it raises `TooManyTries`, and the try does not count.
+    """
     here, anywhere = _keys(email, caller)
-    _count(anywhere, WINDOW_SECONDS)
+    # A try is refused by its own number: to look first and to count later lets as many pass as are made at once.
     tries = _count(here, PAUSE_SECONDS)
+    if tries > TRIES:
+        _take_back(here)
+        raise TooManyTries(_EVERYWHERE if cache.get(anywhere, 0) >= TRIES_PER_ADDRESS else _HERE)
+    if _count(anywhere, WINDOW_SECONDS) > TRIES_PER_ADDRESS:
+        _take_back(here, anywhere)
+        raise TooManyTries(_EVERYWHERE)
     cache.touch(here, PAUSE_SECONDS)  # the minute begins with the last try; the quarter of an hour with the first
-    return max(0, TRIES - tries)
+    return TRIES - tries
+
+
+def withdraw(email: str, caller: str) -> None:
+    """A try that was no guess does not count."""
+    _take_back(*_keys(email, caller))
 
 
 def succeeded(email: str, caller: str) -> None:
-    """A right password forgets the wrong ones of this caller."""
-    cache.delete(_keys(email, caller)[0])
+    """A right password forgets the wrong ones of this caller, and is itself none of the address."""
+    here, anywhere = _keys(email, caller)
+    cache.delete(here)
+    _take_back(anywhere)
 
 
 def _count(key: str, seconds: int) -> int:
-    cache.add(key, 0, seconds)
-    try:
-        count = cache.incr(key)
-    except ValueError:  # expired in between
-        cache.set(key, 1, seconds)
-        return 1
-    return count
+    while True:
+        cache.add(key, 0, seconds)
+        with suppress(ValueError):  # expired in between
+            return cache.incr(key)
+
+
+def _take_back(*keys: str) -> None:
+    for key in keys:
+        with suppress(ValueError):  # expired, or forgotten
+            cache.decr(key)

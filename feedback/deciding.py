@@ -147,9 +147,15 @@ def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
 def snooze(actor: Actor, subject: Subject, body: SnoozeIn) -> Decision:
     """Out of sight until a time, or until the same thing is reported again."""
     _require_open(subject)
-    if body.until is not None and not timezone.now() < body.until <= timezone.now() + SNOOZE_AT_MOST:
-        raise InvalidRequest("until: must be in the future, and within a year")
+    if body.until is not None:
+        require_ahead(body.until)
     return {"snoozed_until": body.until, "snoozed_until_again": body.until_again}
+
+
+def require_ahead(until: datetime) -> None:
+    """Refuse a time until which no report may be put off."""
+    if not timezone.now() < until <= timezone.now() + SNOOZE_AT_MOST:
+        raise InvalidRequest("until: must be in the future, and within a year")
 
 
 def wake(actor: Actor, subject: Subject, body: NothingIn) -> Decision:

@@ -15,7 +15,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.wire import Patch
 from feedback import labelling, undoing
-from feedback.deciding import RENAME, ResolvedAlready, Verb, verb_named
+from feedback.deciding import RENAME, ResolvedAlready, Verb, require_ahead, verb_named
 from feedback.models import Bulk
 
 SNOOZES = (("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again"))
@@ -54,8 +54,7 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Patch]]:
     elif verb == "label":
         raise InvalidRequest("label: type a label first")
     if verb not in ("", "note", "note_next", "label", "unlabel"):
-        is_day = (verb, choice) == ("snooze", "day")
-        steps.append(_step(verb, {"until": _day(form, tz)} if is_day else _arguments(verb, choice, form)))
+        steps.append(_step(verb, _arguments(verb, choice, form, tz)))
     return steps
 
 
@@ -64,15 +63,17 @@ def has_typed_note(form: Mapping[str, str]) -> bool:
     return _text(form, "admin_note") != _text(form, "note_was")
 
 
-def step_for_all(form: QueryDict) -> tuple[Verb, Patch]:
-    """What the bulk's form asks for. Enter in its one field is a press of the button beside it."""
+def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Patch]:
+    """What the bulk's form asks for; a day that is typed begins in `tz`. Enter in a field is a press of the button
+    beside it.
+    """
     verb, choice = _pressed(form)
     if verb in ("", "label"):
         names = _names(form)
         if not names:
             raise InvalidRequest("label: type a label first")
         return _step("label", {"add": names})
-    return _step(verb, _arguments(verb, choice, form))
+    return _step(verb, _arguments(verb, choice, form, tz))
 
 
 def ticked(form: QueryDict) -> list[str]:
@@ -132,7 +133,7 @@ def _step(name: str, arguments: Mapping[str, Any]) -> tuple[Verb, Patch]:
     return verb, bodies.parse(verb.takes, arguments)
 
 
-def _arguments(verb: str, choice: str, form: QueryDict) -> Mapping[str, Any]:
+def _arguments(verb: str, choice: str, form: QueryDict, tz: tzinfo) -> Mapping[str, Any]:
     match verb:
         case "own":
             return {"owner": choice or None}
@@ -142,7 +143,7 @@ def _arguments(verb: str, choice: str, form: QueryDict) -> Mapping[str, Any]:
         case "duplicate":
             return {"duplicate_of": choice or _original(form)}
         case "snooze":
-            return _snoozed(choice)
+            return {"until": _day(form, tz)} if choice == "day" else _snoozed(choice)
         case "reply":
             return {"public_status": choice, "public_reply": _text(form, "public_reply") or None}
     return {}
@@ -162,7 +163,9 @@ def _original(form: QueryDict) -> str:
 
 
 def _day(form: QueryDict, tz: tzinfo) -> datetime:
-    """When the day begins that was typed."""
+    """When the day begins that was typed. One until which nothing may be put off is refused here: a bulk would name it
+    once for each report.
+    """
     typed = form.get("until", "").strip()
     if not typed:
         raise InvalidRequest("until: choose a day first")
@@ -170,7 +173,9 @@ def _day(form: QueryDict, tz: tzinfo) -> datetime:
         day = date.fromisoformat(typed)
     except ValueError:
         raise InvalidRequest("until: must be a day, like 2026-05-01") from None
-    return datetime(day.year, day.month, day.day, tzinfo=tz)
+    begins = datetime(day.year, day.month, day.day, tzinfo=tz)
+    require_ahead(begins)
+    return begins
 
 
 def _snoozed(choice: str) -> Mapping[str, Any]:

@@ -41,7 +41,7 @@ from feedback.presenting import (
     pane_of,
     panes,
 )
-from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, meaning, parse
+from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, meaning, parse, row_ids
 from threads import profiles
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -80,7 +80,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         "unsettled": _unsettled(bulks, last),
         "labels": labelling.names(actor),
         "errors": {},
-        **offered(actor),
+        **offered(actor, tz),
     }
     if query.get("item"):
         try:
@@ -90,9 +90,12 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     return context
 
 
-def offered(actor: Actor) -> dict[str, Any]:
-    """What the forms of one report and of many offer alike: how it may end, and to whom it may be given."""
-    return {"outcomes": outcomes(), "people": desk_records.people(actor)}
+def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
+    """What the forms of one report and of many offer alike: how it may end, to whom it may be given, and until which
+    days it may be put off.
+    """
+    days = desk_forms.days_to_snooze(tz)
+    return {"outcomes": outcomes(), "people": desk_records.people(actor), "snooze_days": days}
 
 
 def _listed(
@@ -100,15 +103,15 @@ def _listed(
 ) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
     """The rows of one page, and the pages behind and before it."""
     kept, after = _kept(query), query.get("after")
-    found, _ = finding.page(meant.reports, PAGE + 1, after, order=order)
-    found, following = found[:PAGE], found[PAGE:]
+    found = order.following(meant.reports, order.place(after), PAGE + 1)
     onward = back = None
-    if following:
-        onward = _beside({**kept, "after": order.places.token(found[-1])}, following)
+    if following := row_ids(found[PAGE:]):
+        onward = _beside({**kept, "after": order.token(found[PAGE - 1])}, following)
     if after:
         preceding, token = finding.before(meant.reports, PAGE, after, order=order)
         back = _beside({**kept, "after": token or ""}, preceding)
-    return screens.rows_of(actor, found, kept, query.get("item", ""), meant.reports, order), onward, back
+    shown = row_ids(found[:PAGE])
+    return screens.rows_of(actor, shown, kept, query.get("item", ""), meant.reports, order), onward, back
 
 
 def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:
@@ -159,7 +162,6 @@ def opened(
         "cloth": cloth.weave(thread.weave),
         "snoozes": desk_forms.SNOOZES,
         "profiles": profiles.all_profiles(),
-        "snooze_days": desk_forms.days_to_snooze(tz),
         **checks_screen.of_report(report),
     }
 
@@ -180,7 +182,7 @@ def refused(
     context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
     item = context.get("item")
     if part:
-        return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_TYPED_AS)}
+        return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_SAID_AS)}
     if item is None:
         return context
     if isinstance(problem, Stale):
@@ -316,12 +318,14 @@ _SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until")
 """Fields of the report's form beside which there is room for a reason."""
 _TYPED_AS = {"add": "label", "remove": "label", "public_status": "public_reply"}
 """Where what a verb takes is typed into a field of another name."""
+_SAID_AS = {**_TYPED_AS, "until": "the date"}
+"""What a reason calls what it is about where it does not stand beside its field."""
 
 
 def _told(reason: str) -> str:
     """The reason of a report that a bulk could not change, for people."""
     field, _, rest = reason.partition(": ")
-    return forms.sentence(rest, _TYPED_AS[field]) if field in _TYPED_AS else reason
+    return forms.sentence(rest, _SAID_AS[field]) if field in _SAID_AS else reason
 
 
 def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:

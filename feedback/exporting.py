@@ -18,7 +18,7 @@ from core.sse import give_connection_back
 from feedback import projecting, quoting
 from feedback.label_text import written_labels
 from feedback.models import Reply, UserFeedback
-from feedback.querying import Order, matching, parse
+from feedback.querying import Order, Position, matching, parse, row_ids
 from feedback.wire_desk import ExportedOut, QuotedOut
 
 Format = Literal["jsonl", "csv"]
@@ -128,14 +128,15 @@ def _stretches(rows: QuerySet[UserFeedback], order: Order, *, conversation: bool
     """A few queries a stretch: which reports, then all of them with what stands beside them.
 
     A cursor that stays open would hold a connection for as long as the reader takes; so each stretch begins anew beyond
-    the last row id, and the connection is given back while the reader reads.
+    the last position, and the connection is given back while the reader reads.
     """
-    last, size = None, FIRST
+    last: Position | None = None
+    size = FIRST
     chunk = CHUNK // 10 if conversation else CHUNK  # an answer may be long, so that fewer are held at the same time
     while True:
-        further = rows if last is None else rows.filter(**{order.beyond: last})
-        pks = list(further.order_by(order.by).values_list("pk", flat=True)[:size])
-        found = list(UserFeedback.objects.filter(pk__in=pks).order_by(order.by).values_list("pk", *_COLUMNS))
+        positions = order.following(rows, last, size)
+        pks = row_ids(positions)
+        found = list(UserFeedback.objects.filter(pk__in=pks).order_by(*order.by).values_list("pk", *_COLUMNS))
         records = [_record(values) for _, *values in found]
         if conversation:
             records = _quoted([pk for pk, *_ in found], records)
@@ -144,7 +145,7 @@ def _stretches(rows: QuerySet[UserFeedback], order: Order, *, conversation: bool
             yield records
         if len(pks) < size:
             return
-        last, size = pks[-1], chunk
+        last, size = positions[-1], chunk
 
 
 def _record(values: Sequence[Any]) -> ExportedOut:

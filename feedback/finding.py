@@ -12,7 +12,7 @@ from core.errors import InvalidRequest
 from core.prepared import Prepared, Row
 from feedback import projecting, taxonomy
 from feedback.models import UserFeedback
-from feedback.querying import NEWEST, Order, matching, parse
+from feedback.querying import NEWEST, Order, matching, parse, row_ids
 from feedback.wire import FeedbackPageOut
 
 PLACES = NEWEST.places
@@ -21,20 +21,19 @@ PLACES = NEWEST.places
 def page(
     rows: QuerySet[UserFeedback], limit: int, page_token: str | None, *, order: Order = NEWEST
 ) -> tuple[list[int], str | None]:
-    """Row ids of one page and the token of the next. Rows neither jump nor repeat while others write."""
-    if page_token:
-        rows = rows.filter(**{order.beyond: order.places.place(page_token)[0]})
-    found = list(rows.order_by(order.by).values_list("pk", flat=True)[: limit + 1])
-    return found[:limit], order.places.token(found[limit - 1]) if len(found) > limit else None
+    """Row ids of one page and the token of the next. Rows neither jump nor repeat while others write, as long as what
+    they are sorted by stays.
+    """
+    found = order.following(rows, order.place(page_token), limit + 1)
+    return row_ids(found[:limit]), order.token(found[limit - 1]) if len(found) > limit else None
 
 
 def before(
     rows: QuerySet[UserFeedback], limit: int, page_token: str, *, order: Order = NEWEST
 ) -> tuple[list[int], str | None]:
     """The page before the one of a token: row ids, the last one first, and its own token; none is the first page's."""
-    rows = rows.filter(**{order.before: order.places.place(page_token)[0]})
-    found = list(rows.order_by(order.back).values_list("pk", flat=True)[: limit + 1])
-    return found[:limit], order.places.token(found[limit]) if len(found) > limit else None
+    found = order.preceding(rows, tuple(order.places.place(page_token)), limit + 1)
+    return row_ids(found[:limit]), order.token(found[limit]) if len(found) > limit else None
 
 
 def listed(

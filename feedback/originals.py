@@ -6,7 +6,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import Text
 from feedback.models import UserFeedback
-from feedback.querying import NEWEST, matching, parse
+from feedback.querying import NEWEST, matching, parse, row_ids
 
 MOST = 8
 
@@ -30,4 +30,5 @@ def found(actor: Actor, report: UserFeedback, typed: str) -> list[UserFeedback]:
             raise InvalidRequest(query.problems[0].sentence)
         rows, order = rows & matching(actor, query), query.order
     rows = rows.exclude(triage__duplicate_of=report.pk)
-    return list(rows.select_related("thread").order_by(order.by)[:MOST])
+    first = row_ids(order.following(rows, None, MOST))
+    return list(UserFeedback.objects.filter(pk__in=first).select_related("thread").order_by(*order.by))

@@ -50,7 +50,7 @@ def desk(request: HttpRequest) -> HttpResponse:
         return redirect(_desk_at({"q": parse(query["q"]).with_term(added, at=place).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
-        part = {**shown, **desk_screen.offered(actor), "panes": panes(query)}
+        part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
     context = desk_screen.page(actor, query, tz=zones.of(request))
     return _shown(request, actor, context, 404 if "gone" in context else 200)
@@ -100,7 +100,7 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
     actor = admin_actor(request)
     try:
         bodies.check_storable(dict(request.POST.lists()))
-        verb, body = desk_forms.step_for_all(request.POST)
+        verb, body = desk_forms.step_for_all(request.POST, zones.of(request))
         if request.POST.get("all"):
             done = bulk.act_on_all(actor, verb, body, query=request.POST.get("q", ""))
         else:

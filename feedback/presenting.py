@@ -261,6 +261,11 @@ class DeskBar:
     """The same reports the other way round."""
 
     @property
+    def ways(self) -> tuple[str, str]:
+        """What reports there are on the page before, and on the one behind."""
+        return {"newest": ("Newer", "Older"), "oldest": ("Older", "Newer")}.get(self.order, ("Previous", "Next"))
+
+    @property
     def top(self) -> str:
         """The list from its first report on."""
         return href({"q": self.query})

@@ -74,7 +74,7 @@ def rows_of(
     `reports` of the others.
     """
     wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
-    found = list(UserFeedback.objects.filter(wanted).order_by(order.by).values_list(*_ROW_COLUMNS))
+    found = list(UserFeedback.objects.filter(wanted).order_by(*order.by).values_list(*_ROW_COLUMNS))
     held = leasing.holders(actor, [pk for pk, *_ in found])
     now = timezone.now()
     rows = [_row(actor, now, values, query, current, held) for values in found]

@@ -23,7 +23,6 @@ from feedback.deciding import (
     Decision,
     Subject,
     read_back,
-    spelled,
 )
 from feedback.label_text import labels_of
 from feedback.models import TriageChange, UserFeedback
@@ -226,4 +225,4 @@ def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:
         return True
     if column == "resolved" and change.after["resolved"] and subject.report.resolved_at != change.at:
         return False  # opened and resolved again since: the value is the same, the resolution is not
-    return bool(spelled(column, subject[column]) == change.after[column])
+    return bool(subject[column] == read_back(column, change.after[column]))

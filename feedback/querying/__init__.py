@@ -2,7 +2,7 @@
 
 from feedback.querying.compiling import Meaning, matching, meaning, remarks
 from feedback.querying.completing import Completion, completions, terms
-from feedback.querying.ordering import NEWEST, OLDEST, Order
+from feedback.querying.ordering import NEWEST, OLDEST, Order, Position, row_ids
 from feedback.querying.query import Query, Term, parse
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Completion",
     "Meaning",
     "Order",
+    "Position",
     "Query",
     "Term",
     "completions",
@@ -18,5 +19,6 @@ __all__ = [
     "meaning",
     "parse",
     "remarks",
+    "row_ids",
     "terms",
 ]

@@ -1,28 +1,140 @@
-"""The orders in which a list of reports is read and paged, either way along the key, which sorts by birth."""
+"""The orders in which a list of reports is read and paged, either way."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 
 from core.paging import Places
+from feedback.models import Triage, UserFeedback
 
 SORT = "sort"
 """The field that names one. It says nothing of which reports are meant."""
 
+Position = tuple[int, ...]
+"""Where a report stands in an order; its row id comes last."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def row_ids(positions: Sequence[Position]) -> list[int]:
+    """The reports that stand there."""
+    return [position[-1] for position in positions]
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order of row ids; a place of one order is no place of another."""
+    """An order of reports; a place of one order is no place of another.
+
+    Of reports with a moment, if they are sorted by one, those come first, read along its index; then, or else, all by
+    birth, along the key.
+    """
 
     name: str
-    by: str
-    back: str
-    """The other way round."""
-    beyond: str
-    """The lookup of what comes behind a place."""
-    before: str
-    """The lookup of that place and what comes before it."""
+    by: tuple[Any, ...]
+    """The same for the database to sort by, where there are few."""
     places: Places
+    is_oldest_first: bool = False
+    moments: "_Moments | None" = None
+
+    def place(self, token: str | None) -> Position | None:
+        """The position that a page token stands for, None for none; raises `InvalidRequest`."""
+        return tuple(self.places.place(token)) if token else None
+
+    def token(self, position: Position) -> str:
+        """The page token of a position."""
+        return self.places.token(*position)
+
+    def following(self, rows: QuerySet[UserFeedback], place: Position | None, most: int) -> list[Position]:
+        """The first reports behind a place, from the beginning where there is none. Two queries at most."""
+        if self.moments is None:
+            return self._by_birth(rows, place, most)
+        found = self.moments.read(rows, place, most) if place is None or place[0] else []
+        return found if len(found) == most else found + self._others(rows, place, most - len(found))
+
+    def preceding(self, rows: QuerySet[UserFeedback], place: Position, most: int) -> list[Position]:
+        """The report of a place, as long as it is there, and the last ones before it; the nearest first."""
+        if self.moments is None:
+            return self._by_birth(rows, place, most, back=True)
+        if place[0]:
+            return self.moments.read(rows, place, most, back=True)
+        found = self._others(rows, place, most, back=True)
+        return found if len(found) == most else found + self.moments.read(rows, None, most - len(found), back=True)
+
+    def _others(
+        self, rows: QuerySet[UserFeedback], place: Position | None, most: int, *, back: bool = False
+    ) -> list[Position]:
+        """Those without a moment, which have 0 in its place."""
+        assert self.moments is not None
+        rest, began = rows.filter(self.moments.lacking), place is not None and not place[0]
+        return [(0, *each) for each in self._by_birth(rest, place if began else None, most, back=back)]
+
+    def _by_birth(
+        self, rows: QuerySet[UserFeedback], place: Position | None, most: int, *, back: bool = False
+    ) -> list[Position]:
+        is_up = self.is_oldest_first is not back
+        if place is not None:
+            rows = rows.filter(**{f"pk__{_beyond(is_up, back)}": place[-1]})
+        return [(pk,) for pk in rows.order_by("pk" if is_up else "-pk").values_list("pk", flat=True)[:most]]
 
 
-NEWEST = Order("newest", "-pk", "pk", "pk__lt", "pk__gte", Places("reports"))
-OLDEST = Order("oldest", "pk", "-pk", "pk__gt", "pk__lte", Places("reports, oldest first"))
-ORDERS = {each.name: each for each in (NEWEST, OLDEST)}
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """A column of moments that some reports have, in this table or beside it, and that has an index."""
+
+    column: str
+    is_latest_first: bool
+    having: Callable[[], QuerySet[Any]]
+    """The rows with such a moment, and with the row ids of their reports."""
+    lacking: Q
+    """All other reports."""
+
+    def read(
+        self, rows: QuerySet[UserFeedback], place: Position | None, most: int, *, back: bool = False
+    ) -> list[Position]:
+        """The reports of `rows` in this order, or the other way round."""
+        is_up = self.is_latest_first is back
+        # Asked of each row on the walk along the index. Said beside it, SQLite collects by another index and sorts.
+        found = self.having().filter(Exists(rows.filter(pk=OuterRef("pk"))))
+        if place is not None:
+            moment, strictly = _EPOCH + place[0] * _MICROSECOND, _beyond(is_up, back=False)
+            beyond = Q(**{f"{self.column}__{strictly}": moment}) | Q(**{f"pk__{_beyond(is_up, back)}": place[-1]})
+            # The bound by itself is what leads into the index.
+            found = found.filter(beyond, **{f"{self.column}__{strictly}e": moment})
+        sign = "" if is_up else "-"
+        pairs = found.order_by(f"{sign}{self.column}", f"{sign}pk").values_list(self.column, "pk")[:most]
+        return [((moment - _EPOCH) // _MICROSECOND, pk) for moment, pk in pairs]
+
+
+def _beyond(is_up: bool, back: bool) -> str:
+    """The lookup of what comes behind a place; on the way back it is one's own again."""
+    return ("gt" if is_up else "lt") + ("e" if back else "")
+
+
+_EDITED = Q(modified__gt=F("created"))
+_TIMED = Q(snoozed_until__isnull=False)
+_LAST_EDITED = Case(When(_EDITED, then=F("modified")))
+_DUE = Case(When(resolved=False, then=F("triage__snoozed_until")))
+
+NEWEST = Order("newest", ("-pk",), Places("reports"))
+OLDEST = Order("oldest", ("pk",), Places("reports, oldest first"), is_oldest_first=True)
+EDITED = Order(
+    "edited",
+    (_LAST_EDITED.desc(nulls_last=True), "-pk"),
+    Places("reports, last edited first", (int, int)),
+    moments=_Moments("modified", True, lambda: UserFeedback.objects.filter(_EDITED), ~_EDITED),
+)
+DUE = Order(
+    "due",
+    (_DUE.asc(nulls_last=True), Case(When(resolved=False, triage__snoozed_until__isnull=False, then="pk")), "-pk"),
+    Places("reports, soonest due first", (int, int)),
+    moments=_Moments(
+        "snoozed_until",
+        False,
+        lambda: Triage.objects.filter(_TIMED, feedback__resolved=False),
+        Q(resolved=True) | ~Q(Exists(Triage.objects.filter(_TIMED, feedback=OuterRef("pk")))),
+    ),
+)
+ORDERS = {each.name: each for each in (NEWEST, OLDEST, EDITED, DUE)}

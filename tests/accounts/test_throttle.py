@@ -5,7 +5,7 @@ import time_machine
 from django.test import Client
 from django.utils import timezone
 
-from accounts import throttle
+from accounts import pages, throttle
 from tests import caching
 from tests.people import PASSWORD
 
@@ -60,6 +60,53 @@ def test_after_five_wrong_passwords_even_the_right_one_has_to_wait_a_minute(sign
         assert sign_in(PASSWORD).status_code == 429
     with time_machine.travel(now.timestamp() + throttle.PAUSE_SECONDS + 1, tick=False):
         assert sign_in(PASSWORD).status_code == 302
+
+
+@pytest.fixture
+def at_once(monkeypatch, sign_in):
+    """`at_once(n)`: the answers to as many tries, each of which is made before the password of the last is known."""
+
+    def answers(number, caller="203.0.113.{}"):
+        tries, given, looked_at = iter(range(number)), [], []
+
+        def make():
+            given.extend(sign_in(caller=caller.format(each)).status_code for each in tries)
+
+        def look(request, **credentials):
+            looked_at.append(credentials)
+            make()
+
+        monkeypatch.setattr(pages, "authenticate", look)
+        make()
+        monkeypatch.undo()
+        return sorted(given), len(looked_at)
+
+    return answers
+
+
+def test_of_tries_at_once_no_more_passwords_are_looked_at_than_one_after_the_other(sign_in, at_once):
+    assert at_once(10, "203.0.113.1") == ([400] * 5 + [429] * 5, 5)
+    assert sign_in(PASSWORD).status_code == 429
+
+
+def test_of_tries_at_once_from_everywhere_no_more_are_looked_at_either(sign_in, at_once):
+    for number in range(throttle.TRIES_PER_ADDRESS - 5):
+        sign_in(caller=f"198.51.100.{number}")
+    assert at_once(10) == ([400] * 5 + [429] * 5, 5)
+    assert sign_in(PASSWORD, caller="192.0.2.1").status_code == 429
+
+
+def test_tries_that_were_refused_are_none_of_the_address(sign_in):
+    """Or one caller who goes on and on would keep everybody out."""
+    for _ in range(throttle.TRIES_PER_ADDRESS + 10):
+        sign_in()
+    assert sign_in().status_code == 429
+    assert sign_in(PASSWORD, caller="203.0.113.2").status_code == 302
+
+
+def test_right_passwords_are_none_of_the_tries_of_an_address(sign_in):
+    for number in range(throttle.TRIES_PER_ADDRESS + 1):
+        assert sign_in(PASSWORD, caller=f"203.0.113.{number}").status_code == 302
 
 
 def test_the_pause_is_of_one_address_and_one_caller(sign_in):

@@ -7,7 +7,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import Membership
-from feedback.models import TriageChange, UserFeedback
+from feedback.models import Triage, TriageChange, UserFeedback
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
@@ -240,6 +240,30 @@ def test_the_oldest_come_first_where_the_query_says_so(api, listed, reports):
         assert seen == [0, 1, 2, 3]
     token = data_of(api("admin").get("admin/feedback?q=sort:oldest&limit=1"))["next_token"]
     assert refusal_of(api("admin").get(f"admin/feedback?limit=1&page_token={token}"))[0] == 400
+
+
+def test_what_was_edited_or_is_due_comes_first_where_the_query_says_so(api, listed, reports, who):
+    """What is resolved waits for nothing; the others follow, the newest first."""
+    rows = {place: UserFeedback.objects.get(key=key[3:]) for place, key in enumerate(reports)}
+    for place, days in ((1, 3), (3, 2), (2, 1), (0, 3)):
+        until = timezone.now().replace(microsecond=0) + timedelta(days=days)
+        Triage.objects.create(feedback=rows[place], snoozed_until=until)
+    assert listed("?q=sort:due") == [3, 0, 1, 2]
+    assert listed("?q=sort:due%20sentiment:negative") == [0, 2]
+    for place in (2, 0):
+        UserFeedback.objects.filter(pk=rows[place].pk).update(modified=timezone.now())
+    assert listed("?q=sort:edited") == [0, 2, 3, 1]
+    assert listed("?q=is:open%20sort:edited&sentiment=negative") == [0]
+    for name, expected in (("due", [3, 0, 1, 2]), ("edited", [0, 2, 3, 1])):
+        for limit in (1, 2, 3, 4):
+            seen, token = [], ""
+            while token is not None:
+                page = data_of(api("admin").get(f"admin/feedback?q=sort:{name}&limit={limit}&page_token={token}"))
+                seen += [reports.index(item["feedback_id"]) for item in page["items"]]
+                token = page["next_token"]
+            assert seen == expected
+    token = data_of(api("admin").get("admin/feedback?q=sort:edited&limit=1"))["next_token"]
+    assert refusal_of(api("admin").get(f"admin/feedback?q=sort:due&limit=1&page_token={token}"))[0] == 400
 
 
 def test_a_page_token_of_another_list_is_refused(api, who, reports):

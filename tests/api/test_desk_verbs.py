@@ -3,6 +3,7 @@
 import threading
 from dataclasses import replace
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
@@ -395,6 +396,13 @@ def test_snoozing_until_a_time_until_again_and_waking(act, refused, reports):
         assert status == 400 and "until" in sentence, sentence
     act(reports[1], "resolve")
     assert refused(reports[1], "snooze", until_again=True)[0] == 409
+
+
+def test_a_snooze_until_a_time_of_any_zone_is_taken_back(act, admin, reports):
+    until = (timezone.now() + timedelta(days=2)).astimezone(ZoneInfo("Asia/Tokyo")).isoformat()
+    acted = act(reports[0], "snooze", until=until)
+    assert undone(admin, acted["action_id"])["done_count"] == 1
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["snoozed_until"] is None
 
 
 @pytest.mark.parametrize(

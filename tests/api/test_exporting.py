@@ -9,9 +9,10 @@ import tracemalloc
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from feedback import digesting, exporting, taxonomy
-from feedback.models import UserFeedback
+from feedback.models import Triage, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -222,11 +223,14 @@ def test_the_first_bytes_come_before_the_last_report_is_read(who, thread, api, m
     assert rest.count(b"\n") == 1 and oldest.encode() not in begun + rest
 
 
-def test_a_file_may_begin_with_the_oldest(who, thread, exported, monkeypatch):
+@pytest.mark.parametrize("name", ["oldest", "due"])
+def test_a_file_may_have_another_order(who, thread, exported, monkeypatch, name):
     monkeypatch.setattr(exporting, "FIRST", 1)
     monkeypatch.setattr(exporting, "CHUNK", 2)
     given = [make.rating(who.alice, thread, 2 * place + 1).feedback_id for place in range(6)]
-    assert [json.loads(line)["feedback_id"] for line in exported(q="sort:oldest").splitlines()] == given
+    for row in UserFeedback.objects.order_by("pk")[:5]:
+        Triage.objects.create(feedback=row, snoozed_until=timezone.now())
+    assert [json.loads(line)["feedback_id"] for line in exported(q=f"sort:{name}").splitlines()] == given
 
 
 def test_reports_that_arrive_meanwhile_neither_repeat_nor_hide_others(who, thread, api, monkeypatch):

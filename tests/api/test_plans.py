@@ -4,9 +4,10 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from feedback import querying
-from feedback.models import RatedTool
+from feedback.models import RatedTool, Triage, UserFeedback
 from feedback.querying import sides
 from tests import make
 from tests.conftest import data_of
@@ -53,7 +54,7 @@ def plan_of(who):
     def plan(line):
         query = querying.parse(line)
         rows = querying.matching(who.admin.actor, query)
-        return rows.order_by(query.order.by).values_list("pk", flat=True)[:51].explain()
+        return rows.order_by(*query.order.by).values_list("pk", flat=True)[:51].explain()
 
     return plan
 
@@ -94,6 +95,61 @@ def test_a_page_needs_no_sort_and_no_walk_over_the_table_on_postgresql(plan_of, 
     plan = plan_of(f"{line} {order}")
     assert "Seq Scan on feedback_userfeedback" not in plan
     assert "Sort" not in plan
+
+
+MOMENTS = {
+    "sort:edited": ("INDEX feedback_edited", "(modified<?)"),
+    "sort:due": ("COVERING INDEX triage_snoozed", "(snoozed_until>?)"),
+}
+"""Orders by a moment that few reports have: the index that they are read along, and how it is entered further on."""
+
+
+@pytest.fixture
+def ordered(plan_of, who):
+    """Plans of both questions of a page: for those that have the moment of an order, and for the others."""
+    now = timezone.now()
+    UserFeedback.objects.update(modified=now)
+    Triage.objects.create(feedback=UserFeedback.objects.get(), snoozed_until=now)
+
+    def plans(line, *, is_further):
+        query = querying.parse(line)
+        rows = querying.matching(who.admin.actor, query)
+        place = (int(now.timestamp() * 1_000_000), 1) if is_further else None
+        found = [each for each in plans_of(lambda: query.order.following(rows, place, 51)) if "LIMIT 5" in each[0]]
+        return [plan for _, plan in found]
+
+    return plans
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="plans of SQLite, which has no figures and plans by rule")
+@pytest.mark.parametrize("is_further", [False, True])
+@pytest.mark.parametrize("order", MOMENTS)
+@pytest.mark.parametrize("line", [*VIEWS, *SIDES])
+def test_an_order_by_a_moment_is_read_along_its_index_on_sqlite(ordered, line, order, is_further):
+    """Each row on the way is asked by its key whether it is meant; the others follow as they do without an order."""
+    index, beyond = MOMENTS[order]
+    having, others = ordered(f"{line} {order}", is_further=is_further)
+    walk = having.splitlines()[0]
+    assert index in walk and (beyond in walk or not is_further)
+    assert "INTEGER PRIMARY KEY (rowid=?)" in having and "TEMP B-TREE" not in having
+    assert (VIEWS | SIDES)[line] in others
+    if line in VIEWS:
+        assert "TEMP B-TREE" not in others
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="plans of PostgreSQL")
+@pytest.mark.parametrize("is_further", [False, True])
+@pytest.mark.parametrize("order", MOMENTS)
+@pytest.mark.parametrize("line", VIEWS)
+def test_an_order_by_a_moment_is_read_along_its_index_on_postgresql(ordered, line, order, is_further):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_hashjoin = off")
+    having, others = ordered(f"{line} {order}", is_further=is_further)
+    assert MOMENTS[order][0].split()[-1] in having
+    assert "Seq Scan on feedback_userfeedback" not in having + others
+    assert "Sort" not in others
 
 
 LISTS = {

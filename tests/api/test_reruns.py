@@ -1,15 +1,19 @@
 """An answer that is run again: the same request to the same agent, and nothing is done twice (decision 015)."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Org
 from catalogue.models import Call, DemoCount
 from tests import make
 from tests.api import shapes
+from tests.api.test_calls_and_crashes import Killed
 from tests.api.test_http_tools import connected, receiver, said, tools  # noqa: F401 - fixtures
 from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
 from tests.conftest import data_of, refusal_of
-from threads.models import Thread
+from threads.models import Thread, Turn
+from threads.runner import loop
 
 INVALID = (400, "RobotoInvalidRequestException")
 
@@ -62,6 +66,36 @@ def test_calls_are_answered_as_they_were_and_not_made_again(api, who, rerun, out
     assert results(rerun(thread)) == before
     assert results(rerun(thread, who="admin")) == before, "each as often as it is wanted"
     assert Call.objects.count() == made and len(outside) == 2
+
+
+def test_the_record_is_read_once_however_many_calls_are_answered_from_it(who, rerun, outside):
+    asked = []
+    for count in (1, 5):
+        thread = make.thread(who.alice, f"{BOOK} " * count)
+        with CaptureQueriesContext(connection) as captured:
+            assert len(results(rerun(thread))) == count
+        asked.append([each["sql"] for each in captured.captured_queries if "'tool_use', 'tool_result'" in each["sql"]])
+    assert len(asked[0]) == len(asked[1]) > 0
+
+
+def test_a_worker_that_takes_over_goes_on_in_the_record(api, who, rerun, outside, monkeypatch):
+    thread, stored = make.thread(who.alice, f"{BOOK} " * 4), []
+    before = results(data_of(api("alice").get(f"threads/{thread.thread_id}")))
+    store = loop._Run._store_result
+
+    def die_at_the_third(run, *given, **more):
+        stored.append(given)
+        if len(stored) == 3:
+            raise Killed
+        return store(run, *given, **more)
+
+    monkeypatch.setattr(loop._Run, "_store_result", die_at_the_third)
+    with pytest.raises(Killed):
+        rerun(thread)
+    fork = Thread.objects.latest("pk")
+    make.let_expire(Turn.objects.get(thread=fork))
+    loop.advance(Turn.objects.get(thread=fork).pk)
+    assert results(data_of(api("alice").get(f"threads/{fork.thread_id}"))) == before and len(outside) == 4
 
 
 def test_a_new_call_is_made_only_where_the_tool_only_reads(api, who, rerun, outside):

@@ -85,7 +85,7 @@ def test_every_line_has_one_spelling(line, spelled):
         ("created:1d..2d..3d", "created:1d..2d..3d", "two of a kind"),
         ("age:2026", "age:2026", "must be an age"),
         ("fork:maybe", "fork:maybe", "must be yes or no"),
-        ("sort:best", "sort:best", "must be newest or oldest"),
+        ("sort:best", "sort:best", "must be newest, oldest, edited or due"),
         ("is:open -sort:oldest", "sort:oldest", "orders the whole list"),
         ("is:open OR sort:oldest", "sort:oldest", "orders the whole list"),
         ("is:open (a OR (b SORT:Oldest))", "SORT:Oldest", "orders the whole list"),

@@ -84,7 +84,7 @@ def test_an_empty_view_says_what_is_left_elsewhere_and_what_was_done_today(brows
     assert page.words == "Nothing open is yours. Nothing waits for you. You resolved 3 today."
     assert "You resolved" not in get(client_of(bea), DESK + "?q=is:open+-is:snoozed").words
     last = get(client, f"{DESK}?q=&after={PLACES.token(made[0].pk)}").id("desk-rows").one(class_="void")
-    assert last.words == "Nothing more is on this page. Show the newest"
+    assert last.words == "Nothing more is on this page. Show the first page"
     assert len(words(get(client, DESK + last.one("a")["href"]))) == 4
 
 
@@ -213,7 +213,7 @@ def test_what_was_probably_meant_is_a_link(browser_of: Browser, who: People) -> 
         ("is:open -(x OR LABEL:mon", ["is:open -(x OR label:money"]),
         ('is:open label:"loses c', ['is:open label:"loses count"']),
         ("is:op", ["is:open"]),
-        ("is:open so", ["is:open sort:newest", "is:open sort:oldest"]),
+        ("is:open so", ["is:open sort:newest", "is:open sort:oldest", "is:open sort:edited", "is:open sort:due"]),
         ("is:open AND NOT label:m", ["is:open AND NOT label:money"]),
         ("is:open", []),
     ],
@@ -403,6 +403,33 @@ def test_the_oldest_may_come_first_and_pages_lead_both_ways(browser_of: Browser,
     assert words(elsewhere)[-1] == "report 99" and "on another page" in row_of(elsewhere, "report 99").words
     token = query_of(first.one("a", rel="next")["href"])["after"]
     get(client, f"{DESK}?q=is:open&after={token}", 400)
+
+
+@pytest.mark.parametrize("name", ["due", "edited"])
+def test_what_is_due_or_was_edited_may_come_first_and_pages_lead_both_ways(
+    browser_of: Browser, who: People, name: str
+) -> None:
+    """In no more queries than by birth; and the report that is open keeps its place."""
+    made, client, now = reports(who.alice, 100), browser_of("admin"), timezone.now()
+    for place in range(50):
+        Triage.objects.create(feedback=made[place], snoozed_until=now + timedelta(days=1 + place // 10))
+        UserFeedback.objects.filter(pk=made[49 - place].pk).update(modified=now + timedelta(minutes=place // 10))
+    first = get(client, f"{DESK}?q=is:open+sort:{name}")
+    told = [f"report {place}" for place in (*range(50), *range(99, 49, -1))]
+    if name == "edited":
+        told[:50] = [f"report {place}" for tens in range(0, 50, 10) for place in range(tens + 9, tens - 1, -1)]
+    assert words(first) == told[:40] and first.none("a", rel="prev")
+    second = get(client, DESK + first.one("a", rel="next")["href"])
+    assert words(second) == told[40:80]
+    assert [second.one("a", rel=rel).words for rel in ("prev", "next")] == ["Previous reports", "Next reports"]
+    third = get(client, DESK + second.one("a", rel="next")["href"])
+    assert words(third) == told[80:] and third.none("a", rel="next")
+    assert words(get(client, DESK + third.one("a", rel="prev")["href"])) == told[40:80]
+    assert words(get(client, DESK + second.one("a", rel="prev")["href"])) == told[:40]
+    do(who.admin, made[25], "resolve")
+    after = get(client, f"{DESK}?q=is:open+sort:{name}&item={made[25].feedback_id}")
+    assert "no longer matches" in row_of(after, "report 25").words
+    assert order_of(after, "Newest first") and order_of(get(client, f"{DESK}?q=is:open"), "Oldest first")
 
 
 def test_a_view_keeps_its_order_and_one_in_another_order_is_still_looked_at(browser_of: Browser, who: People) -> None:

@@ -3,8 +3,10 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
+import time_machine
 from django.db import connection, transaction
 from django.test import Client
 
@@ -94,6 +96,50 @@ def test_a_refused_bulk_keeps_the_ticks_and_what_was_typed(browser_of: Browser, 
     assert not UserFeedback.objects.filter(admin_label__isnull=False).exists()
 
 
+@time_machine.travel("2026-05-01T22:30:00Z", tick=False)
+@pytest.mark.parametrize("button", ["snooze day", "label typed"])
+@pytest.mark.parametrize("all_that_match", [False, True])
+def test_many_are_snoozed_until_a_day_begins_where_the_admin_is(
+    browser_of: Browser, who: People, button: str, all_that_match: bool
+) -> None:
+    """By its button, or by Enter in its field; with no report open."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    client.cookies["tz"] = "Europe/Berlin"
+    page = get(client, DESK + "?q=is:unclaimed")
+    field = page.id("bulk-until")
+    assert (field["min"], field["max"]) == ("2026-05-03", "2027-05-02"), "in Berlin it is the second of May already"
+    assert page.id("bulk").has("novalidate"), "a browser that objects to a day in a shut menu says so nowhere"
+    typed = {"until": "2026-11-01", **({"all": "1"} if all_that_match else {})}
+    page = then(client, send(client, page, button, made[:2], **typed))
+    left = [] if all_that_match else ["report 2"]
+    assert told(page) == [f"Snoozed {3 - len(left)} reports"] and words(page) == left
+    assert set(Triage.objects.values_list("snoozed_until", flat=True)) == {datetime(2026, 10, 31, 23, tzinfo=UTC)}
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert len(words(page)) == 3
+
+
+@time_machine.travel("2026-05-01T22:30:00Z", tick=False)
+@pytest.mark.parametrize(
+    ("button", "day", "reason"),
+    [
+        ("snooze day", "", "Choose a day first."),
+        ("snooze day", "soon", "The date must be a day, like 2026-05-01."),
+        ("snooze day", "2026-05-02", "The date must be in the future, and within a year."),
+        ("label typed", "2027-05-30", "The date must be in the future, and within a year."),
+        ("snooze day", "9999-12-31", "The date must be in the future, and within a year."),
+    ],
+)
+def test_a_day_that_many_cannot_be_snoozed_until_is_refused_for_all_of_them(
+    browser_of: Browser, who: People, button: str, day: str, reason: str
+) -> None:
+    made, client = reports(who.alice, 3), browser_of("admin")
+    client.cookies["tz"] = "Europe/Berlin"
+    page = dom(send(client, get(client, DESK + "?q=is:open"), button, made[:2], until=day), 400)
+    assert page.id("bulk").one(class_="wrong").words == reason and page.id("bulk-until")["value"] == day
+    assert [box.has("checked") for box in page.all("input", name="feedback_ids")] == [False, True, True]
+    assert not Bulk.objects.exists() and not Triage.objects.exists()
+
+
 def test_an_id_that_cannot_be_stored_is_refused_wherever_it_stands(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 1), browser_of("admin")
     ticked = ["fb_\x00", made[0].feedback_id]
@@ -105,8 +151,8 @@ def test_enter_in_the_labels_field_labels_and_resolves_nothing(browser_of: Brows
     made, client = reports(who.alice, 1), browser_of("admin")
     form = get(client, DESK + ALL).id("bulk")
     first = next(button for button in form.all("button") if button.get("type") != "reset")
-    assert first["value"] == "label" and first.has("hidden")
-    then(client, send(client, get(client, DESK + ALL), "label", made, label="late"))
+    assert first["value"] == "label typed" and first.has("hidden")
+    then(client, send(client, get(client, DESK + ALL), "label typed", made, label="late"))
     assert (stored(made[0]).admin_label, stored(made[0]).resolved) == ("late", False)
 
 

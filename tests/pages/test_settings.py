@@ -155,6 +155,7 @@ def test_what_is_wrong_with_a_password_stands_beside_its_field(
 def test_guessing_the_present_password_is_paused_as_at_the_sign_in(browser_of: Browser) -> None:
     caching.forget()
     client = browser_of("alice")
+    assert [change(client, PASSWORD, "short").status_code for _ in range(6)] == [400] * 6, "that is no guess"
     statuses = [change(client, "wrong", NEW).status_code for _ in range(6)]
     assert statuses == [400] * 5 + [429]
     caching.forget()

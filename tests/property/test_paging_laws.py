@@ -1,6 +1,10 @@
 """Laws of the cursors: while others write, a list never repeats a row, and loses none that was there throughout."""
 
+from datetime import timedelta
+from itertools import pairwise
+
 import pytest
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -8,7 +12,8 @@ from accounts.models import User
 from core import paging
 from core.errors import InvalidRequest
 from feedback import finding
-from feedback.models import UserFeedback
+from feedback.models import Triage, UserFeedback
+from feedback.querying import parse
 from tests import make
 from threads import reading, sharing
 from threads.models import Pin, Thread
@@ -110,6 +115,49 @@ def test_reports_are_listed_once_each_while_others_come_in_and_are_triaged_H6(wh
             report()
         UserFeedback.objects.filter(key=seen[-1][3:]).update(admin_label="seen")
     assert seen == old[::-1]
+
+
+moments = st.none() | st.integers(0, 3)
+
+
+@pytest.mark.django_db
+@law
+@given(
+    made=st.lists(st.tuples(moments, moments, st.booleans()), max_size=9),
+    limit=st.integers(1, 4),
+    name=st.sampled_from(["newest", "oldest", "edited", "due"]),
+)
+def test_every_order_is_total_and_is_paged_either_way(who, made, limit, name):
+    """Those with a moment first, by moment and then by birth, as their index has them; the others by birth."""
+    clear()
+    thread, now = make.conversation(who.alice, 2, visibility="org"), timezone.now()
+    keys = []
+    for place, (edited, due, resolved) in enumerate(made):
+        person = User.objects.get_or_create(email=f"p{place}@acme.test")[0]
+        stamps = {"resolved": True, "resolved_at": now, "resolved_by": who.admin.user} if resolved else {}
+        row = UserFeedback.objects.create(
+            thread=thread, message_sequence_num=1, org_id=thread.org_id, created_by=person, modified_by=person,
+            sentiment="negative", created=now, modified=now + timedelta(microseconds=edited or 0), **stamps,
+        )  # fmt: skip
+        if due is not None:
+            Triage.objects.create(feedback=row, snoozed_until=now + timedelta(microseconds=due))
+        moment = {"edited": -edited if edited else None, "due": None if resolved else due}.get(name)
+        key = (1, 0, -row.pk) if moment is None else (0, moment, row.pk if name == "due" else -row.pk)
+        keys.append((key, row.pk))
+    order = parse(f"sort:{name}").order
+    told = [pk for _, pk in sorted(keys)][:: -1 if name == "oldest" else 1]
+    rows = UserFeedback.objects.all()
+    assert list(rows.order_by(*order.by).values_list("pk", flat=True)) == told
+    pages, token = [], None
+    while True:
+        found, following = finding.page(rows, limit, token, order=order)
+        pages.append((token, found))
+        if following is None:
+            break
+        token = following
+    assert [pk for _, found in pages for pk in found] == told
+    for (before, found), (token, _) in pairwise(pages):
+        assert finding.before(rows, limit, token, order=order) == (found[::-1], before)
 
 
 def places_of(position):

@@ -76,16 +76,15 @@ class Toolbox:
         reason = self._refusal(call)
         raw = {"arguments": call.verbatim} if call.arguments is None else None
         use = tool_use(call.name, use_id, call.arguments, raw=raw, refused=reason is not None)
+        if self._recorded is not None:
+            self._recorded.called(use)
         if reason is None:
             return use, None
         return use, tool_result(call.name, use_id, "error", {"error": reason})
 
     def is_clients(self, use: BlockDict) -> bool:
         """Whether the client answers this call."""
-        return use["tool_name"] in self.client and not self._is_recorded(use)
-
-    def _is_recorded(self, use: BlockDict) -> bool:
-        return self._recorded is not None and self._recorded.has(use)
+        return use["tool_name"] in self.client and not (self._recorded and self._recorded.has(use))
 
     def answer(self, use: BlockDict, fence: Fence) -> BlockDict:
         """The result of a call that the server or a goal answers. Runs outside of any transaction.
@@ -99,8 +98,8 @@ class Toolbox:
             return self._attempt(self.goals[name], use)
         if name == LOAD_SKILL:
             return _loaded(self.skills.get(_wanted(use["input"] or {})), use_id)
-        if self._recorded is not None and self._recorded.has(use):
-            return self._recorded.result_of(use)
+        if self._recorded is not None and (result := self._recorded.result_of(use)):
+            return result
         thread, arguments = self.thread, use["input"] or {}
         if self._stage is not None and self._stage.has(name):
             return self._played(self._stage, use, fence)
