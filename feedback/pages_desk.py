@@ -89,7 +89,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
             triage.act(actor, feedback_id, *steps[:-1], seen=request.POST.get("seen"))
             notes.info(request, desk_forms.told_of_resolved(actor, problem))
     except DomainError as problem:
-        return _refused(request, actor, problem, item=feedback_id)
+        return refused(request, actor, problem, item=feedback_id)
     return redirect(_local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
 
 
@@ -106,7 +106,7 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
         else:
             done = bulk.act_on_all(actor, verb, body, feedback_ids=desk_forms.ticked(request.POST))
     except DomainError as problem:
-        return _refused(request, actor, problem, part="bulk")
+        return refused(request, actor, problem, part="bulk")
     if done.is_over and done.failed_count and "ticked" in request.POST and not request.POST.get("all"):
         request.session[_LEFT] = done.bulk_id
     if words := desk_forms.told_of_bulk(done):
@@ -161,7 +161,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         given = (form.get("name", ""), form.get("q", ""))
         view, before = saved_views.keep(actor, *given, is_shared=bool(form.get("is_shared")))
     except DomainError as problem:
-        return _refused(request, actor, problem, part="view")
+        return refused(request, actor, problem, part="view")
     was = "" if before in ("", view.query) else f" It was: {isolated(before)}"
     notes.success(request, f"Kept as {isolated(view.name)}.{was}")
     return redirect(_desk_at({"q": view.query}))
@@ -206,12 +206,13 @@ def _apart(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def _refused(
-    request: HttpRequest, actor: Actor, problem: DomainError, *, item: str = "", part: str = ""
+def refused(
+    request: HttpRequest, actor: Actor, problem: DomainError, *, item: str = "", part: str = "", **more: Any
 ) -> HttpResponse:
+    """The page as it was with the reason of a refusal in its form, or in a `part` of it, of which `more` was typed."""
     query = _state_of(request) | ({"item": item} if item else {})
     context = desk_screen.refused(actor, query, request.POST, problem, tz=zones.of(request), part=part)
-    context["ticked"] = request.POST.getlist("feedback_ids")
+    context |= {"ticked": request.POST.getlist("feedback_ids"), **more}
     return _shown(request, actor, context, problem.status)
 
 

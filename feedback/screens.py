@@ -16,7 +16,7 @@ from core.actor import Actor
 from core.prepared import Prepared, Row
 from feedback import desk_records, historytelling, leasing, projecting, versions
 from feedback.label_text import written_labels
-from feedback.models import Reply, Triage, TriageChange, UserFeedback
+from feedback.models import CheckRun, Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
 from feedback.querying import Order, Query
 from threads.access import may
@@ -208,11 +208,15 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
 
 
 def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
-    """The latest forks at or before the rated message that somebody made after it was rated."""
-    forks = Thread.objects.visible_to(actor).filter(
-        forked_from=report.thread_id,
-        forked_from_message_sequence_num__lte=report.message_sequence_num,
-        created__gte=report.created,
+    """The latest forks at or before the rated message that somebody made after it was rated, runs of checks aside."""
+    forks = (
+        Thread.objects.visible_to(actor)
+        .filter(
+            forked_from=report.thread_id,
+            forked_from_message_sequence_num__lte=report.message_sequence_num,
+            created__gte=report.created,
+        )
+        .exclude(Exists(CheckRun.objects.filter(fork=OuterRef("pk"))))
     )
     return forks.select_related("created_by").defer(*Thread.HEAVY).order_by("-pk")[:FORKS]
 

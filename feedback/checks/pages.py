@@ -12,7 +12,7 @@ from accounts.authentication import admin_actor
 from accounts.pages import local, signed_in
 from core import bodies, paging
 from core.errors import DomainError, InvalidRequest
-from feedback import triage
+from feedback import pages_desk, triage
 from feedback.checks import keeping, presenting, records, running, screen
 from feedback.checks.wire import OF_CALLS, OF_WORDS, CheckIn, RunAllIn, RunIn
 from feedback.models import Check
@@ -22,7 +22,7 @@ STATES = (
     ("", "All"),
     ("failing", "Failing"),
     ("passing", "Passing"),
-    ("undecided", "To be judged"),
+    ("undecided", "Undecided"),
     ("untried", "Not run yet"),
 )
 
@@ -54,7 +54,8 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
             case _:
                 raise InvalidRequest("verb: is not one of a check's")
     except DomainError as problem:
-        notes.warning(request, f"The check was not changed. {problem.message}")
+        typed = presenting.typed_rows(form.getlist("kind"), form.getlist("value"))
+        return pages_desk.refused(request, actor, problem, item=feedback_id, part="check", check_rows=typed)
     return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
 
 

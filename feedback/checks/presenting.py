@@ -1,5 +1,6 @@
 """How checks look: beside their report, and all of them on one page. Plain data, no ORM."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,7 +13,7 @@ MARKS = {
     "running": ("live", "live", "running"),
     "passing": ("check", "pos", "passing"),
     "failing": ("cross", "neg", "failing"),
-    "undecided": ("eye", "warn", "to be judged"),
+    "undecided": ("eye", "warn", "undecided"),
     "passed": ("check", "pos", "passed"),
     "failed": ("cross", "neg", "failed"),
     "broken": ("warn", "warn", "broke off"),
@@ -105,6 +106,11 @@ def card_of(check: CheckOut) -> CheckCard:
 def blank_rows() -> tuple[Row, ...]:
     """The lines of a check that is not kept yet."""
     return (Row(),) * _BLANK
+
+
+def typed_rows(kinds: Sequence[str], values: Sequence[str]) -> tuple[Row, ...]:
+    """The lines as they were typed."""
+    return tuple(Row(kind, value) for kind, value in zip(kinds, values, strict=False))
 
 
 def _line(run: RunOut) -> RunLine:
