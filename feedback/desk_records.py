@@ -23,8 +23,7 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
     """A report with all that admins keep beside it. A constant number of queries."""
     version = versions.of(report)
     full = projecting.full_record_of(report.pk)
-    triage = triage_of(report)
-    reply = Reply.objects.filter(pk=report.pk).first()
+    triage, reply = beside(report)
     leases = Lease.objects.filter(feedback=report, until__gt=timezone.now())
     lease = leases.select_related("holder").order_by("pk").first()
     return DeskRecordOut(
@@ -43,9 +42,13 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
     )
 
 
-def triage_of(report: UserFeedback) -> Triage:
-    """What admins keep beside a report, with the people and the report that it names; one as good as new for none."""
-    return Triage.objects.filter(pk=report.pk).select_related("owner", "duplicate_of").first() or Triage()
+def beside(report: UserFeedback) -> tuple[Triage, Reply | None]:
+    """What admins keep beside a report, with the people and the report that it names, one as good as new for none; and
+    what its submitter was told. One query.
+    """
+    rows = UserFeedback.objects.select_related("triage__owner", "triage__duplicate_of", "reply")
+    found = rows.filter(pk=report.pk).first()
+    return getattr(found, "triage", None) or Triage(), getattr(found, "reply", None)
 
 
 def people(actor: Actor) -> list[User]:

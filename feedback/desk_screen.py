@@ -49,7 +49,7 @@ from threads.presenting import cloth, excerpting
 from threads.presenting.articles import Article
 
 PAGE = 40
-KEYS = ("q", "after", "item", "pane", "whole")
+KEYS = ("q", "after", "item", "pane", "whole", "check")
 
 
 def state_of(given: Any) -> dict[str, str]:
@@ -162,6 +162,8 @@ def opened(
         "cloth": cloth.weave(thread.weave),
         "snoozes": desk_forms.SNOOZES,
         "profiles": profiles.all_profiles(),
+        "state": query,
+        "is_checked": "check" in query,
         **checks_screen.of_report(report),
     }
 
@@ -231,7 +233,7 @@ def _stretches(articles: list[Article], index: int, *, is_whole: bool) -> list[e
 
 def _kept(query: Mapping[str, str]) -> dict[str, str]:
     """The address of the list alone."""
-    return {key: value for key, value in query.items() if key not in ("item", "pane", "whole")}
+    return {key: value for key, value in query.items() if key not in ("item", "pane", "whole", "check")}
 
 
 def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, str]) -> DeskBar:

@@ -148,8 +148,7 @@ def card_of(
     `changes` were read before the report: what is changed in between must not count as seen.
     """
     thread = report.thread
-    triage = desk_records.triage_of(report)
-    reply = Reply.objects.filter(pk=report.pk).first()
+    triage, reply = desk_records.beside(report)
     return ReportCard(
         feedback_id=report.feedback_id,
         sentiment=report.sentiment,

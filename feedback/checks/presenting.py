@@ -21,7 +21,6 @@ MARKS = {
 """Glyph, tone and word of each state and each verdict."""
 KINDS = tuple(WORDS.items())
 TIMES = (1, 3, 5, 10)
-_BLANK = 3
 
 
 class _Marked:
@@ -101,11 +100,6 @@ def card_of(check: CheckOut) -> CheckCard:
         rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
         runs=tuple(_line(run) for run in check.runs),
     )
-
-
-def blank_rows() -> tuple[Row, ...]:
-    """The lines of a check that is not kept yet."""
-    return (Row(),) * _BLANK
 
 
 def typed_rows(kinds: Sequence[str], values: Sequence[str]) -> tuple[Row, ...]:

@@ -13,7 +13,7 @@ def of_report(report: UserFeedback) -> dict[str, Any]:
     card = presenting.card_of(records.check_records([kept])[0]) if kept else None
     return {
         "check": card,
-        "check_rows": card.rows if card else presenting.blank_rows(),
+        "check_rows": card.rows if card else (presenting.Row(),),
         "check_of": report.feedback_id,
         **choices(),
     }
