@@ -16,6 +16,8 @@ from config.demo.stories import Fork, Live, Played, Report, Shelved, Story, Temp
 from core import bodies, ids
 from core.actor import Actor
 from feedback import capture, triage
+from feedback.checks import keeping
+from feedback.checks.wire import CheckIn
 from feedback.deciding import UPDATE, Verb, spelled, verb_named
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from threads import agents, forks, importing, sharing, titles, turns
@@ -49,6 +51,7 @@ def load() -> bool:
             stage.offer(template)
         stage.rate()
         stage.work_at_the_desk()
+        stage.keep_checks()
     return True
 
 
@@ -173,21 +176,24 @@ class _Stage:
 
     def work_at_the_desk(self) -> None:
         """Do there what was done, to the reports that begin with certain words."""
-        reports = list(UserFeedback.objects.exclude(notes=None))
-
-        def beginning(words: str) -> UserFeedback:
-            [found] = [each for each in reports if each.notes and each.notes.startswith(words)]
-            return found
-
         for act in stories.acts():
-            arguments, report = dict(act.arguments), beginning(act.report)
+            arguments, report = dict(act.arguments), _beginning(act.report)
             if act.until_hours is not None:
                 arguments["until"] = self.now + timedelta(days=1)
             if act.same_as is not None:
-                arguments["duplicate_of"] = beginning(act.same_as).feedback_id
+                arguments["duplicate_of"] = _beginning(act.same_as).feedback_id
             verb, at = verb_named(act.verb), report.created + timedelta(hours=act.hours)
             until = None if act.until_hours is None else at + timedelta(hours=act.until_hours)
             _triage(self.cast.actors["admin"], report.feedback_id, verb, bodies.parse(verb.takes, arguments), at, until)
+
+    def keep_checks(self) -> None:
+        """Keep as tests what some reports are about. Nobody has run them yet."""
+        for kept in stories.checks():
+            report = _beginning(kept.report)
+            body = CheckIn(title=kept.title, expectations=kept.expectations)
+            check = keeping.keep(self.cast.actors["admin"], report.feedback_id, body)
+            check.created = report.created + timedelta(hours=kept.hours)
+            check.save(update_fields=["created"])
 
     def _hold(self, thread: Thread, idx: int, said_at: datetime, report: Report) -> None:
         self.ratings.append(_Rating(thread.thread_id, idx, said_at + timedelta(hours=report.hours), report))
@@ -240,6 +246,11 @@ def _triage(
         Triage.objects.filter(feedback__in=report).update(snoozed_until=until)
     if "public_status" in last.after:
         Reply.objects.filter(feedback__in=report).update(replied_at=at)
+
+
+def _beginning(words: str) -> UserFeedback:
+    """The report that begins with these words."""
+    return UserFeedback.objects.get(notes__startswith=words)
 
 
 def _report(feedback_id: str) -> QuerySet[UserFeedback]:

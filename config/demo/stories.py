@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from catalogue.wire import SkillIn, VersionIn
 from catalogue.wire_tools import ImportIn, ToolPatch
 from catalogue.wire_worlds import FixtureIn, WorldCallIn, WorldIn, WorldToolsIn
+from feedback.checks.wire import CheckIn
 from feedback.wire import FeedbackIn, TriageIn
 from threads import content
 from threads.content import BlockDict, JsonObject, ResultStatus
@@ -177,6 +178,13 @@ class Act(_Written):
     """How the report begins that this one is a duplicate of."""
 
 
+class Kept(CheckIn):
+    """What an admin kept as a test, some hours after the report that begins with these words."""
+
+    report: str
+    hours: float
+
+
 class Played(_Written):
     """A world that somebody made, what was called there by hand, and a thread that is played in it."""
 
@@ -237,6 +245,11 @@ def tools() -> list[Published]:
 def acts() -> list[Act]:
     """What was done at the desk, in its order."""
     return [Act.model_validate(each) for each in json.loads((FOLDER / "desk.json").read_text())]
+
+
+def checks() -> list[Kept]:
+    """What was kept as a test, in its order."""
+    return [Kept.model_validate(each) for each in json.loads((FOLDER / "checks.json").read_text("utf-8"))]
 
 
 def worlds() -> list[Played]:

@@ -147,6 +147,14 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "admin": "key verb arguments query chosen below state total done_count failed_count after undoes lease_until "
         "created created_by finished_at",
     },
+    "feedback.Check": {
+        "public": "id feedback thread message_sequence_num",
+        "admin": "key title expectations state created created_by dropped_at",
+    },
+    "feedback.CheckRun": {
+        "public": "id of fork",
+        "admin": "key batch skills tools model_profile created created_by ended_at verdict findings judged_by",
+    },
     "feedback.BulkFailure": {"public": "id", "admin": "bulk feedback_key reason"},
     "feedback.WebhookEndpoint": {
         "public": "id key org",

@@ -98,6 +98,10 @@ def place(who, api):
     ):
         data_of(admin.post(f"admin/feedback/{report}/actions", {"verb": verb, "arguments": arguments}))
     data_of(admin.put(f"admin/feedback/{report}/lease"))
+    check = data_of(admin.put(f"admin/feedback/{report}/check", {}))
+    batch = data_of(admin.post(f"admin/checks/{check['check_id']}/runs", {}))
+    make.run_turns()
+    data_of(admin.get(f"admin/checks/batches/{batch['batch_id']}"))
     ticked = {"verb": "note", "arguments": {"admin_note": "hm"}, "feedback_ids": [report, gone]}
     bulk = data_of(admin.post("admin/feedback/bulk", ticked))
     view = data_of(admin.post("admin/feedback/views", {"name": "mine", "query": "is:open", "is_shared": True}))
@@ -129,6 +133,9 @@ def place(who, api):
             "feedback_id": report,
             "bulk_id": bulk["bulk_id"],
             "view_id": view["view_id"],
+            "check_id": check["check_id"],
+            "batch_id": batch["batch_id"],
+            "run_id": batch["runs"][0]["run_id"],
             "qualified_name": "srv__look",
             "server": "srv",
             "call_id": call["call_id"],
@@ -166,7 +173,8 @@ def _webhooks(who, api, report):
 
 
 KEPT = {("feedback.Bulk", "key"), ("feedback.SavedView", "key"), ("feedback.BulkFailure", "feedback_key"),
-        ("feedback.Retraction", "key")}  # fmt: skip
+        ("feedback.Retraction", "key"), ("feedback.Check", "key"), ("feedback.CheckRun", "key"),
+        ("feedback.CheckRun", "batch")}  # fmt: skip
 """Columns that stay as they are: keys by which the routes find something."""
 
 

@@ -120,6 +120,15 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", "v1/ai/admin/feedback/bulk"): (DESK, {"verb": "resolve", "query": "is:open"}),
     ("GET", "v1/ai/admin/feedback/bulk/<str:bulk_id>"): (TRIAGE, None),
     ("POST", "v1/ai/admin/feedback/bulk/<str:bulk_id>/cancel"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/<str:feedback_id>/check"): (TRIAGE, None),
+    ("PUT", "v1/ai/admin/feedback/<str:feedback_id>/check"): (TRIAGE, {"expectations": []}),
+    ("GET", "v1/ai/admin/checks"): (DESK, None),
+    ("POST", "v1/ai/admin/checks/run"): (DESK, {}),
+    ("GET", "v1/ai/admin/checks/batches/<str:batch_id>"): (TRIAGE, None),
+    ("PUT", "v1/ai/admin/checks/runs/<str:run_id>/verdict"): (TRIAGE, {"verdict": "passed"}),
+    ("GET", "v1/ai/admin/checks/<str:check_id>"): (TRIAGE, None),
+    ("DELETE", "v1/ai/admin/checks/<str:check_id>"): (TRIAGE, None),
+    ("POST", "v1/ai/admin/checks/<str:check_id>/runs"): (TRIAGE, {}),
     ("POST", "v1/ai/admin/feedback/undo"): (replace(DESK, admin=404), {"action_id": "act_unknown"}),
     ("GET", "v1/ai/admin/feedback/views"): (DESK, None),
     ("POST", "v1/ai/admin/feedback/views"): (DESK, {"name": "Mine", "query": "is:open"}),
@@ -264,6 +273,9 @@ UNKNOWN = {
     "delivery_id": "dlv_unknown",
     "bulk_id": "blk_unknown",
     "view_id": "vw_unknown",
+    "check_id": "chk_unknown",
+    "batch_id": "bat_unknown",
+    "run_id": "run_unknown",
     "name": "unknown",
     "qualified_name": "srv__unknown",
     "server": "unknown",
@@ -307,6 +319,11 @@ def world(who, api, monkeypatch):
         data_of(admin.post("admin/feedback/labels", {"name": skill_name}))
         view = data_of(admin.post("admin/feedback/views", {"name": skill_name, "query": "is:open"}))
         bulk = Bulk.objects.create(verb="resolve", query="is:open", total=300, created_by=who.admin.user)
+        rated = make.rating(who.alice, thread).feedback_id
+        check = data_of(admin.put(f"admin/feedback/{rated}/check", {}))
+        batch = data_of(admin.post(f"admin/checks/{check['check_id']}/runs", {}))
+        make.run_turns()
+        data_of(admin.get(f"admin/checks/batches/{batch['batch_id']}"))
         skill = data_of(alice.post("/v1/skills/create", {**SKILL, "name": skill_name, "accessibility": visibility}))
         return Place(
             {
@@ -315,7 +332,10 @@ def world(who, api, monkeypatch):
                 "waiting_use_id": pending.open_uses(waiting)[0]["tool_use_id"],
                 "tool_use_id": shapes.blocks(record, "tool_use")[0]["tool_use_id"],
                 "index": "1",
-                "feedback_id": make.rating(who.alice, thread).feedback_id,
+                "feedback_id": rated,
+                "check_id": check["check_id"],
+                "batch_id": batch["batch_id"],
+                "run_id": batch["runs"][0]["run_id"],
                 "skill_id": skill["skill_id"],
                 "version": "1",
                 "agent_id": agent["agent_id"],
@@ -596,6 +616,10 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "feedback/views/"): Page(403, 403, 403, 302, {"name": "Mine", "q": "is:open"}, has_object=False),
     ("GET", "feedback/insight/"): Page(403, 403, 403, 200, has_object=False),
     ("GET", "feedback/export/"): Page(403, 403, 403, 200, has_object=False),
+    ("GET", "feedback/checks/"): Page(403, 403, 403, 200, has_object=False),
+    ("POST", "feedback/checks/run/"): Page(403, 403, 403, 302, {}, has_object=False),
+    ("GET", "feedback/<str:feedback_id>/check/"): Page(403, 403, 403, 200),
+    ("POST", "feedback/<str:feedback_id>/check/"): acting(owner=403, admin=302, kind="says", value="x"),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
     ("GET", "feedback/<str:feedback_id>/originals/"): Page(403, 403, 403, 200),

@@ -256,3 +256,13 @@ def test_colleagues_see_what_is_shared_and_strangers_see_nothing(loaded):
 
     assert found("bob") == shared | bobs
     assert found("eve") == {Thread.objects.get(org__slug="globex").thread_id}
+
+
+def test_checks_wait_to_be_run_and_their_requests_can_be(loaded):
+    admin = Api(loaded["tokens"]["admin"])
+    found = data_of(admin.get("admin/checks"))["items"]
+    assert len(found) >= 4 and {each["state"] for each in found} == {"untried"}
+    assert any(each["expectations"] == [] for each in found)
+    assert len({each["title"] for each in found}) == len(found)
+    begun = data_of(admin.post("admin/checks/run", {}))
+    assert begun["running"] == len(found)

@@ -16,9 +16,9 @@ def tables(path, *, in_one_go):
     executor = MigrationExecutor(line)
     executor.loader.replace_migrations = in_one_go
     executor.loader.build_graph()
-    squashed = {key: each.replaces[-1] for key, each in executor.loader.disk_migrations.items() if each.replaces}
+    squashed = {key for key, each in executor.loader.disk_migrations.items() if each.replaces}
     ends = executor.loader.graph.leaf_nodes()
-    executor.migrate(ends if in_one_go else [squashed.get(end, end) for end in ends])
+    executor.migrate(ends if in_one_go else [end for end in ends if end not in squashed])
     line.close()
     with sqlite3.connect(path) as database:
         names = database.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
