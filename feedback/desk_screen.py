@@ -318,7 +318,12 @@ def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Nea
 
 _SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until")
 """Fields of the report's form beside which there is room for a reason."""
-_TYPED_AS = {"add": "label", "remove": "label", "public_status": "public_reply"}
+_TYPED_AS = {
+    "add": "label",
+    "remove": "label",
+    "public_status": "public_reply",
+    "expectations": "an expectation",
+}
 """Where what a verb takes is typed into a field of another name."""
 _SAID_AS = {**_TYPED_AS, "until": "the date"}
 """What a reason calls what it is about where it does not stand beside its field."""

@@ -97,7 +97,7 @@ on("keydown", ({ key, target }) => {
 /** Lost focus comes back to the row, else to the pane. */
 function refocus(goes) {
   if (!goes && document.activeElement !== document.body) return;
-  const wrong = one("#q[data-focus], #desk-report [aria-invalid], #bulk[data-on] .wrong + * .btn");
+  const wrong = one("[data-focus], #desk-report [aria-invalid], #bulk[data-on] .wrong + * .btn");
   const link = row()?.querySelector("a") ?? one(".rep a");
   const stop = wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows"));
   stop?.focus({ preventScroll: true });

@@ -30,6 +30,8 @@ def places(heddle: Heddle) -> dict[str, str]:
     heddle.rate("bob", rich, last, "positive")
     heddle.start("alice", "Go on. [[words 5000]] [[pace 0.2]]", wait=False)
     reports = heddle.call("admin", "GET", f"admin/feedback?thread_id={rich}")["items"]
+    check = heddle.call("admin", "PUT", f"admin/feedback/{reports[1]['feedback_id']}/check", {})["check_id"]
+    heddle.call("admin", "POST", f"admin/checks/{check}/runs", {"times": 3})
     waiting = heddle.start(
         "alice",
         "[[call remember {}]]",
@@ -178,6 +180,8 @@ SCREENS = {
         "/settings/webhooks/{webhook}/",
         "/feedback/insight/",
         "/feedback/insight/?q=colour:red",
+        "/feedback/checks/",
+        "/feedback/?q=&item={report}&pane=report&check=1",
     ],
     None: ["/signin/", "/nowhere/"],
 }

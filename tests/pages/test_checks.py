@@ -1,0 +1,139 @@
+"""Checks in the browser, without one: the panel beside a report, the page of all, what is refused and kept."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from feedback.models import Check, CheckRun
+from tests import make
+from tests.conftest import data_of
+from tests.pages.desk import Browser
+from tests.people import People
+from threads.models import Thread
+
+CHECKS = "/feedback/checks/"
+CALLING = '[[call echo {"value": 7}]] Where is my order?'
+
+
+@pytest.fixture
+def report(who: People) -> str:
+    """A rated answer that calls echo."""
+    return make.rating(who.alice, make.thread(who.alice, CALLING)).feedback_id
+
+
+@pytest.fixture
+def press(browser_of: Browser, report: str) -> Callable[..., Any]:
+    """`press(verb, kind, value, ...)`: what the panel's form answers."""
+
+    def send(verb: str, *lines: tuple[str, str], **more: str) -> Any:
+        here = f"/feedback/?q=&item={report}"
+        form = {"verb": verb, "here": here, "kind": [kind for kind, _ in lines], "value": [said for _, said in lines]}
+        return browser_of("admin").post(f"/feedback/{report}/check/", {**form, **more})
+
+    return send
+
+
+def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Callable[..., Any], report: str) -> None:
+    client = browser_of("admin")
+    here = f"/feedback/?q=&item={report}"
+    assert "Keep as check" in client.get(here).content.decode()
+    lines = (("never_calls", 'echo {"value": 8}'), ("says", "  "), ("no_tool_errors", ""), ("calls", "echo"))
+    assert press("keep", *lines)["Location"] == here
+    check = Check.objects.get()
+    assert check.expectations == [
+        {"kind": "never_calls", "value": "echo", "input": {"value": 8}},
+        {"kind": "no_tool_errors"},
+        {"kind": "calls", "value": "echo"},
+    ]
+    page = client.get(here).content.decode()
+    assert "echo {&quot;value&quot;:8}" in page and "not run yet" in page
+    press(f"run {check.check_id}", times="3")
+    piece = client.get(f"/feedback/{report}/check/").content.decode()
+    assert "running" in piece and "hx-trigger" in piece
+    make.run_turns()
+    piece = client.get(f"/feedback/{report}/check/").content.decode()
+    assert "passing" in piece and "hx-trigger" not in piece
+    run = CheckRun.objects.last()
+    assert run is not None
+    press(f"failed {run.run_id}")
+    assert "judged by" in client.get(here).content.decode()
+    assert Check.objects.get().state == "failing"
+    press(f"drop {check.check_id}")
+    assert "Keep as check" in client.get(here).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("verb", "lines", "reason"),
+    [
+        ("keep", [("calls", 'echo {"value"')], "must be a JSON object"),
+        ("keep", [("rhymes", "x")], "An expectation must be"),
+        ("keep", [("says", "x" * 1001)], "1000"),
+        ("keep", [("no_tool_errors", "x")], "takes none"),
+        ("run chk_nothing", [], "chk_nothing"),
+        ("fold", [], "is not one of a check"),
+    ],
+)
+def test_what_is_refused_stays_typed_with_the_reason(press, verb, lines, reason):
+    answer = press(verb, *lines)
+    page = answer.content.decode()
+    assert answer.status_code in (400, 404) and reason in page, page[-3000:]
+    assert not Check.objects.exists()
+    for kind, value in lines:
+        assert value.replace('"', "&quot;") in page and (kind == "rhymes" or f'value="{kind}" selected' in page)
+
+
+def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, api: Any) -> None:
+    client = browser_of("admin")
+    assert "No check is kept yet" in client.get(CHECKS).content.decode()
+    for number, kind in enumerate(("calls", "never_calls", "calls")):
+        rated = make.rating(who.alice, make.thread(who.alice, CALLING)).feedback_id
+        body = {"title": f"Check {number}", "expectations": [{"kind": kind, "value": "echo"}]}
+        data_of(api("admin").put(f"admin/feedback/{rated}/check", body))
+    ticked = [each.check_id for each in Check.objects.order_by("pk")[:2]]
+    answer = client.post(f"{CHECKS}run/", {"check_ids": ticked, "times": "2", "here": CHECKS}, follow=True)
+    assert "4 runs started." in answer.content.decode()
+    make.run_turns()
+    page = client.get(f"{CHECKS}?state=failing").content.decode()
+    assert "Check 1" in page and "Check 0" not in page and "Check 2" not in page
+    assert "Check 2" in client.get(f"{CHECKS}?state=untried").content.decode()
+    client.post(f"{CHECKS}run/", {"state": "untried", "here": CHECKS})
+    assert CheckRun.objects.count() == 5
+    answer = client.post(f"{CHECKS}run/", {"check_ids": "chk_gone", "here": CHECKS}, follow=True)
+    assert "Nothing was started." in answer.content.decode()
+
+
+def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) -> None:
+    client = browser_of("admin")
+    thread = make.thread(who.alice, CALLING)
+
+    def more(count: int) -> None:
+        for number in range(count):
+            title = f"<b>{number}</b>\u202e"
+            place = {"thread": thread, "message_sequence_num": 3, "created_by": who.admin.user}
+            check = Check.objects.create(title=title, state="passing", **place)
+            fork = Thread.objects.create(org=thread.org, created_by=thread.created_by, status="user_turn")
+            CheckRun.objects.create(of=check, fork=fork, batch="b", ended_at=fork.created, created_by=who.admin.user)
+
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as found:
+            assert client.get(CHECKS).status_code == 200
+        return len(found)
+
+    more(2)
+    few = asked()
+    more(60)
+    assert asked() == few
+    page = client.get(CHECKS).content.decode()
+    assert page.count('name="check_ids"') == 50 and "<b>1" not in page and 'rel="next"' in page
+    assert len(page) < 75_000
+
+
+def test_runs_of_checks_are_no_lines_of_the_history(
+    browser_of: Browser, press: Callable[..., Any], report: str
+) -> None:
+    press("keep_run", ("calls", "echo"))
+    assert CheckRun.objects.count() == 1
+    assert "forked it" not in browser_of("admin").get(f"/feedback/?q=&item={report}").content.decode()
