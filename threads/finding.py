@@ -118,6 +118,8 @@ def _is(value: str, asking: Asking) -> Q:
             return Q(forked_from__isnull=False)
         case "answering":
             return _STATUS[value]
+        case "run":
+            return hooks.runs(asking.actor)
     return Q(visibility="private" if value == "private" else "org")
 
 
@@ -176,7 +178,7 @@ FIELDS: dict[str, ThreadField] = {
     each.name: each
     for each in (
         _chosen("status", lambda value, asking: _STATUS[value], tuple(_STATUS)),
-        _chosen("is", _is, ("mine", "private", "shared", "fork", "answering")),
+        _chosen("is", _is, ("mine", "private", "shared", "fork", "run", "answering")),
         _chosen("has", _has, ("error", "goal", "fork", "feedback", "answer")),
         _chosen("sentiment", lambda value, asking: hooks.rated(asking.actor, value), ("negative", "positive")),
         _chosen("goal", _goal, GoalStatus.values),
@@ -214,6 +216,8 @@ VIEWS = {
     "forks": "is:fork",
 }
 """The filters above the list, as lines."""
+UNASKED = "-is:run"
+"""What the list is narrowed to where nothing is asked for: a batch of runs would fill its first pages."""
 
 _LAST = re.compile(r'[^\s()"-][^\s()"]*$|$')
 

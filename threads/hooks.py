@@ -35,6 +35,8 @@ Replies = Callable[[Actor, Thread], Mapping[int, datetime]]
 """When the actor was last told something of an own rating in the thread, by message."""
 Answered = Callable[[Actor], Q]
 """Threads in which a rating of the actor's was answered, and they have not seen it."""
+Runs = Callable[[Actor], Q]
+"""Threads of the actor's that only show how a check went."""
 Saw = Callable[[Actor, Thread, datetime], None]
 """The actor has seen what they were told of their ratings in the thread up to a moment."""
 
@@ -48,6 +50,7 @@ class _Hooks:
     answered: Answered = lambda actor: Q(pk__in=[])
     saw: Saw = lambda actor, thread, until: None
     report_href: ReportHref = lambda actor, thread_pk, index: ""
+    runs: Runs = lambda actor: Q(pk__in=[])
 
 
 _registered = _Hooks()
@@ -61,12 +64,13 @@ def register(
     answered: Answered,
     saw: Saw,
     report_href: ReportHref,
+    runs: Runs,
 ) -> None:
     """Called once by the app that knows about ratings."""
     _registered.message_marks, _registered.thread_ratings = message_marks, thread_ratings
     _registered.rated, _registered.replies = rated, replies
     _registered.answered, _registered.saw = answered, saw
-    _registered.report_href = report_href
+    _registered.report_href, _registered.runs = report_href, runs
 
 
 def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
@@ -107,3 +111,8 @@ def saw(actor: Actor, thread: Thread, until: datetime) -> None:
 def report_href(actor: Actor, thread_pk: int, index: int) -> str:
     """The address of a complaint about what was answered from a message on; empty where the actor sees to none."""
     return _registered.report_href(actor, thread_pk, index)
+
+
+def runs(actor: Actor) -> Q:
+    """The condition of threads that only show how a check went."""
+    return _registered.runs(actor)

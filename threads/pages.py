@@ -60,7 +60,7 @@ def threads(request: HttpRequest) -> HttpResponse:
     actor = page_actor(request)
     line, view, after = (request.GET.get(name, "") for name in ("q", "view", "after"))
     found = finding.find(actor, line[:LINE], tz=zones.of(request))
-    viewed = finding.find(actor, finding.VIEWS.get(view, ""))
+    viewed = finding.find(actor, finding.VIEWS.get(view, "") or ("" if line else finding.UNASKED))
     scope = _in_org(request, actor).filter(found.condition, viewed.condition)
     rows, next_token = reading.keyset(actor, scope, limit=PAGE, page_token=after or None)
     shown = screens.rows_of(actor, rows)

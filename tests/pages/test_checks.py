@@ -137,3 +137,13 @@ def test_runs_of_checks_are_no_lines_of_the_history(
     press("keep_run", ("calls", "echo"))
     assert CheckRun.objects.count() == 1
     assert "forked it" not in browser_of("admin").get(f"/feedback/?q=&item={report}").content.decode()
+
+
+def test_runs_of_checks_do_not_fill_the_list_of_threads(browser_of, press, report):
+    press("keep_run", ("calls", "echo"), times="3")
+    client = browser_of("admin")
+    fork = CheckRun.objects.last().fork.thread_id
+    assert fork not in client.get("/threads/").content.decode()
+    for path in ("/threads/?q=is:run", "/threads/?view=forks", "/threads/?q=order"):
+        assert fork in client.get(path).content.decode(), path
+    assert fork not in browser_of("alice").get("/threads/?q=is:run").content.decode()
