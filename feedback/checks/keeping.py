@@ -90,6 +90,11 @@ def counts(actor: Actor) -> dict[str, int]:
     return dict(rows.annotate(count=Count("pk")))
 
 
+def regressed(actor: Actor) -> int:
+    """How many checks fail whose report is resolved: what was thought to be fixed and is not. One query."""
+    return listed(actor, Check.State.FAILING).filter(feedback__resolved=True).count()
+
+
 def _title_of(report: UserFeedback) -> str:
     """What was asked, in one line; the thread's title where no words were."""
     at = forks.request_of(report.thread, report.message_sequence_num)

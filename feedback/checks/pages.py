@@ -77,6 +77,7 @@ def checks(request: HttpRequest) -> HttpResponse:
         "running_ids": [each.check_id for each in cards if each.is_running],
         "state": state,
         "states": [(name, word, counts.get(name, 0) if name else sum(counts.values())) for name, word in STATES],
+        "regressed": keeping.regressed(actor),
         "next_url": paging.next_url(request.GET, token),
         **screen.choices(),
     }

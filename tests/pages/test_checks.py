@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from feedback.models import Check, CheckRun
 from tests import make
 from tests.conftest import data_of
-from tests.pages.desk import Browser
+from tests.pages.desk import Browser, do
 from tests.people import People
 from threads.models import Thread
 
@@ -99,6 +99,11 @@ def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, 
     page = client.get(f"{CHECKS}?state=failing").content.decode()
     assert "Check 1" in page and "Check 0" not in page and "Check 2" not in page
     assert "Check 2" in client.get(f"{CHECKS}?state=untried").content.decode()
+    assert "resolved and failing" not in page
+    failing = Check.objects.get(state="failing").feedback
+    assert failing is not None
+    do(who.admin, failing, "resolve", outcome="fixed")
+    assert "1 resolved and failing" in client.get(CHECKS).content.decode()
     client.post(f"{CHECKS}run/", {"state": "untried", "here": CHECKS})
     assert CheckRun.objects.count() == 5
     answer = client.post(f"{CHECKS}run/", {"check_ids": "chk_gone", "here": CHECKS}, follow=True)
