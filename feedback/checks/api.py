@@ -12,8 +12,8 @@ from feedback.checks import keeping, records, running
 from feedback.checks.wire import (
     BatchOut,
     CheckIn,
-    CheckOut,
     CheckPageOut,
+    KeptCheckOut,
     RunAllIn,
     RunIn,
     RunOut,
@@ -23,7 +23,7 @@ from feedback.models import Check
 
 
 class CheckOfReport(DeskEndpoint):
-    @describe(gives=CheckOut, summary="The check that is kept of a report")
+    @describe(gives=KeptCheckOut, summary="The check that is kept of a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         running.settle()
         check = keeping.check_of(triage.report_for(self.actor, feedback_id))
@@ -31,7 +31,7 @@ class CheckOfReport(DeskEndpoint):
             raise NotFound("No check is kept of this report.")
         return _check(check)
 
-    @describe(takes=CheckIn, gives=CheckOut, summary="Keep a report as a check, or change what it expects")
+    @describe(takes=CheckIn, gives=KeptCheckOut, summary="Keep a report as a check, or change what it expects")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
         return _check(keeping.keep(self.actor, feedback_id, self.parse(CheckIn)))
@@ -63,7 +63,7 @@ class OneBatch(DeskEndpoint):
 
 
 class OneCheck(DeskEndpoint):
-    @describe(gives=CheckOut, summary="A check with its latest runs")
+    @describe(gives=KeptCheckOut, summary="A check with its latest runs")
     def get(self, request: Request, check_id: str) -> HttpResponse:
         running.settle()
         return _check(keeping.check_for(self.actor, check_id))

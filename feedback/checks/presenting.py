@@ -6,7 +6,7 @@ from datetime import datetime
 
 from core.canonical import canonical_json
 from feedback.checks.expecting import WORDS, spelled
-from feedback.checks.wire import CheckOut, FindingOut, RunOut
+from feedback.checks.wire import FindingOut, KeptCheckOut, RunOut
 
 MARKS = {
     "untried": ("rest", "", "not run yet"),
@@ -87,7 +87,7 @@ class CheckCard(_Marked):
         return self.state == "running"
 
 
-def card_of(check: CheckOut) -> CheckCard:
+def card_of(check: KeptCheckOut) -> CheckCard:
     """A check as it is shown."""
     return CheckCard(
         check_id=check.check_id,

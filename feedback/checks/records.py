@@ -10,14 +10,14 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import NotFound
-from feedback.checks.wire import BatchOut, CheckOut, FindingOut, RunOut
+from feedback.checks.wire import BatchOut, FindingOut, KeptCheckOut, RunOut
 from feedback.models import Check, CheckRun
 
 RUNS_SHOWN = 10
 _NONE: tuple[CheckRun, ...] = ()
 
 
-def check_records(checks: Iterable[Check]) -> list[CheckOut]:
+def check_records(checks: Iterable[Check]) -> list[KeptCheckOut]:
     """Checks with their latest runs. Two queries, however many there are."""
     found = list(checks)
     runs = latest_runs(found)
@@ -73,8 +73,8 @@ def run_record(run: CheckRun) -> RunOut:
     )
 
 
-def _check(check: Check, runs: Sequence[CheckRun]) -> CheckOut:
-    return CheckOut(
+def _check(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
+    return KeptCheckOut(
         check_id=check.check_id,
         feedback_id=check.feedback.feedback_id if check.feedback else None,
         thread_id=check.thread.thread_id,

@@ -103,7 +103,7 @@ class RunOut(Wire):
     judged_by: str | None
 
 
-class CheckOut(Wire):
+class KeptCheckOut(Wire):
     """A check. `feedback_id` is null where its submitter took the rating back; `runs` are the latest, newest first."""
 
     check_id: str
@@ -118,7 +118,7 @@ class CheckOut(Wire):
     runs: list[RunOut]
 
 
-class CheckPageOut(Page[CheckOut]):
+class CheckPageOut(Page[KeptCheckOut]):
     """One page of checks, the newest first."""
 
 
