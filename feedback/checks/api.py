@@ -41,7 +41,7 @@ class Checks(DeskEndpoint):
     @describe(gives=CheckPageOut, query=("state", "limit", "page_token"), summary="All checks, newest first")
     def get(self, request: Request) -> HttpResponse:
         running.settle()
-        rows = keeping.listed(self.actor, self.query("state")).select_related(*records.WITH_NAMES)
+        rows = records.with_names(keeping.listed(self.actor, self.query("state")))
         limit = paging.limit_of(self.query("limit"))
         found, token = keeping.PLACES.page(rows, limit=limit, page_token=self.query("page_token"))
         return record(CheckPageOut(items=records.check_records(found), next_token=token))

@@ -8,8 +8,9 @@ from django.utils.text import Truncator, get_text_list
 
 from core.canonical import canonical_json
 from threads import reading
-from threads.models import Goal, Thread
-from threads.status import GoalStatus
+from threads.content import LOAD_SKILL, BlockDict
+from threads.models import Goal, Thread, Turn
+from threads.status import GoalStatus, ThreadStatus, TurnState
 
 WORDS = {
     "says": "says",
@@ -30,10 +31,12 @@ class Answer:
     words: str = ""
     calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     failed_tools: tuple[str, ...] = ()
+    not_made: tuple[str, ...] = ()
+    """Tools that a rerun did not call, because nothing like it is on record."""
     goals: tuple[str, ...] = ()
     """The states of the goals that were declared with the request."""
-    error: str = ""
-    """The code of what ended it; empty where it came to an end by itself."""
+    is_whole: bool = True
+    """Whether it came to an end by itself: not stopped, not broken off, not waiting for a client that nobody drives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,18 @@ class Finding:
 
 
 def answer_of(thread: Thread, upto: int) -> Answer:
-    """What came of the request at `upto`, which is followed by its answer. Two queries and one for the goals."""
-    words, calls, failed, error = [], [], [], ""
+    """What came of the request at `upto`, which is followed by its answer. Two queries, one for the goals and one for
+    the turn.
+
+    Skills that were taken up for the agent are no calls of its own, and attempts at goals no calls of tools.
+    """
+    declared = Goal.objects.filter(thread=thread, message_sequence_num=upto, turn__isnull=False)
+    goals = dict(declared.values_list("tool_name", "status"))
+    turn = Turn.objects.filter(thread=thread, answer_idx__gt=upto).order_by("pk").first()
+    words: list[str] = []
+    calls: list[tuple[str, Mapping[str, Any]]] = []
+    failed: list[str] = []
+    not_made: list[str] = []
     for message in reading.snapshots(thread.pk, between=(upto + 1, thread.message_count)):
         if message.role == "user":
             break
@@ -54,14 +67,23 @@ def answer_of(thread: Thread, upto: int) -> Answer:
         words += [said] if said and message.role == "assistant" else []
         for block in message.blocks:
             match block["content_type"]:
-                case "tool_use":
+                case "tool_use" if not _is_taken_up(block):
                     calls.append((block["tool_name"], block["input"] or {}))
-                case "tool_result" if block["status"] != "success":
-                    failed.append(block["tool_name"])
-                case "error":
-                    error = block["error_code"] or "error"
-    goals = Goal.objects.filter(thread=thread, message_sequence_num=upto).values_list("status", flat=True)
-    return Answer("\n\n".join(words), tuple(calls), tuple(failed), tuple(goals), error)
+                case "tool_result" if block["status"] != "success" and block["tool_name"] not in goals:
+                    (not_made if block.get("answered_by") == "nobody" else failed).append(block["tool_name"])
+    return Answer(
+        words="\n\n".join(words),
+        calls=tuple(calls),
+        failed_tools=tuple(failed),
+        not_made=tuple(not_made),
+        goals=tuple(goals.values()),
+        is_whole=thread.status != ThreadStatus.CLIENT_TOOL_TURN and turn is not None and turn.state == TurnState.DONE,
+    )
+
+
+def _is_taken_up(use: BlockDict) -> bool:
+    """Whether a call stands there because somebody invoked a skill: only such a one names a version."""
+    return use["tool_name"] == LOAD_SKILL and "version" in (use["input"] or {})
 
 
 def findings(expectations: Sequence[Mapping[str, Any]], answer: Answer) -> list[Finding]:
@@ -92,7 +114,10 @@ def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
             fitting = [given for given in made if _has(given, expectation.get("input") or {})]
             return Finding(bool(fitting) == (kind == "calls"), _told_of_calls(fitting or made, value, answer))
         case "no_tool_errors":
-            return Finding(not answer.failed_tools, _listed(answer.failed_tools, "failed"))
+            return Finding(
+                not answer.failed_tools,
+                _listed(answer.failed_tools, "failed") or _listed(answer.not_made, "not called:"),
+            )
         case "achieves_goals":
             missed = sum(status != GoalStatus.ACHIEVED for status in answer.goals)
             return Finding(not missed, f"{missed} of {len(answer.goals)} not achieved" if missed else "")

@@ -1,5 +1,7 @@
 """Keeping a complaint as a check, changing what it expects, finding it again, dropping it."""
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
@@ -8,25 +10,29 @@ from django.utils.text import Truncator
 from accounts.rights import require_admin
 from core import ids, paging
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound
+from core.canonical import fingerprint
+from core.errors import Conflict, InvalidRequest, NotFound
 from feedback import triage
-from feedback.checks import running
+from feedback.checks import expecting, running
 from feedback.checks.wire import MOST_RUNS, CheckIn, RunAllIn
 from feedback.models import Check, UserFeedback
 from threads import forks, reading
+from threads.models import Thread
 
 PLACES = paging.Places("checks")
 _TITLE = 100
 
 
-def keep(actor: Actor, feedback_id: str, body: CheckIn) -> Check:
+def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = None) -> Check:
     """Keep the request of a rated answer with what its answer must do, or say anew what that is.
 
     The latest runs are held against it at once: their transcripts are there. Repeating it changes nothing; one that was
-    dropped comes back with its runs. Raises `InvalidRequest` for an answer to nobody, which cannot be run again.
+    dropped comes back with its runs. `shown` is the digest of what the actor saw: where somebody else expects something
+    else by now, that is a `Conflict` that says what. Raises `InvalidRequest` for an answer to nobody, which cannot be
+    run again.
     """
     report = triage.report_for(actor, feedback_id)
-    given = {"expectations": [each.model_dump(exclude_defaults=True) for each in body.expectations]}
+    given = {"expectations": _data(body)}
     with triage.named_reports_stay(), transaction.atomic():
         defaults = {
             **given,
@@ -39,11 +45,20 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn) -> Check:
         if is_new:
             return made
         check = running.locked(made.pk)
+        now = "" if check.dropped_at else fingerprint(check.expectations)
+        if shown is not None and now and now not in (shown, digest(body)):
+            theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
+            raise Conflict(f"Somebody else changed the check meanwhile. It expects: {theirs}. Save again for yours.")
         check.expectations, check.title = given["expectations"], body.title or check.title
         check.dropped_at = None
         check.save(update_fields=["expectations", "title", "dropped_at"])
         running.judge_anew(check)
     return check
+
+
+def digest(body: CheckIn) -> str:
+    """What is expected, in a form that two of them can be compared by."""
+    return fingerprint(_data(body))
 
 
 def drop(actor: Actor, check_id: str) -> Check:
@@ -79,9 +94,14 @@ def listed(actor: Actor, state: str | None = None) -> QuerySet[Check]:
 
 def meant(actor: Actor, asked: RunAllIn) -> list[Check]:
     """The checks that are to be run: those named, or as many of a state as may be and one more."""
-    if asked.check_ids is not None:
-        return [check_for(actor, each) for each in dict.fromkeys(asked.check_ids)]
-    return list(listed(actor, asked.state).order_by("id")[: MOST_RUNS + 1])
+    rows = listed(actor, asked.state).select_related("thread").defer(*(f"thread__{each}" for each in Thread.HEAVY))
+    if asked.check_ids is None:
+        return list(rows.order_by("id")[: MOST_RUNS + 1])
+    keys = {ids.key_of(each, ids.CHECK) or each: each for each in asked.check_ids}
+    found = list(rows.filter(key__in=keys))
+    for gone in keys.keys() - {each.key for each in found}:
+        raise NotFound.of("check", keys[gone][:80])
+    return found
 
 
 def counts(actor: Actor) -> dict[str, int]:
@@ -93,6 +113,10 @@ def counts(actor: Actor) -> dict[str, int]:
 def regressed(actor: Actor) -> int:
     """How many checks fail whose report is resolved: what was thought to be fixed and is not. One query."""
     return listed(actor, Check.State.FAILING).filter(feedback__resolved=True).count()
+
+
+def _data(body: CheckIn) -> list[dict[str, Any]]:
+    return [each.model_dump(exclude_defaults=True) for each in body.expectations]
 
 
 def _title_of(report: UserFeedback) -> str:

@@ -1,6 +1,6 @@
 """The pages of checks: the panel beside a report, and the list of all. Thin doors to the verbs of the REST routes."""
 
-import json
+import re
 from typing import Any
 
 from django.contrib import messages as notes
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import admin_actor
 from accounts.pages import local, signed_in
 from core import bodies, paging
+from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
 from feedback import pages_desk, triage
 from feedback.checks import keeping, presenting, records, running, screen
@@ -18,11 +19,13 @@ from feedback.checks.wire import OF_CALLS, OF_WORDS, CheckIn, RunAllIn, RunIn
 from feedback.models import Check
 
 PAGE = 50
+_VERBS = ("keep", "keep_run", "run", "drop", "passed", "failed")
 STATES = (
     ("", "All"),
     ("failing", "Failing"),
     ("passing", "Passing"),
     ("undecided", "Undecided"),
+    ("running", "Running"),
     ("untried", "Not run yet"),
 )
 
@@ -39,20 +42,19 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
     verb, _, choice = form.get("verb", "keep").partition(" ")
     try:
         bodies.check_storable(dict(form.lists()))
+        if verb not in _VERBS:
+            raise InvalidRequest("verb: is not one of a check's")
+        if verb != "drop":  # what was typed goes along with whatever is pressed beside it
+            _keep(actor, feedback_id, form, is_asked=verb in ("keep", "keep_run"))
         match verb:
-            case "keep" | "keep_run":
-                check = keeping.keep(actor, feedback_id, bodies.parse(CheckIn, {"expectations": _expectations(form)}))
-                if verb == "keep_run":
-                    running.run(actor, [check], _chosen(RunIn, form))
-            case "run":
-                running.run(actor, [keeping.check_for(actor, choice)], _chosen(RunIn, form))
+            case "run" | "keep_run":
+                check = keeping.check_of(triage.report_for(actor, feedback_id))
+                running.run(actor, [check] if check else [], _chosen(RunIn, form))
             case "drop":
                 keeping.drop(actor, choice)
                 notes.success(request, "The check is dropped. Keep it again to have it back, with its runs.")
             case "passed" | "failed":
                 running.judge(actor, choice, verb)
-            case _:
-                raise InvalidRequest("verb: is not one of a check's")
     except DomainError as problem:
         typed = presenting.typed_rows(form.getlist("kind"), form.getlist("value"))
         return pages_desk.refused(request, actor, problem, item=feedback_id, part="check", check_rows=typed)
@@ -66,10 +68,9 @@ def checks(request: HttpRequest) -> HttpResponse:
     actor = admin_actor(request)
     running.settle()
     state = request.GET.get("state", "")
-    rows = keeping.listed(actor, state if state in Check.State.values else None)
-    found, token = keeping.PLACES.page(
-        rows.select_related(*records.WITH_NAMES), limit=PAGE, page_token=request.GET.get("after")
-    )
+    state = state if state in Check.State.values else ""
+    rows = keeping.listed(actor, state or None)
+    found, token = keeping.PLACES.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
     counts = keeping.counts(actor)
     cards = [presenting.card_of(each) for each in records.check_records(found)]
     context = {
@@ -102,6 +103,13 @@ def run(request: HttpRequest) -> HttpResponse:
     return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
 
 
+def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) -> None:
+    """Keep what the form says, where somebody asks for it or has typed something else than was shown."""
+    typed, shown = bodies.parse(CheckIn, {"expectations": _expectations(form)}), str(form.get("shown", ""))
+    if is_asked or (shown and keeping.digest(typed) != shown):
+        keeping.keep(actor, feedback_id, typed, shown=shown)
+
+
 def _expectations(form: QueryDict) -> list[dict[str, Any]]:
     """The lines of the form that say something: a kind that needs a value and has none is an empty line."""
     found = []
@@ -120,17 +128,16 @@ def _call(kind: str, typed: str) -> dict[str, Any]:
     if not brace:
         return {"kind": kind, "value": typed}
     try:
-        return {"kind": kind, "value": name.strip(), "input": json.loads(brace + rest)}
-    except ValueError:
+        return {"kind": kind, "value": name.strip(), "input": bodies.read_json((brace + rest).encode())}
+    except (DomainError, UnicodeEncodeError):
         raise InvalidRequest(f"value: what stands behind {name.strip()[:60]} must be a JSON object") from None
 
 
 def _chosen(model: Any, form: QueryDict) -> Any:
     """What a run is to be made with, as the form says."""
     chosen: dict[str, Any] = {name: form[name] for name in ("skills", "tools", "model_profile") if form.get(name)}
-    times = str(form.get("times", ""))
-    if times.isdecimal():
-        chosen["times"] = int(times)
+    if times := str(form.get("times", "")):
+        chosen["times"] = int(times) if re.fullmatch("[0-9]{1,3}", times) else times
     if model is RunAllIn:
         ticked = form.getlist("check_ids")
         chosen |= {"check_ids": ticked} if ticked else {"state": form.get("state") or None}

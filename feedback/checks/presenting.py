@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.canonical import canonical_json
+from core.canonical import canonical_json, fingerprint
 from feedback.checks.expecting import WORDS, spelled
 from feedback.checks.wire import FindingOut, KeptCheckOut, RunOut
 
@@ -80,6 +80,8 @@ class CheckCard(_Marked):
     expectations: tuple[str, ...]
     rows: tuple[Row, ...]
     runs: tuple[RunLine, ...]
+    digest: str = ""
+    """What was shown of what is expected: `keeping.digest`."""
 
     @property
     def is_running(self) -> bool:
@@ -99,6 +101,7 @@ def card_of(check: KeptCheckOut) -> CheckCard:
         expectations=tuple(spelled(each) for each in check.expectations),
         rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
         runs=tuple(_line(run) for run in check.runs),
+        digest=fingerprint(check.expectations),
     )
 
 

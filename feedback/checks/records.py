@@ -2,9 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 
-from django.db.models import F, Window
-from django.db.models.functions import RowNumber
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from accounts.rights import require_admin
 from core import ids
@@ -12,9 +13,15 @@ from core.actor import Actor
 from core.errors import NotFound
 from feedback.checks.wire import BatchOut, FindingOut, KeptCheckOut, RunOut
 from feedback.models import Check, CheckRun
+from threads.models import Thread
 
 RUNS_SHOWN = 10
 _NONE: tuple[CheckRun, ...] = ()
+
+
+def with_names(rows: QuerySet[Check]) -> QuerySet[Check]:
+    """Checks with all that their records need beside their rows."""
+    return rows.select_related("feedback", "thread", "created_by").defer(*_HEAVY)
 
 
 def check_records(checks: Iterable[Check]) -> list[KeptCheckOut]:
@@ -25,9 +32,14 @@ def check_records(checks: Iterable[Check]) -> list[KeptCheckOut]:
 
 
 def latest_runs(checks: Sequence[Check]) -> Mapping[int, list[CheckRun]]:
-    """The latest runs by the row id of their check, newest first. One query."""
-    place = Window(RowNumber(), partition_by=F("of"), order_by=F("id").desc())
-    rows = _RUNS.filter(of__in=checks).annotate(place=place).filter(place__lte=RUNS_SHOWN)
+    """The latest runs by the row id of their check, newest first. Two queries."""
+    # The oldest that is shown of each first, a few steps into the index: to number all runs would be to read all.
+    of_check = CheckRun.objects.filter(of=OuterRef("pk")).order_by("-id").values("id")
+    oldest = Check.objects.filter(pk__in=[check.pk for check in checks]).annotate(
+        oldest=Subquery(of_check[RUNS_SHOWN - 1 : RUNS_SHOWN])
+    )
+    shown = [Q(of=pk, id__gte=first or 0) for pk, first in oldest.values_list("pk", "oldest")]
+    rows = _RUNS.filter(reduce(or_, shown, Q(pk__in=[])))
     found: dict[int, list[CheckRun]] = defaultdict(list)
     for run in rows.order_by("-id"):
         found[run.of_id].append(run)
@@ -95,5 +107,4 @@ _RUNS = (
         "of__key", "fork__key", "created_by__email", "created_by__name", "judged_by__email", "judged_by__name",
     )
 )  # fmt: skip
-WITH_NAMES = ("feedback", "thread", "created_by")
-"""What a record of a check needs beside its row."""
+_HEAVY = [f"thread__{column}" for column in Thread.HEAVY]

@@ -15,17 +15,18 @@ from feedback.models import Check, CheckRun
 from threads import profiles, reruns
 from threads.access import thread_for
 from threads.models import Thread
-from threads.status import RUNNING
+from threads.status import ThreadStatus
 from threads.wire import RerunIn
 
 _AT_ONCE = 200
+_WITH_FORK = CheckRun.objects.select_related("fork").defer(*(f"fork__{column}" for column in Thread.HEAVY))
 
 
 def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> str:
     """Run checks, each as often as the body says; the batch under which all of it is found.
 
-    At most 100 runs are started together. Raises `InvalidRequest` for more, for none, and for an unknown model profile,
-    before anything is started.
+    All of them are started or none, 100 at most. Raises `InvalidRequest` for more, for none, and for an unknown model
+    profile.
     """
     require_admin(actor)
     if not checks:
@@ -35,11 +36,12 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> str:
     if body.model_profile is not None:
         profiles.named(body.model_profile)
     batch = ids.new_key()
-    for check in checks:
-        with transaction.atomic():
+    with transaction.atomic():
+        for check in checks:
+            source = thread_for(actor, check.thread.thread_id, Right.FORK)
             for _ in range(body.times):
-                _begin(actor, check, body, batch)
-            Check.objects.filter(pk=check.pk).update(state=Check.State.RUNNING)
+                _begin(actor, check, source, body, batch)
+        Check.objects.filter(pk__in=[check.pk for check in checks]).update(state=Check.State.RUNNING)
     return batch
 
 
@@ -55,7 +57,7 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
         if found is None:
             raise NotFound.of("run", run_id[:80])
         check = locked(found.of_id)
-        judged = CheckRun.objects.select_related("fork", "created_by").get(pk=found.pk)
+        judged = _WITH_FORK.select_related("created_by").get(pk=found.pk)
         if judged.ended_at is None:
             raise Conflict("This run is still under way.")
         judged.of = check
@@ -70,12 +72,14 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
 
 
 def settle() -> None:
-    """Decide on every run whose answer has ended. One query where there is none."""
-    ended = CheckRun.objects.filter(ended_at=None).exclude(fork__status__in=RUNNING)
+    """Decide on every run whose answer has ended, or waits for a client, which a run has none of. One query where there
+    is none.
+    """
+    ended = CheckRun.objects.filter(ended_at=None).exclude(fork__status=ThreadStatus.ROBOTO_TURN)
     for pk, check_pk in ended.order_by("pk").values_list("pk", "of")[:_AT_ONCE]:
         with transaction.atomic():
             check = locked(check_pk)
-            run = CheckRun.objects.select_related("fork").get(pk=pk)
+            run = _WITH_FORK.get(pk=pk)
             if run.ended_at is not None:  # another process saw it as well
                 continue
             run.of, run.ended_at = check, timezone.now()
@@ -99,8 +103,7 @@ def locked(check_pk: int) -> Check:
     return Check.objects.select_for_update(of=("self",), no_key=True).get(pk=check_pk)
 
 
-def _begin(actor: Actor, check: Check, body: RunIn, batch: str) -> None:
-    source = thread_for(actor, check.thread.thread_id, Right.FORK)
+def _begin(actor: Actor, check: Check, source: Thread, body: RunIn, batch: str) -> None:
     chosen = body.model_dump(exclude={"times", "check_ids", "state"})
     again = RerunIn(message_sequence_num=check.message_sequence_num, **chosen)
     made = reruns.rerun(actor, source, again)
@@ -125,7 +128,7 @@ def _hold_against(run: CheckRun) -> None:
         {"expectation": each, "holds": finding.holds, "found": finding.found}
         for each, finding in zip(wanted, found, strict=True)
     ]
-    if answer.error:  # which says nothing about what would have been answered
+    if not answer.is_whole:  # which says nothing about what would have been answered
         run.verdict = CheckRun.Verdict.BROKEN
     elif not wanted:
         run.verdict = None
@@ -136,7 +139,7 @@ def _hold_against(run: CheckRun) -> None:
 def _latest(check: Check) -> list[CheckRun]:
     """The runs of its latest batch."""
     newest = check.runs.order_by("-id").values("batch")[:1]
-    return list(check.runs.filter(batch=newest).select_related("fork"))
+    return list(_WITH_FORK.filter(of=check, batch=newest))
 
 
 def _tell(check: Check) -> None:

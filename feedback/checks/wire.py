@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from core.wire import Exact, Page, Wire
 
@@ -18,6 +18,11 @@ Verdict = Literal["passed", "failed", "broken"]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
 
 
+def _in_one_line(text: str) -> str:
+    """As words are compared, and as the one line of a form can show them."""
+    return " ".join(text.split())
+
+
 class Expectation(Exact):
     """One thing that must hold of an answer.
 
@@ -26,7 +31,7 @@ class Expectation(Exact):
     """
 
     kind: Kind
-    value: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000)] = ""
+    value: Annotated[str, StringConstraints(max_length=1000), AfterValidator(_in_one_line)] = ""
     input: dict[str, Any] | None = None
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ from django.db.models.lookups import GreaterThan
 from accounts.models import Org, User
 from core import ids, moments
 from core.actor import Actor
-from feedback.models import Check, Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
+from feedback.models import Check, CheckRun, Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
 from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved, spellings
 from feedback.taxonomy import BIT, Outcome
@@ -75,7 +75,8 @@ def having(value: str, asking: Asking) -> Q:
         case "goal":
             return beside(Goal.objects.all(), by="thread", of="thread", excluding=asking.excluding)
         case "fork":
-            forks = Thread.objects.filter(forked_from__isnull=False)
+            runs = CheckRun.objects.filter(fork=OuterRef("pk"))
+            forks = Thread.objects.filter(~Exists(runs), forked_from__isnull=False)
             return beside(forks, by="forked_from", of="thread", excluding=asking.excluding)
         case "check":
             return beside(_CHECKS, excluding=asking.excluding)

@@ -116,7 +116,7 @@ on("htmx:beforeHistoryUpdate", ({ detail }) => {
   if (detail.history.path === here) detail.history.type = "replace";
 });
 on("htmx:afterRequest", ({ detail }) => {
-  if (detail.elt.matches("input")) return;
+  if (detail.elt.matches("input, #check-runs")) return;
   const isPost = detail.requestConfig.verb === "post";
   const isDone = detail.successful && detail.xhr.status < 400;
   if (isPost) ahead.clear();

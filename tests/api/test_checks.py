@@ -4,11 +4,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.errors import Conflict
 from feedback import sweeping
 from feedback.models import Check, CheckRun, UserFeedback
 from tests import make
+from tests.api.test_http_tools import connected, receiver, tools  # noqa: F401 - fixtures
 from tests.conftest import data_of, refusal_of
-from threads.models import Thread
+from threads import reruns
+from threads.models import Goal, Thread
 
 FEEDBACK, CHECKS = "admin/feedback", "admin/checks"
 INVALID = (400, "RobotoInvalidRequestException")
@@ -21,8 +24,9 @@ CALLING = '[[call echo {"value": {"of": 7, "not": 8}}]] Where is my order?'
 def kept(api, who):
     """`kept(*expectations)`: a new report on an answer that calls echo, as a check."""
 
-    def keep(*expectations, said=CALLING, **body):
-        report = make.rating(who.alice, make.thread(who.alice, said))
+    def keep(*expectations, said=CALLING, index=1, goals=(), client_tools=(), **body):
+        asked = {"goals": list(goals), "client_tools": list(client_tools)}
+        report = make.rating(who.alice, make.thread(who.alice, said, **{k: v for k, v in asked.items() if v}), index)
         path = f"{FEEDBACK}/{report.feedback_id}/check"
         return data_of(api("admin").put(path, {"expectations": list(expectations), **body}))
 
@@ -124,6 +128,66 @@ def test_without_expectations_people_judge_and_their_word_stays(api, who, kept, 
     assert state(api, check) == "passing", "what somebody judged stays"
     assert data_of(api("admin").put(second, {"verdict": None}))["verdict"] == "failed"
     assert state(api, check) == "failing"
+
+
+GOAL = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+
+
+@pytest.mark.parametrize(("said", "verdict"), [("Sum it up.", "passed"), ("Sum it up. [[refuse-goals]]", "failed")])
+def test_the_goals_of_a_run_are_its_own(api, who, kept, ran, said, verdict):
+    check = kept({"kind": "achieves_goals"}, {"kind": "no_tool_errors"}, said=said, goals=[GOAL])
+    Goal.objects.update(status="failed")
+    (run,) = ran(check)["runs"]
+    assert run["verdict"] == verdict
+    missed = [finding["found"] for finding in run["findings"] if not finding["holds"]]
+    assert missed == ([] if verdict == "passed" else ["1 of 1 not achieved"])
+
+
+def test_a_run_that_waits_for_a_client_or_is_stopped_says_nothing_about_the_answer(api, who, kept):
+    asked = [make.client_tool("remember")]
+    check = kept({"kind": "never_says", "value": "refund"}, said="[[call remember {}]]", client_tools=asked, index=1)
+    path = f"{CHECKS}/{check['check_id']}/runs"
+    waits = over(api, data_of(api("admin").post(path, {"tools": "live"})))
+    assert waits["broken"] == 1 and state(api, check) == "undecided"
+    stopped = data_of(api("admin").post(path, {}))
+    data_of(api("admin").post(f"threads/{stopped['runs'][0]['thread_id']}/cancel"))
+    assert over(api, stopped)["broken"] == 1
+
+
+def test_a_call_that_the_rerun_does_not_make_is_no_tool_error(api, who, connected, ran):  # noqa: F811
+    connected()
+    asked = '[[call srv__book {"q": "x"}]]'
+    messages = [{"role": "user", "content": asked}, {"role": "assistant", "content": "Booked."}]
+    body = {"format": "openai", "conversations": [{"id": "elsewhere", "messages": messages}]}
+    data_of(api("alice").post("threads/import", body))
+    report = make.rating(who.alice, Thread.objects.get(import_id="elsewhere"))
+    expectations = [{"kind": "no_tool_errors"}, {"kind": "calls", "value": "srv__book"}]
+    check = data_of(api("admin").put(f"{FEEDBACK}/{report.feedback_id}/check", {"expectations": expectations}))
+    (run,) = ran(check)["runs"]
+    assert run["verdict"] == "passed" and run["findings"][0]["found"] == "not called: srv__book"
+
+
+def test_all_runs_are_started_or_none(api, kept, monkeypatch):
+    first, second = kept(ECHO), kept(ECHO)
+    begin = reruns.rerun
+
+    def fails(actor, source, body):
+        if source.thread_id == second["thread_id"]:
+            raise Conflict("Not this one.")
+        return begin(actor, source, body)
+
+    monkeypatch.setattr(reruns, "rerun", fails)
+    assert api("admin").post(f"{CHECKS}/run", {}).status_code == 409
+    assert not CheckRun.objects.exists() and state(api, first) == "untried"
+
+
+def test_runs_are_nobodys_fork_of_a_thread(api, kept, ran):
+    check = kept(ECHO)
+    ran(check)
+    assert data_of(api("admin").get(f"{FEEDBACK}?q=has:fork"))["items"] == []
+    thread = f"threads/{check['thread_id']}/fork"
+    data_of(api("admin").post(thread, {"message_sequence_num": 0}))
+    assert len(data_of(api("admin").get(f"{FEEDBACK}?q=has:fork"))["items"]) == 1
 
 
 def test_what_is_under_way_is_not_judged(api, kept):

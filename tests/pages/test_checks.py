@@ -72,7 +72,11 @@ def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Calla
         ("keep", [("rhymes", "x")], "An expectation must be"),
         ("keep", [("says", "x" * 1001)], "1000"),
         ("keep", [("no_tool_errors", "x")], "takes none"),
-        ("run chk_nothing", [], "chk_nothing"),
+        ("run chk_nothing", [], "no such check"),
+        ("keep", [("calls", 't {"a": "\\ud800"}')], "must be a JSON object"),
+        ("keep", [("calls", 't {"a": NaN}')], "must be a JSON object"),
+        ("keep", [("calls", 't {"a": 1e999}')], "must be a JSON object"),
+        ("keep", [("calls", "t " + '{"a":' * 480 + "1" + "}" * 480)], "must be a JSON object"),
         ("fold", [], "is not one of a check"),
     ],
 )
@@ -152,3 +156,44 @@ def test_runs_of_checks_do_not_fill_the_list_of_threads(browser_of, press, repor
     for path in ("/threads/?q=is:run", "/threads/?view=forks", "/threads/?q=order"):
         assert fork in client.get(path).content.decode(), path
     assert fork not in browser_of("alice").get("/threads/?q=is:run").content.decode()
+
+
+@pytest.mark.parametrize("times", ["0", "11", "9" * 5000, "\u0663", "two", "-1"])
+def test_a_number_of_runs_that_is_none_is_refused(browser_of, press, report, times):
+    press("keep", ("calls", "echo"))
+    assert press("run", ("calls", "echo"), times=times).status_code == 400
+    answer = browser_of("admin").post(f"{CHECKS}run/", {"times": times, "here": CHECKS}, follow=True)
+    assert "Nothing was started." in answer.content.decode() and not CheckRun.objects.exists()
+
+
+def shown(client: Any, report: str) -> str:
+    """What the form says that it shows."""
+    page = client.get(f"/feedback/?q=&item={report}&check=1").content.decode()
+    return page.partition('name="shown" value="')[2].partition('"')[0]
+
+
+def test_what_was_typed_goes_along_with_whatever_is_pressed(browser_of, press, report):
+    client = browser_of("admin")
+    press("keep", ("says", "old"), shown="")
+    check = Check.objects.get()
+    press(f"run {check.check_id}", ("calls", "echo"), ("says", ""), shown=shown(client, report))
+    make.run_turns()
+    client.get(f"/feedback/{report}/check/")
+    check.refresh_from_db()
+    assert check.expectations == [{"kind": "calls", "value": "echo"}] and check.state == "passing"
+    run = CheckRun.objects.get()
+    press(f"failed {run.run_id}", ("calls", "echo"), shown=shown(client, report))
+    assert Check.objects.get().state == "failing"
+
+
+def test_two_admins_at_one_check_are_told_of_each_other(browser_of, press, report):
+    client = browser_of("admin")
+    seen = shown(client, report)
+    press("keep", ("calls", "echo"), ("says", "order"), shown=seen)
+    refused = press("keep", ("never_says", "refund"), shown=seen)
+    page = refused.content.decode()
+    assert refused.status_code == 409 and "calls echo; says \u201corder\u201d" in page and 'value="refund"' in page
+    assert len(Check.objects.get().expectations) == 2
+    assert press("keep", ("calls", "echo"), ("says", "order"), shown=seen).status_code == 302, "the same is no conflict"
+    assert press("keep", ("never_says", "refund"), shown=shown(client, report)).status_code == 302
+    assert Check.objects.get().expectations == [{"kind": "never_says", "value": "refund"}]

@@ -106,7 +106,7 @@ class Toolbox:
         context = ToolContext(thread.thread_id, use_id, thread.analysis_scope, thread.org_id, self._asker_id)
         spec = self._server.get(name)
         if self._recorded is not None and not (spec and spec.is_read_only):
-            return tool_result(name, use_id, "error", {"error": NOT_RECORDED})
+            return {**tool_result(name, use_id, "error", {"error": NOT_RECORDED}), "answered_by": "nobody"}
         with transcript.holding(thread.pk, fence):
             call_id = calls.begin(name, spec, arguments, context)
         if call_id is None:
