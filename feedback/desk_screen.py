@@ -102,16 +102,16 @@ def _listed(
     actor: Actor, meant: Meaning, query: dict[str, str], order: Order
 ) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
     """The rows of one page, and the pages behind and before it."""
-    kept, after = _kept(query), query.get("after")
+    address, after = kept(query), query.get("after")
     found = order.following(meant.reports, order.place(after), PAGE + 1)
     onward = back = None
     if following := row_ids(found[PAGE:]):
-        onward = _beside({**kept, "after": order.token(found[PAGE - 1])}, following)
+        onward = _beside({**address, "after": order.token(found[PAGE - 1])}, following)
     if after:
         preceding, token = finding.before(meant.reports, PAGE, after, order=order)
-        back = _beside({**kept, "after": token or ""}, preceding)
+        back = _beside({**address, "after": token or ""}, preceding)
     shown = row_ids(found[:PAGE])
-    return screens.rows_of(actor, shown, kept, query.get("item", ""), meant.reports, order), onward, back
+    return screens.rows_of(actor, shown, address, query.get("item", ""), meant.reports, order), onward, back
 
 
 def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:
@@ -146,9 +146,9 @@ def opened(
         report,
         changes,
         here=desk_url + href(query),
-        next_href=desk_url + next(filter(None, ways), href(_kept(query))),
+        next_href=desk_url + next(filter(None, ways), href(kept(query))),
         held_by=rows[place].held_by if place >= 0 else leasing.holders(actor, [report.pk]).get(report.pk, ""),
-        near=_near(actor, report, _kept(query)),
+        near=_near(actor, report, kept(query)),
         tz=tz,
     )
     return {
@@ -231,7 +231,7 @@ def _stretches(articles: list[Article], index: int, *, is_whole: bool) -> list[e
     return excerpting.around(articles, index, **reach)
 
 
-def _kept(query: Mapping[str, str]) -> dict[str, str]:
+def kept(query: Mapping[str, str]) -> dict[str, str]:
     """The address of the list alone."""
     return {key: value for key, value in query.items() if key not in ("item", "pane", "whole", "check")}
 

@@ -126,8 +126,10 @@ def undo(request: HttpRequest) -> HttpResponse:
         notes.warning(request, problem.message)
         return redirect(_local(request, "here"))
     notes.success(request, desk_forms.told_of_undo(done))
-    only = undoing.only_report(action)
-    return redirect(_desk_at({**_state_of(request), "item": only} if only else _state_of(request)))
+    only, state = undoing.only_report(action), _state_of(request)
+    if only and only != state.get("item"):  # what was open of another report is not asked of this one
+        state = {**desk_screen.kept(state), "item": only}
+    return redirect(_desk_at(state))
 
 
 @signed_in

@@ -309,7 +309,7 @@ def _source(actor: Actor, thread: Thread) -> ForkSource | None:
 def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
     if _FORK.first(thread.pk) is None:
         return ()
-    forks = Thread.objects.visible_to(actor).filter(forked_from=thread.pk).order_by("-id")
+    forks = Thread.objects.visible_to(actor).filter(~hooks.runs(actor), forked_from=thread.pk).order_by("-id")
     return tuple(ForkLink(ids.THREAD + key, title or "") for key, title in forks.values_list("key", "title")[:50])
 
 

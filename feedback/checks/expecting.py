@@ -1,5 +1,6 @@
 """What an answer must do: expectations held against a transcript. Nothing is asked of a model."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -107,7 +108,7 @@ def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
     kind, value = expectation["kind"], expectation.get("value", "")
     match kind:
         case "says" | "never_says":
-            is_said = _folded(value) in _folded(answer.words)
+            is_said = _says(answer.words, value)
             return Finding(is_said == (kind == "says"), "" if is_said else _cut(answer.words) or "It says nothing.")
         case "calls" | "never_calls":
             made = [given for name, given in answer.calls if name == value]
@@ -119,6 +120,8 @@ def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
                 _listed(answer.failed_tools, "failed") or _listed(answer.not_made, "not called:"),
             )
         case "achieves_goals":
+            if not answer.goals:
+                return Finding(False, "No goal was declared.")
             missed = sum(status != GoalStatus.ACHIEVED for status in answer.goals)
             return Finding(not missed, f"{missed} of {len(answer.goals)} not achieved" if missed else "")
     raise ValueError(kind)
@@ -139,6 +142,14 @@ def _has(given: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         return isinstance(given, Mapping) and all(key in given and _has(given[key], wanted[key]) for key in wanted)
     return canonical_json(given) == canonical_json(wanted)
+
+
+def _says(words: str, value: str) -> bool:
+    """Whether words stand in others. A number is meant whole: 5.2 stands neither in 15.2 nor in 5.25."""
+    wanted = re.escape(_folded(value))
+    before = r"(?<![0-9])(?<![0-9][.,])" if value[:1].isdigit() else ""
+    after = r"(?![0-9])(?![.,][0-9])" if value[-1:].isdigit() else ""
+    return re.search(before + wanted + after, _folded(words)) is not None
 
 
 def _folded(text: str) -> str:

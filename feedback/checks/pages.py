@@ -49,7 +49,11 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         match verb:
             case "run" | "keep_run":
                 check = keeping.check_of(triage.report_for(actor, feedback_id))
-                running.run(actor, [check] if check else [], _chosen(RunIn, form))
+                asked = _chosen(RunIn, form)
+                running.run(actor, [check] if check else [], asked)
+                notes.success(request, _started(asked.times))
+            case "keep":
+                notes.success(request, "The check is kept.")
             case "drop":
                 keeping.drop(actor, choice)
                 notes.success(request, "The check is dropped. Keep it again to have it back, with its runs.")
@@ -98,15 +102,21 @@ def run(request: HttpRequest) -> HttpResponse:
     except DomainError as problem:
         notes.warning(request, f"Nothing was started. {problem.message}")
     else:
-        count = len(chosen) * asked.times
-        notes.success(request, f"{count} run{'' if count == 1 else 's'} started.")
+        notes.success(request, _started(len(chosen) * asked.times))
     return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
+
+
+def _started(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'} started."
 
 
 def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) -> None:
     """Keep what the form says, where somebody asks for it or has typed something else than was shown."""
-    typed, shown = bodies.parse(CheckIn, {"expectations": _expectations(form)}), str(form.get("shown", ""))
-    if is_asked or (shown and keeping.digest(typed) != shown):
+    shown, title = str(form.get("shown", "")), str(form.get("title", "")).strip()
+    # Without a name the request stands for it.
+    typed = bodies.parse(CheckIn, {"expectations": _expectations(form), **({"title": title} if title else {})})
+    is_new = keeping.digest(typed) != shown or title not in ("", form.get("title_was"))
+    if is_asked or (shown and is_new):
         keeping.keep(actor, feedback_id, typed, shown=shown)
 
 

@@ -54,6 +54,7 @@ class RunLine(_Marked):
     misses: tuple[tuple[str, str], ...]
     """Expectations that did not hold, each with what was found."""
     at: datetime
+    batch: str
     by: str
     judged_by: str
     is_over: bool
@@ -76,12 +77,24 @@ class CheckCard(_Marked):
     thread_id: str
     message_index: int
     title: str
+    org: str
+    report_state: str
+    """Whether its report is open or resolved; empty where it was taken back."""
     state: str
     expectations: tuple[str, ...]
     rows: tuple[Row, ...]
     runs: tuple[RunLine, ...]
     digest: str = ""
     """What was shown of what is expected: `keeping.digest`."""
+
+    @property
+    def tally(self) -> str:
+        """Of the latest batch how many said so: `2 of 3 failed`."""
+        latest = [run for run in self.runs if run.batch == self.runs[0].batch and run.is_over]
+        if not latest:
+            return ""
+        state = {"passing": "passed", "failing": "failed"}.get(self.state, latest[0].state)
+        return f"{sum(run.state == state for run in latest)} of {len(latest)} {MARKS[state][2]}"
 
     @property
     def is_running(self) -> bool:
@@ -97,6 +110,8 @@ def card_of(check: KeptCheckOut) -> CheckCard:
         thread_id=check.thread_id,
         message_index=check.message_sequence_num,
         title=check.title,
+        org=check.org,
+        report_state="" if check.resolved is None else "resolved" if check.resolved else "open",
         state=check.state,
         expectations=tuple(spelled(each) for each in check.expectations),
         rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
@@ -124,6 +139,7 @@ def _line(run: RunOut) -> RunLine:
         facts=", ".join(filter(None, chosen)),
         misses=tuple(_miss(each) for each in run.findings if not each.holds),
         at=run.ended_at or run.created,
+        batch=run.batch_id,
         by=run.created_by,
         judged_by=run.judged_by or "",
         is_over=is_over,

@@ -21,7 +21,7 @@ _NONE: tuple[CheckRun, ...] = ()
 
 def with_names(rows: QuerySet[Check]) -> QuerySet[Check]:
     """Checks with all that their records need beside their rows."""
-    return rows.select_related("feedback", "thread", "created_by").defer(*_HEAVY)
+    return rows.select_related("feedback", "thread__org", "created_by").defer(*_HEAVY)
 
 
 def check_records(checks: Iterable[Check]) -> list[KeptCheckOut]:
@@ -89,6 +89,8 @@ def _check(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
     return KeptCheckOut(
         check_id=check.check_id,
         feedback_id=check.feedback.feedback_id if check.feedback else None,
+        resolved=check.feedback.resolved if check.feedback else None,
+        org=check.thread.org.slug,
         thread_id=check.thread.thread_id,
         message_sequence_num=check.message_sequence_num,
         title=check.title,

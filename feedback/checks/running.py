@@ -32,7 +32,9 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> str:
     if not checks:
         raise InvalidRequest("There is no such check to run.")
     if len(checks) * body.times > MOST_RUNS:
-        raise InvalidRequest(f"times: at most {MOST_RUNS} runs are started together, these are more")
+        wanted = f"{len(checks)} checks" if len(checks) <= MOST_RUNS else f"more than {MOST_RUNS} checks"
+        reason = f"{wanted}, each {body.times} times, are too many: at most {MOST_RUNS} runs are started together"
+        raise InvalidRequest.of("times", reason)
     if body.model_profile is not None:
         profiles.named(body.model_profile)
     batch = ids.new_key()

@@ -109,10 +109,14 @@ class RunOut(Wire):
 
 
 class KeptCheckOut(Wire):
-    """A check. `feedback_id` is null where its submitter took the rating back; `runs` are the latest, newest first."""
+    """A check. `feedback_id` and `resolved`, of the report, are null where its submitter took the rating back; `org` is
+    the short name of its org; `runs` are the latest, newest first.
+    """
 
     check_id: str
     feedback_id: str | None
+    resolved: bool | None
+    org: str
     thread_id: str
     message_sequence_num: int
     title: str

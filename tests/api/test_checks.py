@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core.errors import Conflict
 from feedback import sweeping
+from feedback.checks import expecting
 from feedback.models import Check, CheckRun, UserFeedback
 from tests import make
 from tests.api.test_http_tools import connected, receiver, tools  # noqa: F401 - fixtures
@@ -84,7 +85,7 @@ def test_a_complaint_is_kept_and_fails_until_it_does_not_happen_again(api, kept,
         ({**NO_ECHO, "input": {"value": {"of": 8}}}, True, 'echo {"value":{"not":8,"of":7}}'),
         ({"kind": "calls", "value": "refund"}, False, "called echo and nothing__here"),
         ({"kind": "no_tool_errors"}, False, "failed nothing__here"),
-        ({"kind": "achieves_goals"}, True, ""),
+        ({"kind": "achieves_goals"}, False, "No goal was declared."),
     ],
 )
 def test_what_may_be_expected(kept, ran, expectation, holds, found):
@@ -320,7 +321,7 @@ def test_too_many_runs_and_none_at_all_are_refused(api, who, kept):
     thread = {"thread_id": row.thread_id, "message_sequence_num": 1, "created_by": who.admin.user}
     Check.objects.bulk_create([Check(title=str(number), **thread) for number in range(10)])
     status, _, message = refusal_of(api("admin").post(f"{CHECKS}/run", {"times": 10}))
-    assert status == 400 and message.startswith("times: at most 100")
+    assert status == 400 and message.startswith("times: 11 checks, each 10 times, are too many: at most 100")
     assert not CheckRun.objects.exists() and state(api, check) == "untried"
 
 
@@ -343,3 +344,15 @@ def test_a_list_of_checks_asks_the_same_few_questions_however_long(api, who, kep
     ran(kept(ECHO), times=3)
     with django_assert_max_num_queries(count):
         assert len(data_of(api("admin").get(CHECKS))["items"]) == 14
+
+
+@pytest.mark.parametrize(
+    ("said", "expected", "is_said"),
+    [("15.2", "5.2", False), ("5.25", "5.2", False), ("see 5.2.", "5.2", True), ("1,500", "500", False),
+     ("It is 5.2, really", "5.2, REALLY", True), ("refunded", "refund", True), ("a+b", "a+b", True)],
+)  # fmt: skip
+def test_a_number_is_meant_whole(said, expected, is_said):
+    answer = expecting.Answer(words=f"It says {said}")
+    for kind, holds in (("says", is_said), ("never_says", not is_said)):
+        (finding,) = expecting.findings([{"kind": kind, "value": expected}], answer)
+        assert finding.holds is holds

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from feedback.models import Check, CheckRun
+from feedback.models import Check, CheckRun, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of
 from tests.pages.desk import Browser, do
@@ -197,3 +197,27 @@ def test_two_admins_at_one_check_are_told_of_each_other(browser_of, press, repor
     assert press("keep", ("calls", "echo"), ("says", "order"), shown=seen).status_code == 302, "the same is no conflict"
     assert press("keep", ("never_says", "refund"), shown=shown(client, report)).status_code == 302
     assert Check.objects.get().expectations == [{"kind": "never_says", "value": "refund"}]
+
+
+def test_an_undo_opens_the_other_report_without_the_form_of_this_one(browser_of, press, report, who):
+    other = make.rating(who.alice, make.thread(who.alice, CALLING), notes="Other").feedback_id
+    client = browser_of("admin")
+    do(who.admin, UserFeedback.objects.get(notes="Other"), "resolve")
+    action = TriageChange.objects.latest("pk").action
+    here = f"/feedback/?q=is:open&item={report}&check=1&whole=1"
+    answer = client.post("/feedback/undo/", {"action_id": f"act_{action}", "here": here})
+    assert answer["Location"] == f"/feedback/?q=is%3Aopen&item={other}"
+
+
+def test_a_name_is_kept_and_the_list_says_when_it_ran_and_where_the_report_stands(browser_of, press, report):
+    press("keep_run", ("calls", "echo"), title="  Finds the order ")
+    make.run_turns()
+    page = browser_of("admin").get(CHECKS).content.decode()
+    assert "Finds the order</a>" in page and "acme · report open · ran" in page
+    panel = browser_of("admin").get(f"/feedback/?q=&item={report}").content.decode()
+    assert "passing, 1 of 1 passed" in panel and 'value="Finds the order"' in panel
+    run = CheckRun.objects.get()
+    press(f"failed {run.run_id}", ("calls", "echo"), title="Other", title_was="Finds the order", shown="x")
+    assert Check.objects.get().title == "Other"
+    press("keep", ("calls", "echo"), title="")
+    assert Check.objects.get().title == "Other"
