@@ -12,13 +12,13 @@ on("keydown", (event) => {
   if (event.key === "Escape") return closeMenus() || one("#bulk[data-on]")?.reset();
   if (event.ctrlKey || event.metaKey || event.altKey || event.getModifierState("AltGraph")) return;
   if (event.key === "?" && press(one(":popover-open .btn"))) return;
-  if (event.target.closest(TYPING) || one(OVERLAYS) || event.key.length > 1) return;
+  if ((!waiting[0] && event.target.closest(TYPING)) || one(OVERLAYS) || event.key.length > 1) return;
   waiting.push(event.shiftKey ? event.key : event.key.toLowerCase());
   if (act() || waiting[0]) event.preventDefault();
 });
 
-// Keys wait while an answer or a row is on the way: behind one that opens a field they are its text. A refusal or a
-// menu ends the line.
+// Keys wait while an answer or a row is on the way: behind one that opens a field they are its text. A refusal or
+// a menu ends it.
 const waiting = [];
 
 function act() {
