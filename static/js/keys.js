@@ -18,7 +18,7 @@ on("keydown", (event) => {
 });
 
 // Keys wait while an answer or a row is on the way: behind one that opens a field they are its text. A refusal or
-// a menu ends it.
+// menu ends it.
 const waiting = [];
 
 function act() {
