@@ -40,6 +40,7 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
             "thread_id": report.thread_id,
             "message_sequence_num": report.message_sequence_num,
             "created_by_id": actor.user_id,
+            "modified_by_id": actor.user_id,
         }
         made, is_new = Check.objects.get_or_create(feedback=report, defaults=defaults)
         if is_new:
@@ -50,8 +51,8 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
             theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
             raise Conflict(f"Somebody else changed the check meanwhile. It expects: {theirs}. Save again for yours.")
         check.expectations, check.title = given["expectations"], body.title or check.title
-        check.dropped_at = None
-        check.save(update_fields=["expectations", "title", "dropped_at"])
+        check.dropped_at, check.modified, check.modified_by_id = None, timezone.now(), actor.user_id
+        check.save(update_fields=["expectations", "title", "dropped_at", "modified", "modified_by"])
         running.judge_anew(check)
     return check
 

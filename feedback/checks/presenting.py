@@ -21,6 +21,7 @@ MARKS = {
 """Glyph, tone and word of each state and each verdict."""
 KINDS = tuple(WORDS.items())
 TIMES = (1, 3, 5, 10)
+_SKILLS = 3
 
 
 class _Marked:
@@ -84,6 +85,8 @@ class CheckCard(_Marked):
     expectations: tuple[str, ...]
     rows: tuple[Row, ...]
     runs: tuple[RunLine, ...]
+    modified: datetime
+    modified_by: str
     digest: str = ""
     """What was shown of what is expected: `keeping.digest`."""
 
@@ -116,6 +119,8 @@ def card_of(check: KeptCheckOut) -> CheckCard:
         expectations=tuple(spelled(each) for each in check.expectations),
         rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
         runs=tuple(_line(run) for run in check.runs),
+        modified=check.modified,
+        modified_by=check.modified_by,
         digest=fingerprint(check.expectations),
     )
 
@@ -128,7 +133,7 @@ def typed_rows(kinds: Sequence[str], values: Sequence[str]) -> tuple[Row, ...]:
 def _line(run: RunOut) -> RunLine:
     is_over = run.ended_at is not None
     chosen = [
-        "latest skills" if run.skills == "latest" else "",
+        f"latest skills{_versions(run)}" if run.skills == "latest" else _versions(run).strip(),
         "calls really made" if run.tools == "live" else "",
         run.model_profile,
     ]
@@ -144,6 +149,13 @@ def _line(run: RunOut) -> RunLine:
         judged_by=run.judged_by or "",
         is_over=is_over,
     )
+
+
+def _versions(run: RunOut) -> str:
+    """` (refunds 3, tone 2 and 4 more)`, empty where the agent had none."""
+    named = [f"{each.name} {each.version}" for each in run.skill_versions]
+    more = f" and {len(named) - _SKILLS} more" if len(named) > _SKILLS else ""
+    return f" ({', '.join(named[:_SKILLS])}{more})" if named else ""
 
 
 def _miss(finding: FindingOut) -> tuple[str, str]:

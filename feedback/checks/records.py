@@ -11,7 +11,7 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import NotFound
-from feedback.checks.wire import BatchOut, FindingOut, KeptCheckOut, RunOut
+from feedback.checks.wire import BatchOut, FindingOut, KeptCheckOut, RunOut, SkillVersionOut
 from feedback.models import Check, CheckRun
 from threads.models import Thread
 
@@ -21,7 +21,7 @@ _NONE: tuple[CheckRun, ...] = ()
 
 def with_names(rows: QuerySet[Check]) -> QuerySet[Check]:
     """Checks with all that their records need beside their rows."""
-    return rows.select_related("feedback", "thread__org", "created_by").defer(*_HEAVY)
+    return rows.select_related("feedback", "thread__org", "created_by", "modified_by").defer(*_HEAVY)
 
 
 def check_records(checks: Iterable[Check]) -> list[KeptCheckOut]:
@@ -76,6 +76,7 @@ def run_record(run: CheckRun) -> RunOut:
         skills=run.skills,
         tools=run.tools,
         model_profile=run.model_profile,
+        skill_versions=[SkillVersionOut(**each) for each in run.skill_versions],
         created=run.created,
         created_by=run.created_by.email,
         ended_at=run.ended_at,
@@ -98,6 +99,8 @@ def _check(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
         state=check.state,
         created=check.created,
         created_by=check.created_by.email,
+        modified=check.modified,
+        modified_by=check.modified_by.email,
         runs=[run_record(run) for run in runs],
     )
 
@@ -105,8 +108,9 @@ def _check(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
 _RUNS = (
     CheckRun.objects.select_related("of", "fork", "created_by", "judged_by")
     .only(
-        "key", "batch", "skills", "tools", "model_profile", "created", "ended_at", "verdict", "findings",
-        "of__key", "fork__key", "created_by__email", "created_by__name", "judged_by__email", "judged_by__name",
+        "key", "batch", "skills", "tools", "model_profile", "skill_versions", "created", "ended_at", "verdict",
+        "findings", "of__key", "fork__key", "created_by__email", "created_by__name",
+        "judged_by__email", "judged_by__name",
     )
 )  # fmt: skip
 _HEAVY = [f"thread__{column}" for column in Thread.HEAVY]

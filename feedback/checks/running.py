@@ -1,6 +1,7 @@
 """Running checks: reruns of what was complained about, and what is made of their answers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,7 +15,9 @@ from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.models import Check, CheckRun
 from threads import profiles, reruns
 from threads.access import thread_for
+from threads.content import LOAD_SKILL
 from threads.models import Thread
+from threads.pending import calls_behind
 from threads.status import ThreadStatus
 from threads.wire import RerunIn
 
@@ -109,16 +112,27 @@ def _begin(actor: Actor, check: Check, source: Thread, body: RunIn, batch: str) 
     chosen = body.model_dump(exclude={"times", "check_ids", "state"})
     again = RerunIn(message_sequence_num=check.message_sequence_num, **chosen)
     made = reruns.rerun(actor, source, again)
-    fork = Thread.objects.by_public_id(made.thread_id).only("pk", "model_profile").get()
+    columns = ("forked_from_message_sequence_num", "model_profile", "available_skills")
+    fork = Thread.objects.by_public_id(made.thread_id).only(*columns).get()
     CheckRun.objects.create(
         of=check,
         fork=fork,
         batch=batch,
         skills=body.skills,
         tools=body.tools,
-        model_profile=fork.model_profile or "",
+        model_profile=profiles.named(fork.model_profile).id,
+        skill_versions=_skill_versions(fork),
         created_by_id=actor.user_id,
     )
+
+
+def _skill_versions(fork: Thread) -> list[dict[str, Any]]:
+    """What the agent of a run may load by itself, and what was taken up for it."""
+    answered = calls_behind(fork.pk, fork.forked_from_message_sequence_num or 0)
+    results = (block for block in answered if block["content_type"] == "tool_result")
+    taken_up = [block["payload"] for block in results if block["tool_name"] == LOAD_SKILL]
+    found = {skill["skill_id"]: skill for skill in (*(fork.available_skills or ()), *taken_up)}
+    return [{name: skill[name] for name in ("skill_id", "name", "version")} for skill in found.values()]
 
 
 def _hold_against(run: CheckRun) -> None:

@@ -90,6 +90,14 @@ class FindingOut(Wire):
     found: str
 
 
+class SkillVersionOut(Wire):
+    """A version of a skill that the agent had."""
+
+    skill_id: str
+    name: str
+    version: int
+
+
 class RunOut(Wire):
     """One run. `verdict` is null while it is under way (`ended_at` is null too) and where people have to judge."""
 
@@ -100,6 +108,7 @@ class RunOut(Wire):
     skills: str
     tools: str
     model_profile: str
+    skill_versions: list[SkillVersionOut]
     created: datetime
     created_by: str
     ended_at: datetime | None
@@ -124,6 +133,8 @@ class KeptCheckOut(Wire):
     state: State
     created: datetime
     created_by: str
+    modified: datetime
+    modified_by: str
     runs: list[RunOut]
 
 

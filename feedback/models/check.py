@@ -35,6 +35,9 @@ class Check(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.UNTRIED)
     created = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    modified = models.DateTimeField(default=timezone.now)
+    """When somebody said last what it expects."""
+    modified_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     dropped_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -67,6 +70,8 @@ class CheckRun(models.Model):
     skills = models.CharField(max_length=10)
     tools = models.CharField(max_length=10)
     model_profile = models.CharField(max_length=80)
+    skill_versions = JsonText(default=list)
+    """Which versions of which skills the agent had: id, name and version of each."""
     created = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     ended_at = models.DateTimeField(null=True)

@@ -149,11 +149,12 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "feedback.Check": {
         "public": "id feedback thread message_sequence_num",
-        "admin": "key title expectations state created created_by dropped_at",
+        "admin": "key title expectations state created created_by modified modified_by dropped_at",
     },
     "feedback.CheckRun": {
         "public": "id of fork",
-        "admin": "key batch skills tools model_profile created created_by ended_at verdict findings judged_by",
+        "admin": "key batch skills tools model_profile skill_versions created created_by ended_at verdict findings "
+        "judged_by",
     },
     "feedback.BulkFailure": {"public": "id", "admin": "bulk feedback_key reason"},
     "feedback.WebhookEndpoint": {

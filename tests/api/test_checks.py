@@ -10,6 +10,7 @@ from feedback.checks import expecting
 from feedback.models import Check, CheckRun, UserFeedback
 from tests import make
 from tests.api.test_http_tools import connected, receiver, tools  # noqa: F401 - fixtures
+from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
 from tests.conftest import data_of, refusal_of
 from threads import reruns
 from threads.models import Goal, Thread
@@ -318,7 +319,12 @@ def test_too_many_runs_and_none_at_all_are_refused(api, who, kept):
     assert refusal_of(api("admin").post(f"{CHECKS}/run", {}))[:2] == INVALID
     check = kept()
     row = Check.objects.get()
-    thread = {"thread_id": row.thread_id, "message_sequence_num": 1, "created_by": who.admin.user}
+    thread = {
+        "thread_id": row.thread_id,
+        "message_sequence_num": 1,
+        "created_by": who.admin.user,
+        "modified_by": who.admin.user,
+    }
     Check.objects.bulk_create([Check(title=str(number), **thread) for number in range(10)])
     status, _, message = refusal_of(api("admin").post(f"{CHECKS}/run", {"times": 10}))
     assert status == 400 and message.startswith("times: 11 checks, each 10 times, are too many: at most 100")
@@ -339,8 +345,9 @@ def test_a_list_of_checks_asks_the_same_few_questions_however_long(api, who, kep
     with CaptureQueriesContext(connection) as few:
         data_of(api("admin").get(CHECKS))
     count = len(few)
+    by = {"created_by": who.admin.user, "modified_by": who.admin.user}
     for number in range(12):
-        Check.objects.create(title=str(number), thread=thread, message_sequence_num=1, created_by=who.admin.user)
+        Check.objects.create(title=str(number), thread=thread, message_sequence_num=1, **by)
     ran(kept(ECHO), times=3)
     with django_assert_max_num_queries(count):
         assert len(data_of(api("admin").get(CHECKS))["items"]) == 14
@@ -356,3 +363,19 @@ def test_a_number_is_meant_whole(said, expected, is_said):
     for kind, holds in (("says", is_said), ("never_says", not is_said)):
         (finding,) = expecting.findings([{"kind": kind, "value": expected}], answer)
         assert finding.holds is holds
+
+
+def test_a_run_says_which_skills_and_which_model_it_had(api, who, ran, write, pin):  # noqa: F811
+    offered, invoked = write("alice", "weaving", "OLD", "NEW"), write("alice", "dyeing", "OLD")
+    pin("alice", offered, 1)
+    thread = make.thread(who.alice, "Weave", invoke_skills=[{"skill_id": invoked}])
+    data_of(api("alice").post(f"/v1/skills/id/{invoked}/versions", {"description": "d", "body": "NEW"}))
+    report = make.rating(who.alice, thread, 3)
+    check = data_of(api("admin").put(f"{FEEDBACK}/{report.feedback_id}/check", {}))
+    for skills, versions in (("recorded", (1, 1)), ("latest", (2, 2))):
+        (run,) = ran(check, skills=skills)["runs"]
+        had = {(each["skill_id"], each["name"], each["version"]) for each in run["skill_versions"]}
+        assert had == {(offered, "weaving", versions[0]), (invoked, "dyeing", versions[1])}
+        assert run["model_profile"] == "simulated"
+    found = data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))
+    assert found["modified_by"] == found["created_by"] == who.admin.user.email and found["modified"] >= found["created"]

@@ -121,7 +121,12 @@ def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) ->
     def more(count: int) -> None:
         for number in range(count):
             title = f"<b>{number}</b>\u202e"
-            place = {"thread": thread, "message_sequence_num": 3, "created_by": who.admin.user}
+            place = {
+                "thread": thread,
+                "message_sequence_num": 3,
+                "created_by": who.admin.user,
+                "modified_by": who.admin.user,
+            }
             check = Check.objects.create(title=title, state="passing", **place)
             fork = Thread.objects.create(org=thread.org, created_by=thread.created_by, status="user_turn")
             CheckRun.objects.create(of=check, fork=fork, batch="b", ended_at=fork.created, created_by=who.admin.user)
