@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -297,9 +297,9 @@ def thread_ratings(actor: Actor, thread_ids: Sequence[int]) -> dict[int, Ratings
     counted = rows.values("thread").annotate(
         negative=Count("pk", filter=Q(sentiment="negative")),
         positive=Count("pk", filter=Q(sentiment="positive")),
-        answered=Count("pk", filter=_with_news(actor)),
+        answered=Min("message_sequence_num", filter=_with_news(actor)),
     )
-    return {row["thread"]: Ratings(row["negative"], row["positive"], row["answered"] > 0) for row in counted}
+    return {row["thread"]: Ratings(row["negative"], row["positive"], row["answered"]) for row in counted}
 
 
 def threads_answered(actor: Actor) -> Q:

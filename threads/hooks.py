@@ -19,8 +19,8 @@ class Ratings(NamedTuple):
 
     negative: int = 0
     positive: int = 0
-    is_answered: bool = False
-    """Whether an admin answered one of the reader's own, and they have not seen it."""
+    answered: int | None = None
+    """The first message whose rating, one of the reader's own, an admin answered, and they have not seen it."""
 
 
 MessageMarks = Callable[[Actor, Thread], Mapping[int, Mark]]

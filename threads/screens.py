@@ -292,7 +292,7 @@ def _row(thread: Thread, ratings: hooks.Ratings) -> ThreadRow:
         goals_count=thread.goal_count,
         negative=ratings.negative,
         positive=ratings.positive,
-        is_answered=ratings.is_answered,
+        answered=ratings.answered,
     )
 
 

@@ -112,7 +112,7 @@ def _started(count: int) -> str:
 
 def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) -> None:
     """Keep what the form says, where somebody asks for it or has typed something else than was shown."""
-    shown, title = str(form.get("shown", "")), str(form.get("title", "")).strip()
+    shown, title = form.get("shown"), str(form.get("title", "")).strip()
     # Without a name the request stands for it.
     typed = bodies.parse(CheckIn, {"expectations": _expectations(form), **({"title": title} if title else {})})
     is_new = keeping.digest(typed) != shown or title not in ("", form.get("title_was"))

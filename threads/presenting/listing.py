@@ -30,8 +30,8 @@ class ThreadRow:
     goals_count: int = 0
     negative: int = 0
     positive: int = 0
-    is_answered: bool = False
-    """Whether its reader rated an answer in it, was written back, and has not seen that."""
+    answered: int | None = None
+    """The message that its reader rated and was written back about, and has not seen that: the row leads there."""
 
     @property
     def cloth(self) -> Cloth:
