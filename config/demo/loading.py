@@ -192,8 +192,8 @@ class _Stage:
             report = _beginning(kept.report)
             body = CheckIn(title=kept.title, expectations=kept.expectations)
             check = keeping.keep(self.cast.actors["admin"], report.feedback_id, body)
-            check.created = report.created + timedelta(hours=kept.hours)
-            check.save(update_fields=["created"])
+            check.created = check.modified = report.created + timedelta(hours=kept.hours)
+            check.save(update_fields=["created", "modified"])
 
     def _hold(self, thread: Thread, idx: int, said_at: datetime, report: Report) -> None:
         self.ratings.append(_Rating(thread.thread_id, idx, said_at + timedelta(hours=report.hours), report))

@@ -21,6 +21,9 @@ MARKS = {
 """Glyph, tone and word of each state and each verdict."""
 KINDS = tuple(WORDS.items())
 TIMES = (1, 3, 5, 10)
+RUNS_SHOWN = 20
+"""Of each check, so that two batches of ten can be held against each other."""
+_TURNED = ("passing", "failing")
 _SKILLS = 3
 
 
@@ -98,6 +101,18 @@ class CheckCard(_Marked):
             return ""
         state = {"passing": "passed", "failing": "failed"}.get(self.state, latest[0].state)
         return f"{sum(run.state == state for run in latest)} of {len(latest)} {MARKS[state][2]}"
+
+    @property
+    def was(self) -> str:
+        """What the batch before the latest came to, where that was something else: `passing`; empty else."""
+        batches = list(dict.fromkeys(run.batch for run in self.runs))
+        # The oldest batch that is shown may have runs that are not.
+        whole = batches if len(self.runs) < RUNS_SHOWN else batches[:-1]
+        if len(whole) < 2 or self.state not in _TURNED:
+            return ""
+        before = {run.state for run in self.runs if run.batch == whole[1]}
+        turned = "failing" if "failed" in before else "passing" if before == {"passed"} else ""
+        return turned if turned != self.state else ""
 
     @property
     def is_running(self) -> bool:

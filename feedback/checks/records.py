@@ -11,11 +11,11 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import NotFound
+from feedback.checks.presenting import RUNS_SHOWN
 from feedback.checks.wire import BatchOut, FindingOut, KeptCheckOut, RunOut, SkillVersionOut
 from feedback.models import Check, CheckRun
 from threads.models import Thread
 
-RUNS_SHOWN = 10
 _NONE: tuple[CheckRun, ...] = ()
 
 

@@ -114,6 +114,25 @@ def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, 
     assert "Nothing was started." in answer.content.decode()
 
 
+def test_what_turned_since_the_batch_before_says_so(browser_of, press, report):
+    client = browser_of("admin")
+
+    press("keep", ("calls", "echo"))
+    check = Check.objects.get().check_id
+
+    def ran(times: str) -> str:
+        press(f"run {check}", ("calls", "echo"), times=times)
+        make.run_turns()
+        return client.get(CHECKS).content.decode()
+
+    assert "was " not in ran("3")
+    first = CheckRun.objects.latest("pk").batch
+    assert "was " not in ran("10")
+    CheckRun.objects.filter(batch=first).update(verdict="failed")
+    assert "was failing" in client.get(CHECKS).content.decode()
+    assert "was " not in ran("2"), "it had turned before"
+
+
 def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) -> None:
     client = browser_of("admin")
     thread = make.thread(who.alice, CALLING)
