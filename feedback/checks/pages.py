@@ -18,7 +18,7 @@ from feedback.checks import keeping, presenting, records, running, screen
 from feedback.checks.wire import OF_CALLS, OF_WORDS, CheckIn, RunAllIn, RunIn
 from feedback.models import Check
 
-PAGE = 50
+PAGE = 30
 _VERBS = ("keep", "keep_run", "run", "drop", "passed", "failed")
 STATES = (
     ("", "All"),
