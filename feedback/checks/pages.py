@@ -39,29 +39,14 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         running.settle()
         return render(request, "feedback/checks/_check.html", screen.of_report(triage.report_for(actor, feedback_id)))
     form = request.POST
-    verb, _, choice = form.get("verb", "keep").partition(" ")
     try:
         bodies.check_storable(dict(form.lists()))
-        if verb not in _VERBS:
-            raise InvalidRequest("verb: is not one of a check's")
-        if verb != "drop":  # what was typed goes along with whatever is pressed beside it
-            _keep(actor, feedback_id, form, is_asked=verb in ("keep", "keep_run"))
-        match verb:
-            case "run" | "keep_run":
-                check = keeping.check_of(triage.report_for(actor, feedback_id))
-                asked = _chosen(RunIn, form)
-                running.run(actor, [check] if check else [], asked)
-                notes.success(request, _started(asked.times))
-            case "keep":
-                notes.success(request, "The check is kept.")
-            case "drop":
-                keeping.drop(actor, choice)
-                notes.success(request, "The check is dropped. Keep it again to have it back, with its runs.")
-            case "passed" | "failed":
-                running.judge(actor, choice, verb)
+        said = _pressed(actor, feedback_id, form)
     except DomainError as problem:
         typed = presenting.typed_rows(form.getlist("kind"), form.getlist("value"))
         return pages_desk.refused(request, actor, problem, item=feedback_id, part="check", check_rows=typed)
+    if said:
+        notes.success(request, said)
     return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
 
 
@@ -108,6 +93,26 @@ def run(request: HttpRequest) -> HttpResponse:
 
 def _started(count: int) -> str:
     return f"{count} run{'' if count == 1 else 's'} started."
+
+
+def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> str:
+    """Do what the pressed button says; what was typed goes along with whatever is pressed beside it."""
+    verb, _, choice = form.get("verb", "keep").partition(" ")
+    if verb not in _VERBS:
+        raise InvalidRequest("verb: is not one of a check's")
+    if verb == "drop":
+        keeping.drop(actor, choice)
+        return "The check is dropped. Keep it again to have it back, with its runs."
+    _keep(actor, feedback_id, form, is_asked=verb in ("keep", "keep_run"))
+    if verb == "keep":
+        return "The check is kept."
+    if verb in ("passed", "failed"):
+        running.judge(actor, choice, verb)
+        return ""
+    check = keeping.check_of(triage.report_for(actor, feedback_id))
+    asked = _chosen(RunIn, form)
+    running.run(actor, [check] if check else [], asked)
+    return _started(asked.times)
 
 
 def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) -> None:
