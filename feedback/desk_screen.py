@@ -141,6 +141,7 @@ def opened(
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
     report.thread, report.org = thread, thread.org
     screen = thread_screens.screen(actor, thread, tz=tz)
+    articles = screen.articles()
     item = screens.card_of(
         actor,
         report,
@@ -155,7 +156,7 @@ def opened(
         "item": item,
         "choices": [near for near in item.near if near.is_of_org],
         "subject": thread_screens.head_of(actor, thread, token=screen.token, goals=screen.goals),
-        "stretches": _stretches(screen.articles(), report.message_sequence_num, is_whole="whole" in query),
+        "stretches": _stretches(articles, report.message_sequence_num, is_whole="whole" in query),
         "other_reach": href({**query, "whole": "" if "whole" in query else "1"}),
         "is_whole": "whole" in query,
         "here": reverse("threads:detail", args=[thread.thread_id]),
@@ -164,7 +165,7 @@ def opened(
         "profiles": profiles.all_profiles(),
         "state": query,
         "is_checked": "check" in query,
-        **checks_screen.of_report(report),
+        **checks_screen.of_report(report, articles),
     }
 
 

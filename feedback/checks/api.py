@@ -26,7 +26,7 @@ class CheckOfReport(DeskEndpoint):
     @describe(gives=KeptCheckOut, summary="The check that is kept of a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         running.settle()
-        check = keeping.check_of(triage.report_for(self.actor, feedback_id))
+        check = keeping.of_report(triage.report_for(self.actor, feedback_id)).first()
         if check is None:
             raise NotFound("No check is kept of this report.")
         return _check(check)

@@ -79,9 +79,9 @@ def check_for(actor: Actor, check_id: str) -> Check:
     return found
 
 
-def check_of(report: UserFeedback) -> Check | None:
-    """The check that is kept of a report, if there is one. One query."""
-    return Check.objects.filter(feedback=report, dropped_at=None).first()
+def of_report(report: UserFeedback) -> QuerySet[Check]:
+    """The check that is kept of a report, if there is one."""
+    return Check.objects.filter(feedback=report, dropped_at=None)
 
 
 def listed(actor: Actor, state: str | None = None) -> QuerySet[Check]:

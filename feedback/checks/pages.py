@@ -109,9 +109,8 @@ def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> str:
     if verb in ("passed", "failed"):
         running.judge(actor, choice, verb)
         return ""
-    check = keeping.check_of(triage.report_for(actor, feedback_id))
     asked = _chosen(RunIn, form)
-    running.run(actor, [check] if check else [], asked)
+    running.run(actor, list(keeping.of_report(triage.report_for(actor, feedback_id))), asked)
     return _started(asked.times)
 
 
