@@ -26,8 +26,7 @@ function act() {
   while (waiting[0] && !one("form.htmx-request")) {
     if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
     const key = waiting.shift();
-    if (focused().matches(TYPING)) document.execCommand("insertText", false, key);
-    else used = (key < "a" && use(key)) || plain(key.toLowerCase(), key < "a");
+    used = focused().matches(TYPING) ? document.execCommand("insertText", false, key) : (key < "a" && use(key)) || plain(key.toLowerCase(), key < "a");
     if (one(OVERLAYS)) waiting.length = 0;
   }
   return used;
