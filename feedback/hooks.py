@@ -1,6 +1,6 @@
 """What the lower apps are told by this one."""
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 
 from accounts import hooks as accounts_hooks
 from catalogue import hooks as catalogue_hooks
@@ -17,7 +17,7 @@ def open_reports() -> int:
 
 def runs_of_checks(actor: Actor) -> Q:
     """Threads that are runs of checks, of which only admins have any."""
-    return Q(Exists(CheckRun.objects.filter(fork=OuterRef("pk")))) if actor.is_admin else Q(pk__in=[])
+    return Q(CheckRun.of_thread()) if actor.is_admin else Q(pk__in=[])
 
 
 def register() -> None:

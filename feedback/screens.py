@@ -215,7 +215,7 @@ def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
             forked_from_message_sequence_num__lte=report.message_sequence_num,
             created__gte=report.created,
         )
-        .exclude(Exists(CheckRun.objects.filter(fork=OuterRef("pk"))))
+        .exclude(CheckRun.of_thread())
     )
     return forks.select_related("created_by").defer(*Thread.HEAVY).order_by("-pk")[:FORKS]
 

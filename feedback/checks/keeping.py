@@ -32,10 +32,9 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
     run again.
     """
     report = triage.report_for(actor, feedback_id)
-    given = {"expectations": _data(body)}
     with triage.named_reports_stay(), transaction.atomic():
         defaults = {
-            **given,
+            "expectations": _data(body),
             "title": body.title or _title_of(report),
             "thread_id": report.thread_id,
             "message_sequence_num": report.message_sequence_num,
@@ -50,10 +49,13 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
         if shown is not None and now and now not in (shown, digest(body)):
             theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
             raise Conflict(f"Somebody else changed the check meanwhile. It expects: {theirs}. Save again for yours.")
-        check.expectations, check.title = given["expectations"], body.title or check.title
-        check.dropped_at, check.modified, check.modified_by_id = None, timezone.now(), actor.user_id
+        check.title, check.dropped_at = body.title or check.title, None
+        is_changed = digest(body) != fingerprint(check.expectations)
+        if is_changed:
+            check.expectations, check.modified, check.modified_by_id = _data(body), timezone.now(), actor.user_id
         check.save(update_fields=["expectations", "title", "dropped_at", "modified", "modified_by"])
-        running.judge_anew(check)
+        if is_changed:
+            running.judge_anew(check)
     return check
 
 

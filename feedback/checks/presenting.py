@@ -59,7 +59,6 @@ class RunLine(_Marked):
     """Expectations that did not hold, each with what was found."""
     at: datetime
     batch: str
-    by: str
     judged_by: str
     is_over: bool
 
@@ -160,7 +159,6 @@ def _line(run: RunOut) -> RunLine:
         misses=tuple(_miss(each) for each in run.findings if not each.holds),
         at=run.ended_at or run.created,
         batch=run.batch_id,
-        by=run.created_by,
         judged_by=run.judged_by or "",
         is_over=is_over,
     )

@@ -58,7 +58,7 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
     require_admin(actor)
     key = ids.key_of(run_id, ids.RUN) or ""
     with transaction.atomic():
-        found = CheckRun.objects.select_related("of").filter(key=key, of__dropped_at=None).first()
+        found = CheckRun.objects.filter(key=key, of__dropped_at=None).first()
         if found is None:
             raise NotFound.of("run", run_id[:80])
         check = locked(found.of_id)
@@ -109,7 +109,7 @@ def locked(check_pk: int) -> Check:
 
 
 def _begin(actor: Actor, check: Check, source: Thread, body: RunIn, batch: str) -> None:
-    chosen = body.model_dump(exclude={"times", "check_ids", "state"})
+    chosen = body.model_dump(include={"skills", "tools", "model_profile"})
     again = RerunIn(message_sequence_num=check.message_sequence_num, **chosen)
     made = reruns.rerun(actor, source, again)
     columns = ("forked_from_message_sequence_num", "model_profile", "available_skills")

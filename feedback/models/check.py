@@ -90,6 +90,11 @@ class CheckRun(models.Model):
     def __str__(self) -> str:
         return f"{self.of_id}: {self.verdict}"
 
+    @classmethod
+    def of_thread(cls) -> models.Exists:
+        """The condition of threads that are runs."""
+        return models.Exists(cls.objects.filter(fork=models.OuterRef("pk")))
+
     @property
     def run_id(self) -> str:
         """The public id."""

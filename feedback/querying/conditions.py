@@ -75,8 +75,7 @@ def having(value: str, asking: Asking) -> Q:
         case "goal":
             return beside(Goal.objects.all(), by="thread", of="thread", excluding=asking.excluding)
         case "fork":
-            runs = CheckRun.objects.filter(fork=OuterRef("pk"))
-            forks = Thread.objects.filter(~Exists(runs), forked_from__isnull=False)
+            forks = Thread.objects.filter(~CheckRun.of_thread(), forked_from__isnull=False)
             return beside(forks, by="forked_from", of="thread", excluding=asking.excluding)
         case "check":
             return beside(_CHECKS, excluding=asking.excluding)

@@ -56,6 +56,14 @@ def over(api, begun):
     return done
 
 
+def test_keeping_the_same_again_changes_nothing(api, kept, ran):
+    check = kept(NO_ECHO)
+    ran(check)
+    path = f"{FEEDBACK}/{check['feedback_id']}/check"
+    before = data_of(api("admin").get(path))
+    assert data_of(api("admin").put(path, {"expectations": [NO_ECHO]})) == before
+
+
 def state(api, check):
     return data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))["state"]
 
