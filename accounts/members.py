@@ -1,4 +1,4 @@
-"""Who belongs to an org: who is in it, joining, roles and leaving. An org that has admins keeps one."""
+"""Who belongs to an org: who is in it, joining, roles and leaving. An org that has admins keeps one who can sign in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,15 +26,19 @@ def of(actor: Actor, org: Org) -> QuerySet[Membership]:
 def add(actor: Actor, slug: str, email: str, *, name: str = "", role: str = Membership.Role.MEMBER) -> Membership:
     """Let somebody into an org, by their address; who is new here is made, without a password.
 
-    Whoever has an account keeps their name and password. Raises `NotFound`, `Unauthorized` and `InvalidRequest`.
+    Whoever has an account keeps their name, password and tokens. Only a platform admin lets in one that is in use
+    elsewhere. Raises `NotFound`, `Unauthorized` and `InvalidRequest`.
     """
     with _changing(actor, org_named(slug).pk) as org:
         _check_role(role)
         user = _person(email.strip().lower(), name.strip())
-        if not user.is_active:
-            raise InvalidRequest("email: belongs to an account that is switched off")
+        take_turns_with(user.pk)
         if Membership.objects.filter(org=org, user=user).exists():
             raise InvalidRequest("email: is a member already")
+        if not (actor.is_admin or _is_theirs_to_add(org, user)):
+            raise InvalidRequest("email: has an account already. Only a platform admin lets it into another org")
+        if not user.is_active:
+            raise InvalidRequest("email: belongs to an account that is switched off")
         return _member(add_member(org, user, role=role).pk)
 
 
@@ -61,6 +65,7 @@ def remove(actor: Actor, member_id: int) -> Membership:
         member = _member(member_id)
         _keep_an_admin(member)
         Membership.objects.filter(pk=member_id).delete()
+        User.objects.filter(pk=member.user_id).update(put_out_of=member.org_id)
         if member.is_default:
             # A program that names no org would be told to name one, though there was one to choose.
             oldest = Membership.objects.filter(user=member.user_id).order_by("pk").values_list("pk", flat=True).first()
@@ -134,6 +139,15 @@ def _person(email: str, name: str) -> User:
         return User.objects.get(email=email)
 
 
+def _is_theirs_to_add(org: Org, user: User) -> bool:
+    """Whether an org's admin may add an account: in no org, and either not begun yet or last put out by this one.
+
+    No address is ever proven here. Another org's admin may have chosen the password of any account that theirs let in.
+    """
+    has_not_begun = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX, last_login=None, tokens=None, is_staff=False)
+    return User.objects.filter(has_not_begun | Q(put_out_of=org), pk=user.pk, memberships=None).exists()
+
+
 def _org_of(actor: Actor, member_id: int) -> int:
     """The org of a membership; who is not in that org learns nothing of it."""
     org_id = Membership.objects.filter(pk=member_id).values_list("org_id", flat=True).first()
@@ -155,6 +169,7 @@ def _check_role(role: str) -> None:
 
 
 def _keep_an_admin(member: Membership) -> None:
-    others = Membership.objects.filter(org=member.org_id, role=Membership.Role.ADMIN).exclude(pk=member.pk)
+    admins = Membership.objects.filter(org=member.org_id, role=Membership.Role.ADMIN, user__is_active=True)
+    others = admins.exclude(pk=member.pk)
     if member.role == Membership.Role.ADMIN and not others.exists():
         raise InvalidRequest("They are the only admin of this org. Make somebody else its admin first.")

@@ -42,6 +42,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(default=False, help_text="platform admin: triages feedback, reads every thread")
     is_active = models.BooleanField(default=True)
     created = models.DateTimeField(default=timezone.now, editable=False)
+    put_out_of = models.ForeignKey("Org", models.SET_NULL, null=True, editable=False, related_name="+")
+    """The org that put them out last, which may let them in again."""
 
     objects: ClassVar[UserManager] = UserManager()
     USERNAME_FIELD = "email"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from accounts.models import Membership, Org, User
 from accounts.rights import may_administer
@@ -84,6 +85,13 @@ def administered_by(user_id: int) -> list[Org]:
     """The orgs whose admin somebody is, by short name. This is a role in an org; a platform admin needs none."""
     rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
     return list(rows.order_by("slug"))
+
+
+def left_without_admin(user_id: int) -> list[Org]:
+    """Of the orgs that somebody administers those that have nobody else who could, by short name."""
+    others = Membership.objects.filter(org=OuterRef("pk"), role=Membership.Role.ADMIN, user__is_active=True)
+    rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
+    return list(rows.exclude(Exists(others.exclude(user=user_id))).order_by("slug"))
 
 
 def administers(actor: Actor, org: Org) -> bool:

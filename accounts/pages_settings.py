@@ -4,12 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
-from django.contrib.auth.views import PasswordResetConfirmView
+from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse_lazy
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -18,6 +18,7 @@ from accounts import invitations, throttle
 from accounts.authentication import page_actor
 from accounts.context import THEME_COOKIE, THEMES
 from accounts.models import ApiToken, User, mint
+from accounts.orgs import take_turns_with
 from accounts.pages import signed_in
 from core.errors import InvalidRequest, NotFound
 
@@ -103,8 +104,25 @@ class Welcome(PasswordResetConfirmView):
 
     template_name = "accounts/welcome.html"
     token_generator = invitations.tokens
-    success_url = reverse_lazy("threads:list")
-    post_reset_login = True
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        user = form.save(commit=False)  # hashed before anybody is kept waiting
+        if not self._keeps(user):
+            self.validlink = False
+            return self.render_to_response(self.get_context_data())
+        del self.request.session[INTERNAL_RESET_SESSION_TOKEN]
+        login(self.request, user)
+        return redirect("threads:list")
+
+    def _keeps(self, user: User) -> bool:
+        """Keep the password, unless the link has ended meanwhile: its maker may know what was typed."""
+        with transaction.atomic():
+            take_turns_with(user.pk)
+            now = User.objects.get(pk=user.pk)
+            is_good = invitations.tokens.check_token(now, self.request.session[INTERNAL_RESET_SESSION_TOKEN])
+            if is_good:
+                user.save(update_fields=["password"])
+            return is_good
 
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=400)

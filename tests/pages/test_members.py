@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import time_machine
+from django.contrib.auth.hashers import make_password
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,7 +18,7 @@ from tests import hooks, make
 from tests.conftest import Api, data_of
 from tests.pages.desk import then
 from tests.pages.dom import Node, dom, get, submit
-from tests.people import People
+from tests.people import PASSWORD, People
 
 Browser = Callable[[str | None], Client]
 PAGE = "/settings/members/"
@@ -80,12 +81,80 @@ def test_an_admin_of_another_org_changes_nothing_here(browser_of: Browser, who: 
     assert not User.objects.filter(email="x@acme.test").exists()
 
 
-def test_somebody_with_an_account_joins_with_it(alice: Client, who: People) -> None:
-    assert submit(alice, adding(get(alice, PAGE)), email=" EVE@globex.test ", name="Other").status_code == 302
+def test_an_account_made_in_another_org_is_let_in_by_a_platform_admin_alone(
+    alice: Client, browser_of: Browser, who: People
+) -> None:
+    """Whoever let it in there may know its password, and nothing has shown that the address is its holder's."""
+    hooks.make_org_admin(who.eve)
+    secret = make.thread(who.alice, "Secret", visibility="org")
+    carol, status = choose(invite(browser_of("eve"), "carol@acme.test"))
+    assert status == 302
+    page = dom(submit(alice, adding(get(alice, PAGE)), email="carol@acme.test"), 400)
+    assert "has an account already" in page.id("email-wrong").words
+    assert "Only a platform admin" in page.id("email-wrong").words
+    assert page.none(id="link") and "carol" not in page.one("table").words
+    assert carol.get(f"/threads/{secret.thread_id}/").status_code == 403
+
+
+def test_who_was_put_out_elsewhere_or_never_invited_here_is_no_newcomer(
+    alice: Client, browser_of: Browser, who: People
+) -> None:
+    """Having no org any more makes an account nobody else's."""
+    hooks.make_org_admin(who.eve)
+    eve = browser_of("eve")
+    choose(invite(eve, "carol@acme.test"))
+    assert submit(eve, row(get(eve, PAGE), "carol").all("form")[-1]).status_code == 302
+    User.objects.create_user("dave@acme.test", NEW)
+    for email in ("carol@acme.test", "dave@acme.test", "admin@heddle.test"):
+        page = dom(submit(alice, adding(get(alice, PAGE)), email=email), 400)
+        assert "Only a platform admin" in page.id("email-wrong").words
+
+
+def test_an_org_lets_in_again_whom_it_put_out_with_their_account(alice: Client, who: People) -> None:
+    assert submit(alice, row(get(alice, PAGE), "bob").all("form")[-1]).status_code == 302
+    assert submit(alice, adding(get(alice, PAGE)), email=" BOB@acme.test ", name="Other").status_code == 302
     page = get(alice, PAGE)
+    assert page.one(id="notes").words == "Bob is a member of acme now." and page.none(id="link")
+    assert Client().login(username="bob@acme.test", password=PASSWORD)
+    data_of(Api(who.bob.token).get("threads"))
+
+
+def test_who_was_put_out_and_is_in_another_org_since_is_not_taken_back(
+    alice: Client, browser_of: Browser, who: People
+) -> None:
+    assert submit(alice, row(get(alice, PAGE), "bob").all("form")[-1]).status_code == 302
+    add_member(who.globex, who.bob.user)
+    dom(submit(alice, adding(get(alice, PAGE)), email="bob@acme.test"), 400)
+    assert not Membership.objects.filter(user=who.bob.user, org=who.acme).exists()
+
+
+def test_who_was_invited_elsewhere_and_never_began_is_new_here_once_nobody_waits_for_them(
+    alice: Client, browser_of: Browser, who: People
+) -> None:
+    """Nobody knows a password of theirs: the link of the other org ends, and a new one is shown here."""
+    hooks.make_org_admin(who.eve)
+    eve = browser_of("eve")
+    first = invite(eve, "carol@acme.test")
+    dom(submit(alice, adding(get(alice, PAGE)), email="carol@acme.test"), 400)
+    assert submit(eve, row(get(eve, PAGE), "carol").all("form")[-1]).status_code == 302
+    second = invite(alice, "carol@acme.test")
+    assert "not good any more" in dom(Client().get(first)).words
+    assert choose(second)[1] == 302
+
+
+def test_a_platform_admin_lets_an_account_into_a_further_org_as_it_is(browser_of: Browser, who: People) -> None:
+    admin = browser_of("admin")
+    admin.post("/org/", {"org": "acme"})
+    assert submit(admin, adding(get(admin, PAGE)), email=" EVE@globex.test ", name="Other").status_code == 302
+    page = get(admin, PAGE)
     assert page.one(id="notes").words == "Eve is a member of acme now." and page.none(id="link")
     assert "member" in row(page, "eve@globex.test").words
     assert [each.is_default for each in Membership.objects.filter(user=who.eve.user).order_by("pk")] == [True, False]
+
+
+def test_the_page_says_who_may_be_added_to_whom_it_is_shown(alice: Client, browser_of: Browser) -> None:
+    assert "a platform admin" in get(alice, PAGE).id("add-who").words
+    assert "keeps its password" in get(browser_of("admin"), PAGE).id("add-who").words
 
 
 def test_somebody_new_chooses_a_password_by_a_link_that_is_shown_once(alice: Client) -> None:
@@ -140,6 +209,26 @@ def make_staff(user: User) -> None:
     User.objects.filter(pk=user.pk).update(is_staff=True)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_password_that_comes_as_its_account_changes_org_is_not_taken(
+    alice: Client, browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link was good when it was looked at, and the password is hashed for a while."""
+    hooks.make_org_admin(who.eve)
+    eve = browser_of("eve")
+    path = invite(eve, "carol@acme.test")
+
+    def hashed(user: User, *_: object, **__: object) -> None:
+        assert submit(eve, row(get(eve, PAGE), "carol").all("form")[-1]).status_code == 302
+        invite(alice, "carol@acme.test")
+        user.password = make_password(NEW)
+
+    monkeypatch.setattr(User, "set_password", hashed)
+    client, status = choose(path)
+    assert status == 200 and "_auth_user_id" not in client.session
+    assert not User.objects.get(email="carol@acme.test").has_usable_password()
+
+
 def test_only_who_has_not_begun_gets_a_new_link(alice: Client, who: People) -> None:
     first = invite(alice)
     member = Membership.objects.get(user__email="new@acme.test")
@@ -181,9 +270,10 @@ def test_an_unknown_role_and_an_unknown_org_are_refused(alice: Client, who: Peop
     assert not User.objects.filter(email="n@acme.test").exists()
 
 
-def test_who_is_switched_off_does_not_join(alice: Client, who: People) -> None:
+def test_who_is_switched_off_does_not_join(browser_of: Browser, who: People) -> None:
     User.objects.filter(pk=who.eve.user.pk).update(is_active=False)
-    page = dom(submit(alice, adding(get(alice, PAGE)), email="eve@globex.test"), 400)
+    admin = browser_of("admin")
+    page = dom(submit(admin, adding(get(admin, PAGE)), email="eve@globex.test"), 400)
     assert "switched off" in page.id("email-wrong").words
 
 

@@ -8,23 +8,33 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from accounts import leaving
 from accounts.models import ApiToken, User, mint
 from accounts.naming import check_one_line
-from accounts.orgs import add_member, check_short_name, found_org
+from accounts.orgs import add_member, check_short_name, found_org, left_without_admin
 from core import bodies
 from core.errors import InvalidRequest
 
 
 class Command(BaseCommand):
-    help = "Make a person, put them into orgs (made where missing), and optionally mint an API token."
+    help = (
+        "Make a person, put them into orgs (made where missing), and optionally mint an API token. Of who is here it "
+        "takes away rights, tokens, or the whole account."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
         parser.add_argument("--name", default="")
         parser.add_argument("--org", action="append", default=[], help="short name of an org; may be repeated")
-        parser.add_argument("--admin", action="store_true", help="platform admin")
+        admin = parser.add_mutually_exclusive_group()
+        admin.add_argument("--admin", action="store_true", help="platform admin")
+        admin.add_argument("--no-admin", action="store_true", help="no platform admin any more")
         parser.add_argument("--token", metavar="NAME", help="mint a token with this name and print it once")
         parser.add_argument("--no-password", action="store_true", help="no sign-in by password")
+        parser.add_argument("--revoke-tokens", action="store_true", help="revoke all tokens that they have")
+        account = parser.add_mutually_exclusive_group()
+        account.add_argument("--off", action="store_true", help="close the account: sessions and tokens end")
+        account.add_argument("--on", action="store_true", help="open it again; tokens stay revoked")
 
     def handle(self, *args: Any, **options: Any) -> None:
         email, name = options["email"].lower(), options["name"]
@@ -32,7 +42,10 @@ class Command(BaseCommand):
             _check(options)
             password = None if options["no_password"] or _found(email) else _asked_for(User(email=email, name=name))
             with transaction.atomic():
-                self._make(email, password, options)
+                user = self._make(email, password, options)
+            self._take(user, options)
+            if options["token"]:
+                self.stdout.write(mint(user, options["token"])[1])
         except InvalidRequest as problem:
             raise CommandError(problem.message) from None
         except ValidationError as problem:
@@ -43,19 +56,37 @@ class Command(BaseCommand):
                 "or with --no-password."
             ) from None
 
-    def _make(self, email: str, password: str | None, options: dict[str, Any]) -> None:
+    def _make(self, email: str, password: str | None, options: dict[str, Any]) -> User:
         user, name = _found(email), options["name"]
+        before = sorted(user.memberships.values_list("org__slug", flat=True)) if user else []
         if user is None:
             user = User.objects.create_user(email, password, name=name)
             without = f" They cannot sign in until a password is set: manage.py changepassword {email}"
             self.stdout.write(f"{email} is here now.{'' if password else without}")
-        user.name = name or user.name
-        user.is_staff = user.is_staff or options["admin"]
-        user.save(update_fields=["name", "is_staff"])
+        User.objects.filter(pk=user.pk).update(name=name or user.name, is_staff=user.is_staff or options["admin"])
+        if options["admin"] and not user.is_staff:
+            self.stdout.write(f"{email} is a platform admin.")
         for slug in options["org"]:
             add_member(found_org(slug), user)
-        if options["token"]:
-            self.stdout.write(mint(user, options["token"])[1])
+        if before and set(options["org"]) - set(before):
+            where = ", ".join(before)
+            self.stdout.write(f"{email} was here already, in {where}, with the password and tokens of before.")
+        return user
+
+    def _take(self, user: User, options: dict[str, Any]) -> None:
+        if options["no_admin"]:
+            leaving.dismiss(user)
+            self.stdout.write(f"{user} is no platform admin.")
+        if options["revoke_tokens"]:
+            self.stdout.write(f"{user}: {_tokens(leaving.revoke_tokens(user))} revoked.")
+        if options["off"]:
+            count = leaving.switch_off(user)
+            self.stdout.write(f"{user} is switched off: signed out everywhere, {_tokens(count)} revoked.")
+            for org in left_without_admin(user.pk):
+                self.stdout.write(f"{org} has no admin now: manage.py org_role {org} EMAIL admin")
+        if options["on"]:
+            leaving.switch_on(user)
+            self.stdout.write(f"{user} is switched on: they sign in with their password. Tokens have to be made anew.")
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -72,6 +103,12 @@ def _check(options: dict[str, Any]) -> None:
             raise ValidationError({name: problem.messages}) from None
     for slug in given["org"]:
         check_short_name(slug)
+    user = _found(options["email"])
+    taken = [option for option in ("no_admin", "off", "on", "revoke_tokens") if options[option]]
+    if user is None and taken:
+        raise InvalidRequest(f"email: {options['email']} is nobody here, so there is nothing to take away")
+    if options["token"] and (options["off"] or (user and not user.is_active and not options["on"])):
+        raise InvalidRequest(f"token: {options['email']} is switched off, and could not use one")
 
 
 def _told(problem: ValidationError) -> str:
@@ -82,7 +119,11 @@ def _told(problem: ValidationError) -> str:
 
 
 def _found(email: str) -> User | None:
-    return User.objects.filter(email=email).first()
+    return User.objects.filter(email=email.lower()).first()
+
+
+def _tokens(count: int) -> str:
+    return f"{count} token{'' if count == 1 else 's'}"
 
 
 def _asked_for(user: User) -> str | None:
