@@ -35,6 +35,8 @@ _FILTERS = ("server", "q", "tag", "visible", "source_dialect", "dispatchable")
 class CatalogueEndpoint(Endpoint):
     """A URL of the catalogue: everything happens in the org of the request."""
 
+    has_exact_query = True
+
     def org(self) -> int:
         """The org the request acts in."""
         return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
@@ -82,7 +84,7 @@ class Import(CatalogueEndpoint):
     @describe(takes=ImportIn, gives=ToolImportOut, summary="Import tools from any dialect (C1)")
     def post(self, request: Request) -> HttpResponse:
         org_id = self.org()
-        return record(importing.import_tools(org_id, self.actor.user_id, self.parse(ImportIn)))
+        return record(importing.import_tools(self.actor, org_id, self.parse(ImportIn)))
 
 
 class Tools(CatalogueEndpoint):

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+
 from catalogue import builtin, data, executing, results, schemas
 from catalogue.executing import Execution, Limits
 from catalogue.models import Call
@@ -101,6 +103,11 @@ def call(name: str, spec: ToolSpec | None, arguments: Mapping[str, Any], context
             "EXECUTION_ERROR", f"The data is larger than {MAX_SHOWN_BYTES} bytes; it cannot be shown."
         )
     return _put_aside(Execution(result, execution.attempts), spec, context, raw)
+
+
+def forget(thread_id: str, use_ids: QuerySet[Any, Any]) -> None:
+    """Delete the calls of a thread for these uses, a query of them; a world keeps its log as long as it lives."""
+    Call.objects.filter(tool_use_id__in=use_ids, thread_id=thread_id, world=None).delete()
 
 
 def answer_of(execution: Execution, data_ref: dict[str, str] | None) -> dict[str, Any]:

@@ -5,24 +5,25 @@ same work rolled back: what it tells is what would happen, and which recorded ca
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
-from django.utils import timezone
 
 from catalogue import dialects, naming, replaying
 from catalogue.dialects import Dialect, convilyn, python
+from catalogue.keepers import is_keeper_of
 from catalogue.models import Tool, ToolServer, ToolVersion
-from catalogue.models.tool import DISPATCHABLE
 from catalogue.record import Content, Imported, JsonObject, Loss, ToolProblem
 from catalogue.results import problem_of
 from catalogue.schema_rules import check_schema
 from catalogue.wire_tools import OUTCOMES, ImportedOut, ImportIn, Outcome, ReplayOut, ToolFault, ToolImportOut
+from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, Unauthorized
 
 MAX_TOOLS = 500
+HANDLER_STAYS = "who runs it stays as it was: only who made it, admins of its org and platform admins may change that"
 
 
 @dataclass
@@ -37,6 +38,17 @@ class Item:
     version: int | None = None
     replay: ReplayOut | None = None
 
+    @property
+    def said(self) -> Imported:
+        """What was read of it, where nothing is wrong with it."""
+        assert self.found is not None
+        return self.found
+
+    @property
+    def qualified_name(self) -> str:
+        """`<server>__<name>`, of the same."""
+        return naming.join(self.server, self.said.name)
+
     def fail(self, reason: str, path: str, message: str) -> None:
         """Note why it is not valid; the first reason stays."""
         self.fault = self.fault or ToolFault(index=self.index, reason=reason, path=path, message=message)
@@ -45,12 +57,12 @@ class Item:
         """What the caller is told of it."""
         if self.fault or self.found is None:
             errors = [self.fault] if self.fault else []
-            name = naming.join(self.server, self.found.name) if self.found and self.server else None
+            name = self.qualified_name if self.found and self.server else None
             return ImportedOut(index=self.index, outcome="failed", qualified_name=name, version=None, errors=errors)
         return ImportedOut(
             index=self.index,
             outcome=self.outcome,
-            qualified_name=naming.join(self.server, self.found.name),
+            qualified_name=self.qualified_name,
             version=self.version,
             losses=self.found.losses,
             warnings=self.found.warnings,
@@ -74,18 +86,19 @@ class Batch:
         return [item for item in self.items if item.fault is None]
 
 
-def import_tools(org_id: int, user_id: int | None, body: ImportIn) -> ToolImportOut:
-    """Import tools into an org for a person.
+def import_tools(actor: Actor | None, org_id: int, body: ImportIn) -> ToolImportOut:
+    """Import tools into an org for a person, or for the operator where there is none.
 
+    Who runs a tool that is there already is changed for its keepers alone; else that stays, with a warning.
     Raises `InvalidRequest` with `details.reason` and every fault where a tool is not valid and the import is not
     partial (C7 to C12, C135), `Conflict` under `on_conflict: error` (C5), `Unauthorized` for a builtin server.
     """
-    return told(carry_out(org_id, user_id, body))
+    return told(carry_out(actor, org_id, body))
 
 
-def carry_out(org_id: int, user_id: int | None, body: ImportIn) -> Batch:
+def carry_out(actor: Actor | None, org_id: int, body: ImportIn) -> Batch:
     """The same, with all that was read of each tool beside what became of it."""
-    return keep(org_id, user_id, body, checked(body))
+    return keep(actor, org_id, body, checked(body))
 
 
 def checked(body: ImportIn) -> Batch:
@@ -96,11 +109,12 @@ def checked(body: ImportIn) -> Batch:
     return batch
 
 
-def keep(org_id: int, user_id: int | None, body: ImportIn, batch: Batch) -> Batch:
+def keep(actor: Actor | None, org_id: int, body: ImportIn, batch: Batch) -> Batch:
     """Store what was checked, in one transaction."""
+    user_id = actor.user_id if actor else None
     with transaction.atomic():
         servers = _servers(org_id, user_id, batch, body)
-        store(servers, user_id, batch.good, body.on_conflict)
+        store(actor, servers, batch.good, body.on_conflict)
         if not body.partial:
             _refuse_conflicts(batch)
         if body.dry_run:
@@ -127,15 +141,10 @@ def one_by_one(body: ImportIn) -> list[Any]:
 
 def _replay(org_id: int, user_id: int | None, items: Sequence[Item]) -> None:
     """Hold recorded calls against what would be the new versions."""
-    new = {
-        naming.join(item.server, item.found.name): item.found.content.input_schema
-        for item in items
-        if item.found and item.outcome == "new_version"
-    }
+    new = {item.qualified_name: item.said.content.input_schema for item in items if item.outcome == "new_version"}
     replays = replaying.replays(org_id, user_id, new)
     for item in items:
-        if item.found:
-            item.replay = replays.get(naming.join(item.server, item.found.name))
+        item.replay = replays.get(item.qualified_name)
 
 
 def _read(body: ImportIn) -> Batch:
@@ -216,8 +225,7 @@ def _find_duplicates(items: Iterable[Item]) -> None:
 
 
 def _key(item: Item) -> tuple[str, str]:
-    assert item.found is not None
-    return naming.fold(item.server), item.found.name
+    return naming.fold(item.server), item.said.name
 
 
 def _refuse_faults(batch: Batch) -> None:
@@ -263,22 +271,24 @@ def _describe(server: ToolServer, user_id: int | None, said: JsonObject) -> None
     if any(getattr(server, name) != said[name] for name in fields):
         for name in fields:
             setattr(server, name, said[name])
-        server.modified, server.modified_by_id = timezone.now(), user_id
+        server.changed_by(user_id)
         server.save(update_fields=[*fields, "modified", "modified_by"])
 
 
-def store(servers: Mapping[str, ToolServer], user_id: int | None, items: Sequence[Item], on_conflict: str) -> None:
+def store(actor: Actor | None, servers: Mapping[str, ToolServer], items: Sequence[Item], on_conflict: str) -> None:
     """Store read tools on their servers, which the caller's transaction holds; each item learns what became of it."""
-    tools = _existing(servers.values(), [item.found.name for item in items if item.found])
+    user_id = actor.user_id if actor else None
+    tools = _existing(servers.values(), [item.said.name for item in items])
     created, changed, versions = [], [], []
     for item in items:
-        assert item.found is not None
         server = servers[naming.fold(item.server)]
         item.server = server.name
-        tool = tools.get((server.pk, item.found.name))
+        tool = tools.get((server.pk, item.said.name))
+        if tool is not None and actor is not None:
+            _leave_handler(item, tool, actor)
         _settle(item, tool, on_conflict)
         if tool is None:
-            tool = Tool(org_id=server.org_id, server=server, name=item.found.name, created_by_id=user_id)
+            tool = Tool(org_id=server.org_id, server=server, name=item.said.name, created_by_id=user_id)
             tool.qualified_name = naming.join(server.name, tool.name)
             created.append(tool)
         elif item.outcome in ("new_version", "updated"):
@@ -287,7 +297,7 @@ def store(servers: Mapping[str, ToolServer], user_id: int | None, items: Sequenc
             continue
         _apply(tool, item, user_id)
         if item.outcome != "updated":
-            versions.append(_version(tool, item.found.content, user_id))
+            versions.append(_version(tool, item.said.content, user_id))
     Tool.objects.bulk_create(created, batch_size=500)
     Tool.objects.bulk_update(changed, CHANGED, batch_size=100)
     ToolVersion.objects.bulk_create(versions, batch_size=500)
@@ -303,15 +313,23 @@ def _existing(servers: Iterable[ToolServer], names: Sequence[str]) -> dict[tuple
     return {(tool.server_id, tool.name): tool for tool in rows}
 
 
+def _leave_handler(item: Item, tool: Tool, actor: Actor) -> None:
+    """What an import says of who runs a tool counts for its keepers alone, as it does where it is changed in place."""
+    said = item.said.unversioned
+    if said.get("handler", tool.handler) == tool.handler or is_keeper_of(actor, tool.org_id, tool.created_by_id):
+        return
+    rest = {name: value for name, value in said.items() if name != "handler"}
+    item.found = replace(item.said, unversioned=rest, warnings=[*item.said.warnings, HANDLER_STAYS])
+
+
 def _settle(item: Item, tool: Any, on_conflict: str) -> None:
     """Decide what becomes of a tool. What is stored already as it was sent is unchanged, whatever the rule (C2)."""
-    assert item.found is not None
     if tool is None:
         item.outcome, item.version = "created", 1
         return
-    is_same = tool.spec_hash == item.found.content.spec_hash
+    is_same = tool.spec_hash == item.said.content.spec_hash
     item.version = tool.version
-    if is_same and all(getattr(tool, name) == value for name, value in item.found.unversioned.items()):
+    if is_same and all(getattr(tool, name) == value for name, value in item.said.unversioned.items()):
         item.outcome = "unchanged"
     elif on_conflict == "skip":
         item.outcome = "skipped"
@@ -338,14 +356,14 @@ CHANGED = (
 
 
 def _apply(tool: Tool, item: Item, user_id: int | None) -> None:
-    assert item.found is not None and item.version is not None
+    assert item.version is not None
     tool.version = item.version
-    tool.source_dialect = item.found.content.source_dialect
-    for name, value in item.found.unversioned.items():
+    tool.source_dialect = item.said.content.source_dialect
+    for name, value in item.said.unversioned.items():
         setattr(tool, name, value)
-    tool.is_dispatchable = tool.handler["kind"] in DISPATCHABLE
-    tool.search = search_text(tool.name, item.found.content.description, tool.tags)
-    tool.modified, tool.modified_by_id = timezone.now(), user_id
+    tool.run_by(tool.handler)
+    tool.search = search_text(tool.name, item.said.content.description, tool.tags)
+    tool.changed_by(user_id)
 
 
 def search_text(name: str, description: str, tags: Sequence[str]) -> str:

@@ -23,16 +23,26 @@ _LONGEST = 64
 
 def specs(org_id: int) -> Mapping[str, ToolSpec]:
     """The tools by the names under which they are offered. Without any of the org's own it is one short query."""
-    pks = [pk for (pk,) in _OFFERED.rows(org_id)]
+    pks = [pk for pk, _ in _OFFERED.rows(org_id)]
     if not pks:
         return builtin.TOOLS
     found = dict(builtin.TOOLS)
     present = ToolVersion.objects.filter(tool__in=pks, version=F("tool__version")).select_related("tool__server")
     for version in present.order_by("tool__qualified_name"):
-        name = _UNFIT.sub("_", version.tool.qualified_name)
-        if len(name) <= _LONGEST:
+        if name := _name_of(version.tool.qualified_name):
             found.setdefault(name, _spec(version))
     return found
+
+
+def names(org_id: int) -> frozenset[str]:
+    """Under which names they are offered. One short query."""
+    return frozenset(builtin.TOOLS) | {_name_of(qualified) for _, qualified in _OFFERED.rows(org_id)}
+
+
+def _name_of(qualified_name: str) -> str:
+    """As models spell it; empty for one that is too long for them."""
+    name = _UNFIT.sub("_", qualified_name)
+    return name if len(name) <= _LONGEST else ""
 
 
 def _spec(version: ToolVersion) -> ToolSpec:
@@ -55,7 +65,7 @@ _OFFERED = Prepared(
     lambda org: (
         Tool.objects.filter(org=org, visible=True, is_dispatchable=True)
         .order_by("qualified_name")
-        .values_list("pk")[:MOST]
+        .values_list("pk", "qualified_name")[:MOST]
     ),
     int,
 )

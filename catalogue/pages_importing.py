@@ -35,12 +35,12 @@ def import_tools(request: HttpRequest) -> HttpResponse:
         return _page(request, {**typed, "server": request.GET.get("server", "")})
     try:
         typed["text"] = _uploaded(request) or typed["text"]
-        org_id, user_id = required_org(request).pk, page_actor(request).user_id
+        actor, org_id = page_actor(request), required_org(request).pk
         is_seen = request.POST.get("seen") == fingerprint(typed)
         if request.POST.get("verb") == "import" and is_seen:
-            done = importing.import_tools(org_id, user_id, _body(typed, partial=True))
+            done = importing.import_tools(actor, org_id, _body(typed, partial=True))
             return _done(request, done)
-        plan = planning.plan(org_id, user_id, _body(typed, partial=True, dry_run=True))
+        plan = planning.plan(actor, org_id, _body(typed, partial=True, dry_run=True))
         errors = _about_fields(plan)
     except (InvalidRequest, Conflict, Unauthorized, NoOrgProvided) as problem:
         return _page(request, typed, status=problem.status, errors=forms.reasons(problem, FIELDS, otherwise="form"))

@@ -105,6 +105,7 @@ def show(
     run = more.get("run")
     where = request.POST.get("world") or request.GET.get("world", "")
     used = usage.of_tool(actor, org_id, found)
+    exports = _exports(found, version)
     context = {
         "tool": found,
         "version": version,
@@ -120,7 +121,8 @@ def show(
         "is_called": any(line.version == version.version for line in used.versions),
         "versions": _versions(found),
         "mentions": hooks.mentions(actor, org_id, {found.name, found.qualified_name}),
-        "exports": _exports(found, version),
+        "exports": exports,
+        "tolls": [each for each in exports if each.get("toll")],
         "verdict": grouped(own.findings(Checked(found, version, tools.stored(found, version)))),
         "tags": forms.listing(found.tags),
         "may_change": found.org_id is not None,
@@ -151,7 +153,8 @@ def _exports(found: Tool, version: ToolVersion) -> list[dict[str, Any]]:
     for each in dialects.DIALECTS.values():
         if each.write is not None:
             try:
-                told.append({"name": each.name, "toll": _toll(dialects.write(each, stored).losses)})
+                losses = dialects.write(each, stored).losses
+                told.append({"name": each.name, "toll": _toll(losses), "places": _places(losses)})
             except ToolProblem as problem:
                 told.append({"name": each.name, "problem": str(problem)})
     return told
@@ -159,9 +162,15 @@ def _exports(found: Tool, version: ToolVersion) -> list[dict[str, Any]]:
 
 def _toll(losses: list[Loss]) -> str:
     """How much of a tool a dialect has no place for, and how much it says in another way: `1 lost, 3 changed`."""
-    lost = sum(loss.is_gone for loss in losses)
-    counts = {"lost": lost, "changed": len(losses) - lost}
-    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return ", ".join(f"{len(places)} {word}" for word, places in _places(losses).items())
+
+
+def _places(losses: list[Loss]) -> dict[str, list[str]]:
+    """Where that is in the tool, by what becomes of it."""
+    places: dict[str, list[str]] = {"lost": [], "changed": []}
+    for loss in losses:
+        places["lost" if loss.is_gone else "changed"].append(loss.path.strip("/") or "the whole")
+    return {word: found for word, found in places.items() if found}
 
 
 def _may_delete(actor: Actor, found: Tool) -> bool:

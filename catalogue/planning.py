@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 from django.db.models import F
 
-from catalogue import importing, naming
+from catalogue import importing
 from catalogue.changes import Change, changes
 from catalogue.importing import Batch
 from catalogue.models import ToolVersion
 from catalogue.record import Loss
 from catalogue.wire_tools import ImportedOut, ImportIn
+from core.actor import Actor
 from core.rendering import json_text, one_line
 
 
@@ -63,9 +64,9 @@ class Plan:
         return len(self.tools) - self.good
 
 
-def plan(org_id: int, user_id: int | None, body: ImportIn) -> Plan:
+def plan(actor: Actor | None, org_id: int, body: ImportIn) -> Plan:
     """What this import would do; raises what `importing.import_tools` raises. `body` has to be a dry run."""
-    batch = importing.carry_out(org_id, user_id, body)
+    batch = importing.carry_out(actor, org_id, body)
     present = _present(org_id, batch)
     planned = [_planned(item, out, present) for item, out in zip(batch.items, importing.told(batch).items, strict=True)]
     return Plan(batch.dialect.name, tuple(planned), tuple(batch.losses))
@@ -73,7 +74,7 @@ def plan(org_id: int, user_id: int | None, body: ImportIn) -> Plan:
 
 def _present(org_id: int, batch: Batch) -> dict[str, ToolVersion]:
     """The versions that would be followed by new ones, by qualified name, in one query."""
-    names = [_name(item) for item in batch.good if item.outcome == "new_version"]
+    names = [item.qualified_name for item in batch.good if item.outcome == "new_version"]
     rows = ToolVersion.objects.filter(tool__org=org_id, tool__qualified_name__in=names, version=F("tool__version"))
     return {row.tool.qualified_name: row for row in rows.select_related("tool")}
 
@@ -81,7 +82,7 @@ def _present(org_id: int, batch: Batch) -> dict[str, ToolVersion]:
 def _planned(item: importing.Item, out: ImportedOut, present: dict[str, ToolVersion]) -> Planned:
     if item.found is None or item.fault:
         return Planned(item.found.name if item.found else "", out)
-    old = present.get(_name(item))
+    old = present.get(item.qualified_name)
     changed = changes(old, ToolVersion(**item.found.content.model_dump())) if old else []
     examples = out.replay.examples if out.replay else []
     return Planned(
@@ -90,11 +91,6 @@ def _planned(item: importing.Item, out: ImportedOut, present: dict[str, ToolVers
         tuple(changed),
         tuple((_arguments(each.arguments), "; ".join(_why(error) for error in each.errors)) for each in examples),
     )
-
-
-def _name(item: importing.Item) -> str:
-    assert item.found is not None
-    return naming.join(item.server, item.found.name)
 
 
 def _arguments(arguments: Any) -> str:

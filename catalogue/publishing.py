@@ -28,8 +28,8 @@ def publish(specs: Iterable[ToolSpec]) -> None:
             defaults = {"name": name, "description": _DESCRIPTIONS[name], "source_dialect": DIALECT}
             rows = ToolServer.objects.select_for_update()
             servers[name], _ = rows.get_or_create(org=None, folded=name, defaults=defaults)
-        importing.store(servers, None, items, "new_version")
-        names = [item.found.name for item in items if item.found]
+        importing.store(None, servers, items, "new_version")
+        names = [item.said.name for item in items]
         Tool.objects.filter(org=None).exclude(server__in=servers.values(), name__in=names).delete()
         ToolServer.objects.filter(org=None).exclude(folded__in=servers).delete()
 

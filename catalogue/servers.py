@@ -2,7 +2,6 @@
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.utils import timezone
 
 from catalogue import dialects, naming, tools
 from catalogue.dialects import convilyn
@@ -35,10 +34,7 @@ def server_out(server: ToolServer) -> ServerOut:
         source_dialect=server.source_dialect,
         tool_count=server.tool_count,  # type: ignore[attr-defined]
         readonly=server.org_id is None,
-        created=server.created,
-        created_by=server.created_by and server.created_by.email,
-        modified=server.modified,
-        modified_by=server.modified_by and server.modified_by.email,
+        **server.audit,
     )
 
 
@@ -65,7 +61,7 @@ def patch(actor: Actor, server: ToolServer, body: ServerPatch) -> ServerOut:
             raise NotFound.of("server", server.name, "that you can see")
         for name, value in body.changes().items():
             setattr(row, name, value)
-        row.modified, row.modified_by_id = timezone.now(), actor.user_id
+        row.changed_by(actor.user_id)
         row.save(update_fields=[*body.changes(), "modified", "modified_by"])
     return server_out(server_for(server.org_id, server.name))
 

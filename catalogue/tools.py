@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models import CharField, F, Func, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 from django.db.models.lookups import Exact, GreaterThan
-from django.utils import timezone
 
 from accounts.rights import require_maker
 from catalogue import dialects, naming
@@ -100,10 +99,7 @@ def record(tool: Tool, version: ToolVersion | None = None) -> ToolOut:
             "handler": handlers.shown(tool.handler),
             "dispatchable": tool.is_dispatchable,
             "spec_hash": version.spec_hash,
-            "created": tool.created,
-            "created_by": tool.created_by and tool.created_by.email,
-            "modified": tool.modified,
-            "modified_by": tool.modified_by and tool.modified_by.email,
+            **tool.audit,
         }
     )
 
@@ -197,7 +193,7 @@ def patch(actor: Actor, tool: Tool, body: ToolPatch) -> ToolOut:
             setattr(tool, name, value)
         version = version_of(tool)
         tool.search = search_text(tool.name, version.description, tool.tags)
-        tool.modified, tool.modified_by_id = timezone.now(), actor.user_id
+        tool.changed_by(actor.user_id)
         tool.save(update_fields=[*changes, "handler", "is_dispatchable", "search", "modified", "modified_by"])
     return record(tool, version)
 

@@ -223,7 +223,7 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterat
     from jsonschema import ValidationError
 
     if isinstance(instance, str) and not _found(pattern, instance):
-        yield ValidationError(f"does not match {pattern!r}")
+        yield ValidationError(f"does not match {pattern}")
 
 
 def _pattern_properties(validator: Any, named: Mapping[str, Any], instance: Any, schema: Any) -> Iterator[Any]:

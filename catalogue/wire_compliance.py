@@ -5,13 +5,13 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, StringConstraints
 
 from catalogue.record import JsonObject
-from core.wire import Body, Wire
+from core.wire import Exact, Wire
 
 Part = Literal["upstream", "heddle"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
-class ComplianceIn(Body):
+class ComplianceIn(Exact):
     """A server to be checked; with a world its tools are called there."""
 
     server: Annotated[str, StringConstraints(min_length=1, max_length=80)]

@@ -14,14 +14,14 @@ from pydantic import (
 
 from catalogue.elsewhere.wire import Handler
 from catalogue.record import Annotations, JsonObject, Loss
-from core.wire import Body, Page, Patch, Wire
+from core.wire import Exact, Page, Patch, Wire
 
 Outcome = Literal["created", "new_version", "updated", "unchanged", "skipped", "failed"]
 OUTCOMES: tuple[Outcome, ...] = ("created", "new_version", "updated", "unchanged", "skipped", "failed")
 Words = Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length=120)]], Field(max_length=200)]
 
 
-class ImportIn(Body):
+class ImportIn(Exact):
     """Exactly one of `tool`, `tools`, `manifest` and `source`."""
 
     dialect: str

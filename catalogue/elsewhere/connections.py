@@ -8,17 +8,15 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.orgs import administered_by
-from accounts.rights import require_admin, require_keeper
+from accounts.rights import require_admin
 from catalogue import naming, servers
 from catalogue.elsewhere.wire import ConnectionIn, ConnectionOut, ConnectionSecretOut, DriftOut
+from catalogue.keepers import require_keeper_of
 from catalogue.models import Tool, ToolConnection, ToolServer
 from catalogue.models.tool import no_handler
 from core import outbound
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound, Unauthorized
-
-_ELSEWHERE = ("http", "mcp")
 
 
 def connection_for(org_id: int, server: str) -> ToolConnection:
@@ -29,12 +27,6 @@ def connection_for(org_id: int, server: str) -> ToolConnection:
     if connection is None:
         raise NotFound(f"The server {found.name} has no connection.")
     return connection
-
-
-def require_keeper_of(actor: Actor, org_id: int | None, created_by: int | None, what: str) -> None:
-    """Raise `Unauthorized` unless somebody may say where calls of a server or a tool go."""
-    administers = org_id in {org.pk for org in administered_by(actor.user_id)}
-    require_keeper(actor, created_by, what, administers=administers)
 
 
 def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionSecretOut:
@@ -60,7 +52,7 @@ def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionS
         connection.headers = kept_headers(body.headers, body.url, connection.headers, connection.url)
         connection.kind, connection.url, connection.command = body.kind, body.url or "", body.command or ""
         connection.dialect, connection.timeout_ms = body.dialect or "plain", body.timeout_ms
-        connection.modified, connection.modified_by_id = timezone.now(), actor.user_id
+        connection.changed_by(actor.user_id)
         connection.save()
         if body.kind == "http" and body.attach:
             _attach(server)
@@ -76,10 +68,9 @@ def rotate(actor: Actor, connection: ToolConnection, *, overlap_hours: float = 2
         held = ToolConnection.objects.select_for_update().filter(pk=connection.pk).first()
         if held is None:
             raise NotFound(f"The server {connection.server.name} has no connection.")
-        now = timezone.now()
         connection.secret_generation = held.secret_generation + 1
-        connection.overlap_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
-        connection.modified, connection.modified_by_id = now, actor.user_id
+        connection.overlap_until = timezone.now() + timedelta(hours=overlap_hours) if overlap_hours else None
+        connection.changed_by(actor.user_id)
         connection.save(update_fields=["secret_generation", "overlap_until", "modified", "modified_by"])
     return out_with_secret(connection)
 
@@ -109,10 +100,7 @@ def out(connection: ToolConnection) -> ConnectionOut:
         server_info=connection.server_info,
         refreshed=connection.refreshed,
         drift=None if connection.drift is None else DriftOut.model_validate(connection.drift),
-        created=connection.created,
-        created_by=connection.created_by and connection.created_by.email,
-        modified=connection.modified,
-        modified_by=connection.modified_by and connection.modified_by.email,
+        **connection.audit,
     )
 
 
@@ -175,10 +163,9 @@ def _attach(server: ToolServer) -> None:
 def _detach(server: ToolServer) -> None:
     """Take every tool off its connection: nobody runs it then."""
     for tool in Tool.objects.select_for_update().filter(server=server, is_dispatchable=True).order_by("pk"):
-        if tool.handler["kind"] in _ELSEWHERE:
-            _handled(tool, no_handler())
+        _handled(tool, no_handler())
 
 
 def _handled(tool: Tool, handler: dict[str, str]) -> None:
-    tool.handler, tool.is_dispatchable = handler, handler["kind"] in _ELSEWHERE
+    tool.run_by(handler)
     tool.save(update_fields=["handler", "is_dispatchable"])

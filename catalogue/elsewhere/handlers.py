@@ -7,6 +7,7 @@ from typing import Any
 from catalogue.elsewhere import connections, http_tools, mcp_servers
 from catalogue.elsewhere.wire import Handler
 from catalogue.executing import Run
+from catalogue.keepers import require_keeper_of
 from catalogue.models import Tool, ToolConnection, ToolVersion
 from catalogue.record import JsonObject
 from catalogue.results import ToolResult
@@ -21,7 +22,7 @@ def set_handler(actor: Actor, tool: Tool, handler: Handler) -> None:
 
     Who made the tool, the org's admins and platform admins may.
     """
-    connections.require_keeper_of(actor, tool.org_id, tool.created_by_id, "tool")
+    require_keeper_of(actor, tool.org_id, tool.created_by_id, "tool")
     if handler.kind in ("http", "mcp") and _connection_of(tool, handler.kind) is None:
         raise InvalidRequest(f"handler: the server {tool.server.name} has no connection over {handler.kind}")
     if handler.url is not None:
@@ -32,7 +33,7 @@ def set_handler(actor: Actor, tool: Tool, handler: Handler) -> None:
         values["headers"] = connections.kept_headers(
             handler.headers, handler.url, before.get("headers", {}), before.get("url", "")
         )
-    tool.handler, tool.is_dispatchable = values, handler.kind in ("http", "mcp")
+    tool.run_by(values)
 
 
 def shown(handler: JsonObject) -> JsonObject:
@@ -96,5 +97,6 @@ def _over_mcp(tool: Tool, schema: JsonObject, connection: ToolConnection) -> Run
 def address_of(connection: ToolConnection) -> mcp_servers.Address:
     """Where an MCP server is reached. Raises `InvalidRequest` for a command that the operator has taken away."""
     if connection.command:
-        return mcp_servers.Address(command=connections.command_named(connection.command), owner=connection.key)
+        words = connections.command_named(connection.command)
+        return mcp_servers.Address(command=words, name=connection.command, owner=connection.key)
     return mcp_servers.Address(connection.url, connection.headers)

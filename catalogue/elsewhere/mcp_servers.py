@@ -38,11 +38,15 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is reached: a URL, or a command that the operator has named, which runs once for each `owner`."""
+    """Where a server is reached: a URL, or a command that the operator has named, which runs once for each `owner`.
+
+    Of a command people are told its `name`: its words may hold secrets.
+    """
 
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
+    name: str = ""
     owner: str = ""
 
 
@@ -182,7 +186,8 @@ def _ask(address: Address, seconds: float, question: _Question[Found]) -> Found 
                 said = "The server's answer does not fit the protocol."
                 return results.fail("EXECUTION_ERROR", said, {"reason": "protocol_error"})
             if isinstance(each, OSError) and address.command:
-                raise NoAnswer("The command could not be started.") from None
+                why = each.strerror or type(each).__name__
+                raise NoAnswer(f"The command {address.name} could not be started: {why}.") from None
         raise NoAnswer(f"The connection broke off ({type(causes[0]).__name__}).") from None
 
 

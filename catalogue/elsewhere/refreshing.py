@@ -10,8 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from catalogue import dialects, importing, tools
-from catalogue.elsewhere import connections, handlers, mcp_servers
+from catalogue.elsewhere import handlers, mcp_servers
 from catalogue.elsewhere.wire import ChangedOut, DriftOut, RefreshIn, RefusedOut
+from catalogue.keepers import require_keeper_of
 from catalogue.models import Tool, ToolConnection, ToolServer
 from catalogue.models.tool import no_handler
 from catalogue.record import Content
@@ -32,7 +33,7 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
     tool is not taken and `partial` is not set: then nothing is stored.
     """
     server = connection.server
-    connections.require_keeper_of(actor, server.org_id, server.created_by_id, "server")
+    require_keeper_of(actor, server.org_id, server.created_by_id, "server")
     if connection.kind != ToolConnection.Kind.MCP:
         raise InvalidRequest("Only an MCP server lists its tools; this connection is over HTTP.")
     seconds = min(SECONDS, (connection.timeout_ms or SECONDS * 1000) / 1000)
@@ -44,7 +45,7 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
         _hold(connection)
         rows = tools.with_versions(list(Tool.objects.filter(server=server).select_related("server")))
         before = {tool.name: (tool, tools.stored(tool, version).content) for tool, version in rows}
-        done = importing.told(importing.keep(server.org_id, actor.user_id, taken, batch))
+        done = importing.told(importing.keep(actor, server.org_id, taken, batch))
         drift = _drift(before, done, listing, is_dry=body.dry_run)
         # What a person took off its server stays off; the first time nobody has had the chance to.
         listed = {each["name"] for each in listing.tools} if connection.refreshed is None else set()
@@ -112,14 +113,14 @@ def _follow(server: ToolServer, drift: DriftOut, taken: set[str]) -> None:
     gone, refused = set(drift.gone), {each.name for each in drift.refused}
     for tool in Tool.objects.select_for_update().filter(server=server).order_by("pk"):
         if tool.name in gone:
-            tool.handler, tool.deprecated, tool.deprecation_message = no_handler(), True, GONE
+            tool.run_by(no_handler())
+            tool.deprecated, tool.deprecation_message = True, GONE
         elif tool.name in taken - refused and tool.handler == no_handler():
             if _is_gone(tool):
                 tool.deprecated, tool.deprecation_message = False, None
-            tool.handler = dict(_MCP)
+            tool.run_by(dict(_MCP))
         else:
             continue
-        tool.is_dispatchable = tool.handler == _MCP
         tool.save(update_fields=["handler", "is_dispatchable", "deprecated", "deprecation_message"])
 
 

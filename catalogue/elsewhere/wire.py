@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from catalogue import result_dialects
-from core.wire import Body, Exact, Wire
+from core.wire import Exact, Wire
 
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Milliseconds = Annotated[int, Field(ge=1, le=120_000)]
@@ -93,13 +93,13 @@ class ConnectionIn(Reach):
         return self
 
 
-class RotateConnectionIn(Body):
+class RotateConnectionIn(Exact):
     """How long the old secret signs as well; 0 for one that has got about."""
 
     overlap_hours: Annotated[float, Field(strict=False, ge=0, le=168)] = 24
 
 
-class RefreshIn(Body):
+class RefreshIn(Exact):
     """`dry_run` only tells. `partial` takes the tools that are good where others are not."""
 
     dry_run: bool = False

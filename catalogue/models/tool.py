@@ -37,6 +37,20 @@ class Kept(models.Model):
     class Meta:
         abstract = True
 
+    @property
+    def audit(self) -> dict[str, Any]:
+        """The four as every record of the wire tells them."""
+        return {
+            "created": self.created,
+            "created_by": self.created_by and self.created_by.email,
+            "modified": self.modified,
+            "modified_by": self.modified_by and self.modified_by.email,
+        }
+
+    def changed_by(self, user_id: int | None) -> None:
+        """Note who changes it, now; the caller saves it."""
+        self.modified, self.modified_by_id = timezone.now(), user_id
+
 
 class ToolServer(Kept):
     """A namespace of tools, made by the first import into it. One without an org belongs to everybody, read-only."""
@@ -94,6 +108,10 @@ class Tool(Kept):
 
     def __str__(self) -> str:
         return self.qualified_name
+
+    def run_by(self, handler: dict[str, Any]) -> None:
+        """Say who runs it; the caller saves it."""
+        self.handler, self.is_dispatchable = handler, handler["kind"] in DISPATCHABLE
 
 
 class ToolVersion(models.Model):

@@ -9,10 +9,10 @@ from pydantic import Field
 from catalogue.record import Loss, LossReason
 from catalogue.results import Failure, ToolResult, problem_of
 from core.errors import InvalidRequest
-from core.wire import Body
+from core.wire import Exact
 
 
-class Context(Body):
+class Context(Exact):
     """Which call a result belongs to; several dialects name it in the result itself."""
 
     tool_use_id: str | None = Field(None, max_length=200)

@@ -29,6 +29,12 @@ def world_for(org_id: int, world_id: str) -> World:
         raise InvalidRequest(f"world_id: {problem.message}") from None
 
 
+def names(world_pk: int) -> frozenset[str]:
+    """Under which names a world offers its tools. One short query."""
+    tools = WorldTool.objects.filter(world=world_pk).only("server", "name", "qualified_name")
+    return frozenset(_ALWAYS) | {_name_of(tool) for tool in tools}
+
+
 class Stage:
     """The tools of a world under the names that a model calls them by, as they are when a turn is taken up."""
 

@@ -132,12 +132,12 @@ def test_the_model_never_sees_the_details_of_a_failure(call):
 @pytest.mark.parametrize("code", [*CODES, "DECLINED"])
 def test_on_error_http_gives_the_status_of_the_code_C60(api, code):
     """C60, C130: the status of the table, 500 for any other code; what else there is stands beside the error."""
-    body = {"arguments": {"code": code, "message": "as asked"}, "on_error": "http"}
+    body = {"arguments": {"code": code, "message": "note: as asked"}, "on_error": "http"}
     response = api("alice").post(f"{TOOLS}/demo__fail/call", body)
     status, _, said = refusal_of(response)
-    assert (status, said) == (CODES[code].status if code in CODES else 500, "as asked")
+    assert (status, said) == (CODES[code].status if code in CODES else 500, "note: as asked")
     details = json.loads(response.content)["details"]
-    assert details["reason"] == code
+    assert details.keys() == {"reason", "call_id"} and details["reason"] == code
     recorded = data_of(api("alice").get(f"/v1/catalogue/calls/{details['call_id']}"))
     assert recorded["result"]["error"]["code"] == code
 

@@ -328,6 +328,28 @@ class TestConnections:
         assert api("bob").request("DELETE", CONNECTION).status_code == 200
         assert api("eve").get(CONNECTION).status_code == 404
 
+    def test_an_import_changes_who_runs_a_tool_for_its_keepers_alone(self, api, who, receiver):
+        """C136: anybody may import a new version; where the tool's calls go stays, and the import says so."""
+        tool = {"name": "client_pay", "description": "d", "input_schema": SCHEMA}
+        body = {"dialect": "convilyn", "server": "srv", "tool": {**tool, "idempotent": False, "output_schema": None}}
+        data_of(api("alice").post(f"{V1}/tools/import", body))
+        data_of(api("alice").put(CONNECTION, {"kind": "http", "url": receiver.url}))
+
+        def runs(client: Any, **more: Any) -> Any:
+            body = {"dialect": "roboto", "server": "srv", "tool": {**tool, **more}}
+            told = data_of(client.post(f"{V1}/tools/import", body))["items"][0]
+            row = Tool.objects.get(name="client_pay")
+            return told["outcome"], any("who runs it stays" in each for each in told["warnings"]), row.handler["kind"]
+
+        assert runs(api("bob"), description="e") == ("new_version", True, "http")
+        assert Tool.objects.get(name="client_pay").is_dispatchable
+        assert runs(api("bob"), description="e") == ("unchanged", True, "http")
+        assert runs(api("alice"), description="e") == ("updated", False, "client")
+        assert runs(api("bob"), description="f") == ("new_version", False, "client")
+        data_of(api("alice").patch(f"{V1}/tools/srv__client_pay", {"handler": {"kind": "http"}}))
+        hooks.make_org_admin(who.bob)
+        assert runs(api("bob"), description="f") == ("updated", False, "client")
+
     def test_a_handler_needs_a_connection_and_builtin_servers_have_none(self, api, tools):
         path = f"{V1}/tools/srv__look"
         for kind in ("http", "mcp"):

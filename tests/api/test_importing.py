@@ -127,6 +127,31 @@ def test_a_bad_conversation_fails_alone_with_path_and_reason_B178(api, bad):
     assert Thread.objects.count() == 2
 
 
+FAR = ["0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2201-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]
+
+
+@pytest.mark.parametrize("when", [*FAR, -62135596800, -1, 253402300799])
+@pytest.mark.parametrize("is_messages", [False, True])
+def test_a_time_that_not_every_zone_has_fails_its_conversation_alone_B178(api, when, is_messages):
+    said = {"role": "user", "content": "Hi", **({"created": when} if is_messages else {})}
+    bad = talk("bad", messages=[said], **({} if is_messages else {"created": when}))
+    answer = data_of(imported(api, talk("a"), bad))
+    assert outcomes(answer) == ["created", "failed"]
+    [problem] = answer["items"][1]["errors"]
+    assert problem["path"] == ("messages.0.created" if is_messages else "created")
+    assert problem["reason"].startswith("must be a time from 1970 to 2200")
+
+
+@pytest.mark.parametrize("when", ["1970-01-01T00:00:00Z", 0, "2200-12-31T23:59:59Z"])
+@pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Kiritimati"])
+def test_the_first_and_the_last_time_are_shown_in_every_zone(api, browser_of, when, zone):
+    [item] = data_of(imported(api, talk(created=when)))["items"]
+    page = browser_of("alice")
+    page.cookies["tz"] = zone
+    for path in ("/threads/", f"/threads/{item['thread_id']}/"):
+        assert page.get(path).status_code == 200
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -192,11 +217,11 @@ def test_what_is_exported_can_be_imported_again_and_says_the_same_B172(api, who,
     thread = make.thread(who.alice)
     with transcript.writing(thread.pk) as writer:
         writer.add("assistant", [tool_use("look", "tu_1", {"deep": [1, None, {"ü": 2.5}]})])
-        writer.add("roboto", [tool_result("look", "tu_1", "success", {"found": [True]})])
+        writer.add("roboto", [{**tool_result("look", "tu_1", "success", {"found": [True]}), "answered_by": "server"}])
         writer.add("assistant", [{"content_type": "text", "text": "Done."}])
     export = data_of(api("alice").get(f"threads/{thread.thread_id}/export?format={format}"))
     assert set(export) == {"format", "system", "messages", "losses"}
-    assert export["format"] == format
+    assert export["format"] == format and "'answered_by':" not in str(export), "who answered is ours to know"
     conversation = {"id": "back", "messages": export["messages"]}
     [item] = data_of(imported(api, conversation, format=format))["items"]
     assert item["outcome"] == "created", item
@@ -306,6 +331,22 @@ def test_every_call_of_an_import_that_nobody_answered_is_answered_when_a_turn_is
     assert [each["role"] for each in record["messages"]][before:] == [
         "user", "roboto", "assistant", "user", "assistant"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", ["again", "rerun"])
+def test_a_call_that_nobody_answered_is_answered_when_the_last_request_is_at_last(api, verb):
+    """Spec 9, 4.7: behind the request, before its answer, once."""
+    [item] = data_of(imported(api, {"id": "c1", "messages": [ASKED, calls("u_0"), ASKED]}))["items"]
+    path = f"threads/{item['thread_id']}"
+    made = data_of(api("alice").post(f"{path}/{verb}", {"message_sequence_num": 2} if verb == "rerun" else None))
+    make.run_turns()
+    record = data_of(api("alice").get(f"threads/{made['thread_id']}"))
+    assert uses_and_results(record) == [{"u_0": 1}, {"u_0": 3}]
+    assert [each["role"] for each in record["messages"]] == ["user", "assistant", "user", "roboto", "assistant"]
+    data_of(api("alice").post(f"threads/{made['thread_id']}/messages", {"message": make.say("Go on")}))
+    make.run_turns()
+    record = data_of(api("alice").get(f"threads/{made['thread_id']}"))
+    assert [each["role"] for each in record["messages"]][5:] == ["user", "assistant"]
 
 
 def test_what_the_command_reports_to_a_file_is_reports_alone(who, tmp_path, capsys):

@@ -154,6 +154,22 @@ def test_c6_a_dry_run_tells_everything_and_stores_nothing(api):
     assert data_of(alice.get(f"{TOOLS}/srv__look"))["description"] == "Look."
 
 
+def test_a_refusal_names_its_reason_for_programs_and_the_field_where_it_is_about_one(api):
+    """Catalogue 6.1: an object with a `reason`; what a body lacks is told as a list by field, as on every route."""
+    assert refused(api("alice"), function(), dialect="klingon") == {"field": "dialect", "reason": "unsupported_dialect"}
+    assert refused(api("alice"), function(), server="No Server") == {"field": "server", "reason": "invalid_server"}
+    details = refused(api("alice"), function(name="a b"))
+    assert details == {"reason": "invalid_tool", "errors": [{**details["errors"][0], "index": 0, "path": "/name"}]}
+    assert refused(api("alice"), function(), dialect=None) == [{"field": "dialect", "reason": "must be text"}]
+
+
+def test_a_key_that_is_spelled_wrong_is_refused_by_name(api):
+    """`dryrun` for `dry_run` would import what was meant to be looked at. A tool itself may hold what it likes."""
+    for key in ("dryrun", "on_conflicts", "toools"):
+        assert refused(api("alice"), function(), **{key: True}) == [{"field": key, "reason": "is not known here"}]
+    assert outcomes(imported(api("alice"), {**function(), "dryrun": True})) == ["created"]
+
+
 def test_c7_one_bad_tool_refuses_all_unless_the_import_is_partial(api):
     """C7."""
     alice, bad = api("alice"), function(parameters={"type": "array"})

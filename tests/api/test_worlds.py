@@ -630,7 +630,7 @@ def test_what_a_world_refuses_is_no_failure_of_the_tool_C115_C117(world, api, mo
     assert again["result"]["data"] == first["result"]["data"] and again["world"]["cache_hit"]
     other = api("alice").post(path, {**body, "arguments": {"name": "Bea"}})
     assert refusal_of(other)[:2] == (409, "RobotoConflictException")
-    assert json.loads(other.content)["details"] == {"reason": "key_reused"}
+    assert json.loads(other.content)["details"] == {"field": "idempotency_key", "reason": "key_reused"}
 
     def found_and_closed(org_id: int, world_id: str) -> World:
         found = open_world_in(org_id, world_id)

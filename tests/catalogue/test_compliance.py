@@ -127,6 +127,13 @@ def test_only_what_does_no_harm_is_called_without_a_world_C127(report, api, who)
     assert found["tool_invocation:schema_only"]["details"] == {"skipped": True}
 
 
+def test_a_key_that_is_spelled_wrong_calls_nothing(api, who):
+    """`wrld_id` for `world_id` would call the tools themselves."""
+    status, _, message = refusal_of(api("alice").post(PATH, {"server": "demo", "wrld_id": "wld_x"}))
+    assert (status, message) == (400, "wrld_id: is not known here")
+    assert not Call.objects.exists()
+
+
 def test_with_a_world_every_tool_is_called_there_C127(report, api, who):
     world = data_of(api("alice").post("/v1/catalogue/worlds", {"mode": "schema_only", "tools": ["demo__counter"]}))
     found = report("demo", world_id=world["world_id"])

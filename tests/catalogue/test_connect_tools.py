@@ -45,6 +45,24 @@ def test_an_mcp_server_is_connected_and_listed(run):
     assert Tool.objects.get(server__name="far").is_dispatchable
 
 
+def test_a_connection_whose_server_does_not_answer_is_kept_and_can_be_taken_away(run, settings):
+    """The operator is told which command it was and why, and what is there now."""
+    if not mcp_servers.is_installed():
+        pytest.skip("mcp 2 is not installed")
+    commands = {"time": ("/nonexistent/secret-place", "--key", "hush")}
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"mcp_commands": commands})
+    with pytest.raises(CommandError) as refused:
+        run("--command", "time", "--refresh", owner="admin@heddle.test")
+    first, kept = str(refused.value).split("\n")
+    assert first == "The command time could not be started: No such file or directory."
+    assert kept.startswith("The connection of far is kept") and "--refresh" in kept and "--remove" in kept
+    with pytest.raises(CommandError) as refused:
+        run("--refresh", owner="admin@heddle.test")
+    assert str(refused.value) == first
+    assert "nobody runs them" in run("--remove", owner="admin@heddle.test")
+    assert not ToolConnection.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "owner", "said"),
     [
@@ -55,6 +73,8 @@ def test_an_mcp_server_is_connected_and_listed(run):
         (("--command", "rm"), "admin@heddle.test", "named no command"),
         (("--http", "https://a.example/"), "eve@globex.test", "no member"),
         (("--refresh",), "alice@acme.test", "no server"),
+        (("--remove",), "alice@acme.test", "no server"),
+        (("--remove", "--refresh"), "alice@acme.test", "Give one of"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(options, owner, said, run):

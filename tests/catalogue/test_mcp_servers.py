@@ -464,7 +464,8 @@ class TestBadServers:
     @pytest.mark.parametrize(
         ("command", "said"),
         [
-            (("/nonexistent/server",), "could not be started"),
+            (("/nonexistent/server",), "could not be started: No such file or directory"),
+            (("/",), "could not be started: Permission denied"),
             (("false",), "closed the connection"),
             (("sh", "-c", "read asked; kill -9 $$"), "closed the connection"),
             (("sh", "-c", "head -c 3000000 /dev/zero"), "closed the connection"),

@@ -376,6 +376,18 @@ def test_c46_every_dialect_is_offered_with_what_is_lost_there(browser_of, publis
     get(alice, path("bikes__look_up", "export/"), 400)
 
 
+def test_what_each_dialect_loses_is_named_beside_the_counts(browser_of, publish):
+    publish(tool(annotations={"destructiveHint": True}))
+    page = get(browser_of("alice"), path("bikes__look_up"))
+    told = {row.one("b").words: row for row in page.id("tolls").all("li")}
+    for link in (each for each in page.all("a", class_="btn") if "export/?dialect=" in each["href"]):
+        name, _, toll = link.words.partition(" ")
+        assert bool(toll) == (name in told)
+        if toll:
+            assert len(told[name].all("code")) == sum(int(word) for word in toll.split() if word.isdigit())
+    assert "lost: annotations/destructive" in told["openai"].words
+
+
 # Keeping
 
 

@@ -71,9 +71,20 @@ def test_c53_to_c57_what_is_wrong_stands_beside_its_field_and_nothing_is_called(
     assert set(wrong) == {"f0-wrong", "f1-wrong", "f3-wrong"}, wrong
     assert wrong["f0-wrong"] == "It is missing." and page.id("f1")["value"] == "9"
     assert page.id("f1")["aria-invalid"] == "true"
+    [told] = [each.words for each in page.all(role="alert")]
+    assert told.startswith("Nothing was called. To be mended: ") and "missing" not in told
     page = dom(submit(alice, form, "call", f0="x", f1="many"), 400)
     assert page.id("f1-wrong").words == "It is no number."
     assert not Call.objects.exists()
+
+
+def test_a_pattern_is_told_as_it_is_written(browser_of, publish):  # noqa: F811
+    pattern = "^[0-9]{1,3}\\.[0-9]{2}$"
+    schema = {"type": "object", "properties": {"amount": {"type": "string", "pattern": pattern}}}
+    publish(tool("priced", schema=schema))
+    alice = browser_of("alice")
+    page = dom(submit(alice, form_of(get(alice, path("bikes__priced"))), "call", f0="ten"), 400)
+    assert page.id("f0-wrong").words == f"Does not match {pattern}."
 
 
 def test_only_checking_calls_nothing(browser_of):

@@ -9,6 +9,7 @@ from accounts.orgs import org_named
 from catalogue.elsewhere import connections, refreshing
 from catalogue.elsewhere.wire import ConnectionIn, RefreshIn
 from core import bodies
+from core.actor import Actor
 from core.errors import DomainError
 
 
@@ -25,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--dialect", help="of the results that come over HTTP; plain unless it is given")
         parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE")
         parser.add_argument("--refresh", action="store_true", help="ask the MCP server for its tools")
+        parser.add_argument("--remove", action="store_true", help="take the connection away; the server's tools stay")
         parser.add_argument("--dry-run", action="store_true", help="with --refresh: only tell what differs")
         parser.add_argument("--partial", action="store_true", help="with --refresh: take the tools that are good")
 
@@ -33,26 +35,45 @@ class Command(BaseCommand):
             org_id, actor = org_named(options["org"]).pk, actor_of_email(options["owner"])
             if not actor.is_admin and not actor.belongs_to(org_id):
                 raise CommandError(f"{options['owner']} is no member of {options['org']}.")
-            if body := _connection(options):
-                made = connections.put(actor, org_id, options["server"], bodies.parse(ConnectionIn, body))
-                self.stdout.write(f"{made.server} is connected over {made.kind}.")
-                if made.secret:
-                    self.stdout.write(f"Its secret, which is shown this once: {made.secret}")
+            body = _connection(options)
+            if options["remove"]:
+                connections.delete(actor, connections.connection_for(org_id, options["server"]))
+                self.stdout.write(
+                    f"{options['server']} is not connected any more. Its tools stay, and nobody runs them."
+                )
+            if body:
+                self._connect(actor, org_id, options["server"], bodies.parse(ConnectionIn, body))
             if options["refresh"]:
-                found = connections.connection_for(org_id, options["server"])
                 asked = RefreshIn(dry_run=options["dry_run"], partial=options["partial"])
-                self.stdout.write(json.dumps(refreshing.refresh(actor, found, asked).model_dump(), indent=2))
+                self._refresh(actor, org_id, options["server"], asked, is_new=body is not None)
         except DomainError as problem:
             raise CommandError(problem.message) from None
+
+    def _connect(self, actor: Actor, org_id: int, server: str, body: ConnectionIn) -> None:
+        made = connections.put(actor, org_id, server, body)
+        self.stdout.write(f"{made.server} is connected over {made.kind}.")
+        if made.secret:
+            self.stdout.write(f"Its secret, which is shown this once: {made.secret}")
+
+    def _refresh(self, actor: Actor, org_id: int, server: str, asked: RefreshIn, *, is_new: bool) -> None:
+        """Tell what differs. Whoever connected it just now is told that it stays so, where it does not answer."""
+        try:
+            drift = refreshing.refresh(actor, connections.connection_for(org_id, server), asked)
+        except DomainError as problem:
+            kept = f"\nThe connection of {server} is kept: --refresh alone asks it again, --remove takes it away."
+            raise CommandError(problem.message + (kept if is_new else "")) from None
+        self.stdout.write(json.dumps(drift.model_dump(), indent=2))
 
 
 def _connection(options: dict[str, Any]) -> dict[str, Any] | None:
     """The body of the route that the options stand for, None where they name no place."""
     named = [name for name in ("http", "mcp", "command") if options[name]]
-    if not named and options["refresh"]:
+    if not named and options["refresh"] != options["remove"]:
         return None
-    if len(named) != 1:
-        raise CommandError("Give one of --http, --mcp and --command, or --refresh for a server that is connected.")
+    if len(named) != 1 or options["remove"]:
+        raise CommandError(
+            "Give one of --http, --mcp and --command; or --refresh or --remove for a server that is connected."
+        )
     pairs = [each.partition(":") for each in options["header"]]
     return {
         "kind": "http" if options["http"] else "mcp",

@@ -12,6 +12,7 @@ from catalogue import importing
 from catalogue.dialects import DIALECTS
 from catalogue.wire_tools import ImportIn, ToolImportOut
 from core import bodies
+from core.actor import Actor
 from core.errors import DomainError
 
 
@@ -31,9 +32,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             org = _org(options["org"])
-            user_id = _owner(options["owner"], org)
+            actor = _owner(options["owner"], org)
             body = bodies.parse(ImportIn, _body(options))
-            done = importing.import_tools(org.pk, user_id, body)
+            done = importing.import_tools(actor, org.pk, body)
         except DomainError as problem:
             for fault in _faults(problem):
                 self.stderr.write(fault)
@@ -63,13 +64,13 @@ def _org(slug: str | None) -> Org:
     return orgs[0]
 
 
-def _owner(email: str | None, org: Org) -> int | None:
+def _owner(email: str | None, org: Org) -> Actor | None:
     if email is None:
         return None
     actor = actor_of_email(email)
     if not actor.belongs_to(org.pk):
         raise CommandError(f"{email} is no member of {org.slug}.")
-    return actor.user_id
+    return actor
 
 
 def _body(options: dict[str, Any]) -> dict[str, Any]:
