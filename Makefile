@@ -72,7 +72,9 @@ $(VENV)/.referees: requirements/referees.txt $(VENV)/.dev
 providers: $(VENV)/.base requirements/providers.txt  ## what profiles of OpenAI, Anthropic and compatible servers need
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/providers.txt
 
+# Beside the test tools it comes by their lock: theirs holds starlette, which it needs, at an older version than its own.
 mcp: $(VENV)/.base requirements/mcp.txt  ## what connections to MCP servers need; the tests bring it themselves
+	@test ! -e $(VENV)/.dev || $(MAKE) --no-print-directory $(VENV)/.referees
 	@$(BIN)/python -c "from mcp import Client" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/mcp.txt
 
 clean:

@@ -5,6 +5,7 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        from config import celery
+        from config import celery, starting
 
         celery.app.set_default()
+        starting.listen()

@@ -80,8 +80,13 @@ app.conf.update(
             "options": {"expires": env.digest_seconds},
         },
     },
+    beat_scheduler="config.alive:Clock",
     beat_schedule_filename=str(env.data_dir / "beat-schedule"),
 )
+
+
+if env.redis_url:
+    app.steps["consumer"].add("config.alive:Pulse")
 
 
 @worker_ready.connect

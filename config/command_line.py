@@ -5,7 +5,9 @@ import sys
 
 from django.conf import settings
 from django.core.management import execute_from_command_line
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, OperationalError, connection
+
+_SECONDS = 5
 
 
 def run(arguments: list[str]) -> None:
@@ -28,5 +30,19 @@ def told(problem: DatabaseError) -> str | None:
         return "The database is not prepared for this version: `manage.py migrate` does it, as `serve` does."
     if isinstance(problem, OperationalError) or type(problem) is DatabaseError:
         setting = "DATABASE_URL" if settings.HEDDLE.database_url else "HEDDLE_DATA_DIR"
-        return f"{setting}: the database does not answer: {str(problem).splitlines()[0]}"
+        return f"{setting}: the database does not answer: {_reason(problem)}"
     return None
+
+
+def _reason(problem: BaseException) -> str:
+    """One line of it. A pool says only that it got no connection: why not is what one without a pool meets."""
+    if type(problem.__cause__).__name__ == "PoolTimeout":
+        import psycopg
+
+        try:
+            psycopg.connect(**{"connect_timeout": _SECONDS, **connection.get_connection_params()}).close()
+        except psycopg.Error as met:
+            problem = met
+    first, *others = str(problem).strip().splitlines() or [type(problem).__name__]
+    # Of a name with several addresses psycopg tells all, under a heading.
+    return others[-1].strip(" -") if others and first.startswith("Multiple connection attempts failed") else first

@@ -33,6 +33,13 @@ Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode]
 _OF_DJANGO = frozenset({"assume_role", "isolation_level", "pool", "prepare_threshold", "server_side_binding"})
 """Options of a PostgreSQL address that are for Django and the driver."""
 
+_HOST = re.compile(r"\*|\.?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[a-f0-9:.]+\]", re.IGNORECASE | re.ASCII)
+"""What Django compares with the host of a request; a dot in front stands for all names below, `*` for every one."""
+_OF_OTHERS = re.compile(
+    r"HEDDLE_(TEST|BENCH|REQUIRE)_\w+|HEDDLE_TAU_BENCH|HEDDLE_(\w+_)?(SERVICE_HOST|SERVICE_PORT|PORT)\w*"
+)
+"""What tests and measurements are told, and what Kubernetes calls the addresses of services."""
+
 
 class Env(BaseSettings):
     """The environment of one Heddle process.
@@ -59,6 +66,7 @@ class Env(BaseSettings):
     embedded_worker: bool = Field(True, description="advance turns inside the server where no Redis is given")
     threads: int = Field(256, ge=4, le=2000, description="requests and open event streams served at once")
     turns: int = Field(8, ge=1, le=500, description="turns that one worker advances at once")
+    check_runs: int = Field(4, ge=1, le=500, description="runs of checks under way at once, so that no reader waits")
     lease_seconds: float = Field(30, gt=0.2, le=3600)
     heartbeat_seconds: float = Field(8, gt=0.05, le=1800)
     sweep_seconds: float = Field(30, gt=0.2, le=60)
@@ -93,6 +101,15 @@ class Env(BaseSettings):
         """Lists are written with commas or new lines."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
+        return value
+
+    @field_validator("hosts")
+    @classmethod
+    def _names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """What no Host header could ever match would refuse everybody."""
+        for host in value:
+            if not _HOST.fullmatch(host):
+                raise ValueError(f"{host[:80]!r} is no host name: heddle.example.org, without scheme, port or path")
         return value
 
     @field_validator("log_level", mode="before")
@@ -307,11 +324,21 @@ def _misspelt(names: Iterable[str]) -> Iterator[str]:
 
     Others may begin with `HEDDLE_` as they like: Kubernetes names the addresses of a service so.
     """
-    ours = {f"HEDDLE_{name.upper()}" for name in Env.model_fields} | {"HEDDLE_SECRETS_DIR"}
-    for name in sorted(set(names) - ours):
-        meant = difflib.get_close_matches(name, ours, n=1, cutoff=0.9) if name.startswith("HEDDLE_") else None
+    for name in sorted(set(names) - _ours()):
+        meant = difflib.get_close_matches(name, _ours(), n=1, cutoff=0.9) if name.startswith("HEDDLE_") else None
         if meant:
             yield f"{name}: is no setting; {meant[0]} is"
+
+
+def unknown(names: Iterable[str]) -> list[str]:
+    """Names that begin as ours do and that nobody reads, as far as can be told."""
+    return sorted(
+        name for name in set(names) - _ours() if name.startswith("HEDDLE_") and not _OF_OTHERS.fullmatch(name)
+    )
+
+
+def _ours() -> set[str]:
+    return {f"HEDDLE_{name.upper()}" for name in Env.model_fields} | {"HEDDLE_SECRETS_DIR"}
 
 
 def _try_to_write(folder: Path) -> None:

@@ -1,13 +1,22 @@
 """What operators and orchestrators ask: is it alive, is it ready, what are its figures."""
 
+import pkgutil
+from importlib.util import find_spec
+
+from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Min
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 
 from core.measures import Gauge
 from feedback import measuring
 from threads.models import Turn
 from threads.status import TurnState
+
+_are_applied = False
 
 
 def livez(request: HttpRequest) -> HttpResponse:
@@ -16,7 +25,7 @@ def livez(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """The database answers, and the queue where there is one; 503 names what does not."""
+    """The database answers and has its tables, and the queue answers where there is one; 503 names what does not."""
     found = checks()
     ok = all(found.values())
     return JsonResponse({"ok": ok, "checks": found}, status=200 if ok else 503)
@@ -24,15 +33,37 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def checks() -> dict[str, bool]:
     """What a process cannot work without, and whether it answers."""
-    return {"database": _database(), "queue": _queue()}
+    answers = _database()
+    return {
+        "database": answers,
+        "migrations": _are_applied or (answers and _migrations()),
+        "queue": not queue_problem(),
+    }
+
+
+def queue_problem() -> str:
+    """Why the queue does not answer; nothing where it does, or is inside."""
+    if not settings.HEDDLE.redis_url:
+        return ""
+    import redis
+
+    try:
+        client = redis.Redis.from_url(settings.HEDDLE.redis_url, socket_connect_timeout=1, socket_timeout=1)
+        client.ping()
+    except redis.RedisError as problem:
+        return str(problem).partition("\n")[0] or type(problem).__name__
+    return ""
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
     """Figures in the Prometheus text format."""
     states = (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
     turns = {f'state="{state}"': Turn.objects.filter(state=state).count() for state in states}
+    oldest = Turn.objects.filter(state=TurnState.QUEUED).aggregate(Min("queued_at"))["queued_at__min"]
+    waits = {"": max((timezone.now() - oldest).total_seconds(), 0) if oldest else 0}
     gauges = [
         Gauge("heddle_turns", "Open turns by state.", turns),
+        Gauge("heddle_turn_oldest_queued_seconds", "Since when the oldest queued turn waits for a worker.", waits),
         *measuring.gauges(),
         Gauge("heddle_info", "What runs here.", {f'version="{settings.VERSION}"': 1}),
     ]
@@ -48,13 +79,21 @@ def _database() -> bool:
     return True
 
 
-def _queue() -> bool:
-    if not settings.HEDDLE.redis_url:
-        return True
-    import redis
-
+def _migrations() -> bool:
+    """Every migration of this version is in the database. Looked at until it is so once: nothing takes one back."""
+    global _are_applied
     try:
-        client = redis.Redis.from_url(settings.HEDDLE.redis_url, socket_connect_timeout=1, socket_timeout=1)
-        return bool(client.ping())
-    except redis.RedisError:
+        _are_applied = set(MigrationRecorder(connection).applied_migrations()) >= _known_migrations()
+    except DatabaseError:
         return False
+    return _are_applied
+
+
+def _known_migrations() -> set[tuple[str, str]]:
+    """App and name of each, by their files: to load them and what they import would stay in memory."""
+    found = set()
+    for app in apps.get_app_configs():
+        if folder := find_spec(f"{app.name}.migrations"):
+            modules = pkgutil.iter_modules(folder.submodule_search_locations)
+            found |= {(app.label, module.name) for module in modules if module.name[0] not in "_~"}
+    return found

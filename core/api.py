@@ -29,6 +29,8 @@ class Endpoint(APIView):
     is_public = False
     reads = frozenset({"GET", "HEAD", "OPTIONS"})
     """What a token that may only read may do here. A question that is too long for a URL adds its POST."""
+    has_exact_query = False
+    """Whether query parameters that no method describes are refused, as unknown keys are: on routes of our own."""
     # OPTIONS is left out: what DRF answers to it stands in no envelope.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     actor: Actor
@@ -54,6 +56,19 @@ class Endpoint(APIView):
         if not actor.may_write and request.method not in self.reads:
             raise Unauthorized("This token may only read.")
         self.actor = actor
+        self._refuse_strangers(request)
+
+    def _refuse_strangers(self, request: Request) -> None:
+        """A parameter that is spelled wrong would be another list, another file or an import that was to be a dry run.
+
+        Files are our own wherever they are asked for. The rest of the public wire takes what clients have always sent.
+        """
+        described: Described | None = getattr(getattr(self, str(request.method).lower(), None), "described", None)
+        if described is None or not (self.has_exact_query or described.files):
+            return
+        for name in request.query_params:
+            if name not in described.query:
+                raise InvalidRequest.of(name[:80], "is not known here")
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """What was put off while the request was answered is done when the answer has gone out."""

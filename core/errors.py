@@ -19,7 +19,8 @@ def named(message: str) -> tuple[str, str] | None:
 class DomainError(Exception):
     """A refusal with a reason that the caller may read.
 
-    `details` stand beside the error in the envelope: a list of fields, or in the catalogue an object with a `reason`.
+    `details` stand beside the error in the envelope: a list of fields, or in the catalogue an object with a `reason`
+    for programs (docs/catalogue.md).
     """
 
     status: ClassVar[int] = 400
@@ -150,6 +151,8 @@ class Expired(DomainError):
 class ToolFailed(DomainError):
     """A tool's own failure, told by the status of its code because the caller asked for that (C60)."""
 
+    by_field: ClassVar[list[dict[str, Any]]] = []
+    """None: whatever a tool's message begins with, it is no field of ours."""
     title = "The tool failed."
     _CODES: ClassVar[dict[int, str]] = {
         400: "RobotoInvalidRequestException",

@@ -41,10 +41,11 @@ class Text(_Node):
 
 @dataclass(frozen=True, slots=True)
 class Field(_Node):
-    """What a field is asked for."""
+    """What a field is asked for. A `literal` value stood in quotes, and is a name where it could be a sign as well."""
 
     name: str
     value: str
+    literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,8 @@ def spelled(node: Node, *, alone: bool = True) -> str:
     match node:
         case Text(text=text):
             return text if _is_bare(text) else _quoted(text)
-        case Field(name=name, value=value):
-            return f"{name}:{value if _RUN.fullmatch(value) else _quoted(value)}"
+        case Field(name=name, value=value, literal=literal):
+            return f"{name}:{value if _RUN.fullmatch(value) and not literal else _quoted(value)}"
         case Unknown(text=text) if text in _SIGNS or not text.strip("-"):
             return f"({text})"  # bare, it would find something to stand between, before, or behind
         case Unknown(text=text):
@@ -155,15 +156,17 @@ def near(name: str, names: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), "")
 
 
-def refusal(unknown: Sequence[tuple[Unknown, str]]) -> InvalidRequest:
-    """What a program is told of a line: all that is not understood, by its place, each with what was probably meant."""
+def refusal(unknown: Sequence[tuple[Unknown, str]], *, field: str = "q") -> InvalidRequest:
+    """What a program is told of a line, which it sent as this field: all that is not understood, by its place, each
+    with what was probably meant.
+    """
     reasons = []
     for leaf, meant in unknown:
         better = f" Make it {meant}." if leaf.reason.endswith(".") else f"; make it {meant}"
         reasons.append(f"{leaf.sentence}{better if meant else ''} (at character {leaf.start + 1})")
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
     return InvalidRequest(
-        f"q: {reasons[0]}{more}", details=[{"field": "q", "reason": reason} for reason in reasons[:20]]
+        f"{field}: {reasons[0]}{more}", details=[{"field": field, "reason": reason} for reason in reasons[:20]]
     )
 
 
@@ -217,7 +220,7 @@ def _term(text: str, place: int) -> _Token:
     """A field with its value, words in quotes, or a word."""
     named = _FIELD.match(text, place)
     at = named.end() if named else place
-    if text[at : at + 1] == '"':
+    if is_quoted := text[at : at + 1] == '"':
         quoted = _QUOTED.match(text, at)
         if quoted is None:
             return Unknown(text[place:], 'has no closing "', start=place, end=len(text))
@@ -228,7 +231,7 @@ def _term(text: str, place: int) -> _Token:
         if not named and value in _SIGNS:
             return _Mark(value, start=place, end=end)
     if named:
-        return Field(named[1].lower(), value, start=place, end=end)
+        return Field(named[1].lower(), value, is_quoted, start=place, end=end)
     return Text(value, start=place, end=end)
 
 

@@ -14,7 +14,9 @@ _RANGE = re.compile(r"(<=|>=|<|>)?(.+)")
 _ZONED = re.compile(r"([^\[]*)\[([^\[\]]*)\]")
 _FAR = timedelta(days=36500)
 AGES = "an age like 7d, 12h, 30m or 2w"
-DATES = "a day, month or year from 1970 to 2200, like 2026-05-01, 2026-05 or 2026"
+_RELATIVE = {"today": 0, "yesterday": 1}
+"""Days by how many lie between them and today."""
+DATES = "a day, month or year from 1970 to 2200, like 2026-05-01, 2026-05 or 2026, today, yesterday"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
         one, other = value.split("..")
         if _AGE.fullmatch(one):
             return Stretch(min(_back(one, now), _back(other, now)), _after(max(_back(one, now), _back(other, now))))
-        first, end = min(_days(one, tz), _days(other, tz)), max(_days(one, tz), _days(other, tz))
+        days = [_days(each, tz, now) for each in (one, other)]
+        first, end = min(days), max(days)
         return Stretch(first[0], end[1])
     sign, said = _split(value)
     if _AGE.fullmatch(said):
@@ -68,7 +71,7 @@ def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
             case "<":
                 return Stretch(_after(moment), None)
         return Stretch(moment, None)
-    begins, ends = _days(said, tz)
+    begins, ends = _days(said, tz, now)
     match sign:
         case ">":
             return Stretch(ends, None)
@@ -95,6 +98,11 @@ def in_zone(value: str, tz: tzinfo) -> str:
     return value if _AGE.search(value) or _ZONED.fullmatch(value) or tz == zones.UTC else f"{value}[{tz}]"
 
 
+def is_relative(value: str) -> bool:
+    """Whether a cleaned range names days that are others where the reader is elsewhere."""
+    return any(word in value for word in _RELATIVE)
+
+
 def _split(said: str) -> tuple[str, str]:
     found = _RANGE.fullmatch(said)
     return (found[1] or "", found[2]) if found else ("", "")
@@ -103,6 +111,8 @@ def _split(said: str) -> tuple[str, str]:
 def _kind(end: str, dates: bool) -> str | None:
     if _AGE.fullmatch(end):
         return "age"
+    if dates and end in _RELATIVE:
+        return "date"
     found = _DATE.fullmatch(end) if dates else None
     if found is None:
         return None
@@ -126,8 +136,10 @@ def _after(moment: datetime) -> datetime:
     return moment + timedelta(microseconds=1)
 
 
-def _days(date: str, tz: tzinfo) -> tuple[datetime, datetime]:
+def _days(date: str, tz: tzinfo, now: datetime) -> tuple[datetime, datetime]:
     """The beginning and the end of a day, month or year."""
+    if date in _RELATIVE:
+        date = f"{now.astimezone(tz).date() - timedelta(days=_RELATIVE[date])}"
     year, month, day = (int(part) for part in (*date.split("-"), "0", "0")[:3])
     begins = datetime(year, month or 1, day or 1, tzinfo=tz)
     if day:

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 Address = IPv4Address | IPv6Address
 CONNECT_SECONDS: Final = 5.0
-_TRANSLATED = IPv6Network("64:ff9b::/96")
+_UNICAST = IPv6Network("2000::/3")
+"""All that version 6 has given out for the public. `is_global` takes the rest for public too, site-local included."""
+_DOCUMENTATION = IPv6Network("3fff::/20")
+_CARRIERS = tuple(map(IPv6Network, ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
+"""Mapped and translated: what such an address leads to is the version 4 one in its last 32 bits."""
 # Public by its number, and yet the metadata service of a cloud.
 _METADATA = frozenset({ip_address("168.63.129.16")})
 
@@ -216,20 +220,26 @@ def trust() -> "ssl.SSLContext":
 
 
 def _check(address: Address) -> None:
-    """Raise `TargetRefused` unless the address, and the one it may carry inside, is public or allowed."""
-    for each in (address, *_inside(address)):
-        is_public = each.is_global and not each.is_multicast and each not in _METADATA
-        if not is_public and not any(each in network for network in settings.HEDDLE.allow_private_targets):
+    """Raise `TargetRefused` unless every address that it leads to is public or allowed."""
+    for each in _led_to(address):
+        if not _is_public(each) and not any(each in network for network in settings.HEDDLE.allow_private_targets):
             raise TargetRefused("url: leads to a private address, which this Heddle does not send to")
 
 
-def _inside(address: Address) -> list[Address]:
-    """The version 4 addresses that a version 6 one stands for: mapped, translated, or tunnelled."""
+def _led_to(address: Address) -> list[Address]:
+    """Itself, with the version 4 address that is tunnelled in it; of one that only carries another, that other one."""
     if isinstance(address, IPv4Address):
-        return []
-    translated = IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else None
-    tunnelled = address.teredo[1] if address.teredo else None
-    return [each for each in (address.ipv4_mapped, address.sixtofour, translated, tunnelled) if each is not None]
+        return [address]
+    if any(address in carrier for carrier in _CARRIERS):
+        return [IPv4Address(int(address) & 0xFFFFFFFF)]
+    tunnelled = (address.sixtofour, address.teredo[1] if address.teredo else None)
+    return [address, *(each for each in tunnelled if each is not None)]
+
+
+def _is_public(address: Address) -> bool:
+    if isinstance(address, IPv6Address) and (address not in _UNICAST or address in _DOCUMENTATION):
+        return False
+    return address.is_global and not address.is_multicast and address not in _METADATA
 
 
 def _port(target: "httpx2.URL") -> int:

@@ -69,7 +69,10 @@ def answer(request: HttpRequest, problem: BaseException) -> HttpResponse:
 def envelope(problem: DomainError) -> HttpResponse:
     """`error` holds code and message and nothing else: each further key breaks the SDK (B168)."""
     content: dict[str, Any] = {"error": {"error_code": problem.code, "message": problem.message}}
-    if details := problem.details or problem.by_field:
+    details, named = problem.details or problem.by_field, problem.by_field
+    if isinstance(details, dict) and named:
+        details = {"field": named[0]["field"], **details}
+    if details:
         content["details"] = details
     response = JsonResponse(content, status=problem.status)
     if problem.status == 401:

@@ -23,7 +23,7 @@ def publish(cast: Cast, published: Published, now: datetime) -> None:
     """Import tools as their author, and put what came of it back to its time."""
     actor = cast.actors[published.by]
     org_id = next(iter(actor.orgs.values()))
-    done = importing.import_tools(org_id, actor.user_id, published.tools)
+    done = importing.import_tools(actor, org_id, published.tools)
     at = now - timedelta(days=published.days_ago)
     for item in done.items:
         tool = tools.tool_for(org_id, item.qualified_name or "")

@@ -14,6 +14,8 @@ from typing import Any
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
+from core.sqlite import caseless
+
 _Wrapper: Any = base.DatabaseWrapper
 Row = tuple[Any, ...]
 Step = tuple[str, Sequence[Any]]
@@ -26,6 +28,12 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
     """Nothing is won by asking ahead: it is no trip away."""
     _line: "threading.Lock | None" = None
     """The line of which this connection is the head."""
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """A connection on which lookups find words whatever their case."""
+        made = super().get_new_connection(conn_params)
+        made.create_function(caseless.UPPER, 1, caseless.upper, deterministic=True)
+        return made
 
     def spelled(self, sql: str, count: int) -> str:
         """A statement with so many values, in the spelling of `run_all`."""

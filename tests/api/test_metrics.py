@@ -9,6 +9,7 @@ from feedback.models import UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from tests import make
 from tests.api.test_queries import count
+from threads.models import Turn
 
 State = WebhookDelivery.State
 
@@ -70,10 +71,18 @@ def test_the_desk_by_age(who, figures):
     assert [found[f'heddle_reports_open{{older_than="{days}d"}}'] for days in (0, 1, 7, 30)] == [4, 3, 2, 1]
 
 
+def test_since_when_the_oldest_queued_turn_waits(who, figures):
+    for minutes in (1, 10):
+        turn = Turn.objects.get(thread=make.thread(who.alice, run=False))
+        Turn.objects.filter(pk=turn.pk).update(queued_at=timezone.now() - timedelta(minutes=minutes))
+    make.thread(who.alice)
+    assert 600 <= figures()["heddle_turn_oldest_queued_seconds"] < 660
+
+
 def test_a_quiet_house_has_all_figures(db, figures):
     found = figures()
     assert found["heddle_webhook_oldest_pending_seconds"] == found["heddle_webhook_pending"] == 0
-    assert found['heddle_turns{state="queued"}'] == 0
+    assert found['heddle_turns{state="queued"}'] == found["heddle_turn_oldest_queued_seconds"] == 0
 
 
 def test_the_number_of_queries_is_the_same_for_more_rows(who, figures):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import live
+
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "k" * 32
 AWAY = {"DATABASE_URL": "postgresql://127.0.0.1:1/heddle", "REDIS_URL": "redis://127.0.0.1:1/0"}
@@ -64,11 +66,28 @@ def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, por
     assert said == "CommandError: DATABASE_URL: the database does not answer: unable to open database file"
 
 
+def test_a_database_that_is_not_there_is_told_by_what_the_server_of_it_says(tmp_path):
+    """A pool says only that it got no connection in time."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    away = {"DATABASE_URL": f"postgresql://u:secret@127.0.0.1:{port}/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    said = run(tmp_path, *COMMANDS[0], **away)
+    assert said.startswith("CommandError: DATABASE_URL: the database does not answer: ")
+    assert "refused" in said and "secret" not in said
+    live.need_services()
+    missing = live.POSTGRES.rpartition("/")[0] + "/heddle_nowhere"
+    assert 'database "heddle_nowhere" does not exist' in run(tmp_path, *COMMANDS[0], **away | {"DATABASE_URL": missing})
+
+
 @pytest.mark.parametrize("arguments", [COMMANDS[0], SERVE], ids=lambda arguments: arguments[0])
 def test_a_file_that_is_no_database_is_named_by_its_folder(tmp_path, port, arguments):
     (tmp_path / "heddle.sqlite3").write_bytes(b"no database" * 1000)
     said = run(tmp_path, *(each.format(port=port) for each in arguments))
     assert said == "CommandError: HEDDLE_DATA_DIR: the database does not answer: file is not a database"
+
+
+def test_before_the_first_start_nothing_is_healthy_and_the_tables_are_named(tmp_path):
+    assert run(tmp_path, "healthy") == "Not answering: migrations"
 
 
 def test_a_server_that_has_no_room_for_what_it_keeps_says_so(port):

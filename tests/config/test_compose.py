@@ -1,5 +1,6 @@
 """The compose file says what the product understands."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,24 @@ def test_what_decides_how_many_turns_run_reaches_the_settings_of_every_process(s
     for name in OWN:
         assert services[name]["environment"]["HEDDLE_TURNS"] == services["worker"]["command"][-1]
         assert "HEDDLE_DATABASE_POOL" in services[name]["environment"]
+
+
+def test_whatever_stands_beside_it_reaches_every_process_and_the_example_names_all_that_it_asks_for(
+    services: dict[str, Any],
+) -> None:
+    example = (ROOT / ".env.example").read_text()
+    written = dict(line.split("=", 1) for line in example.splitlines() if "=" in line and not line.startswith("#"))
+    asked = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
+    assert asked == set(written)
+    assert all(services[name]["env_file"] == ".env" for name in OWN)
+    # Compose takes a remark behind an empty value for the value.
+    assert not [line for line in example.splitlines() if not line.startswith("#") and "#" in line]
+
+
+def test_a_worker_and_the_clock_are_watched_by_what_they_do(services: dict[str, Any]) -> None:
+    for name in ("worker", "beat"):
+        assert services[name]["healthcheck"]["test"][-2:] == ["healthy", f"--{name}"]
+        assert services[name]["healthcheck"]["interval"]
 
 
 def test_its_commands_are_the_products_own(services: dict[str, Any]) -> None:

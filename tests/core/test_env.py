@@ -69,6 +69,9 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_MODEL_PROFILES", "a=openai:x?fallback=b", "'a' falls back to 'b', which is no other line"),
         ("HEDDLE_DEFAULT_PROFILE", "quick", "\n  HEDDLE_DEFAULT_PROFILE: 'quick' is none of HEDDLE_MODEL_PROFILES"),
         ("HEDDLE_HEARTBEAT_SECONDS", "20", "half of HEDDLE_LEASE_SECONDS"),
+        ("HEDDLE_HOSTS", "http://foo", "\n  HEDDLE_HOSTS: 'http://foo' is no host name"),
+        ("HEDDLE_HOSTS", "a.test, foo:8000", "\n  HEDDLE_HOSTS: 'foo:8000' is no host name"),
+        ("HEDDLE_HOSTS", "foo/path", "\n  HEDDLE_HOSTS: 'foo/path' is no host name"),
         ("DATABASE_URL", "postgresql://h/db", "go together"),
         ("REDIS_URL", "redis://h/0", "go together"),
         ("DATABASE_URL", "mysql://h/db", "\n  DATABASE_URL must begin with postgresql://"),
@@ -195,6 +198,11 @@ def test_lists_are_written_with_commas_or_new_lines(load):
     assert found.model_profiles == ("a=openai:x", "b = groq:y")
 
 
+def test_names_of_hosts_are_taken_as_django_compares_them(load):
+    names = ("heddle.example.org", ".example.org", "*", "10.0.0.1", "[fd00::1]", "x")
+    assert load(HEDDLE_HOSTS=",".join(names)).hosts == names
+
+
 @pytest.mark.parametrize(("turns", "pool"), [("15", ""), ("24", "25")])
 def test_a_pool_that_cannot_carry_the_turns_stops_the_start(refusal, load, turns, pool):
     """A turn without a connection fails, and takes the leases of the others with it."""
@@ -314,3 +322,11 @@ def test_a_misspelt_name_is_told_instead_of_ignored(refusal, given, meant):
 def test_names_of_others_are_left_alone(load, name):
     """Kubernetes names a service's addresses after the service."""
     load(**{name: "10.0.0.1"})
+
+
+def test_a_name_that_nobody_reads_is_told(load):
+    """It may be of a later version, or of an earlier one: no reason to stop, and none to be silent."""
+    others = ["HEDDLE_SERVICE_HOST", "HEDDLE_REDIS_SERVICE_PORT_MAIN", "HEDDLE_PORT_8000_TCP", "HEDDLE_TEST_REDIS_URL"]
+    assert env.unknown(["HEDDLE_COLOUR", *others, "HEDDLE_TURNS", "HEDDLE_SECRETS_DIR", "HEDDLE_REDIS_URL"]) == [
+        "HEDDLE_COLOUR"
+    ]

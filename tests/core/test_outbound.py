@@ -78,7 +78,11 @@ PRIVATE = [
     *("100.100.100.200", "168.63.129.16", "224.0.0.1", "255.255.255.255", "192.0.2.1"),
     *("::1", "::", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1"),
     *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2002:a00:1::1"),
+    *("fec0::1", "feff::1", "::127.0.0.1", "::a9fe:a9fe", "::5db8:d70e", "::ffff:0:127.0.0.1", "::ffff:0:a9fe:a9fe"),
+    *("64:ff9b:1::7f00:1", "64:ff9b:1::5db8:d70e", "64:ff9b:1:ffff::1", "::ffff:0:0:0", "3fff::1", "5f00::1"),
+    *("100::1", "2001:db8::1", "4000::1", "2001:0:7f00:1::1"),
 ]
+PUBLIC = ["93.184.215.14", "2606:2800:220:1::1", "64:ff9b::5db8:d70e", "::ffff:0:93.184.215.14", "::ffff:93.184.215.14"]
 
 
 @pytest.mark.parametrize("address", PRIVATE)
@@ -89,6 +93,20 @@ def test_an_address_inside_is_refused_however_it_is_written(allowing, named, add
     named([address])
     with pytest.raises(TargetRefused, match="private address"):
         outbound.send("GET", "https://innocent.example/")
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_an_address_outside_is_taken_however_it_is_written(allowing, address):
+    outbound.check_url(f"https://[{address}]/" if ":" in address else f"https://{address}/")
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [("fec0::1", "fec0::/10"), ("::ffff:0:10.0.0.1", "10.0.0.0/8"), ("64:ff9b:1::a00:1", "64:ff9b:1::/48")],
+)
+def test_a_network_of_that_kind_may_be_allowed(allowing, address, network):
+    allowing((ip_network(network),))
+    outbound.check_url(f"https://[{address}]/")
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "0177.0.0.1", "127.1", "localhost", "LOCALHOST."])

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from config import command_line, serving
+from config import command_line, serving, starting
 from config.env import DEFAULT_PORT, port_number
 from core.static import LEFT_OUT
 
@@ -41,6 +41,7 @@ class Command(BaseCommand):
             raise CommandError(f"HEDDLE_DATA_DIR: {folder} cannot be written to ({problem.strerror})") from None
         if options["demo"] or not options["no_prepare"]:
             self._prepare_aside(**options)
+        starting.tell()
         with held or nullcontext():
             serving.serve("config.wsgi:application", options["host"], options["port"])
 

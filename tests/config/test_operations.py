@@ -1,0 +1,96 @@
+"""Readiness, signs of life, and what a process says as it starts."""
+
+import io
+import logging
+import os
+import time
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.test.utils import CaptureQueriesContext
+
+from config import alive, operations, starting
+from tests import live
+
+
+@pytest.fixture(autouse=True)
+def unknown_yet(monkeypatch):
+    """As in a process that has just started."""
+    monkeypatch.setattr(operations, "_are_applied", False)
+
+
+@pytest.fixture
+def folder(settings, tmp_path):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"data_dir": tmp_path / "data"})
+    return tmp_path / "data"
+
+
+def test_ready_is_who_has_all_tables_and_that_is_looked_at_until_it_is_so(db, client):
+    MigrationRecorder.Migration.objects.filter(app="accounts", name="0002_put_out_of").delete()
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["ok"]) == (503, False)
+    assert [name for name, is_fine in answer.json()["checks"].items() if not is_fine] == ["migrations"]
+    MigrationRecorder(connection).record_applied("accounts", "0002_put_out_of")
+    assert client.get("/readyz").status_code == 200
+    with CaptureQueriesContext(connection) as seen:
+        assert client.get("/readyz").status_code == 200
+    assert len(seen) == 1, "and not again"
+
+
+def test_migrations_of_a_later_version_make_nobody_unready(db, client):
+    MigrationRecorder(connection).record_applied("threads", "9999_of_a_later_version")
+    assert client.get("/readyz").status_code == 200
+
+
+def healthy(*options):
+    out = io.StringIO()
+    try:
+        call_command("healthy", *options, stdout=out)
+    except SystemExit as end:
+        return end.code
+    return out.getvalue().strip()
+
+
+@pytest.mark.parametrize("name", ["worker", "beat"])
+def test_a_process_that_leaves_no_sign_of_life_is_not_healthy(db, folder, name):
+    assert healthy() == "ok"
+    assert healthy(f"--{name}") == f"Not answering: {name}"
+    alive.leave(name)
+    assert healthy(f"--{name}") == "ok"
+    assert healthy("--worker", "--beat").startswith("Not answering: ")
+    long_ago = time.time() - alive.STALE_SECONDS - 1
+    os.utime(folder / f"{name}-alive", (long_ago, long_ago))
+    assert healthy(f"--{name}") == f"Not answering: {name}"
+
+
+def test_a_folder_that_cannot_be_written_to_keeps_nobody_from_working(settings):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"data_dir": Path("/proc/heddle")})
+    alive.leave("worker")
+    assert not alive.is_alive("worker")
+
+
+def said(caplog):
+    return {record.getMessage(): vars(record) for record in caplog.records if record.name == "heddle.start"}
+
+
+def test_at_the_start_a_process_says_what_will_puzzle_somebody(settings, folder, caplog, monkeypatch):
+    full = {"database_url": "postgresql://h/d", "redis_url": f"redis://:secret@127.0.0.1:{live.free_port()}/0"}
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={**full, "secret_key": None})
+    monkeypatch.setenv("HEDDLE_COLOUR", "red")
+    with caplog.at_level(logging.WARNING):
+        starting.tell()
+    found = said(caplog)
+    assert found["settings.unknown"]["names"] == ["HEDDLE_COLOUR"]
+    assert found["secret_key.of_this_folder"]["folder"] == str(folder)
+    assert "refused" in found["queue.not_answering"]["reason"] and "secret" not in str(found["queue.not_answering"])
+
+
+def test_a_house_in_order_says_nothing(settings, caplog, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("HEDDLE_")]:
+        monkeypatch.delenv(name)
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"database_url": "", "redis_url": "", "secret_key": None})
+    starting.tell()
+    assert not said(caplog)
