@@ -110,7 +110,7 @@ def require(actor: Actor, thread: Thread | Standing, right: Right) -> None:
     Where only the standing is at hand, the right is one that no policy touches.
     """
     if not (may(actor, thread, right) if isinstance(thread, Thread) else relations_of(actor, thread) & RIGHTS[right]):
-        raise Unauthorized(_REASONS.get(right, _REASONS[Right.READ]))
+        raise Unauthorized(_reason(actor, thread, right))
 
 
 def may(actor: Actor, thread: Thread, right: Right) -> bool:
@@ -135,6 +135,13 @@ def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]
     if belongs and thread.visibility == Visibility.ORG:
         found.add(Relation.MEMBER)
     return frozenset(found)
+
+
+def _reason(actor: Actor, thread: Thread | Standing, right: Right) -> str:
+    """Why somebody has no such right: whom only the policy keeps from it is told of that."""
+    if right in NEEDS_POLICY and relations_of(actor, thread) & RIGHTS[right]:
+        return _FORBIDDEN[right]
+    return _REASONS.get(right, _REASONS[Right.READ])
 
 
 def _found(actor: Actor, public_id: str) -> Thread | None:
@@ -193,6 +200,10 @@ _REASONS: dict[Right, str] = {
     Right.CANCEL: "Only the person who started this thread may cancel its turn.",
     Right.DESCRIBE: "Only the person who started this thread may change this.",
     Right.FORK: "Only its owner may fork this thread.",
-    Right.RESCOPE: "The visibility of this thread cannot be changed by you: its owner may, where the org allows it.",
+    Right.RESCOPE: "Only the person who started this thread may change who sees it.",
     Right.RAW: "Raw tool payloads are for the thread's owner and for admins.",
 }
+_FORBIDDEN: dict[Right, str] = {
+    Right.RESCOPE: "Your org's policy does not allow that: who sees a thread is settled when it is started.",
+}
+"""By right that needs a policy: what is said where that is off."""

@@ -1,8 +1,9 @@
 """Tools that the driver of a thread brings along and answers (spec 3.6)."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
-from catalogue import calls, schemas
+from catalogue import calls, offering, schemas
+from catalogue.worlds import in_threads as playing
 from core.canonical import size_of
 from core.errors import InvalidRequest
 from threads.content import LOAD_SKILL
@@ -23,21 +24,37 @@ def descriptions_of(thread: Thread) -> dict[str, str]:
     return dict(ClientTool.objects.filter(thread=thread).values_list("name", "description"))
 
 
-def checked(tools: Sequence[ClientToolIn] | None) -> list[ClientToolIn]:
+def checked(tools: Sequence[ClientToolIn] | None, thread: Thread | None = None) -> list[ClientToolIn]:
     """The tools, if they may be declared; refused before anything is stored (B18). The last of a name counts.
 
-    To be called before the thread is locked: a check takes as long as the schemas are large.
+    Of a template, which has no thread yet, what a thread is offered is checked at its launch. To be called before the
+    thread is locked: a check takes as long as the schemas are large.
     """
-    if sum(size_of(tool.input_schema) for tool in tools or []) > MAX_SCHEMAS_BYTES:
+    if not tools:
+        return []
+    if sum(size_of(tool.input_schema) for tool in tools) > MAX_SCHEMAS_BYTES:
         raise InvalidRequest(f"client_tools: their input schemas have together more than {MAX_SCHEMAS_BYTES >> 10} KiB")
     found: dict[str, ClientToolIn] = {}
-    for place, tool in enumerate(tools or []):
-        if tool.name in RESERVED or tool.name.startswith(RESERVED_PREFIXES) or tool.name in calls.tool_names():
+    taken = RESERVED | calls.tool_names() | _offered(thread, {tool.name for tool in tools})
+    for place, tool in enumerate(tools):
+        if tool.name in taken or tool.name.startswith(RESERVED_PREFIXES):
             raise InvalidRequest(f"client_tools.{place}.name: a tool of the server is called {tool.name}")
         if problem := schemas.problem_of_schema(tool.input_schema, is_input=True):
             raise InvalidRequest(f"client_tools.{place}.input_schema: {problem}")
         found[tool.name] = tool
     return list(found.values())
+
+
+def _offered(thread: Thread | None, wanted: Set[str]) -> Set[str]:
+    """Those of these names that tools bear which the server offers to a thread: its org's, or its world's.
+
+    A name that the thread's client had first stays the client's, whatever its org publishes later.
+    """
+    if thread is None:
+        return frozenset()
+    offered = offering.names(thread.org_id) if thread.world_id is None else playing.names(thread.world_id)
+    taken = wanted & offered
+    return taken - names_of(thread) if taken and thread.pk else taken
 
 
 def declare(thread: Thread, tools: Sequence[ClientToolIn]) -> None:

@@ -146,6 +146,11 @@ def tool_result(
     }
 
 
+def without_answerer(block: BlockDict) -> BlockDict:
+    """A stored block without `answered_by`: who answered a call is ours to know, and in no record."""
+    return {key: value for key, value in block.items() if key != "answered_by"}
+
+
 def error(message: str, code: str | None = None) -> BlockDict:
     """An error, shown where it happened."""
     return {"content_type": "error", "error_message": message, "error_code": code}

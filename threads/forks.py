@@ -15,10 +15,12 @@ from catalogue.worlds import in_threads as playing
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared, Row, together
-from threads import reading, transcript, weaving
+from threads import lending, reading, transcript, weaving
 from threads.access import LAST, may, require
 from threads.content import TERMINAL, MessageSnapshot
+from threads.lending import Skills
 from threads.models import ClientTool, Goal, Message, Thread
+from threads.pending import last_request
 from threads.status import GoalStatus, ThreadStatus, Visibility
 from threads.wire import ThreadOut
 
@@ -37,7 +39,8 @@ def fork(
 ) -> ThreadOut:
     """Copy messages 0 to `upto`, both included, into a new private thread of the caller (T6).
 
-    Raw tool payloads are copied for whoever may see them at the source (B164).
+    Raw tool payloads are copied for whoever may see them at the source (B164), frozen skills as far as the caller may
+    read them (spec 4.7).
     A bound out of range, or on a message still being written, is an invalid request (B139, B140). A fork of a
     thread that is played in a world stays there, unless it is given another one or none. `changes` are columns in which
     the fork is to differ from its source.
@@ -46,6 +49,8 @@ def fork(
     with transaction.atomic():
         kept, has_goals, has_tools = _standing(source, upto)
         messages = reading.snapshots(source.pk, between=(0, upto))
+        if kept["available_skills"] and source.created_by_id != actor.user_id and "available_skills" not in changes:
+            kept["available_skills"] = _lent(actor, kept["available_skills"], messages)
         thread = _fork_of(actor, source, messages, {**kept, **changes})
         thread.world = _world_of(actor, source, world_id)
         goals = _goals_upto(source, upto) if has_goals else []
@@ -59,12 +64,13 @@ def fork(
 
 
 def request_of(source: Thread, index: int) -> int:
-    """The message that message `index` of a thread is an answer to: the last of a person up to it.
+    """The message that message `index` of a thread is an answer to: the last of a person up to it, itself if it is one.
 
-    Raises `InvalidRequest` where no person spoke before.
+    Raises `InvalidRequest` where there is no such message, and where no person spoke before it.
     """
-    said = Message.objects.filter(thread=source, role="user", idx__lte=min(index, LAST)).order_by("-idx")
-    found = said.values_list("idx", flat=True).first()
+    if not 0 <= index < source.message_count:
+        raise _out_of_range(source)
+    found = last_request(source.pk, index)
     if found is None:
         raise InvalidRequest(f"message_sequence_num: message {index} answers nobody")
     return found
@@ -87,12 +93,22 @@ def _standing(source: Thread, upto: int) -> tuple[dict[str, Any], bool, bool]:
         ahead = reading.questions(source.pk, between=(0, upto)) if upto < source.message_count else ()
         [kept], bound = together((_KEPT_ROW, (source.pk,)), (_BOUND, (source.pk, upto)), ahead=ahead)
     if not bound:
-        last = Message.objects.filter(thread=source).count() - 1
-        raise InvalidRequest(f"message_sequence_num: must be from 0 to {last}")
+        raise _out_of_range(source)
     status, has_goals, has_tools = bound[0]
     if status not in TERMINAL:
         raise InvalidRequest(f"message_sequence_num: message {upto} is still being written")
     return dict(zip(_KEPT, kept, strict=True)), has_goals, has_tools
+
+
+def _out_of_range(source: Thread) -> InvalidRequest:
+    last = Message.objects.filter(thread=source).count() - 1
+    return InvalidRequest(f"message_sequence_num: must be from 0 to {last}")
+
+
+def _lent(actor: Actor, frozen: list[dict[str, Any]], messages: list[MessageSnapshot]) -> list[dict[str, Any]]:
+    """What somebody else has of the skills that a thread was started with. One query."""
+    shown = lending.shown(block for message in messages for block in message.blocks)
+    return [skill.as_data() for skill in lending.lent(actor, Skills(lending.kept(frozen)), shown).offered.values()]
 
 
 def _fork_of(actor: Actor, source: Thread, messages: list[MessageSnapshot], kept: dict[str, Any]) -> Thread:

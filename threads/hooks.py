@@ -37,6 +37,10 @@ Answered = Callable[[Actor], Q]
 """Threads in which a rating of the actor's was answered, and they have not seen it."""
 Runs = Callable[[Actor], Q]
 """Threads of the actor's that only show how a check went."""
+Deleted = Callable[[Actor, Thread], None]
+"""A locked thread is about to go for ever."""
+Left = Callable[[int], None]
+"""A turn on a fork goes no further: the thread's row id. Called inside the transaction that ends it."""
 Saw = Callable[[Actor, Thread, datetime], None]
 """The actor has seen what they were told of their ratings in the thread up to a moment."""
 
@@ -51,6 +55,8 @@ class _Hooks:
     saw: Saw = lambda actor, thread, until: None
     report_href: ReportHref = lambda actor, thread_pk, index: ""
     runs: Runs = lambda actor: Q(pk__in=[])
+    fork_left: Left = lambda thread_pk: None
+    deleted: Deleted = lambda actor, thread: None
 
 
 _registered = _Hooks()
@@ -65,12 +71,15 @@ def register(
     saw: Saw,
     report_href: ReportHref,
     runs: Runs,
+    fork_left: Left,
+    deleted: Deleted,
 ) -> None:
     """Called once by the app that knows about ratings."""
     _registered.message_marks, _registered.thread_ratings = message_marks, thread_ratings
     _registered.rated, _registered.replies = rated, replies
     _registered.answered, _registered.saw = answered, saw
     _registered.report_href, _registered.runs = report_href, runs
+    _registered.fork_left, _registered.deleted = fork_left, deleted
 
 
 def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
@@ -116,3 +125,13 @@ def report_href(actor: Actor, thread_pk: int, index: int) -> str:
 def runs(actor: Actor) -> Q:
     """The condition of threads that only show how a check went."""
     return _registered.runs(actor)
+
+
+def fork_left(thread_pk: int) -> None:
+    """Say that a turn on a fork goes no further."""
+    _registered.fork_left(thread_pk)
+
+
+def deleted(actor: Actor, thread: Thread) -> None:
+    """Have what others keep of a thread go with it."""
+    _registered.deleted(actor, thread)

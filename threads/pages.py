@@ -283,7 +283,7 @@ def pin(request: HttpRequest, thread_id: str) -> HttpResponse:
 def visibility(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Open a thread to its org, or close it."""
     actor = page_actor(request)
-    thread = thread_for(actor, thread_id, Right.RESCOPE)
+    thread = thread_for(actor, thread_id, Right.DESCRIBE)
     body = bodies.parse(VisibilityIn, {"visibility": request.POST.get("visibility", "")})
     sharing.set_visibility(actor, thread, body.visibility)
     return _back(thread)

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef
 
 from core.prepared import Prepared, PreparedRow
 from threads import client_tools
+from threads.access import LAST
 from threads.content import BlockDict
 from threads.models import Block, Message, Thread
 
@@ -35,6 +36,12 @@ def unanswered(blocks: Iterable[BlockDict]) -> list[BlockDict]:
 def left_open(thread_pk: int) -> list[BlockDict]:
     """Every tool use of an idle thread that has no result behind it, in order."""
     return [data for (data,) in _LEFT_OPEN.rows(thread_pk)]
+
+
+def last_request(thread_pk: int, upto: int = LAST) -> int | None:
+    """The index of the last message of a person, up to a message; None where no person spoke."""
+    said = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__lte=upto).order_by("-idx")
+    return said.values_list("idx", flat=True).first()
 
 
 def calls_behind(thread_pk: int, upto: int) -> list[BlockDict]:

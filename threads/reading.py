@@ -12,7 +12,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, Question, Row, at_one_moment, together
 from threads.access import LAST, Standing
-from threads.content import BlockDict, MessageSnapshot, MessageStatus, Role
+from threads.content import BlockDict, MessageSnapshot, MessageStatus, Role, without_answerer
 from threads.models import Block, Goal, Message, Pin, Rewind, Thread
 from threads.wire import (
     DeltaOut,
@@ -228,9 +228,7 @@ def _open(block: BlockDict) -> BlockDict:
         return {**block, "raw_request": None}
     if block["content_type"] == "tool_result":
         shown = block.get("payload") if block.get("answered_by") in ("client", "skill") else None
-        out = {key: value for key, value in block.items() if key != "answered_by"}
-        out["raw_response"] = shown
-        return out
+        return {**without_answerer(block), "raw_response": shown}
     return block
 
 
@@ -276,9 +274,7 @@ def tool_detail(
 def tool_detail_out(thread: Thread, tool_use_id: str) -> ToolDetailOut:
     """The wire form of a tool use and its result (H4)."""
     _, use, result = tool_detail(thread, tool_use_id)
-    if result is not None:
-        result.pop("answered_by", None)
-    return ToolDetailOut(tool_use=use, tool_result=result)
+    return ToolDetailOut(tool_use=use, tool_result=without_answerer(result) if result else None)
 
 
 def subjects_of(thread: Thread) -> list[SubjectOut]:

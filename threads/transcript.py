@@ -181,11 +181,14 @@ _LOCKED = PreparedRow(
 
 @contextmanager
 def writing(thread_id: int, fence: Fence | None = None) -> Iterator[Transcript]:
-    """Lock a thread by row id and write to it; everything is stored together, or nothing is."""
+    """Lock a thread by row id and write to it; everything is stored together, or nothing is.
+
+    Raises `Thread.DoesNotExist` where it was deleted, and `LeaseLost` under a claim that is gone with it or without.
+    """
     with transaction.atomic():
         thread = _LOCKED.first(thread_id)
         if thread is None:
-            raise Thread.DoesNotExist
+            raise Thread.DoesNotExist if fence is None else LeaseLost(f"turn {fence.turn_id}: its thread is deleted")
         if fence is not None:
             fence.check()
         transcript = Transcript(thread)
@@ -198,7 +201,7 @@ def holding(thread_id: int, fence: Fence) -> Iterator[None]:
     """Lock a thread under a claim and leave it as it is: for what may only be stored by whoever still has the turn."""
     with transaction.atomic():
         if _LOCKED.first(thread_id) is None:
-            raise Thread.DoesNotExist
+            raise LeaseLost(f"turn {fence.turn_id}: its thread is deleted")
         fence.check()
         yield
 

@@ -35,6 +35,7 @@ from threads.models import Goal, Message, Thread, Turn
 from threads.pending import (
     answered_message,
     last_message,
+    last_request,
     left_open,
     open_uses,
     pending_client_uses,
@@ -82,8 +83,6 @@ def start(
     declared = _checked_goals(body.goals)
     invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
     available = _skill_texts(actor, body.available_skills, "available_skills")
-    tools = client_tools.checked(body.client_tools)
-    scope = _scope(body)
     thread = Thread(
         org_id=org_id,
         created_by_id=actor.user_id,
@@ -93,11 +92,12 @@ def start(
         model_profile=profiles.named(body.model_profile).id,
         system_prompt=body.system_prompt,
         client_context=body.client_context.model_dump(mode="json") if body.client_context else None,
-        analysis_scope=scope,
+        analysis_scope=_scope(body),
         available_skills=None if body.available_skills is None else [skill.as_data() for skill in available],
         world=None if body.world_id is None else playing.world_for(org_id, body.world_id),
         **columns,
     )
+    tools = client_tools.checked(body.client_tools, thread)
     with transaction.atomic():
         with transcript.creating(thread) as writer:
             at = _add_request(writer, actor, body, body.messages, declared, invoked, echo=False)
@@ -114,7 +114,7 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
     require(actor, thread, Right.SEND)
     declared = _checked_goals(body.goals)
     invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
-    tools = client_tools.checked(body.client_tools)
+    tools = client_tools.checked(body.client_tools, thread)
     with transcript.writing(thread.pk) as writer:
         if _is_replay(writer.thread, actor, request):
             return reading.status(writer.thread)
@@ -132,20 +132,25 @@ def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), re
 
     Once more is to send it again: its words, context and goals. What failed stays where it is, rated perhaps, and read
     by others: nothing is taken back. A fork before it would leave a thread behind with every try. Skills that it
-    invoked stand in the transcript already, unless they are given here.
+    invoked stand in the transcript already, unless they are given here. What was answered from a record is so again:
+    else a rerun that failed would do everything a second time (decision 015).
     """
     require(actor, thread, Right.SEND)
     with transcript.writing(thread.pk) as writer:
         _require_sendable(writer.thread)
-        said = Message.objects.filter(thread=thread, role="user").order_by("-idx").values_list("idx", flat=True).first()
+        said = last_request(thread.pk)
         is_open = said is not None and reading.is_unanswered(writer.thread)
         if said is None or not (is_open or writer.thread.ended_badly):
             raise InvalidRequest("message: there is no request without an answer, and no turn that failed")
         declared = list(Goal.objects.filter(thread=thread, message_sequence_num=said).order_by("id"))
+        dangling = left_open(thread.pk)
         at = said
         if not is_open:
+            repeated = _LATEST.first(thread.pk)
+            replays_calls = replays_calls or (repeated is not None and repeated.replays_calls)
             (request,) = reading.snapshots(thread.pk, between=(said, said))
             at = writer.add("user", request.blocks, author_id=actor.user_id).idx
+        _answer_for_nobody(writer, dangling)
         if declared:
             writer.goals_changed(declared=len(declared))
         writer.turn_to(ThreadStatus.ROBOTO_TURN)
@@ -170,7 +175,7 @@ def submit_tool_results(
 ) -> StatusOut:
     """Answer client tool uses (T5). All of a submission is stored or none of it; the last answer resumes the turn."""
     require(actor, thread, Right.SEND)
-    tools = client_tools.checked(body.client_tools)
+    tools = client_tools.checked(body.client_tools, thread)
     with transcript.writing(thread.pk) as writer:
         if _is_replay(writer.thread, actor, request):
             return reading.status(writer.thread)
@@ -300,8 +305,7 @@ def _add_request(
         at = stored.idx if place == last_user else at
     if last_user < 0 and (declared or invoked):
         at = writer.add("user", [text(_own_words(declared))], author_id=actor.user_id).idx
-    if dangling:
-        writer.add("roboto", [_never_answered(use) for use in dangling])
+    _answer_for_nobody(writer, dangling)
     for skill in invoked:
         _add_skill(writer, skill)
     if declared:
@@ -318,8 +322,12 @@ def _add_skill(writer: Transcript, skill: SkillText) -> None:
     writer.add("roboto", [{**tool_result(LOAD_SKILL, use_id, "success", skill.as_data()), "answered_by": "skill"}])
 
 
-def _never_answered(use: BlockDict) -> BlockDict:
-    return tool_result(use["tool_name"], use["tool_use_id"], "error", {"error": UNANSWERED})
+def _answer_for_nobody(writer: Transcript, uses: Sequence[BlockDict]) -> None:
+    """Results for calls that a fork, an import or a seed brought along without any (spec 4.7, 9)."""
+    refused = {"error": UNANSWERED}
+    results = [tool_result(use["tool_name"], use["tool_use_id"], "error", refused) for use in uses]
+    if results:
+        writer.add("roboto", [{**result, "answered_by": "nobody"} for result in results])
 
 
 def _block(block: Any) -> BlockDict:

@@ -7,7 +7,7 @@ from django.conf import settings
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
-from core.wire import Body, Page, Patch, Spelling, Wire
+from core.wire import Body, Exact, Page, Patch, Spelling, Wire
 from threads.content import MAX_NAME, Block, ClientContextBlock, JsonObject, TextBlock, ToolResultBlock, ToolUseBlock
 from threads.status import ThreadStatus, Visibility
 
@@ -223,8 +223,8 @@ class ForkIn(Body):
     world_id: str | None = None
 
 
-class RerunIn(Body):
-    """Which answer is to be run again, and with what.
+class RerunIn(Exact):
+    """Which answer is to be run again, or by its own number which request, and with what.
 
     `skills`: those that the agent had then, or their latest versions. `tools`: calls that were made then are answered
     as they were and new ones only where the tool only reads, or all of them are really made. Without `model_profile` it
@@ -249,7 +249,7 @@ class TitlePatch(Patch):
     title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)] | None = None
 
 
-class SubjectIn(Body):
+class SubjectIn(Exact):
     """An outside entity and what it has to do with the thread."""
 
     association_id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -311,7 +311,7 @@ class LaunchIn(Body):
     analysis_scope: AnalysisScope | None = None
 
 
-class SearchIn(Body):
+class SearchIn(Exact):
     """Search (H2); every field optional."""
 
     query: Annotated[str, StringConstraints(max_length=500)] | None = None
@@ -326,7 +326,7 @@ class SearchIn(Body):
     """Ours: a line of the list's grammar, which narrows the others further."""
 
 
-class ConversationsIn(Body):
+class ConversationsIn(Exact):
     """An import (spec 9)."""
 
     format: Literal["openai", "anthropic", "data_harness", "roboto"]

@@ -1,6 +1,8 @@
 """T6: forking (spec 4.7)."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.orgs import set_policy
 from tests import make
@@ -244,6 +246,85 @@ def test_a_fork_shows_no_raw_payload_that_its_maker_may_not_see_at_the_source_B1
     # Nor does it come back by a fork of the fork.
     again = forked(api, make.Thread.objects.get(key=fork["thread_id"][4:]), 3, name)
     assert data_of(api(name).get(f"threads/{again['thread_id']}/tools/{use_of(thread)}")) == detail
+
+
+@pytest.fixture
+def with_skills(api, who):
+    """`with_skills(text)`: a thread of alice's that her org sees, with three frozen skills, whose ids are in `.ids`.
+
+    `secret` and `read` are hers alone, `shared` is the org's.
+    """
+    set_policy("acme", "members_may_fork", True)
+    found = {}
+    for name in ("secret", "read", "shared"):
+        body = {"name": name, "description": f"When {name}.", "body": f"BODY OF {name.upper()}"}
+        body["accessibility"] = "org" if name == "shared" else "private"
+        found[name] = data_of(api("alice").post("/v1/skills/create", body))["skill_id"]
+
+    def start(text, **body):
+        frozen = [{"skill_id": skill_id} for skill_id in found.values()]
+        return make.thread(who.alice, text, visibility="org", available_skills=frozen, **body)
+
+    start.ids = found
+    return start
+
+
+def offered(fork):
+    """What the agent of a fork may load by itself, by name."""
+    return {skill["name"]: skill["body"] for skill in Thread.objects.get(key=fork["thread_id"][4:]).available_skills}
+
+
+def test_frozen_skills_that_the_forker_cannot_see_stay_behind_unless_the_copy_shows_their_words(api, who, with_skills):
+    """Spec 4.7."""
+    thread = make.send(who.alice, with_skills("Hello"), '[[call load_skill {"name": "read"}]]')
+    assert offered(forked(api, thread, 1, "bob")) == {"shared": "BODY OF SHARED"}
+    later = forked(api, thread, 5, "bob")
+    assert offered(later) == {"read": "BODY OF READ", "shared": "BODY OF SHARED"}
+    for name in ("alice", "admin"):
+        assert sorted(offered(forked(api, thread, 1, name))) == ["read", "secret", "shared"]
+    path = f"threads/{later['thread_id']}"
+    data_of(api("bob").post(f"{path}/messages", {"message": make.say('[[call load_skill {"name": "secret"}]]')}))
+    make.run_turns()
+    assert b"BODY OF SECRET" not in api("bob").get(path).content
+    assert data_of(api("bob").get(path))["status"] == "user_turn"
+
+
+def test_a_version_that_was_only_taken_up_lends_no_other_one(api, who, with_skills):
+    """Spec 4.7: the frozen words are not those that the transcript shows."""
+    version = {"description": "Newer.", "body": "NEWER BODY"}
+    data_of(api("alice").post(f"/v1/skills/id/{with_skills.ids['secret']}/versions", version))
+    thread = with_skills("Hello", invoke_skills=[{"skill_id": with_skills.ids["secret"], "version": 1}])
+    assert offered(forked(api, thread, thread.message_count - 1, "bob"))["secret"] == "BODY OF SECRET"
+    made = data_of(api("bob").post(f"threads/{thread.thread_id}/rerun", {"message_sequence_num": 3}))
+    assert offered(made)["secret"] == "BODY OF SECRET"
+
+
+def test_only_a_fork_with_frozen_skills_by_somebody_else_asks_who_may_see_them(api, who, with_skills):
+    def asked(thread, name):
+        with CaptureQueriesContext(connection) as captured:
+            forked(api, thread, 1, name)
+        return sum(
+            "catalogue_skill" in each["sql"] and "SELECT" in each["sql"][:7] for each in captured.captured_queries
+        )
+
+    thread, plain = with_skills("Hello"), make.thread(who.alice, visibility="org")
+    counts = [asked(thread, "bob"), asked(thread, "alice"), asked(thread, "admin"), asked(plain, "bob")]
+    assert counts == [1, 0, 0, 0]
+
+
+def test_an_import_that_calls_something_a_skill_is_run_again(api):
+    """Spec 9: whatever stands in its result."""
+    call = {"id": "c1", "type": "function", "function": {"name": "load_skill", "arguments": "{}"}}
+    said = [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"skill": "weaving"}'},
+        {"role": "assistant", "content": "Done."},
+    ]
+    body = {"format": "openai", "conversations": [{"id": "elsewhere", "messages": said}]}
+    [item] = data_of(api("alice").post("threads/import", body))["items"]
+    made = data_of(api("alice").post(f"threads/{item['thread_id']}/rerun", {"message_sequence_num": 3}))
+    assert offered(made) == {}
 
 
 def test_an_unanswered_use_at_the_end_is_answered_when_the_next_turn_begins(api, who):

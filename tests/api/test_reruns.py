@@ -124,6 +124,31 @@ def test_only_the_turn_that_runs_again_is_held_to_the_record(api, who, rerun, ou
     assert again[1] == "success" and again not in results(record) and len(outside) == 2
 
 
+@pytest.mark.parametrize("ending", ["failed", "cancelled"])
+def test_a_rerun_that_came_to_nothing_is_asked_again_from_the_record(api, who, rerun, outside, ending):
+    thread = make.thread(who.alice, f'{BOOK} {BOOK} [[call echo {{"value": 1}}]] [[fail]]')
+    before, made = results(data_of(api("alice").get(f"threads/{thread.thread_id}"))), Call.objects.count()
+    path = f"threads/{thread.thread_id}/rerun"
+    fork = data_of(api("alice").post(path, {"message_sequence_num": 1}))["thread_id"]
+    if ending == "cancelled":
+        data_of(api("alice").post(f"threads/{fork}/cancel"))
+    make.run_turns()
+    for _ in range(2):  # and that one failed as well
+        data_of(api("alice").post(f"threads/{fork}/again"))
+        make.run_turns()
+        record = data_of(api("alice").get(f"threads/{fork}"))
+        assert results(record)[-3:] == before and record["messages"][-1]["status"] == "failed"
+    assert Call.objects.count() == made and len(outside) == 2
+
+
+def test_a_rerun_with_real_calls_makes_them_when_it_is_asked_again(api, who, rerun, outside):
+    thread = make.thread(who.alice, f"{BOOK} [[fail]]")
+    fork = rerun(thread, tools="live")["thread_id"]
+    data_of(api("alice").post(f"threads/{fork}/again"))
+    make.run_turns()
+    assert len(outside) == 3
+
+
 def test_what_a_client_answered_is_answered_and_what_it_did_not_waits_for_one(api, who, rerun):
     thread = make.waiting(who.alice, '[[call remember {"what": "loom"}]] [[call remember {"what": "reed"}]]')
     [first, _] = shapes.blocks(data_of(api("alice").get(f"threads/{thread.thread_id}")), "tool_use")
@@ -189,11 +214,19 @@ def test_it_may_run_on_another_profile(api, who, rerun):
     assert refused[:2] == INVALID and refused[2].startswith("model_profile:")
 
 
+def test_a_request_is_answered_once_more_by_its_own_number_too(who, rerun):
+    thread = make.send(who.alice, make.thread(who.alice, "Hello"), "And now?")
+    for index in (2, 3):
+        record = rerun(thread, index=index)
+        assert record["forked_from_message_sequence_num"] == 2
+        assert [each["role"] for each in record["messages"]] == ["user", "assistant", "user", "assistant"]
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
         ({}, "message_sequence_num"),
-        ({"message_sequence_num": -1}, "message_sequence_num"),
+        *(({"message_sequence_num": each}, "message_sequence_num") for each in (-1, 2, 3, 99, 2**31, 2**63, 10**30)),
         ({"message_sequence_num": 1, "skills": "new"}, "skills"),
         ({"message_sequence_num": 1, "tools": "none"}, "tools"),
     ],

@@ -25,8 +25,20 @@ def rescope(api, name, thread, value):
 
 def test_visibility_is_fixed_unless_the_orgs_policy_lets_it_change_B144(api, thread):
     """Spec 7: the seed by default."""
-    assert refusal_of(rescope(api, "alice", thread, "private"))[:2] == (403, "RobotoUnauthorizedException")
+    status, code, said = refusal_of(rescope(api, "alice", thread, "private"))
+    assert (status, code) == (403, "RobotoUnauthorizedException") and "policy" in said
     assert make.fresh(thread).visibility == "org"
+
+
+@pytest.mark.parametrize("policy", [False, True])
+def test_a_value_that_there_is_not_is_told_to_the_owner_whatever_the_policy_and_to_nobody_else(api, thread, policy):
+    """Spec 1.4."""
+    set_policy("acme", "visibility_may_change", policy)
+    status, _, said = refusal_of(rescope(api, "alice", thread, "world"))
+    assert (status, said.partition(":")[0]) == (400, "visibility")
+    for name in ("bob", "eve", "admin"):
+        status, _, said = refusal_of(rescope(api, name, thread, "world"))
+        assert status == 403 and "policy" not in said
 
 
 def test_the_creator_changes_it_and_the_same_value_again_is_accepted_B144(api, thread):

@@ -261,3 +261,18 @@ def test_a_row_of_the_list_is_live_and_keeps_the_focus(heddle: Heddle, visit: Ca
     expect(page.locator(f"#t-{thread_id}")).to_be_focused()
     assert row.bounding_box() == before
     expect(page.locator(f"tr[hx-get*='running'][hx-get*='{thread_id}']")).to_have_count(0)
+
+
+def test_a_rating_that_is_taken_back_is_told_and_moves_nothing(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Rate me. [[words 900]]")
+    heddle.rate("alice", thread_id, 1, notes="Rather long")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    link = page.locator("#mark-1 a", has_text="Take back")
+    link.scroll_into_view_if_needed()
+    link.focus()
+    before = page.evaluate("scrollY")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("Taken back.")
+    expect(page.locator("#rate-1 [value=negative]")).to_be_focused()
+    assert abs(page.evaluate("scrollY") - before) <= 2

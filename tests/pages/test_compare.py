@@ -61,7 +61,7 @@ def test_an_answer_that_is_the_same_again_says_so_and_leads_back(browser_of: Bro
     [call] = [link["href"] for link in right.all("a") if link.words == "calculate"]
     assert "as recorded" in get(browser_of("admin"), call).words
     desk = f"/feedback/?q=&item={report.feedback_id}"
-    assert [link["href"] for link in page.all("a") if link.words == "Back to the report"] == [desk]
+    assert [link["href"] for link in page.all("a") if link.words == "Back to the report b"] == [desk]
     assert desk in [link["href"] for link in get(browser_of("admin"), f"/threads/{fork.thread_id}/").all("a")]
     assert desk in [link["href"] for link in get(browser_of("admin"), f"/threads/{source.thread_id}/").all("a")]
     assert all("/feedback/?" not in link["href"] for link in get(browser_of("alice"), address_of(source)).all("a"))

@@ -30,6 +30,8 @@ ROOT = "conversation"
 """The path of the whole."""
 LATER_SYSTEM = "heddle.later_system"
 DROPPED_PARTS = "heddle.dropped_parts"
+YEARS = range(1970, 2201)
+"""Those that a query can name as well (`core.moments`)."""
 TIME_KEYS = ("created", "created_at", "timestamp")
 FRAME_KEYS = frozenset({"id", "messages", "system", "metadata", "created", "title"})
 
@@ -278,18 +280,22 @@ def reserved(role: str, owner: str, path: str) -> None:
 
 
 def moment(value: object, path: str) -> datetime | None:
-    """A time: ISO 8601, UTC unless it says otherwise, or seconds since the epoch."""
+    """A time from 1970 to 2200: ISO 8601, UTC unless it says otherwise, or seconds since the epoch.
+
+    An earlier or later one is a slip of whoever exported it, and some zones have no calendar there.
+    """
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DialectError(path, f"must be a time, not {quoted(value)}")
     try:
-        if not isinstance(value, str):
-            return datetime.fromtimestamp(value, tz=UTC)
-        given = datetime.fromisoformat(value)
-        return (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC)
+        found = datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value, tz=UTC)
+        instant = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError, OSError) as unreadable:
         raise DialectError(path, f"is no time: {quoted(value)}") from unreadable
+    if instant.year not in YEARS:
+        raise DialectError(path, f"must be a time from {YEARS[0]} to {YEARS[-1]}, not {quoted(value)}")
+    return instant
 
 
 def message_time(message: JsonObject, index: int) -> datetime | None:

@@ -5,7 +5,7 @@ from datetime import UTC
 from pydantic import ValidationError
 
 from core.bodies import reason_of
-from threads.content import BLOCK, BlockDict, JsonObject, MessageSnapshot
+from threads.content import BLOCK, BlockDict, JsonObject, MessageSnapshot, without_answerer
 from threads.dialects.canonical import MAX_DEPTH, DialectError, Sheet, dotted, flaw
 from threads.dialects.reading import TIME_KEYS, Draft, choice, message_time, placed_parts, token, under
 from threads.dialects.writing import Export
@@ -94,4 +94,4 @@ def _message_out(export: Export, message: MessageSnapshot) -> JsonObject:
 def _block_out(export: Export, index: int, block: BlockDict) -> JsonObject:
     if block["content_type"] == "tool_use":
         export.withheld_arguments(index, block)
-    return {key: None if key in RAW_FIELDS else value for key, value in block.items()}
+    return {key: None if key in RAW_FIELDS else value for key, value in without_answerer(block).items()}

@@ -22,7 +22,7 @@ from core.db import replace_dead_connections
 from core.errors import InvalidRequest
 from core.prepared import PreparedRow, PreparedUpdate
 from core.sse import give_connection_back
-from threads import reading, transcript
+from threads import hooks, reading, transcript
 from threads.content import BlockDict, MessageSnapshot, error, text
 from threads.models import Message, Thread, Turn
 from threads.pending import last_message, open_uses
@@ -366,6 +366,8 @@ class _Run:
     def _leave(self, state: TurnState) -> bool:
         self.turn.state, self.turn.lease_until = state, None
         self._save()
+        if self.thread.forked_from_id is not None:
+            hooks.fork_left(self.thread.pk)
         logger.info("turn.left", extra={"turn": self.turn.pk, "state": state, "code": self.turn.error_code})
         return False
 

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from core.canonical import fingerprint
 from threads.content import BlockDict, tool_result
 from threads.models import Thread
-from threads.pending import calls_behind
+from threads.pending import calls_behind, last_request
 
 NOT_RECORDED = (
     "In this rerun only what was called before is answered, and what is known to only read: this call was not made."
@@ -19,8 +19,9 @@ _Key = tuple[str, str]
 
 
 class Recorded:
-    """What stands in the source of a fork, behind the request that both begin with, and the calls of the fork.
+    """What stands in the source of a fork, behind the request that both begin with, and the calls of the fork's turn.
 
+    Where the request was repeated in the fork, they are counted from there: the first of them is answered as the first.
     Read once: what the fork calls from then on is told to it.
     """
 
@@ -35,7 +36,7 @@ class Recorded:
                 asked[block["tool_use_id"]] = _key(block)
             elif key := asked.pop(block["tool_use_id"], None):
                 self._results[key].append(block)
-        for block in calls_behind(fork.pk, begin):
+        for block in calls_behind(fork.pk, last_request(fork.pk) or 0):
             if block["content_type"] == "tool_use":
                 self.called(block)
 

@@ -1,0 +1,90 @@
+"""Deleting threads for ever: for operators, who keep what people say no longer than they may."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Org, User
+from accounts.rights import require_admin
+from catalogue import calls
+from core import ids
+from core.actor import Actor
+from core.errors import NotFound
+from threads import hooks, transcript
+from threads.models import Block, Thread
+
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which threads: those named, or all to which each of the others applies."""
+
+    thread_ids: Sequence[str] = ()
+    org: Org | None = None
+    started_by: User | None = None
+    untouched_days: int | None = None
+    """Nothing was written in them for so long."""
+
+
+def chosen(actor: Actor, what: Chosen, *, with_forks: bool = False) -> list[int]:
+    """The row ids of the threads that are meant, with all that was forked from them if asked for.
+
+    Runs of checks are copies of what they check, and always meant with it. Raises `NotFound` for a name of none.
+    """
+    require_admin(actor)
+    rows = Thread.objects.all()
+    if what.thread_ids:
+        keys = {ids.key_of(each, *ids.THREAD_SPELLINGS) or "": each for each in what.thread_ids}
+        rows = rows.filter(key__in=keys)
+        for gone in keys.keys() - set(rows.values_list("key", flat=True)):
+            raise NotFound.of("thread", keys[gone][:80])
+    if what.org is not None:
+        rows = rows.filter(org=what.org)
+    if what.started_by is not None:
+        rows = rows.filter(created_by=what.started_by)
+    if what.untouched_days is not None:
+        rows = rows.filter(modified__lt=timezone.now() - timedelta(days=what.untouched_days))
+    return _with_copies(actor, set(rows.values_list("pk", flat=True)), with_forks=with_forks)
+
+
+def delete(actor: Actor, thread_pk: int) -> bool:
+    """Delete a thread with its messages, turns, goals, calls, ratings and checks; False where it was gone already.
+
+    What was rated in it is taken back as its submitters would: who was told of it is told to forget it. A turn that is
+    under way loses its thread, and ends. Forks stay, and are forks of nothing.
+    """
+    require_admin(actor)
+    with transaction.atomic():
+        thread = Thread.objects.select_for_update().filter(pk=thread_pk).first()
+        if thread is None:
+            return False
+        for run in _copies(actor, [thread_pk], with_forks=False):  # one may have begun since they were chosen
+            delete(actor, run)
+        hooks.deleted(actor, thread)
+        uses = Block.objects.filter(thread=thread, tool_use_id__isnull=False)
+        calls.forget(thread.thread_id, uses.values("tool_use_id"))
+        thread.delete()
+        transcript.announce(thread_pk)
+    return True
+
+
+def _with_copies(actor: Actor, found: set[int], *, with_forks: bool) -> list[int]:
+    """Threads with what was made of them, the copies first."""
+    in_order, seen = sorted(found), set(found)
+    newest = in_order
+    while newest:
+        parts = (newest[start : start + _AT_ONCE] for start in range(0, len(newest), _AT_ONCE))
+        copies = {pk for part in parts for pk in _copies(actor, part, with_forks=with_forks)}
+        newest = sorted(copies - seen)
+        seen |= copies
+        in_order = newest + in_order
+    return in_order
+
+
+def _copies(actor: Actor, of: Sequence[int], *, with_forks: bool) -> list[int]:
+    forks = Thread.objects.filter(forked_from__in=of)
+    return list((forks if with_forks else forks.filter(hooks.runs(actor))).values_list("pk", flat=True))

@@ -1,0 +1,65 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from accounts.authentication import actor_of_email
+from accounts.models import User
+from accounts.orgs import org_named
+from core.errors import DomainError, NotFound
+from threads import deleting
+from threads.deleting import Chosen
+
+
+class Command(BaseCommand):
+    help = (
+        "Delete threads for ever, with their messages, calls, ratings and checks. Without --yes it only says how many. "
+        "Several conditions together must all apply."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("thread", nargs="*", help="ids of threads")
+        parser.add_argument("--as", dest="admin", required=True, help="e-mail address of a platform admin")
+        parser.add_argument("--org", help="all of the org with this short name")
+        parser.add_argument("--started-by", metavar="EMAIL", help="all that somebody started")
+        parser.add_argument("--untouched", type=_days, metavar="DAYS", help="all in which nothing was written so long")
+        parser.add_argument("--with-forks", action="store_true", help="also what others forked from them")
+        parser.add_argument("--yes", action="store_true", help="do it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            actor = actor_of_email(options["admin"])
+            found = deleting.chosen(actor, _chosen(options), with_forks=options["with_forks"])
+        except DomainError as problem:
+            raise CommandError(problem.message) from None
+        threads = f"{len(found)} thread{'' if len(found) == 1 else 's'}"
+        if not options["yes"]:
+            self.stdout.write(f"{threads} would be deleted. With --yes they are, for ever.")
+            return
+        # One at a time: whoever stops it has whole threads, and may go on later.
+        deleted = sum(deleting.delete(actor, pk) for pk in tqdm(found, disable=None, unit="thread"))
+        self.stdout.write(f"{deleted} of {threads} deleted.")
+
+
+def _days(value: str) -> int:
+    days = int(value)
+    if not 0 <= days <= 36_500:
+        raise ValueError
+    return days
+
+
+def _chosen(options: dict[str, Any]) -> Chosen:
+    named = ("thread", "org", "started_by", "untouched")
+    if not any(options[name] or options[name] == 0 for name in named):
+        raise CommandError("Say which: ids of threads, --org, --started-by or --untouched.")
+    person = options["started_by"]
+    started_by = User.objects.filter(email=person.strip().lower()).first() if person else None
+    if person and started_by is None:
+        raise NotFound.of("person", person)
+    return Chosen(
+        thread_ids=options["thread"],
+        org=org_named(options["org"]) if options["org"] else None,
+        started_by=started_by,
+        untouched_days=options["untouched"],
+    )
