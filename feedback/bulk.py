@@ -20,12 +20,12 @@ from accounts.rights import require_admin
 from core import ids, jobs, notices
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound
-from core.grammar import Field, spelled
+from core.grammar import spelled
 from core.wire import Patch
 from feedback import renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
-from feedback.querying import Query, matching, parse
+from feedback.querying import Query, matching, named, parse, understood
 from feedback.wire_desk import MOST_TICKED
 
 AT_ONCE = 200
@@ -59,7 +59,7 @@ def act_on_all(
         known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
         bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
         return _begin(actor, bulk, unknown=sorted(ticked - known.keys()))
-    return _begin(actor, _of_query(actor, bulk, parse(query or "").canonical))
+    return _begin(actor, _of_query(actor, bulk, understood(query or "", field="query").canonical))
 
 
 def change_label(
@@ -80,16 +80,21 @@ def change_label(
             return begun, None
         body = begun.body.model_dump(mode="json")
         bulk = Bulk(verb=RENAME.name, arguments=body, created_by_id=actor.user_id)
-        return begun, _begin(actor, _of_query(actor, bulk, spelled(Field("label", begun.label.name))))
+        return begun, _begin(actor, _of_query(actor, bulk, spelled(named("label", begun.label.name))))
 
 
 def undo(actor: Actor, action: str) -> Bulk:
-    """Take an action back (within 30 minutes), report by report; what somebody changed since stays, and is named."""
+    """Take an action back (within 30 minutes), report by report; what somebody changed since stays, and is named.
+
+    Where that was stopped it goes on with the rest.
+    """
     undoing.require_undoable(actor, action)
     # Stopped before it is counted: the chunk that a worker is at is waited for, and taken back with the others.
     _stop(Bulk.objects.filter(key=action))
-    total = undoing.changes_of(action).count()
-    return _begin(actor, Bulk(verb=UNDO, undoes=action, created_by_id=actor.user_id, total=total))
+    left = undoing.left_of(action)
+    first, total = left.first(), left.count()
+    after = first.pk - 1 if first else None
+    return _begin(actor, Bulk(verb=UNDO, undoes=action, after=after, created_by_id=actor.user_id, total=total))
 
 
 def cancel(actor: Actor, bulk_id: str) -> Bulk:
@@ -116,10 +121,10 @@ def shown(actor: Actor) -> list[Bulk]:
     return list(Bulk.objects.filter(Q(state__in=Bulk.OPEN) | lately, created_by=actor.user_id).order_by("id"))
 
 
-def left_over(actor: Actor, bulk_id: str, query: Query) -> list[str]:
-    """Ids of the reports that the actor's bulk could not change and a query still finds: they may be tried again."""
-    failed = BulkFailure.objects.filter(bulk__key=ids.key_of(bulk_id, ids.BULK) or "", bulk__created_by=actor.user_id)
-    found = matching(actor, query).filter(key__in=failed.values("feedback_key"))
+def still_found(actor: Actor, bulk_id: str, query: Query) -> list[str]:
+    """Ids of the reports that were ticked for the actor's bulk and that a query still finds."""
+    own = Bulk.objects.filter(key=ids.key_of(bulk_id, ids.BULK) or "", created_by=actor.user_id).first()
+    found = matching(actor, query).filter(pk__in=own.chosen or []) if own else UserFeedback.objects.none()
     return [report.feedback_id for report in found.only("key")]
 
 
@@ -278,6 +283,7 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
 def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
     verb = RENAME if bulk.verb == RENAME.name else verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
+    triage.hold_for(body, _rest(actor, bulk).order_by("pk").values_list("pk", flat=True)[:size])
     found = list(
         _rest(actor, bulk)
         .select_for_update(of=("self",), no_key=True)
@@ -297,6 +303,7 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
 
 def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
     changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[:size])
+    undoing.hold_for(changes)
 
     def work(change: TriageChange) -> None:
         stayed = undoing.undo_one(actor, change, action=bulk.key)

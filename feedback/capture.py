@@ -79,19 +79,14 @@ def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
     its place. Raises `NotFound` where the actor has rated no such message.
     """
     require(actor, thread, Right.RATE)
-    with transaction.atomic():
-        found = _own_pk(actor, thread, index)
-        _locked(found)  # waits for whoever makes another one its duplicate just now, which is seen afterwards only
-        locked = _locked(found)
-        report = next((each for each in locked if each.pk == found), None)
-        if report is None:  # the same request, sent twice: the other one was quicker
-            raise NotFound(_NOT_RATED.format(index=index))
-        if not report.resolved:
-            inheriting.pass_on(actor, report, [each for each in locked if each.pk != found])
-        webhooks.announce_retraction(report, actor_id=actor.user_id)
-        Retraction.objects.create(key=report.key)
-        report.delete()
-        transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+    if not _take_back(actor, _own_pk(actor, thread, index)):  # the same request, sent twice: the other was quicker
+        raise NotFound(_NOT_RATED.format(index=index))
+
+
+def take_back_all(actor: Actor, thread: Thread) -> None:
+    """Take back every report on a thread that is deleted, in its transaction: whoever was told is told to forget."""
+    for pk in UserFeedback.objects.filter(thread=thread).order_by("pk").values_list("pk", flat=True):
+        _take_back(actor, pk)
 
 
 def require_rateable(message: MessageStanding) -> None:
@@ -107,6 +102,22 @@ def require_rateable(message: MessageStanding) -> None:
 def require_rated(actor: Actor, thread: Thread | Standing, index: int) -> None:
     """Raise `NotFound` where the actor has not rated this message."""
     _own_pk(actor, thread, index)
+
+
+def _take_back(actor: Actor, pk: int) -> bool:
+    """Delete a report with what is kept beside it; False where it was gone already."""
+    with transaction.atomic():
+        _locked(pk)  # waits for whoever makes another one its duplicate just now, which is seen afterwards only
+        locked = _locked(pk)
+        report = next((each for each in locked if each.pk == pk), None)
+        if report is None:
+            return False
+        inheriting.pass_on(actor, report, [each for each in locked if each.pk != pk])
+        webhooks.announce_retraction(report, actor_id=actor.user_id)
+        Retraction.objects.create(key=report.key)
+        report.delete()
+        transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+    return True
 
 
 def _own_pk(actor: Actor, thread: Thread | Standing, index: int) -> int:

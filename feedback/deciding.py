@@ -16,7 +16,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.wire import Patch
-from feedback import label_text
+from feedback import following, label_text
 from feedback.label_text import LABELS_LENGTH
 from feedback.models import Reply, Triage, UserFeedback
 from feedback.taxonomy import Outcome
@@ -52,6 +52,8 @@ AGAIN = "again"
 """No verb of the desk: somebody reported the same, so what was put off until then is due."""
 RETRACT = "retract"
 """No verb of the desk: what a submitter's taking back did to reports that were duplicates of theirs."""
+FOLLOW = "follow"
+"""No verb of the desk: what became of the duplicates of a report that was made a duplicate itself."""
 UNDO = "undo"
 """No verb of the desk: what took an action back."""
 
@@ -129,19 +131,27 @@ def reopen(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
 
 
 def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
-    """Resolved as the same complaint as another report of its org. Of a duplicate's duplicate only the first stays."""
+    """Resolved as the same complaint as another report of its org: of a duplicate, as what that is a duplicate of.
+
+    Its own duplicates follow. All that it names is locked before (`following.hold`).
+    """
     _require_open(subject)
-    # Locked, so that of two admins who name each other's report at once only one is heard.
-    named = UserFeedback.objects.select_for_update(no_key=True)
-    of = named.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").first()
+    of = named_by(body)
     if of is None:
         raise NotFound.of("report", body.duplicate_of[:80])
-    root = Triage.objects.filter(pk=of.pk).values_list("duplicate_of", flat=True).first() or of.pk
-    if root == subject.report.pk:
+    root = following.root_of(of.pk)
+    if of.pk == subject.report.pk:
         raise InvalidRequest("duplicate_of: a report is no duplicate of itself")
+    if root == subject.report.pk:
+        raise InvalidRequest("duplicate_of: is a duplicate of this report itself")
     if of.org_id != subject.report.org_id:
         raise InvalidRequest("duplicate_of: is a report of another org")
     return {"resolved": True, "outcome": Outcome.DUPLICATE.value, "duplicate_of_id": root}
+
+
+def named_by(body: DuplicateIn) -> UserFeedback | None:
+    """The report that another one is to be a duplicate of."""
+    return UserFeedback.objects.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").first()
 
 
 def snooze(actor: Actor, subject: Subject, body: SnoozeIn) -> Decision:

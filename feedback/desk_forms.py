@@ -97,7 +97,7 @@ def told_of_failures(done: Bulk) -> str:
 def told_of_undo(done: Bulk) -> str:
     """What came of an undo."""
     if not done.is_over:
-        return f"Taking back {done.total} changes."
+        return f"Taking back: {undoing.noun_of(done.undoes or '')}."
     if done.failed_count:
         if not undoing.changes_of(done.key).exists():
             return "Nothing was taken back."
@@ -114,8 +114,10 @@ def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
 
 def told_of_stop(stopped: Bulk) -> str:
     """What a bulk had done when it was stopped."""
-    undo = "" if stopped.verb == RENAME.name else ", and can be undone"
-    return f"Stopped after {stopped.dealt_with} of {stopped.total}. What was done stays{undo}."
+    far = f"Stopped after {stopped.dealt_with} of {stopped.total}."
+    if stopped.undoes:
+        return f"{far} The rest can still be taken back."
+    return f"{far} What was done stays{'' if stopped.verb == RENAME.name else ', and can be undone'}."
 
 
 def _pressed(form: QueryDict) -> tuple[str, str]:

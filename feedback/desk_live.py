@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.authentication import page_actor_again
 from accounts.rights import require_admin
-from core import ids, notices, sse
+from core import ids, notices, sse, zones
 from core.actor import Actor
 from core.errors import DomainError
 from feedback import bulk, desk_screen, leasing, triage
@@ -35,7 +35,7 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     reports = _Log(UserFeedback, "created")
     looked = timezone.now()
     edits = _edits(looked)
-    query = desk_screen.state_of(request.GET.items())
+    query = desk_screen.state_of(request.GET.items(), zones.of(request))
     told_bulks: list[tuple[int, str, int]] | None = None
     with notices.waiting(triage.NOTICE) as waiter:
         while True:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from core import forms, ids
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, NotFound, Stale
-from core.grammar import MAX_LENGTH
+from core.grammar import MAX_LENGTH, spelled
 from feedback import (
     bulk,
     desk_forms,
@@ -33,6 +33,7 @@ from feedback.presenting import (
     Conflict,
     DeskBar,
     Near,
+    Note,
     PageBeside,
     ReportCard,
     ReportRow,
@@ -41,7 +42,7 @@ from feedback.presenting import (
     pane_of,
     panes,
 )
-from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, meaning, parse, row_ids
+from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, completing, meaning, named, parse, row_ids
 from threads import profiles
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -52,10 +53,14 @@ PAGE = 40
 KEYS = ("q", "after", "item", "pane", "whole", "check")
 
 
-def state_of(given: Any) -> dict[str, str]:
-    """The keys of an address that mean something; `q` is always among them. It opens on what nobody has taken."""
+def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
+    """The keys of an address that mean something; `q` is always among them. It opens on what nobody has taken.
+
+    Today is today where the viewer is, and stays so for whatever is done with the query.
+    """
     query = {key: value for key, value in given if key in KEYS and (value or key == "q")}
-    return {"q": saved_views.DEFAULT.query, **query}
+    query = {"q": saved_views.DEFAULT.query, **query}
+    return {**query, "q": parse(query["q"]).anchored(tz).text}
 
 
 def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
@@ -65,7 +70,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
     rows, onward, back = _listed(actor, meant, query, parsed.order) if meant else ([], None, None)
-    last = undoing.last_action(actor)
+    last = undoing.last_action(actor, _unfinished(bulks))
     running = [each for each in bulks if not each.is_over]
     if last and last.action in {each.undoes for each in running}:
         last = None
@@ -78,6 +83,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         "running": running,
         "as_of": as_of,
         "unsettled": _unsettled(bulks, last),
+        "undone": _undone(bulks, last),
         "labels": labelling.names(actor),
         "errors": {},
         **offered(actor, tz),
@@ -268,11 +274,23 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         panes=panes(query),
         here=reverse("feedback:desk") + href(query),
         pane=pane_of(query),
-        notes=meant.remarks if meant else (),
+        notes=_notes(parsed, meant, total),
         total=total,
         order=parsed.order.name,
         other_order=_other_order(parsed),
     )
+
+
+def _notes(parsed: Query, meant: Meaning | None, total: int | None) -> tuple[Note, ...]:
+    """What names nobody; where nothing is found by it, with the nearest name that there is."""
+    found = []
+    for remark in meant.remarks if meant else ():
+        if not total and (name := completing.near(remark)):
+            better = parsed.with_name(remark.field, remark.name, name).text
+            found.append(Note(remark.words, spelled(named(remark.field, name)), href({"q": better})))
+        else:
+            found.append(Note(remark.words))
+    return tuple(found)
 
 
 def _other_order(parsed: Query) -> Choice:
@@ -287,15 +305,35 @@ def _choice(name: str, query: str, looked_at: str, counts: Mapping[str, int | No
 
 def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[str, Any] | None:
     """What the actor's latest bulk left as it was, with the reasons, until something else is done."""
-    latest = bulks[-1] if bulks else None
-    if latest is None or not latest.finished_at or not latest.failed_count:
-        return None
-    if last is not None and last.at > latest.finished_at:
+    latest = _latest(bulks, last)
+    if latest is None or not latest.failed_count:
         return None
     failures = latest.failures.order_by("id").values_list("feedback_key", "reason")[: desk_forms.FAILURES_SHOWN]
     return {
         "words": desk_forms.told_of_failures(latest),
         "failures": [(ids.FEEDBACK + key, _told(reason)) for key, reason in failures],
+    }
+
+
+def _undone(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:
+    """The actor's latest undo, until something else is done: what they did before must not look as if it were news."""
+    latest = _latest(bulks, last)
+    return latest if latest is not None and latest.undoes and latest.state == Bulk.State.DONE else None
+
+
+def _latest(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:
+    """The actor's latest bulk, where it is over and nothing was done since."""
+    latest = bulks[-1] if bulks else None
+    if latest is None or not latest.finished_at or (last is not None and last.at > latest.finished_at):
+        return None
+    return latest
+
+
+def _unfinished(bulks: Sequence[Bulk]) -> set[str]:
+    """Actions of which the latest undo was stopped before its end."""
+    undos = {each.undoes: each for each in bulks if each.undoes}
+    return {
+        action for action, each in undos.items() if each.state == Bulk.State.CANCELLED and each.dealt_with < each.total
     }
 
 

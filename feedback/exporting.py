@@ -71,7 +71,7 @@ def download(actor: Actor, given: Mapping[str, str | None]) -> StreamingHttpResp
     flags = {name: bodies.flag(name, given[name]) for name in ("bom", "conversation")}
     pieces = export(actor, given["q"] or "", chosen, **flags)
     response = StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[chosen])
-    name = f"feedback-{timezone.now():%Y-%m-%d}.{chosen}"
+    name = f"feedback-{'with-answers-' if flags['conversation'] else ''}{timezone.now():%Y-%m-%d}.{chosen}"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     response.headers["Cache-Control"] = "private, no-store"
     return response

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.models import User
-from feedback.deciding import AGAIN, RENAME, RETRACT
+from feedback.deciding import AGAIN, FOLLOW, RENAME, RETRACT
+from feedback.label_text import beyond
 from feedback.models import TriageChange
 from feedback.presenting import HistoryLine
 from feedback.taxonomy import Outcome
@@ -20,6 +21,8 @@ def lines_of(change: TriageChange, people: Mapping[int, User], reports: Mapping[
     """One change as lines, with the people and reports that it names (`desk_records.named`)."""
     if change.verb == RETRACT:
         return [_inherited(change, reports)]
+    if [*change.after] == ["duplicate_of_id"]:
+        return [_followed(change, reports)]
     return [
         _line(change, column, people, reports)
         for column in change.after
@@ -55,10 +58,19 @@ def _line(change: TriageChange, column: str, people: Mapping[int, User], reports
             return HistoryLine(who, f"woke it{undo}", change.at)
     if change.verb == RENAME.name:
         return HistoryLine(who, "renamed a label", change.at, _short(before), _short(after))
+    if column == "admin_label" and (told := _labelled(before, after)):
+        return HistoryLine(who, f"labelled it{undo}", change.at, *told)
     verb = "removed" if after is None else "changed" if before else "set"
     if column == "public_status":
         before, after = (str(value or "").replace("_", " ") for value in (before, after))
     return HistoryLine(who, f"{verb} the {_WORDS[column]}{undo}", change.at, _short(before), _short(after))
+
+
+def _labelled(before: str | None, after: str | None) -> tuple[str, str] | None:
+    """What a change took off and what it put on; all that stays of several labels is no news."""
+    gone = ", ".join(f"\N{MINUS SIGN}{name}" for name in beyond(before, after))
+    new = ", ".join(f"+{name}" for name in beyond(after, before))
+    return (_short(gone), _short(new)) if gone or new else None
 
 
 def _inherited(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
@@ -66,6 +78,14 @@ def _inherited(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
     of = change.after.get("duplicate_of_id")
     now = f"it is a duplicate of {reports.get(of, 'a report that is gone')} now" if of else "it is open again"
     return HistoryLine(change.actor.display_name, f"took back what it was a duplicate of: {now}", change.at)
+
+
+def _followed(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
+    """The report of which this one was a duplicate became one itself, or was taken back out of that."""
+    of = reports.get(change.after["duplicate_of_id"] or 0, "a report that is gone")
+    why = ": what it was a duplicate of is one itself" if change.verb == FOLLOW else ""
+    undo = " (undo)" if change.undoes else ""
+    return HistoryLine(change.actor.display_name, f"made it a duplicate of {of}{why}{undo}", change.at)
 
 
 def _is_told_by_other(change: TriageChange, column: str) -> bool:

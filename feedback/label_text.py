@@ -19,6 +19,12 @@ def labels_of(admin_label: str | None) -> list[str]:
     return _each_once(map(_short, written_labels(admin_label)))
 
 
+def beyond(admin_label: str | None, other: str | None) -> list[str]:
+    """The labels of one text that another one has not."""
+    held = {name.casefold() for name in labels_of(other)}
+    return [name for name in labels_of(admin_label) if name.casefold() not in held]
+
+
 def changed(admin_label: str | None, *, add: Iterable[str], remove: Iterable[str]) -> str:
     """The text with some labels and without others; what is there stays as it is spelled."""
     gone = {_plain(name).casefold() for name in remove}

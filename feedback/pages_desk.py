@@ -35,8 +35,8 @@ from feedback.deciding import ResolvedAlready
 from feedback.presenting import href, panes
 from feedback.querying import completing, parse
 
-_LEFT = "bulk_left"
-"""Where a bulk waits in the session that could not change all that was ticked: the next page ticks what is left."""
+_LATEST = "bulk_latest"
+"""Where a bulk of what was ticked waits in the session: the next page ticks what it still lists."""
 
 
 @signed_in
@@ -44,10 +44,10 @@ _LEFT = "bulk_left"
 def desk(request: HttpRequest) -> HttpResponse:
     """The page at an address. Without a query it opens on what nobody has taken; a term that is added leads on."""
     actor = admin_actor(request)
-    query = desk_screen.state_of(request.GET.items())
+    query = desk_screen.state_of(request.GET.items(), zones.of(request))
     if added := request.GET.get("add", "").strip():
         place = screens.place_of(request.GET.get("at", ""))
-        return redirect(_desk_at({"q": parse(query["q"]).with_term(added, at=place).text}))
+        return redirect(_desk_at({"q": parse(query["q"]).with_term(added, at=place).anchored(zones.of(request)).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
         part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
@@ -107,8 +107,8 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
             done = bulk.act_on_all(actor, verb, body, feedback_ids=desk_forms.ticked(request.POST))
     except DomainError as problem:
         return refused(request, actor, problem, part="bulk")
-    if done.is_over and done.failed_count and "ticked" in request.POST and not request.POST.get("all"):
-        request.session[_LEFT] = done.bulk_id
+    if done.is_over and "ticked" in request.POST and not request.POST.get("all"):
+        request.session[_LATEST] = done.bulk_id
     if words := desk_forms.told_of_bulk(done):
         notes.info(request, words)
     return redirect(_local(request, "here"))
@@ -191,14 +191,17 @@ def live(request: HttpRequest) -> HttpResponseBase:
 
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
     """The page. What the last action said stands in its status line, where it moves nothing."""
-    context |= {"said": [str(each) for each in notes.get_messages(request)], "messages": ()}
+    said = [str(each) for each in notes.get_messages(request)]
+    if not said and context["undone"]:
+        said = [desk_forms.told_of_undo(context["undone"])]
+    context |= {"said": said, "messages": ()}
     if context["bar"].total == 0:
         context["idle"] = idle.idle(actor, context["bar"].views, zones.of(request))
-    query = desk_screen.state_of(request.GET.items())
+    query = desk_screen.state_of(request.GET.items(), zones.of(request))
     parsed = parse(query["q"])
     context |= screens.editing_of(parsed, query, request.GET)
-    if (left := request.session.pop(_LEFT, None)) and not parsed.problems:
-        context["ticked"] = bulk.left_over(actor, left, parsed)
+    if (latest := request.session.pop(_LATEST, None)) and not parsed.problems:
+        context["ticked"] = bulk.still_found(actor, latest, parsed)
     return _apart(render(request, "feedback/desk.html", context, status=status))
 
 
@@ -221,7 +224,7 @@ def refused(
 def _state_of(request: HttpRequest) -> dict[str, str]:
     """The state of the desk that a form was sent from."""
     address = urlsplit(_local(request, "here"))
-    return desk_screen.state_of(parse_qsl(address.query, keep_blank_values=True))
+    return desk_screen.state_of(parse_qsl(address.query, keep_blank_values=True), zones.of(request))
 
 
 def _desk_at(query: dict[str, str]) -> str:

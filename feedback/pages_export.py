@@ -5,7 +5,9 @@ from django.views.decorators.http import require_GET
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
+from core import zones
 from feedback import exporting
+from feedback.querying import parse
 
 
 @signed_in
@@ -13,4 +15,6 @@ from feedback import exporting
 def export(request: HttpRequest) -> HttpResponseBase:
     """What the desk's query `q` means, as a download."""
     actor = admin_actor(request)
-    return exporting.download(actor, {name: request.GET.get(name) for name in exporting.PARAMETERS})
+    given = {name: request.GET.get(name) for name in exporting.PARAMETERS}
+    given["q"] = parse(given["q"] or "").anchored(zones.of(request)).text
+    return exporting.download(actor, given)

@@ -12,11 +12,12 @@ from accounts.pages import signed_in
 from core import bodies, forms
 from core.actor import Actor
 from core.errors import DomainError
-from core.grammar import Field, spelled
+from core.grammar import spelled
 from core.rendering import isolated
 from feedback import bulk, labelling
 from feedback.models import Bulk
 from feedback.presenting import href, many_reports
+from feedback.querying import named
 from feedback.renaming import IsThere, Renaming
 
 FIELDS = ("name", "description")
@@ -98,7 +99,7 @@ def _list(request: HttpRequest, actor: Actor, problem: DomainError | None = None
     # What is about a row that is not drawn stands above all of them.
     fields = FIELDS if not at or at in {label.name for label in listed} else ()
     context = {
-        "labels": [(label, href({"q": spelled(Field("label", label.name))})) for label in listed],
+        "labels": [(label, href({"q": spelled(named("label", label.name))})) for label in listed],
         "typed": request.POST,
         "at": at,
         "merging": asked

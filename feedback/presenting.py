@@ -243,6 +243,15 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of a query that names nobody, and the query with the name that was probably meant."""
+
+    words: str
+    meant: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DeskBar:
     """The desk's query as links and words: `views` along the list, `tokens` that take themselves out, panes."""
 
@@ -252,7 +261,7 @@ class DeskBar:
     panes: tuple[Choice, ...]
     here: str
     pane: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     total: int | None = None
     """How many reports match, counted up to a thousand; None where the query is not understood."""
     order: str = "newest"

@@ -18,6 +18,7 @@ from feedback import labelling, saved_views
 from feedback.deciding import RENAME
 from feedback.models import Bulk, Label
 from feedback.presenting import many_reports
+from feedback.querying import named
 from feedback.wire_verbs import RenameIn
 
 
@@ -92,7 +93,8 @@ def finish(bulk: Bulk) -> None:
 
 def _renamed(field: Field, body: RenameIn) -> Field:
     is_it = field.name == "label" and field.value.strip().casefold() == body.label.casefold()
-    return Field("label", body.to) if is_it else field
+    is_sign = not field.literal and named("label", field.value).literal
+    return named("label", body.to) if is_it and not is_sign else field
 
 
 def _require_at_rest(*folded: str) -> None:

@@ -139,7 +139,7 @@ def _name_kept(view: SavedView) -> Iterator[None]:
 def _name(name: str) -> str:
     clean = " ".join(name.split())
     if not 1 <= len(clean) <= 60:
-        raise InvalidRequest("name: must have 1 to 60 characters")
+        raise InvalidRequest(f"name: must have 1 to 60 characters{f', and has {len(clean)}' if clean else ''}")
     if clean.casefold() in (each.name.casefold() for each in BUILT_IN):
         raise InvalidRequest(f"name: there is a view {clean} already, which everybody has")
     return clean

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
 
@@ -21,7 +21,7 @@ from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token,
 from feedback.querying import Order, Query
 from threads.access import may
 from threads.hooks import Ratings
-from threads.models import Message, Thread
+from threads.models import Message, Thread, Turn
 from threads.presenting.articles import Mark, Told
 
 FORKS = 5
@@ -199,15 +199,28 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
     for fork in _forks_since(actor, report):
-        place = fork.forked_from_message_sequence_num
-        what = "forked it here" if place == report.message_sequence_num else f"forked it at message {place}"
         href = reverse("threads:compare", args=[fork.thread_id])
-        lines.append(HistoryLine(fork.created_by.display_name, what, fork.created, href=href))
+        lines.append(HistoryLine(fork.created_by.display_name, _forked(report, fork), fork.created, href=href))
     return sorted(lines, key=lambda line: line.at, reverse=True)
 
 
+def _forked(report: UserFeedback, fork: Thread) -> str:
+    """That a thread was forked, or with what the request was answered once more."""
+    place = fork.forked_from_message_sequence_num
+    if not getattr(fork, "has_turn", False) or getattr(fork, "has_other_request", True):
+        return "forked it here" if place == report.message_sequence_num else f"forked it at message {place}"
+    calls = "calls from the record" if getattr(fork, "replays_calls", False) else "real calls"
+    other_model = fork.model_profile != report.thread.model_profile
+    return f"reran it with {calls}{f' by {fork.model_profile}' if other_model else ''}"
+
+
 def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
-    """The latest forks at or before the rated message that somebody made after it was rated, runs of checks aside."""
+    """The latest forks at or before the rated message that somebody made after it was rated, runs of checks aside.
+
+    A rerun has a turn that answers what it was forked with: no other request stands behind that.
+    """
+    turns = Turn.objects.filter(thread=OuterRef("pk")).order_by("pk")
+    following = Message.objects.filter(thread=OuterRef("pk"), idx=OuterRef("forked_from_message_sequence_num") + 1)
     forks = (
         Thread.objects.visible_to(actor)
         .filter(
@@ -216,6 +229,11 @@ def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
             created__gte=report.created,
         )
         .exclude(CheckRun.of_thread())
+        .annotate(
+            has_turn=Exists(turns),
+            replays_calls=Subquery(turns.values("replays_calls")[:1]),
+            has_other_request=Exists(following.filter(role=Message.Role.USER)),
+        )
     )
     return forks.select_related("created_by").defer(*Thread.HEAVY).order_by("-pk")[:FORKS]
 

@@ -9,4 +9,4 @@ def sweep(*, orphans: bool = False) -> None:
     """Ask again for what is due or stuck. With `orphans` nobody else can be at anything: this process starts alone."""
     bulk.sweep(orphans=orphans)
     sending.sweep(orphans=orphans)
-    running.settle()
+    running.go_on()

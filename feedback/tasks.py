@@ -5,6 +5,7 @@ from django.db import DatabaseError, close_old_connections
 
 from core.db import replace_dead_connections
 from feedback import bulk, digesting, sweeping
+from feedback.checks import running
 from feedback.insight import tallying
 from feedback.webhooks import outbox, sending
 
@@ -40,6 +41,13 @@ def deliver(endpoint_id: int) -> None:
     """Send an endpoint what is due."""
     close_old_connections()
     sending.deliver(endpoint_id)
+
+
+@shared_task(name="feedback.checks", ignore_result=True)
+def go_on_with_checks(run_id: int) -> None:
+    """Decide on the run whose answer has ended, and on whatever else has, and begin what waits for it."""
+    close_old_connections()
+    running.go_on()
 
 
 @shared_task(name="feedback.sweep", ignore_result=True)

@@ -16,21 +16,24 @@ from core import ids, notices
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
-from feedback import labelling, projecting, versions, webhooks
+from feedback import following, labelling, projecting, versions, webhooks
 from feedback.deciding import (
     AGAIN,
     ANSWERS,
     BESIDE_COLUMNS,
+    FOLLOW,
     REPLY_COLUMNS,
     REPORT_COLUMNS,
     UPDATE,
     Decision,
     Subject,
     Verb,
+    named_by,
     spelled,
 )
 from feedback.models import Reply, Retraction, Triage, TriageChange, UserFeedback
 from feedback.wire import FullFeedbackOut, TriageIn
+from feedback.wire_verbs import DuplicateIn
 from threads import hooks as threads_hooks
 
 Row = TypeVar("Row", bound=Model)
@@ -59,13 +62,21 @@ def report_for(actor: Actor, feedback_id: str) -> UserFeedback:
     return _there(_FOUND.first(key), key, feedback_id)
 
 
-def _locked(actor: Actor, feedback_id: str, verbs: Iterable[Verb]) -> UserFeedback:
+def _locked(actor: Actor, feedback_id: str, steps: Iterable[tuple[Verb, BaseModel]]) -> UserFeedback:
     """The same, locked for some verbs: what they ask first is asked along."""
     require_admin(actor)
     key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
-    replied = () if all(verb is UPDATE for verb in verbs) else _REPLY.questions(key)
+    for _, body in steps:
+        hold_for(body, UserFeedback.objects.filter(key=key).values_list("pk", flat=True))
+    replied = () if all(verb is UPDATE for verb, _ in steps) else _REPLY.questions(key)
     ahead = [*_TRIAGE.questions(key), *replied, *webhooks.questions_of(key)]
     return _there(_LOCKED.first(key, ahead=ahead), key, feedback_id)
+
+
+def hold_for(body: BaseModel, subjects: Iterable[int]) -> None:
+    """Lock what a verb is going to name and change besides its subjects (row ids), which it may lock itself then."""
+    if isinstance(body, DuplicateIn) and (of := named_by(body)):
+        following.hold(subjects, named=[of.pk])
 
 
 def _there(report: UserFeedback | None, key: str, feedback_id: str) -> UserFeedback:
@@ -100,7 +111,7 @@ def act(
     """
     action, changed = ids.new_key(), False
     with named_reports_stay(), transaction.atomic():
-        report = _locked(actor, feedback_id, [verb for verb, _ in steps])
+        report = _locked(actor, feedback_id, steps)
         versions.require(report, expected)
         for verb, body in steps:
             subject = subject_of(report, verb)
@@ -187,6 +198,8 @@ def apply(
     if "admin_label" in after:
         labelling.follow(actor, report)
     _CHANGES.insert_all([change])
+    if root := after.get("duplicate_of_id"):
+        following.lead(actor.user_id, of=report.pk, to=root, verb=FOLLOW, action=action, undoes=undoes)
     return True
 
 

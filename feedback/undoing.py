@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, Min, OuterRef, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
@@ -13,9 +13,10 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from core.rendering import isolated
-from feedback import labelling, projecting, triage
+from feedback import following, labelling, projecting, triage
 from feedback.deciding import (
     AGAIN,
+    FOLLOW,
     RENAME,
     REPLY_COLUMNS,
     RETRACT,
@@ -24,8 +25,8 @@ from feedback.deciding import (
     Subject,
     read_back,
 )
-from feedback.label_text import labels_of
-from feedback.models import TriageChange, UserFeedback
+from feedback.label_text import beyond
+from feedback.models import Bulk, TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
 """How long an action can be taken back."""
@@ -102,13 +103,15 @@ class LastAction:
         return max(0, int((self.until - timezone.now()).total_seconds() // 60))
 
 
-def last_action(actor: Actor) -> LastAction | None:
-    """What `z` would take back: the actor's latest action that is young enough and was not taken back."""
+def last_action(actor: Actor, unfinished: Iterable[str] = ()) -> LastAction | None:
+    """What `z` would take back: the actor's latest action that is young enough and was not taken back, or not to its
+    end: `unfinished` are those of which that was stopped.
+    """
     undone = TriageChange.objects.filter(undoes=OuterRef("action"))
     found = (
         TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
-        .exclude(Exists(undone))
-        .exclude(verb__in=_FINAL)
+        .exclude(Exists(undone) & ~Q(action__in=unfinished))
+        .exclude(verb__in=(FOLLOW, *_FINAL))
         .select_related("feedback")
         .order_by("-id")
         .first()
@@ -118,14 +121,16 @@ def last_action(actor: Actor) -> LastAction | None:
 
 def noun_of(action: str) -> str:
     """An action as a thing that is taken back: `snooze of “Used words”`."""
-    last = changes_of(action).last()
+    last = changes_of(action).exclude(verb=FOLLOW).last()
     return "what was done to a report that is gone" if last is None else _told(last).noun
 
 
 def _told(change: TriageChange) -> LastAction:
     """The action of which this is the last change. It speaks for all that the action did."""
-    of = TriageChange.objects.filter(action=change.action).aggregate(
-        began=Min("at"), reports=Count("feedback", distinct=True)
+    of = (
+        TriageChange.objects.filter(action=change.action)
+        .exclude(verb=FOLLOW)
+        .aggregate(began=Min("at"), reports=Count("feedback", distinct=True))
     )
     deed, labels = _deed(change, of["began"])
     return LastAction(change.action, deed, of["reports"], change.feedback.notes or "", change.at, labels)
@@ -151,21 +156,21 @@ def _labelled(change: TriageChange, began: datetime) -> tuple[str, str]:
 
 def _less(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """The labels of one side of a change that the other has not."""
-    held = {name.casefold() for name in labels_of(other.get("admin_label"))}
-    return [name for name in labels_of(one.get("admin_label")) if name.casefold() not in held]
+    return beyond(one.get("admin_label"), other.get("admin_label"))
 
 
 def only_report(action: str) -> str | None:
     """The id of the report that an action was about, None where it was about several."""
-    keys = TriageChange.objects.filter(action=action).order_by().values_list("feedback__key", flat=True).distinct()[:2]
-    found = list(keys)
+    changes = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by()
+    found = list(changes.values_list("feedback__key", flat=True).distinct()[:2])
     return ids.FEEDBACK + found[0] if len(found) == 1 else None
 
 
 def require_undoable(actor: Actor, action: str) -> None:
     """Refuse to take an action back that cannot be. Its last change counts, as it does where the desk offers it.
 
-    Raises `NotFound` for an unknown action, `Conflict` when it is too old, was taken back, or takes one back itself.
+    Raises `NotFound` for an unknown action, `Conflict` when it is too old, was taken back to its end or is just being
+    taken back, or takes one back itself.
     """
     require_admin(actor)
     last = TriageChange.objects.filter(action=action).order_by("-id").first() if action else None
@@ -177,8 +182,26 @@ def require_undoable(actor: Actor, action: str) -> None:
         raise Conflict(_FINAL[last.verb])
     if last.undoes is not None:
         raise Conflict("That took something back itself. Do it again instead.")
-    if TriageChange.objects.filter(undoes=action).exists():
+    if Bulk.objects.filter(undoes=action, state__in=Bulk.OPEN).exists():
+        raise Conflict("That is being taken back already.")
+    if not left_of(action).exists():
         raise Conflict("That was taken back already.")
+
+
+def left_of(action: str) -> QuerySet[TriageChange]:
+    """The changes of an action that no undo came to: where one was stopped, those behind its last."""
+    latest = TriageChange.objects.filter(undoes=action).order_by("-id").values_list("action", flat=True).first()
+    if latest is None:
+        return changes_of(action)
+    stopped = Bulk.objects.filter(key=latest, state=Bulk.State.CANCELLED).values_list("after", flat=True).first()
+    return changes_of(action).none() if stopped is None else changes_of(action, after=stopped)
+
+
+def hold_for(changes: Iterable[TriageChange]) -> None:
+    """Lock what changes named, before they are taken back."""
+    moved = [change for change in changes if "duplicate_of_id" in change.after]
+    sides = [side["duplicate_of_id"] for change in moved for side in (change.before, change.after)]
+    following.hold({change.feedback_id for change in moved}, named=set(filter(None, sides)))
 
 
 def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
@@ -195,8 +218,12 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
     if _is_of_nothing(decision):
-        decision["duplicate_of_id"] = None
+        decision["duplicate_of_id"] = None if "resolved" in decision else subject["duplicate_of_id"]
         stay.append("duplicate_of_id")
+    elif original := decision.get("duplicate_of_id"):
+        decision["duplicate_of_id"] = root = following.root_of(original)
+        if root in (report.pk, subject["duplicate_of_id"]):  # what it was a duplicate of is one now, of it or with it
+            stay, decision = sorted(change.after), {}
     triage.apply(actor, subject, UNDO, decision, action=action, undoes=change.action)
     if labels := _less(change.after, change.before):
         began = changes_of(change.action).values_list("at", flat=True)[0]
@@ -225,4 +252,13 @@ def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:
         return True
     if column == "resolved" and change.after["resolved"] and subject.report.resolved_at != change.at:
         return False  # opened and resolved again since: the value is the same, the resolution is not
+    if column == "duplicate_of_id" and (of := change.after[column]):
+        return _is_still_of(subject, change, of)
     return bool(subject[column] == read_back(column, change.after[column]))
+
+
+def _is_still_of(subject: Subject, change: TriageChange, of: int) -> bool:
+    """Whether it is the duplicate that the change made of it, which may have followed its original since."""
+    resolved_at = subject.report.resolved_at
+    is_of_change = resolved_at is not None and resolved_at <= change.at
+    return is_of_change and ("resolved" in change.after or subject["duplicate_of_id"] == following.root_of(of))

@@ -4,6 +4,7 @@ from django.urls import path
 
 from feedback import pages_desk, pages_export, pages_labels, pages_rating
 from feedback.checks import pages as checks
+from feedback.checks import pages_batches as batches
 from feedback.insight import pages as insight
 from feedback.webhooks import pages as webhooks
 
@@ -14,6 +15,9 @@ urlpatterns = [
     path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
     path("feedback/checks/", checks.checks, name="checks"),
     path("feedback/checks/run/", checks.run, name="run_checks"),
+    path("feedback/checks/batches/", batches.all_batches, name="batches"),
+    path("feedback/checks/batches/<str:batch_id>/", batches.one_batch, name="batch"),
+    path("feedback/checks/batches/<str:batch_id>/stop/", batches.stop, name="stop_batch"),
     path("feedback/insight/", insight.insight, name="insight"),
     path("feedback/export/", pages_export.export, name="export"),
     path("feedback/live/", pages_desk.live, name="live"),

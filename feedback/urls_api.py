@@ -35,7 +35,10 @@ _DESK = (
 )
 _CHECKS = (
     ("run", checks.RunChecks),
+    ("batches", checks.Batches),
     ("batches/<str:batch_id>", checks.OneBatch),
+    ("batches/<str:batch_id>/stop", checks.StopBatch),
+    ("batches/<str:batch_id>/against/<str:against>", checks.CompareBatches),
     ("runs/<str:run_id>/verdict", checks.VerdictOfRun),
     ("<str:check_id>", checks.OneCheck),
     ("<str:check_id>/runs", checks.RunsOfCheck),

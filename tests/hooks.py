@@ -13,7 +13,7 @@ from tests.people import Person
 
 ALL = [
     *("feedback.submitted", "feedback.updated", "feedback.resolved", "feedback.reopened"),
-    *("feedback.replied", "feedback.retracted"),
+    *("feedback.replied", "feedback.retracted", "check.failing", "check.passing"),
 ]
 SAID = ALL[:2]
 

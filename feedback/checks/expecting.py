@@ -7,16 +7,21 @@ from typing import Any
 
 from django.utils.text import Truncator, get_text_list
 
+from catalogue import patterns
 from core.canonical import canonical_json
+from feedback.checks.wire import OF_WORDS
 from threads import reading
 from threads.content import LOAD_SKILL, BlockDict
 from threads.models import Goal, Thread, Turn
-from threads.status import GoalStatus, ThreadStatus, TurnState
+from threads.status import GoalStatus, TurnState
 
 WORDS = {
     "says": "says",
     "never_says": "never says",
+    "matches": "matches",
+    "never_matches": "never matches",
     "calls": "calls",
+    "calls_once": "calls once",
     "never_calls": "never calls",
     "no_tool_errors": "no tool errors",
     "achieves_goals": "achieves its goals",
@@ -36,6 +41,8 @@ class Answer:
     """Tools that a rerun did not call, because nothing like it is on record."""
     goals: tuple[str, ...] = ()
     """The states of the goals that were declared with the request."""
+    turn: Turn | None = None
+    """The one that wrote it."""
     is_whole: bool = True
     """Whether it came to an end by itself: not stopped, not broken off, not waiting for a client that nobody drives."""
 
@@ -78,7 +85,8 @@ def answer_of(thread: Thread, upto: int) -> Answer:
         failed_tools=tuple(failed),
         not_made=tuple(not_made),
         goals=tuple(goals.values()),
-        is_whole=thread.status != ThreadStatus.CLIENT_TOOL_TURN and turn is not None and turn.state == TurnState.DONE,
+        turn=turn,
+        is_whole=turn is not None and turn.state == TurnState.DONE,
     )
 
 
@@ -95,7 +103,7 @@ def findings(expectations: Sequence[Mapping[str, Any]], answer: Answer) -> list[
 def spelled(expectation: Mapping[str, Any]) -> str:
     """An expectation in one line, for people: `never calls refund {"amount": 20}`."""
     parts = [WORDS[expectation["kind"]]]
-    if expectation["kind"] in ("says", "never_says"):
+    if expectation["kind"] in OF_WORDS:
         parts.append(f"\u201c{expectation['value']}\u201d")
     elif expectation.get("value"):
         parts.append(expectation["value"])
@@ -110,10 +118,13 @@ def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
         case "says" | "never_says":
             is_said = _says(answer.words, value)
             return Finding(is_said == (kind == "says"), "" if is_said else _cut(answer.words) or "It says nothing.")
-        case "calls" | "never_calls":
+        case "matches" | "never_matches":
+            return _matching(value, answer.words, is_wanted=kind == "matches")
+        case "calls" | "calls_once" | "never_calls":
             made = [given for name, given in answer.calls if name == value]
             fitting = [given for given in made if _has(given, expectation.get("input") or {})]
-            return Finding(bool(fitting) == (kind == "calls"), _told_of_calls(fitting or made, value, answer))
+            holds = {"calls": bool(fitting), "calls_once": len(fitting) == 1, "never_calls": not fitting}[kind]
+            return Finding(holds, _told_of_calls(fitting or made, value, answer))
         case "no_tool_errors":
             return Finding(
                 not answer.failed_tools,
@@ -125,6 +136,14 @@ def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
             missed = sum(status != GoalStatus.ACHIEVED for status in answer.goals)
             return Finding(not missed, f"{missed} of {len(answer.goals)} not achieved" if missed else "")
     raise ValueError(kind)
+
+
+def _matching(pattern: str, words: str, *, is_wanted: bool) -> Finding:
+    try:
+        is_found = patterns.matches(pattern, words)
+    except patterns.SearchTooLong:
+        return Finding(False, "The expression does not come to an end with this answer.")
+    return Finding(is_found == is_wanted, _cut(words) or "It says nothing.")
 
 
 def _told_of_calls(made: Sequence[Mapping[str, Any]], name: str, answer: Answer) -> str:

@@ -13,11 +13,10 @@ from core.actor import Actor
 from core.canonical import fingerprint
 from core.errors import Conflict, InvalidRequest, NotFound
 from feedback import triage
-from feedback.checks import expecting, running
+from feedback.checks import expecting, judging, running
 from feedback.checks.wire import MOST_RUNS, CheckIn, RunAllIn
 from feedback.models import Check, UserFeedback
 from threads import forks, reading
-from threads.models import Thread
 
 PLACES = paging.Places("checks")
 _TITLE = 100
@@ -44,7 +43,7 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
         made, is_new = Check.objects.get_or_create(feedback=report, defaults=defaults)
         if is_new:
             return made
-        check = running.locked(made.pk)
+        check = judging.locked(made.pk)
         now = "" if check.dropped_at else fingerprint(check.expectations)
         if shown is not None and now and now not in (shown, digest(body)):
             theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
@@ -55,7 +54,7 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
             check.expectations, check.modified, check.modified_by_id = _data(body), timezone.now(), actor.user_id
         check.save(update_fields=["expectations", "title", "dropped_at", "modified", "modified_by"])
         if is_changed:
-            running.judge_anew(check)
+            judging.judge_anew(check, by=actor.user_id)
     return check
 
 
@@ -96,8 +95,10 @@ def listed(actor: Actor, state: str | None = None) -> QuerySet[Check]:
 
 
 def meant(actor: Actor, asked: RunAllIn) -> list[Check]:
-    """The checks that are to be run: those named, or as many of a state as may be and one more."""
-    rows = listed(actor, asked.state).select_related("thread").defer(*(f"thread__{each}" for each in Thread.HEAVY))
+    """The checks that are to be run: those named, or as many of a state or a batch as may be and one more."""
+    rows = listed(actor, asked.state)
+    if asked.batch_id is not None:
+        rows = rows.filter(runs__batch=running.batch_for(actor, asked.batch_id)).distinct()
     if asked.check_ids is None:
         return list(rows.order_by("id")[: MOST_RUNS + 1])
     keys = {ids.key_of(each, ids.CHECK) or each: each for each in asked.check_ids}

@@ -14,8 +14,8 @@ from core import bodies, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
 from feedback import pages_desk, triage
-from feedback.checks import keeping, presenting, records, running, screen
-from feedback.checks.wire import OF_CALLS, OF_WORDS, CheckIn, RunAllIn, RunIn
+from feedback.checks import judging, keeping, presenting, records, running, screen
+from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
 from feedback.models import Check
 
 PAGE = 30
@@ -36,7 +36,7 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """The check of a report with its runs, as a piece of the page; and what its buttons do."""
     actor = admin_actor(request)
     if request.method == "GET":
-        running.settle()
+        running.go_on()
         return render(request, "feedback/checks/_check.html", screen.of_report(triage.report_for(actor, feedback_id)))
     form = request.POST
     try:
@@ -55,7 +55,7 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
 def checks(request: HttpRequest) -> HttpResponse:
     """All checks, by the state that they are in."""
     actor = admin_actor(request)
-    running.settle()
+    running.go_on()
     state = request.GET.get("state", "")
     state = state if state in Check.State.values else ""
     rows = keeping.listed(actor, state or None)
@@ -77,17 +77,18 @@ def checks(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_POST
 def run(request: HttpRequest) -> HttpResponse:
-    """Run the checks that are ticked, or all of the state that is shown."""
+    """Run the checks that are ticked, all of the state that is shown, or those of a batch again; to the batch of it."""
     actor, form = admin_actor(request), request.POST
     try:
         bodies.check_storable(dict(form.lists()))
+        if form.get("which") == "ticked" and not form.getlist("check_ids"):
+            raise InvalidRequest("No check is ticked.")
         asked = _chosen(RunAllIn, form)
-        chosen = keeping.meant(actor, asked)
-        running.run(actor, chosen, asked)
+        batch = running.run(actor, keeping.meant(actor, asked), asked)
     except DomainError as problem:
         notes.warning(request, f"Nothing was started. {problem.message}")
     else:
-        notes.success(request, _started(len(chosen) * asked.times))
+        return redirect("feedback:batch", batch.batch_id)
     return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
 
 
@@ -107,7 +108,7 @@ def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> str:
     if verb == "keep":
         return "The check is kept."
     if verb in ("passed", "failed"):
-        running.judge(actor, choice, verb)
+        judging.judge(actor, choice, verb)
         return ""
     asked = _chosen(RunIn, form)
     running.run(actor, list(keeping.of_report(triage.report_for(actor, feedback_id))), asked)
@@ -131,7 +132,7 @@ def _expectations(form: QueryDict) -> list[dict[str, Any]]:
         typed = value.strip()
         if kind in OF_CALLS and typed:
             found.append(_call(kind, typed))
-        elif (kind in OF_WORDS and typed) or (kind and kind not in (*OF_CALLS, *OF_WORDS)):
+        elif kind and (typed or kind not in WITH_VALUE):
             found.append({"kind": kind, "value": typed})
     return found
 
@@ -153,6 +154,7 @@ def _chosen(model: Any, form: QueryDict) -> Any:
     if times := str(form.get("times", "")):
         chosen["times"] = int(times) if re.fullmatch("[0-9]{1,3}", times) else times
     if model is RunAllIn:
-        ticked = form.getlist("check_ids")
-        chosen |= {"check_ids": ticked} if ticked else {"state": form.get("state") or None}
+        ticked = form.getlist("check_ids") if form.get("which") != "all" else []
+        of_all = {name: form[name] for name in ("state", "batch_id") if form.get(name)}
+        chosen |= {"check_ids": ticked} if ticked else of_all
     return bodies.parse(model, chosen)

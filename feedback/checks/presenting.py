@@ -17,17 +17,20 @@ MARKS = {
     "passed": ("check", "pos", "passed"),
     "failed": ("cross", "neg", "failed"),
     "broken": ("warn", "warn", "broke off"),
+    "waiting": ("rest", "", "waiting"),
 }
 """Glyph, tone and word of each state and each verdict."""
 KINDS = tuple(WORDS.items())
 TIMES = (1, 3, 5, 10)
 RUNS_SHOWN = 20
-"""Of each check, so that two batches of ten can be held against each other."""
-_TURNED = ("passing", "failing")
+"""Of each check."""
+_TURNED = {"passing", "failing"}
 _SKILLS = 3
 
 
-class _Marked:
+class Marked:
+    """What has a state, and the glyph, the dye and the word of it."""
+
     __slots__ = ()
     state: str
 
@@ -48,7 +51,7 @@ class _Marked:
 
 
 @dataclass(frozen=True)
-class RunLine(_Marked):
+class RunLine(Marked):
     """One run: what came of it, with what it was run, what did not hold."""
 
     run_id: str
@@ -72,7 +75,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class CheckCard(_Marked):
+class CheckCard(Marked):
     """A check beside its report, or in the list of all."""
 
     check_id: str
@@ -89,6 +92,8 @@ class CheckCard(_Marked):
     runs: tuple[RunLine, ...]
     modified: datetime
     modified_by: str
+    before: str
+    """What it was before its latest batch."""
     digest: str = ""
     """What was shown of what is expected: `keeping.digest`."""
 
@@ -103,15 +108,8 @@ class CheckCard(_Marked):
 
     @property
     def was(self) -> str:
-        """What the batch before the latest came to, where that was something else: `passing`; empty else."""
-        batches = list(dict.fromkeys(run.batch for run in self.runs))
-        # The oldest batch that is shown may have runs that are not.
-        whole = batches if len(self.runs) < RUNS_SHOWN else batches[:-1]
-        if len(whole) < 2 or self.state not in _TURNED:
-            return ""
-        before = {run.state for run in self.runs if run.batch == whole[1]}
-        turned = "failing" if "failed" in before else "passing" if before == {"passed"} else ""
-        return turned if turned != self.state else ""
+        """What it was before its latest batch, where it has turned since; empty else."""
+        return self.before if self.before and {self.before, self.state} == _TURNED else ""
 
     @property
     def is_running(self) -> bool:
@@ -132,9 +130,10 @@ def card_of(check: KeptCheckOut) -> CheckCard:
         state=check.state,
         expectations=tuple(spelled(each) for each in check.expectations),
         rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
-        runs=tuple(_line(run) for run in check.runs),
+        runs=tuple(line_of(run) for run in check.runs),
         modified=check.modified,
         modified_by=check.modified_by,
+        before=check.outcome_before or "",
         digest=fingerprint(check.expectations),
     )
 
@@ -144,7 +143,8 @@ def typed_rows(kinds: Sequence[str], values: Sequence[str]) -> tuple[Row, ...]:
     return tuple(Row(kind, value) for kind, value in zip(kinds, values, strict=False))
 
 
-def _line(run: RunOut) -> RunLine:
+def line_of(run: RunOut) -> RunLine:
+    """A run as it is shown."""
     is_over = run.ended_at is not None
     chosen = [
         f"latest skills{_versions(run)}" if run.skills == "latest" else _versions(run).strip(),
@@ -153,10 +153,10 @@ def _line(run: RunOut) -> RunLine:
     ]
     return RunLine(
         run_id=run.run_id,
-        thread_id=run.thread_id,
-        state=(run.verdict or "undecided") if is_over else "running",
+        thread_id=run.thread_id or "",
+        state=(run.verdict or "undecided") if is_over else "running" if run.thread_id else "waiting",
         facts=", ".join(filter(None, chosen)),
-        misses=tuple(_miss(each) for each in run.findings if not each.holds),
+        misses=((run.problem, ""),) if run.problem else tuple(_miss(each) for each in run.findings if not each.holds),
         at=run.ended_at or run.created,
         batch=run.batch_id,
         judged_by=run.judged_by or "",

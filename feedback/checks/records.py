@@ -1,18 +1,14 @@
 """From rows to the records of checks. Row ids become public ones here."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from accounts.rights import require_admin
-from core import ids
-from core.actor import Actor
-from core.errors import NotFound
 from feedback.checks.presenting import RUNS_SHOWN
-from feedback.checks.wire import BatchOut, FindingOut, KeptCheckOut, RunOut, SkillVersionOut
+from feedback.checks.wire import FindingOut, KeptCheckOut, RunOut, SkillVersionOut
 from feedback.models import Check, CheckRun
 from threads.models import Thread
 
@@ -39,31 +35,11 @@ def latest_runs(checks: Sequence[Check]) -> Mapping[int, list[CheckRun]]:
         oldest=Subquery(of_check[RUNS_SHOWN - 1 : RUNS_SHOWN])
     )
     shown = [Q(of=pk, id__gte=first or 0) for pk, first in oldest.values_list("pk", "oldest")]
-    rows = _RUNS.filter(reduce(or_, shown, Q(pk__in=[])))
+    rows = RUNS.filter(reduce(or_, shown, Q(pk__in=[])))
     found: dict[int, list[CheckRun]] = defaultdict(list)
     for run in rows.order_by("-id"):
         found[run.of_id].append(run)
     return found
-
-
-def batch_record(actor: Actor, batch_id: str) -> BatchOut:
-    """What was started together and what came of it. One query."""
-    require_admin(actor)
-    runs = list(_RUNS.filter(batch=ids.key_of(batch_id, ids.BATCH) or "").order_by("id"))
-    if not runs:
-        raise NotFound.of("batch", batch_id[:80])
-    counts = Counter("running" if run.ended_at is None else run.verdict or "undecided" for run in runs)
-    return BatchOut(
-        batch_id=batch_id,
-        total=len(runs),
-        running=counts["running"],
-        passed=counts["passed"],
-        failed=counts["failed"],
-        broken=counts["broken"],
-        undecided=counts["undecided"],
-        is_over=not counts["running"],
-        runs=[run_record(run) for run in runs],
-    )
 
 
 def run_record(run: CheckRun) -> RunOut:
@@ -71,17 +47,22 @@ def run_record(run: CheckRun) -> RunOut:
     return RunOut(
         run_id=run.run_id,
         check_id=run.of.check_id,
-        batch_id=ids.BATCH + run.batch,
-        thread_id=run.fork.thread_id,
-        skills=run.skills,
-        tools=run.tools,
+        batch_id=run.batch.batch_id,
+        thread_id=run.fork.thread_id if run.fork else None,
+        skills=run.batch.skills,
+        tools=run.batch.tools,
         model_profile=run.model_profile,
         skill_versions=[SkillVersionOut(**each) for each in run.skill_versions],
         created=run.created,
-        created_by=run.created_by.email,
+        created_by=run.batch.created_by.email,
         ended_at=run.ended_at,
         verdict=run.verdict,
         findings=[FindingOut(**each) for each in run.findings],
+        problem=run.problem,
+        seconds=run.seconds,
+        input_tokens=run.input_tokens,
+        output_tokens=run.output_tokens,
+        cost=None if run.cost is None else float(run.cost),
         judged_by=run.judged_by.email if run.judged_by else None,
     )
 
@@ -97,6 +78,7 @@ def _check(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
         title=check.title,
         expectations=check.expectations,
         state=check.state,
+        outcome_before=check.outcome_before or None,
         created=check.created,
         created_by=check.created_by.email,
         modified=check.modified,
@@ -105,12 +87,13 @@ def _check(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
     )
 
 
-_RUNS = (
-    CheckRun.objects.select_related("of", "fork", "created_by", "judged_by")
+RUNS = (
+    CheckRun.objects.select_related("of", "fork", "batch__created_by", "judged_by")
     .only(
-        "key", "batch", "skills", "tools", "model_profile", "skill_versions", "created", "ended_at", "verdict",
-        "findings", "of__key", "fork__key", "created_by__email", "created_by__name",
-        "judged_by__email", "judged_by__name",
+        "key", "model_profile", "skill_versions", "created", "ended_at", "verdict", "findings", "problem", "seconds",
+        "input_tokens", "output_tokens", "cost", "of__key", "fork__key", "batch__key", "batch__skills", "batch__tools",
+        "batch__created_by__email", "batch__created_by__name", "judged_by__email", "judged_by__name",
     )
 )  # fmt: skip
+"""Runs with all that their records need."""
 _HEAVY = [f"thread__{column}" for column in Thread.HEAVY]

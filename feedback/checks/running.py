@@ -1,175 +1,211 @@
-"""Running checks: reruns of what was complained about, and what is made of their answers."""
+"""Running checks: reruns of what was complained about, a few at once, until a whole batch has ended.
 
+A run is a row first and a thread later, so that hundreds can be asked for: what waits is begun as others end, by
+whoever comes by, a worker, a reader or the sweep. Turns of people never stand behind more than a few of them.
+"""
+
+import logging
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from datetime import timedelta
+from time import monotonic, sleep
+from typing import Any, cast
 
-from django.db import transaction
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import F, Min
 from django.utils import timezone
 
+from accounts.authentication import actor_of_user
+from accounts.models import User
 from accounts.rights import Right, require_admin
-from core import ids
+from core import ids, sse
 from core.actor import Actor
-from core.errors import Conflict, InvalidRequest, NotFound
-from feedback.checks import expecting
+from core.canonical import fingerprint
+from core.errors import DomainError, InvalidRequest, NotFound, Unauthorized
+from feedback.checks import judging
 from feedback.checks.wire import MOST_RUNS, RunIn
-from feedback.models import Check, CheckRun
-from threads import profiles, reruns
+from feedback.models import Check, CheckBatch, CheckRun
+from threads import lending, profiles, reruns, turns
 from threads.access import thread_for
-from threads.content import LOAD_SKILL
 from threads.models import Thread
 from threads.pending import calls_behind
-from threads.status import ThreadStatus
 from threads.wire import RerunIn
 
-_AT_ONCE = 200
-_WITH_FORK = CheckRun.objects.select_related("fork").defer(*(f"fork__{column}" for column in Thread.HEAVY))
+logger = logging.getLogger("heddle.checks")
+MOST_SECONDS = 60
+_LOOK_SECONDS = 0.5
+_CHOICES = {"skills", "tools", "model_profile"}
 
 
-def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> str:
-    """Run checks, each as often as the body says; the batch under which all of it is found.
+def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
+    """Have checks run, each as often as the body says; the batch under which all of it is found.
 
-    All of them are started or none, 100 at most. Raises `InvalidRequest` for more, for none, and for an unknown model
-    profile.
+    All of them are asked for or none, 500 runs at most. The same asked again by the same person within a minute, while
+    the first is under way, is that one: a client repeats what it got no answer to. Raises `InvalidRequest` for more,
+    for none, and for an unknown model profile.
     """
     require_admin(actor)
     if not checks:
         raise InvalidRequest("There is no such check to run.")
     if len(checks) * body.times > MOST_RUNS:
         wanted = f"{len(checks)} checks" if len(checks) <= MOST_RUNS else f"more than {MOST_RUNS} checks"
-        reason = f"{wanted}, each {body.times} times, are too many: at most {MOST_RUNS} runs are started together"
+        reason = f"{wanted}, each {body.times} times, are too many: at most {MOST_RUNS} runs are asked for together"
         raise InvalidRequest.of("times", reason)
+    chosen = body.model_dump(include=_CHOICES)
     if body.model_profile is not None:
         profiles.named(body.model_profile)
-    batch = ids.new_key()
+    asked = fingerprint([sorted(check.key for check in checks), body.times, chosen])
     with transaction.atomic():
-        for check in checks:
-            source = thread_for(actor, check.thread.thread_id, Right.FORK)
-            for _ in range(body.times):
-                _begin(actor, check, source, body, batch)
-        Check.objects.filter(pk__in=[check.pk for check in checks]).update(state=Check.State.RUNNING)
+        User.objects.select_for_update(no_key=True).get(pk=actor.user_id)  # of two that come at once, one is the first
+        batch = _asked_before(actor, asked)
+        if batch is None:
+            chosen["model_profile"] = body.model_profile or ""
+            batch = CheckBatch.objects.create(created_by_id=actor.user_id, times=body.times, asked=asked, **chosen)
+            _line_up(batch, checks)
+    go_on()
     return batch
 
 
-def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
-    """Say what a run came to, where nothing is expected or the expectations are wrong; None leaves it to them again.
+def stop(actor: Actor, batch_id: str) -> CheckBatch:
+    """Stop what is under way of a batch, and forget what waits; what has ended stays. Twice is once.
 
-    Raises `Conflict` for a run that is under way.
+    A check of which nothing had begun is where it was before.
     """
-    require_admin(actor)
-    key = ids.key_of(run_id, ids.RUN) or ""
+    batch = batch_for(actor, batch_id)
+    waits = CheckRun.objects.filter(batch=batch, ended_at=None, fork=None)
     with transaction.atomic():
-        found = CheckRun.objects.filter(key=key, of__dropped_at=None).first()
-        if found is None:
-            raise NotFound.of("run", run_id[:80])
-        check = locked(found.of_id)
-        judged = _WITH_FORK.select_related("created_by").get(pk=found.pk)
-        if judged.ended_at is None:
-            raise Conflict("This run is still under way.")
-        judged.of = check
-        judged.judged_by_id = None if verdict is None else actor.user_id
-        if verdict is None:
-            _hold_against(judged)
-        else:
-            judged.verdict = verdict
-        judged.save(update_fields=["verdict", "findings", "judged_by"])
-        _tell(check)
-    return judged
+        CheckBatch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)  # nobody begins one meanwhile
+        for check_pk in sorted(set(waits.values_list("of", flat=True))):
+            check = judging.locked(check_pk)
+            waits.filter(of=check).delete()
+            judging.tell(check, by=actor.user_id)
+    starter = actor_of_user(batch.created_by)
+    for begun in CheckRun.objects.filter(batch=batch, ended_at=None).select_related("fork"):
+        with suppress(Unauthorized):  # whoever lost their rights meanwhile: it ends by itself
+            turns.cancel(starter, cast(Thread, begun.fork))
+    go_on()
+    return batch_for(actor, batch_id)
 
 
-def settle() -> None:
-    """Decide on every run whose answer has ended, or waits for a client, which a run has none of. One query where there
-    is none.
+def batch_for(actor: Actor, batch_id: str) -> CheckBatch:
+    """The batch with that id, for an admin; raises `Unauthorized`, then `NotFound`."""
+    require_admin(actor)
+    batches = CheckBatch.objects.select_related("created_by")
+    found = batches.filter(key=ids.key_of(batch_id, ids.BATCH) or "").first()
+    if found is None:
+        raise NotFound.of("batch", batch_id[:80])
+    return found
+
+
+def seconds_of(value: str | None) -> float:
+    """How long somebody is ready to wait: 0 to 60 seconds, none where nothing is said; raises `InvalidRequest`."""
+    if value is None:
+        return 0
+    if not (value.isascii() and value.isdecimal() and len(value) <= 2 and int(value) <= MOST_SECONDS):
+        raise InvalidRequest.of("wait", f"must be a whole number of seconds from 0 to {MOST_SECONDS}")
+    return int(value)
+
+
+def wait_for(actor: Actor, batch_id: str, seconds: float) -> None:
+    """Wait until a batch is over, or for so long; whoever waits helps it on and holds no connection meanwhile."""
+    until = monotonic() + seconds
+    go_on()
+    while batch_for(actor, batch_id).ended_at is None and monotonic() < until:
+        sse.give_connection_back()
+        sleep(_LOOK_SECONDS)
+        go_on()
+
+
+def go_on() -> None:
+    """Decide on what has ended, begin what may begin, and close batches of which nothing is left. One query where there
+    is nothing to do.
     """
-    ended = CheckRun.objects.filter(ended_at=None).exclude(fork__status=ThreadStatus.ROBOTO_TURN)
-    for pk, check_pk in ended.order_by("pk").values_list("pk", "of")[:_AT_ONCE]:
+    if not CheckBatch.objects.filter(ended_at=None).exists():
+        return
+    judging.settle()
+    while _begin_next():
+        pass
+
+
+def _asked_before(actor: Actor, asked: str) -> CheckBatch | None:
+    recent = timezone.now() - timedelta(seconds=turns.REPLAY_SECONDS)
+    mine = CheckBatch.objects.filter(created_by=actor.user_id, asked=asked, ended_at=None, created__gte=recent)
+    return mine.order_by("-id").first()
+
+
+def _line_up(batch: CheckBatch, checks: Sequence[Check]) -> None:
+    """The rows of all runs: each check once before any of them a second time."""
+    rows = [CheckRun(of=check, batch=batch) for _ in range(batch.times) for check in checks]
+    CheckRun.objects.bulk_create(rows)
+    for pk in sorted(check.pk for check in checks):
+        judging.locked(pk)
+    of_these = Check.objects.filter(pk__in=[check.pk for check in checks])
+    of_these.update(state=Check.State.RUNNING)
+
+
+def _begin_next() -> bool:
+    """Begin one run that waits, if one may; tells whether another may be looked for.
+
+    Whoever begins holds the open batches meanwhile, so that two who come at once do not both find the same room. The
+    batch with the fewest under way is next: a single run does not stand behind hundreds.
+    """
+    with transaction.atomic():
+        rows = CheckBatch.objects.select_for_update(of=("self",), no_key=True).select_related("created_by")
+        batches = {batch.pk: batch for batch in rows.filter(ended_at=None).order_by("pk")}
+        open_runs = CheckRun.objects.filter(ended_at=None, batch__in=batches)
+        waiting = dict(open_runs.filter(fork=None).values_list("batch").annotate(first=Min("pk")))
+        under_way = Counter(open_runs.filter(fork__isnull=False).values_list("batch", flat=True))
+        over = batches.keys() - waiting.keys() - under_way.keys()
+        CheckBatch.objects.filter(pk__in=over).update(ended_at=timezone.now())
+        if not waiting or under_way.total() >= settings.HEDDLE.check_runs:
+            return False
+        next_batch = min(waiting, key=lambda pk: (under_way[pk], pk))
+        _begin(CheckRun.objects.select_related("of").get(pk=waiting[next_batch]), batches[next_batch])
+    return True
+
+
+def _begin(run: CheckRun, batch: CheckBatch) -> None:
+    """Have the request answered again, unless its check was dropped; what cannot be begun has ended, and says why."""
+    if run.of.dropped_at is not None:
+        check = judging.locked(run.of_id)
+        run.delete()
+        judging.tell(check, by=batch.created_by_id)
+        return
+    try:
         with transaction.atomic():
-            check = locked(check_pk)
-            run = _WITH_FORK.get(pk=pk)
-            if run.ended_at is not None:  # another process saw it as well
-                continue
-            run.of, run.ended_at = check, timezone.now()
-            _hold_against(run)
-            run.save(update_fields=["ended_at", "verdict", "findings"])
-            _tell(check)
+            _rerun(run, batch)
+    except (OperationalError, InterfaceError):  # the database is away, or two were in each other's way: next time
+        raise
+    except Exception as problem:  # one that nobody can begin must not keep all others waiting
+        if not isinstance(problem, DomainError):
+            logger.exception("check.not_begun", extra={"run": run.pk})
+        reason = problem.message if isinstance(problem, DomainError) else "It could not be begun."
+        ended = {"ended_at": timezone.now(), "verdict": CheckRun.Verdict.BROKEN, "problem": reason[:200]}
+        # Its thread may be deleted just now, and the check with it.
+        if CheckRun.objects.filter(pk=run.pk).update(**ended):
+            judging.tell(judging.locked(run.of_id), by=batch.created_by_id)
 
 
-def judge_anew(check: Check) -> None:
-    """Hold the runs of its latest batch against what a locked check expects now, but for those that people judged."""
-    for run in _latest(check):
-        if run.ended_at is not None and run.judged_by_id is None:
-            run.of = check
-            _hold_against(run)
-            run.save(update_fields=["verdict", "findings"])
-    _tell(check)
-
-
-def locked(check_pk: int) -> Check:
-    """A check, for as long as the transaction lasts nobody else's to write."""
-    return Check.objects.select_for_update(of=("self",), no_key=True).get(pk=check_pk)
-
-
-def _begin(actor: Actor, check: Check, source: Thread, body: RunIn, batch: str) -> None:
-    chosen = body.model_dump(include={"skills", "tools", "model_profile"})
-    again = RerunIn(message_sequence_num=check.message_sequence_num, **chosen)
-    made = reruns.rerun(actor, source, again)
+def _rerun(run: CheckRun, batch: CheckBatch) -> None:
+    actor = actor_of_user(batch.created_by)
+    require_admin(actor)
+    source = thread_for(actor, Thread.objects.only("key").get(pk=run.of.thread_id).thread_id, Right.FORK)
+    chosen = {"skills": batch.skills, "tools": batch.tools, "model_profile": batch.model_profile or None}
+    again = {"message_sequence_num": run.of.message_sequence_num, **chosen}
+    made = reruns.rerun(actor, source, RerunIn.model_validate(again))
     columns = ("forked_from_message_sequence_num", "model_profile", "available_skills")
     fork = Thread.objects.by_public_id(made.thread_id).only(*columns).get()
-    CheckRun.objects.create(
-        of=check,
-        fork=fork,
-        batch=batch,
-        skills=body.skills,
-        tools=body.tools,
-        model_profile=profiles.named(fork.model_profile).id,
-        skill_versions=_skill_versions(fork),
-        created_by_id=actor.user_id,
-    )
+    if not CheckRun.objects.filter(of=run.of_id, batch=batch, fork__isnull=False).exists():  # the first one
+        Check.objects.filter(pk=run.of_id).update(outcome_before=F("outcome"))
+    run.fork, run.model_profile = fork, profiles.named(fork.model_profile).id
+    run.skill_versions = _skill_versions(fork)
+    run.save(update_fields=["fork", "model_profile", "skill_versions"])
 
 
 def _skill_versions(fork: Thread) -> list[dict[str, Any]]:
     """What the agent of a run may load by itself, and what was taken up for it."""
-    answered = calls_behind(fork.pk, fork.forked_from_message_sequence_num or 0)
-    results = (block for block in answered if block["content_type"] == "tool_result")
-    taken_up = [block["payload"] for block in results if block["tool_name"] == LOAD_SKILL]
-    found = {skill["skill_id"]: skill for skill in (*(fork.available_skills or ()), *taken_up)}
-    return [{name: skill[name] for name in ("skill_id", "name", "version")} for skill in found.values()]
-
-
-def _hold_against(run: CheckRun) -> None:
-    """What the transcript of a run says of each expectation, and the verdict: none where nothing is expected."""
-    answer = expecting.answer_of(run.fork, run.fork.forked_from_message_sequence_num or 0)
-    wanted = run.of.expectations
-    found = expecting.findings(wanted, answer)
-    run.findings = [
-        {"expectation": each, "holds": finding.holds, "found": finding.found}
-        for each, finding in zip(wanted, found, strict=True)
-    ]
-    if not answer.is_whole:  # which says nothing about what would have been answered
-        run.verdict = CheckRun.Verdict.BROKEN
-    elif not wanted:
-        run.verdict = None
-    else:
-        run.verdict = CheckRun.Verdict.PASSED if all(each.holds for each in found) else CheckRun.Verdict.FAILED
-
-
-def _latest(check: Check) -> list[CheckRun]:
-    """The runs of its latest batch."""
-    newest = check.runs.order_by("-id").values("batch")[:1]
-    return list(_WITH_FORK.filter(of=check, batch=newest))
-
-
-def _tell(check: Check) -> None:
-    """Where a check stands after its latest batch."""
-    check.state = _state_of(_latest(check))
-    check.save(update_fields=["state"])
-
-
-def _state_of(runs: Sequence[CheckRun]) -> Check.State:
-    if not runs:
-        return Check.State.UNTRIED
-    if any(run.ended_at is None for run in runs):
-        return Check.State.RUNNING
-    verdicts = {run.verdict for run in runs}
-    if CheckRun.Verdict.FAILED in verdicts:
-        return Check.State.FAILING
-    return Check.State.PASSING if verdicts == {CheckRun.Verdict.PASSED} else Check.State.UNDECIDED
+    shown = lending.shown(calls_behind(fork.pk, fork.forked_from_message_sequence_num or 0))
+    found = {**lending.kept(fork.available_skills or ()), **shown.offered, **shown.invoked}
+    return [{name: getattr(skill, name) for name in ("skill_id", "name", "version")} for skill in found.values()]

@@ -1,12 +1,20 @@
-"""What the desk shows of the check of a report."""
+"""What the pages show of checks: of one beside its report, and of a batch."""
 
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from feedback.checks import keeping, presenting, records
-from feedback.models import UserFeedback
+from feedback.checks import batches, keeping, presenting, presenting_batches, records
+from feedback.checks.batches import Compared
+from feedback.checks.presenting import RunLine
+from feedback.checks.presenting_batches import ComparedLine
+from feedback.models import CheckBatch, UserFeedback
 from threads import profiles
 from threads.presenting.articles import Article
+
+LINES = 50
+"""Of a batch, on one page."""
+TURNED = {"": "All", "failing": "Turned failing", "passing": "Turned passing"}
 
 
 def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[str, Any]:
@@ -24,6 +32,49 @@ def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[st
     }
 
 
+def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int) -> dict[str, Any]:
+    """What the page of a batch shows from a line on: all of it, or what turned. Five queries."""
+    heads = batches.heads([batch, earlier] if earlier else [batch])
+    checks = batches.compared(batch, earlier)
+    counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)
+    shown = [each for each in checks if each.turned == turned] if turned else checks
+    return {
+        "batch": presenting_batches.line_of_batch(heads[0]),
+        "headline": presenting_batches.headline(heads[0], counts["failing"], counts["passing"]),
+        "figures": presenting_batches.figures(heads[0], heads[1] if earlier else None),
+        "against": earlier.batch_id if earlier else "",
+        "has_before": any(each.before for each in checks),
+        "lines": _lines(shown[start : start + LINES], batch),
+        "next_from": start + LINES if start + LINES < len(shown) else None,
+        "turned": turned,
+        "filters": [(name, word, counts[name]) for name, word in TURNED.items()],
+        "choice": batch,
+        **choices(),
+    }
+
+
 def choices() -> dict[str, Any]:
     """What the forms offer."""
     return {"kinds": presenting.KINDS, "times": presenting.TIMES, "profiles": profiles.all_profiles()}
+
+
+def _lines(checks: Sequence[Compared], now: CheckBatch) -> list[ComparedLine]:
+    """As they are shown, with their runs. One query."""
+    runs: dict[tuple[int, int | None], list[RunLine]] = defaultdict(list)
+    batch_pks = {now.pk, *(each.before_in for each in checks if each.before_in)}
+    shown = records.RUNS.filter(batch__in=batch_pks, of__in=[each.check for each in checks])
+    for run in shown.order_by("id"):
+        runs[run.of_id, run.batch_id].append(presenting.line_of(records.run_record(run)))
+    return [
+        ComparedLine(
+            check_id=each.check.check_id,
+            title=each.check.title,
+            feedback_id=each.check.feedback.feedback_id if each.check.feedback else "",
+            thread_id=each.check.thread.thread_id,
+            message_index=each.check.message_sequence_num,
+            state=each.turned or "",
+            now=tuple(runs[each.check.pk, now.pk]),
+            before=tuple(runs[each.check.pk, each.before_in]),
+        )
+        for each in checks
+    ]

@@ -22,7 +22,7 @@ from feedback.insight.counting import Named, Verdicts
 from feedback.insight.period import Period, Span, edges, term
 from feedback.insight.tallying import Tallied
 from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, RangeOut, SpanOut, ToolFiguresOut
-from feedback.querying import Query, matching, parse
+from feedback.querying import Query, matching, named, parse
 
 EVERYTHING = parse("")
 MOST_NAMES = 20
@@ -165,7 +165,7 @@ def _span(asked: Asked, span: Span, counted: Verdicts) -> SpanOut:
 
 
 def _named(asked: Asked, field: str, name: str, counted: Verdicts) -> NamedOut:
-    by = grammar.spelled(Field(field, name))
+    by = grammar.spelled(named(field, name))
     both = CountOut(count=counted.positive + counted.negative, query=asked(by))
     return NamedOut(name=name, reports=both, **_sided(lambda side: asked(by, side), counted))
 

@@ -1,7 +1,7 @@
 """What the feedback app stores."""
 
 from feedback.models.answer import RatedAnswer, RatedTool, Undigested
-from feedback.models.check import Check, CheckRun
+from feedback.models.check import Check, CheckBatch, CheckRun
 from feedback.models.report import Reply, Retraction, UserFeedback
 from feedback.models.tally import Tally, Untallied
 from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
@@ -11,6 +11,7 @@ __all__ = [
     "Bulk",
     "BulkFailure",
     "Check",
+    "CheckBatch",
     "CheckRun",
     "Label",
     "Labelled",

@@ -1,7 +1,9 @@
 """The query language of the feedback desk: one grammar for page, API, saved views and bulks."""
 
-from feedback.querying.compiling import Meaning, matching, meaning, remarks
+from feedback.querying.compiling import Meaning, matching, meaning, remarks, understood
 from feedback.querying.completing import Completion, completions, terms
+from feedback.querying.conditions import Remark
+from feedback.querying.fields import named
 from feedback.querying.ordering import NEWEST, OLDEST, Order, Position, row_ids
 from feedback.querying.query import Query, Term, parse
 
@@ -13,12 +15,15 @@ __all__ = [
     "Order",
     "Position",
     "Query",
+    "Remark",
     "Term",
     "completions",
     "matching",
     "meaning",
+    "named",
     "parse",
     "remarks",
     "row_ids",
     "terms",
+    "understood",
 ]

@@ -15,9 +15,9 @@ from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback import digesting
 from feedback.models import UserFeedback
 from feedback.querying import words
-from feedback.querying.conditions import Asking
+from feedback.querying.conditions import Asking, Remark
 from feedback.querying.fields import FIELDS
-from feedback.querying.query import Query, meant_by
+from feedback.querying.query import Query, meant_by, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Meaning:
     """What a query means: its reports, in no order, and what it names and is not there: a label that is gone, say."""
 
     reports: QuerySet[UserFeedback]
-    remarks: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
 
 def meaning(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> Meaning:
@@ -47,7 +47,15 @@ def matching(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> QuerySet[UserFe
     return meaning(actor, query, tz=tz).reports
 
 
-def remarks(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> tuple[str, ...]:
+def understood(text: str, *, field: str) -> Query:
+    """A query that a program sent as this field; raises `InvalidRequest` that names what is not understood in it."""
+    query = parse(text)
+    if query.problems:
+        raise grammar.refusal([(each, meant_by(each)) for each in query.problems], field=field)
+    return query
+
+
+def remarks(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> tuple[Remark, ...]:
     """What a query names and is not there. The query is right and finds nothing by it."""
     return () if query.problems else tuple(_compiled(actor, query, tz)[1].remarks)
 
@@ -66,6 +74,8 @@ _OPPOSITES = {
     ("is", "resolved"): ("is", "open"),
     ("has", "owner"): ("owner", "none"),
     ("owner", "none"): ("has", "owner"),
+    ("has", "label"): ("label", "none"),
+    ("label", "none"): ("has", "label"),
     ("sentiment", "positive"): ("sentiment", "negative"),
     ("sentiment", "negative"): ("sentiment", "positive"),
 }
@@ -75,9 +85,9 @@ def _condition(node: Node, asking: Asking) -> Q:
     match node:
         case Text(text=text):
             return words.says(text)
-        case Field(name=name, value=value):
-            return FIELDS[name].condition(value, asking)
-        case Not(part=Field(name=name, value=value)) if (name, value) in _OPPOSITES:
+        case Field(name=name, value=value, literal=literal):
+            return FIELDS[name].meaning(literal=literal)(value, asking)
+        case Not(part=Field(name=name, value=value, literal=False)) if (name, value) in _OPPOSITES:
             opposite, other = _OPPOSITES[name, value]
             return FIELDS[opposite].condition(other, asking)
         case Not(part=part):

@@ -15,7 +15,8 @@ from core.actor import Actor
 from core.paging import COUNT_LIMIT
 from feedback.models import Label, RatedAnswer, RatedTool
 from feedback.querying import sides
-from feedback.querying.fields import FIELDS
+from feedback.querying.conditions import Remark
+from feedback.querying.fields import FIELDS, named
 
 _OFFERED = 200
 """The most values of one field."""
@@ -45,11 +46,10 @@ def completions(actor: Actor) -> list[Completion]:
     require_admin(actor)
     found = []
     for known in FIELDS.values():
-        counted: list[tuple[str, int | None]] = [(value, None) for value in known.values]
-        counted += _named(known.name, counting=True)
-        values = tuple(
-            Value(value, grammar.spelled(grammar.Field(known.name, value)), count) for value, count in counted
-        )
+        signs = (grammar.Field(known.name, each) for each in known.values)
+        asked: list[tuple[grammar.Field, int | None]] = [(each, None) for each in signs]
+        asked += [(named(known.name, name), count) for name, count in _named(known.name, counting=True)]
+        values = tuple(Value(each.value, grammar.spelled(each), count) for each, count in asked)
         found.append(Completion(known.name, known.help, known.takes, values))
     return found
 
@@ -58,10 +58,20 @@ def terms(actor: Actor) -> list[str]:
     """Every term worth offering, for a list of suggestions beside the query line. Uncounted: every page has it."""
     require_admin(actor)
     return [
-        grammar.spelled(grammar.Field(known.name, value))
+        grammar.spelled(asked)
         for known in FIELDS.values()
-        for value in (*known.values, *(value for value, _ in _named(known.name, counting=False)))
+        for asked in (
+            *(grammar.Field(known.name, value) for value in known.values),
+            *(named(known.name, name) for name, _ in _named(known.name, counting=False)),
+        )
     ]
+
+
+def near(remark: Remark) -> str:
+    """The name that was probably meant by one that is nobody's, of those that are offered; empty where none is near."""
+    of = "tool" if remark.field == "failed" else remark.field
+    names = {name.lower(): name for name, _ in _named(of, counting=False)}
+    return names.get(grammar.near(remark.name.lower(), names), "")
 
 
 def following(actor: Actor, typed: str) -> list[str]:

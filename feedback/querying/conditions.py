@@ -20,6 +20,18 @@ NOTHING = Q(pk__in=[])
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What is said of a name that is nobody's: the field that was asked for it, and the name."""
+
+    words: str
+    field: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
 class Asking:
     """Who asks, when and where; `excluding` stands under a minus. What names nobody is remarked upon."""
 
@@ -27,10 +39,11 @@ class Asking:
     now: datetime
     tz: tzinfo
     excluding: bool = False
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
 
-    def nobody(self, said: str) -> Q:
+    def nobody(self, words: str, asked: str, name: str) -> Q:
         """Matches nothing, and tells why."""
+        said = Remark(words, asked, name)
         if said not in self.remarks:
             self.remarks.append(said)
         return NOTHING
@@ -107,10 +120,17 @@ def outcome(value: str, asking: Asking) -> Q:
 
 
 def label(value: str, asking: Asking) -> Q:
-    """`label:`, capitals aside."""
+    """`label:`"""
+    if value == "none":
+        return ~beside(Labelled.objects.all(), excluding=not asking.excluding)
+    return label_named(value, asking)
+
+
+def label_named(value: str, asking: Asking) -> Q:
+    """`label:` in quotes, capitals aside."""
     found = Label.objects.filter(folded=value.strip().casefold()).values_list("pk", flat=True).first()
     if found is None:
-        return asking.nobody(f"There is no label {value}.")
+        return asking.nobody(f"No label is called {value}.", "label", value)
     return beside(Labelled.objects.filter(label=found), excluding=asking.excluding)
 
 
@@ -123,19 +143,19 @@ def owner(value: str, asking: Asking) -> Q:
     """`owner:`"""
     if value == "none":
         return Q(owned_by__isnull=True)
-    return _one_of("owned_by", value, asking)
+    return _one_of("owner", "owned_by", value, asking)
 
 
 def submitter(value: str, asking: Asking) -> Q:
     """`by:`"""
-    return _one_of("created_by", value, asking)
+    return _one_of("by", "created_by", value, asking)
 
 
 def model(value: str, asking: Asking) -> Q:
     """`model:`, capitals aside."""
     found = spellings(RatedAnswer, "model_profile", value)
     if not found:
-        return asking.nobody(f"No rated answer is of the model profile {value}.")
+        return asking.nobody(f"No rated answer is of the model profile {value}.", "model", value)
     return beside(RatedAnswer.objects.filter(model_profile__in=found), excluding=asking.excluding)
 
 
@@ -143,7 +163,7 @@ def tool(value: str, asking: Asking) -> Q:
     """`tool:`, capitals aside."""
     found = spellings(RatedTool, "tool_name", value)
     if not found:
-        return asking.nobody(f"No rated answer used a tool {value}.")
+        return asking.nobody(f"No rated answer used a tool {value}.", "tool", value)
     return beside(RatedTool.objects.filter(tool_name__in=found), excluding=asking.excluding)
 
 
@@ -151,7 +171,7 @@ def failed(value: str, asking: Asking) -> Q:
     """`failed:`, capitals aside."""
     found = spellings(RatedTool, "tool_name", value)
     if not found:
-        return asking.nobody(f"No rated answer used a tool {value}.")
+        return asking.nobody(f"No rated answer used a tool {value}.", "failed", value)
     return beside(RatedTool.objects.filter(tool_name__in=found, failed=True), excluding=asking.excluding)
 
 
@@ -159,7 +179,7 @@ def error(value: str, asking: Asking) -> Q:
     """`error:`, capitals aside."""
     found = spellings(RatedAnswer, "error_code", value)
     if not found:
-        return asking.nobody(f"No rated answer ended with the error {value}.")
+        return asking.nobody(f"No rated answer ended with the error {value}.", "error", value)
     rows = RatedAnswer.objects.exclude(error_code="").filter(error_code__in=found)
     return beside(rows, excluding=asking.excluding)
 
@@ -167,14 +187,14 @@ def error(value: str, asking: Asking) -> Q:
 def thread(value: str, asking: Asking) -> Q:
     """`thread:`, by any spelling of its id."""
     found = Thread.objects.by_public_id(value).values_list("pk", flat=True).first()
-    return Q(thread=found) if found else asking.nobody(f"There is no thread {value}.")
+    return Q(thread=found) if found else asking.nobody(f"There is no thread {value}.", "thread", value)
 
 
 def org(value: str, asking: Asking) -> Q:
     """`org:`, by short name or id."""
     key = ids.key_of(value.lower(), ids.ORG) or ""
     found = Org.objects.filter(Q(slug=value.lower()) | Q(key=key)).values_list("pk", flat=True).first()
-    return Q(org=found) if found else asking.nobody(f"There is no org {value}.")
+    return Q(org=found) if found else asking.nobody(f"There is no org {value}.", "org", value)
 
 
 def goal(value: str, asking: Asking) -> Q:
@@ -225,7 +245,7 @@ def _snoozed(asking: Asking) -> tuple[QuerySet[Triage], QuerySet[Triage]]:
     return rows.filter(snoozed_until__gt=asking.now), rows.filter(snoozed_until_again=True)
 
 
-def _one_of(column: str, value: str, asking: Asking) -> Q:
+def _one_of(asked: str, column: str, value: str, asking: Asking) -> Q:
     """A person by "me", their address, or what stands before its @: of several orgs, that may be several."""
     if value == "me":
         return Q(**{column: asking.actor.user_id})
@@ -233,7 +253,7 @@ def _one_of(column: str, value: str, asking: Asking) -> Q:
     people = User.objects.filter(email=said) if "@" in said else User.objects.filter(email__startswith=f"{said}@")
     found = list(people.values_list("pk", flat=True)[:100])
     if not found:
-        return asking.nobody(f"There is nobody called {value}.")
+        return asking.nobody(f"There is nobody called {value}.", asked, value)
     return Q(**{column: found[0]}) if len(found) == 1 else Q(**{f"{column}__in": found})
 
 

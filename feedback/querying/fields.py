@@ -1,6 +1,6 @@
 """Every field of the query language: what it takes, what it is for, what it means. A new one is one entry here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -29,10 +29,25 @@ class QueryField:
     """All that it takes, or what is worth offering where it takes more."""
     is_digested: bool | tuple[str, ...] = False
     """Whether it, or which of its values, asks for what the digest works out, the words of the index among it."""
+    literally: Condition | None = None
+    """What one of its `values` means in quotes, where that is something else: a name."""
+
+    def meaning(self, *, literal: bool) -> Condition:
+        """What a value means, as it is or in quotes."""
+        return self.literally if literal and self.literally else self.condition
+
+    def is_literal(self, value: str) -> bool:
+        """Whether this value has to stand in quotes to be a name."""
+        return self.literally is not None and value.lower() in self.values
 
     def needs_digest(self, value: str) -> bool:
         """Whether this value asks for what the digest works out."""
         return self.is_digested if isinstance(self.is_digested, bool) else value in self.is_digested
+
+
+def named(name: str, value: str) -> Field:
+    """The field asked for a name, which stands in quotes where it could be a sign as well."""
+    return Field(name, value, FIELDS[name].is_literal(value))
 
 
 def nearest(name: str) -> str:
@@ -60,22 +75,32 @@ def _chosen(
 
     def clean(value: str) -> str:
         said = value.lower().replace("-", "_").replace(" ", "_")
-        if said not in values:
+        begun = [each for each in values if each.startswith(said)]
+        if said not in values and len(begun) != 1:
             raise ValueError(f"must be {takes}")
-        return said
+        return said if said in values else begun[0]
 
     return QueryField(name, text, takes, condition, clean, tuple(values), digested)
 
 
 def _named(
-    name: str, text: str, takes: str, condition: Condition, *, values: tuple[str, ...] = (), digested: bool = False
+    name: str,
+    text: str,
+    takes: str,
+    condition: Condition,
+    *,
+    values: tuple[str, ...] = (),
+    also: Mapping[str, str] | None = None,
+    digested: bool = False,
+    literally: Condition | None = None,
 ) -> QueryField:
     def clean(value: str) -> str:
         if not value.strip():
             raise ValueError(f"must be {takes}")
-        return value.lower() if value.lower() in values else value
+        said = (also or {}).get(value.lower(), value.lower())
+        return said if said in values else value
 
-    return QueryField(name, text, takes, condition, clean, values, digested)
+    return QueryField(name, text, takes, condition, clean, values, digested, literally)
 
 
 def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], *, dates: bool = True) -> QueryField:
@@ -89,7 +114,10 @@ def _worded(name: str, text: str, column: str) -> QueryField:
 
 IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "edited", "answered")
 HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates", "check")
-_DAYS = ("<1d", "<7d", "<30d", ">30d")
+_AGES = ("<1d", "<7d", "<30d", ">30d")
+_DAYS = ("today", "yesterday", *_AGES)
+RELATIVE = ("created", "resolved", "edited")
+"""The fields that take days."""
 _PERSON = "me, an e-mail address, or what stands before its @"
 FIELDS: dict[str, QueryField] = {
     each.name: each
@@ -104,8 +132,22 @@ FIELDS: dict[str, QueryField] = {
         ),
         _chosen("sentiment", "Whether the answer was rated good or bad.", conditions.sentiment, Sentiment.values),
         _chosen("category", "What was good or bad of it.", conditions.category, Category.values),
-        _named("label", "A label that admins gave.", "the name of a label", conditions.label),
-        _named("owner", "Who takes care of it.", f"none, {_PERSON}", conditions.owner, values=("me", "none")),
+        _named(
+            "label",
+            "A label that admins gave; none: without any, in quotes a label called so.",
+            "none, or the name of a label",
+            conditions.label,
+            values=("none",),
+            literally=conditions.label_named,
+        ),
+        _named(
+            "owner",
+            "Who takes care of it.",
+            f"none, {_PERSON}",
+            conditions.owner,
+            values=("me", "none"),
+            also={"nobody": "none"},
+        ),
         _chosen("outcome", "How it was resolved.", conditions.outcome, Outcome.values),
         _chosen("check", "How the check that was kept of it went last.", conditions.check, Check.State.values),
         _named("model", "The model profile that answered.", "a model profile", conditions.model, digested=True),
@@ -127,7 +169,7 @@ FIELDS: dict[str, QueryField] = {
         ),
         _timed("edited", "When the submitter changed it last.", conditions.edited, _DAYS),
         _timed(
-            "age", "How long ago it was rated; >7d is more than seven days.", conditions.created, _DAYS, dates=False
+            "age", "How long ago it was rated; >7d is more than seven days.", conditions.created, _AGES, dates=False
         ),
         _chosen("goal", "A goal of the thread in this state.", conditions.goal, GoalStatus.values),
         _chosen("fork", "Whether the thread is a fork.", conditions.fork, ("yes", "no")),

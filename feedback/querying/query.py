@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import tzinfo
 from typing import TypeGuard
 
-from core import grammar
+from core import grammar, moments
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback.querying import words
-from feedback.querying.fields import FIELDS, meant, nearest
+from feedback.querying.fields import FIELDS, RELATIVE, meant, named, nearest
 from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
 
 
@@ -78,6 +79,23 @@ class Query:
         said = [] if order == NEWEST else [Field(SORT, order.name)]
         parts = [*(part for part in self.parts if not _is_sort(part)), *said]
         return parse(" ".join(_beside_others(part, parts) for part in parts))
+
+    def anchored(self, tz: tzinfo) -> "Query":
+        """The query with the zone written to today and yesterday, where they name none, so that they are the days of
+        who reads it now wherever it goes from here.
+        """
+        text = self.text
+        for leaf in reversed([*grammar.leaves(self.root)]):
+            if isinstance(leaf, Field) and leaf.name in RELATIVE and moments.is_relative(leaf.value):
+                here = grammar.spelled(replace(leaf, value=moments.in_zone(leaf.value, tz)))
+                text = text[: leaf.start] + here + text[leaf.end :]
+        return self if text == self.text else parse(text)
+
+    def with_name(self, field: str, value: str, name: str) -> "Query":
+        """The query with this name in place of a value that it asks a field for."""
+        asked = (field, value)
+        root = grammar.changed(self.root, lambda each: named(field, name) if (each.name, each.value) == asked else each)
+        return parse(grammar.spelled(root))
 
     def with_meant(self, place: int) -> "Query":
         """The query with what the term at that place probably meant."""
@@ -170,6 +188,7 @@ def _field(node: Field, text: str) -> Node:
     if not node.value:
         return grammar.unknown(node, text, f"needs a value without a blank before it: {known.takes}")
     try:
-        return replace(node, value=known.clean(node.value))
+        is_literal = node.literal and known.is_literal(node.value)
+        return replace(node, value=node.value if is_literal else known.clean(node.value), literal=is_literal)
     except ValueError as problem:
         return grammar.unknown(node, text, str(problem))

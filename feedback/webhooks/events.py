@@ -5,6 +5,7 @@ from typing import Final
 
 from accounts.rights import Audience
 from core.wire import Wire
+from feedback.checks.wire import KeptCheckOut
 from feedback.wire import FullFeedbackOut, ToldFeedbackOut, UserFeedbackOut
 
 SUBMITTED: Final = "feedback.submitted"
@@ -15,13 +16,18 @@ REPLIED: Final = "feedback.replied"
 """What an admin told the submitter: made by triage, and meant for others."""
 RETRACTED: Final = "feedback.retracted"
 """The submitter took the report back: it is gone, and so is what was said. Told at once."""
+FAILING: Final = "check.failing"
+PASSING: Final = "check.passing"
+"""A check of the report turned. Told at once: nobody undoes what a run showed."""
 TEST: Final = "webhook.test"
 """Sent when somebody asks for it, whatever an endpoint wants."""
 
 OPENNESS: Final = (RESOLVED, REOPENED)
+OUTCOMES: Final = (FAILING, PASSING)
+OPPOSITES: Final = {name: pair for pair in (OPENNESS, OUTCOMES) for name in pair}
 """Each undoes the other, so that whoever is told of one has to be asked about both."""
 EVENTS: Final[dict[Audience, tuple[str, ...]]] = {
-    Audience.TRIAGE: (SUBMITTED, UPDATED, RESOLVED, REOPENED, REPLIED, RETRACTED),
+    Audience.TRIAGE: (SUBMITTED, UPDATED, RESOLVED, REOPENED, REPLIED, RETRACTED, *OUTCOMES),
     Audience.ORG: (SUBMITTED, UPDATED, REPLIED, RETRACTED),
 }
 """What each audience may ask for."""
@@ -60,6 +66,13 @@ class ToldTriage(_Told):
 
     actor: str
     data: FullFeedbackOut
+
+
+class ToldCheck(_Told):
+    """A check that turned, for platform admins: as it is when it is told, with its latest runs."""
+
+    actor: str
+    data: KeptCheckOut
 
 
 class ToldReply(_Told):

@@ -17,14 +17,19 @@ from accounts.rights import Audience
 from core import jobs
 from core.prepared import Prepared, PreparedInsert, Question
 from feedback import projecting
-from feedback.models import Reply, UserFeedback
+from feedback.checks import records
+from feedback.models import Check, Reply, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks.audience import audience_for
 from feedback.webhooks.events import (
     OPENNESS,
+    OPPOSITES,
+    OUTCOMES,
+    PASSING,
     REPLIED,
     RETRACTED,
     RetractedData,
+    ToldCheck,
     ToldOrg,
     ToldReply,
     ToldRetraction,
@@ -43,7 +48,7 @@ def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool
     `by_triage` tells an admin's `feedback.updated` from the submitter's; resolving and reopening always are triage.
     Where no enabled endpoint wants it, nothing is written, at the cost of one look.
     """
-    asked = OPENNESS if event in OPENNESS else (event,)
+    asked = OPPOSITES.get(event, (event,))
     if not _names(questions_of(report.key)).isdisjoint(asked):
         write_down(event, report, actor_id=actor_id, is_triage=by_triage or event in OPENNESS)
 
@@ -142,8 +147,8 @@ def due() -> list[int]:
 
 def _stands(event: WebhookEvent) -> bool:
     """Whether there is still something to tell."""
-    if event.name in OPENNESS:
-        return _changed_openness(event)
+    if event.name in OPPOSITES:
+        return _is_so(event) and _is_news(event)
     if event.is_triage:
         # The later one carries all of it, and is told when it can no longer be undone. It may have been already: of two
         # that are due, a worker may come to the later one first.
@@ -157,17 +162,25 @@ def _was_told(event: WebhookEvent) -> bool:
     return projecting.is_told(Reply.objects.filter(pk=event.report_id).values_list("public_status", flat=True).first())
 
 
-def _changed_openness(event: WebhookEvent) -> bool:
-    """Whether the report is still what this event made of it, and that is news.
+def _is_so(event: WebhookEvent) -> bool:
+    """Whether the report, or its check, is still what this event made of it."""
+    if event.name in OUTCOMES:
+        stands = Check.objects.filter(feedback=event.report_id, dropped_at=None).values_list("outcome", flat=True)
+        return stands.first() == (Check.State.PASSING if event.name == PASSING else Check.State.FAILING)
+    return event.report.resolved == (event.name == OPENNESS[0])
+
+
+def _is_news(event: WebhookEvent) -> bool:
+    """Whether it is not what was told last, and nothing undid it since.
 
     Resolved and reopened within the window is no news, and neither is the reopening that undid it: what counts is
     what was told last. Where nothing was told yet, the first event shows what the report was before it.
     """
-    if event.report.resolved != (event.name == OPENNESS[0]):
-        return False
-    history = _of_report(event).filter(name__in=OPENNESS)
+    history = _of_report(event).filter(name__in=OPPOSITES[event.name])
     if history.filter(pk__gt=event.pk).exists():
         return False
+    if event.name in OUTCOMES:  # written only when it turned, and nobody undoes that
+        return True
     told = history.filter(pk__lt=event.pk, is_told=True).order_by("-pk").first()
     if told is not None:
         return told.name != event.name
@@ -211,5 +224,8 @@ def _body(event: WebhookEvent, audience: Audience) -> str:
         return ToldReply(**head, data=projecting.told_record(event.report_id)).model_dump_json()
     if audience is Audience.ORG:
         return ToldOrg(**head, data=projecting.user_record(event.report_id)).model_dump_json()
+    if event.name in OUTCOMES:
+        (check,) = records.check_records(records.with_names(Check.objects.filter(feedback=event.report_id)))
+        return ToldCheck(**head, actor=event.actor.email, data=check).model_dump_json()
     told = ToldTriage(**head, actor=event.actor.email, data=projecting.full_record_of(event.report_id))
     return told.model_dump_json()

@@ -30,6 +30,8 @@ WORDS = {
     "feedback.reopened": "a report was opened again",
     "feedback.replied": "a submitter was answered",
     "feedback.retracted": "a rating was taken back",
+    "check.failing": "a check fails that passed before",
+    "check.passing": "a check passes that failed before",
 }
 """The events, for people."""
 

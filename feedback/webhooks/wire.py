@@ -14,6 +14,8 @@ EventName = Literal[
     "feedback.reopened",
     "feedback.replied",
     "feedback.retracted",
+    "check.failing",
+    "check.passing",
 ]
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Events = Annotated[list[EventName], Field(min_length=1, max_length=20)]

@@ -27,7 +27,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id",
         "org": "email name is_active",
         "own": "created is_staff last_login is_superuser",
-        "nobody": "password",
+        "nobody": "password put_out_of",
     },
     "accounts.Org": {"public": "id key", "org": "slug name members_may_fork visibility_may_change created"},
     "accounts.Membership": {"public": "id user org", "org": "role created", "own": "is_default"},
@@ -149,12 +149,17 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "feedback.Check": {
         "public": "id feedback thread message_sequence_num",
-        "admin": "key title expectations state created created_by modified modified_by dropped_at",
+        "admin": "key title expectations state outcome outcome_before created created_by modified modified_by "
+        "dropped_at",
+    },
+    "feedback.CheckBatch": {
+        "public": "id",
+        "admin": "key created created_by skills tools model_profile times ended_at asked",
     },
     "feedback.CheckRun": {
-        "public": "id of fork",
-        "admin": "key batch skills tools model_profile skill_versions created created_by ended_at verdict findings "
-        "judged_by",
+        "public": "id of batch fork",
+        "admin": "key model_profile skill_versions created ended_at verdict findings problem seconds input_tokens "
+        "output_tokens cost judged_by",
     },
     "feedback.BulkFailure": {"public": "id", "admin": "bulk feedback_key reason"},
     "feedback.WebhookEndpoint": {

@@ -88,6 +88,8 @@ BODIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "triage": ("PUT", "admin/feedback/{report}", {"admin_label": "x", "admin_note": "x", "resolved": True}),
 }
+OWN = {"title", "triage", "search", "rerun", "import"}
+"""Those that the SDK does not call."""
 FREE = {"table_state", "visualizer_state", "misc_context", "input_schema", "output", "conversations"}
 """Objects whose inside is anybody's."""
 
@@ -241,13 +243,48 @@ def test_a_list_of_subjects_is_held_to_the_same_rules(who, api):
     assert stored() == before
 
 
-@pytest.mark.parametrize("name", sorted(set(BODIES) - {"title", "triage", "search"}))
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_a_misspelled_field_of_a_route_of_our_own_is_refused_by_its_name_and_nothing_is_stored(send, name):
+    """Spec 2.8: left out it would mean something else than was meant."""
+    before = stored()
+    said = refused(send(name, {**BODIES[name][2], "model_profle": "nope"}))
+    assert said == "model_profle: is not known here"
+    assert stored() == before
+
+
+def test_a_misspelled_field_of_a_subject_is_refused_by_its_name(who, api):
+    path = f"threads/{make.thread(who.alice).thread_id}/subjects"
+    said = refused(api("alice").put(path, [{"association_id": "ds_1", "note": "x", "kind": "x"}]))
+    assert said == "0.kind: is not known here"
+
+
+@pytest.mark.parametrize("name", sorted(set(BODIES) - OWN))
 def test_unknown_fields_are_ignored_beside_wrong_ones_B20(send, name):
     """They are never what is complained of."""
     body = BODIES[name][2]
     field = next(iter(body))
     said = refused(send(name, {"unknown": 1, **replaced(body, (field,), 5.5)}))
     assert "unknown" not in said
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "admin/feedback/export?formt=csv"),
+        ("GET", "/v1/catalogue/tools?formt=mcp"),
+        ("GET", "/v1/catalogue/tools/demo__echo?formt=mcp"),
+        ("GET", "/v1/catalogue/servers/demo?formt="),
+        ("GET", "/v1/catalogue/worlds?limit=5&formt=1"),
+        ("POST", "/v1/catalogue/tools/import?formt=true"),
+    ],
+)
+def test_a_parameter_that_is_spelled_wrong_is_refused_by_name_on_routes_of_our_own(api, method, path):
+    """It would be another file, another list, or an import that was to be looked at."""
+    assert refused(api("admin").request(method, path)) == "formt: is not known here"
+
+
+def test_the_public_wire_takes_parameters_that_it_does_not_know(api, who):
+    assert data_of(api("alice").get("threads?since_version=1&q="))["items"] == []
 
 
 @pytest.mark.parametrize("name", ["title", "triage"])

@@ -4,15 +4,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core import jobs
 from core.errors import Conflict
 from feedback import sweeping
-from feedback.checks import expecting
-from feedback.models import Check, CheckRun, UserFeedback
+from feedback.checks import expecting, running
+from feedback.models import Check, CheckBatch, CheckRun, UserFeedback
 from tests import make
 from tests.api.test_http_tools import connected, receiver, tools  # noqa: F401 - fixtures
 from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
 from tests.conftest import data_of, refusal_of
-from threads import reruns
+from threads import deleting, reruns
 from threads.models import Goal, Thread
 
 FEEDBACK, CHECKS = "admin/feedback", "admin/checks"
@@ -41,19 +42,22 @@ def ran(api):
 
     def run(check, **body):
         begun = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", body))
-        assert begun["running"] == begun["total"] and not begun["is_over"]
+        assert begun["running"] + begun["waiting"] == begun["total"] and not begun["is_over"]
         return over(api, begun)
 
     return run
 
 
 def over(api, begun):
-    """A batch once its turns are over."""
-    for each in begun["runs"]:
-        make.run_turns(Thread.objects.by_public_id(each["thread_id"]).get())
-    done = data_of(api("admin").get(f"{CHECKS}/batches/{begun['batch_id']}"))
-    assert done["is_over"]
-    return done
+    """A batch once its turns are over, those that waited for others too."""
+    batch = begun
+    while not batch["is_over"]:
+        under_way = [each for each in batch["runs"] if each["thread_id"] and not each["ended_at"]]
+        assert under_way, "nothing of it goes on"
+        for each in under_way:
+            make.run_turns(Thread.objects.by_public_id(each["thread_id"]).get())
+        batch = data_of(api("admin").get(f"{CHECKS}/batches/{begun['batch_id']}"))
+    return batch
 
 
 def test_keeping_the_same_again_changes_nothing(api, kept, ran):
@@ -93,6 +97,8 @@ def test_a_complaint_is_kept_and_fails_until_it_does_not_happen_again(api, kept,
         ({**ECHO, "input": {"value": {"of": 8}}}, False, 'echo {"value":{"not":8,"of":7}}'),
         ({**NO_ECHO, "input": {"value": {"of": 8}}}, True, 'echo {"value":{"not":8,"of":7}}'),
         ({"kind": "calls", "value": "refund"}, False, "called echo and nothing__here"),
+        ({"kind": "calls_once", "value": "echo"}, True, 'echo {"value":{"not":8,"of":7}}'),
+        ({"kind": "calls_once", "value": "refund"}, False, "called echo and nothing__here"),
         ({"kind": "no_tool_errors"}, False, "failed nothing__here"),
         ({"kind": "achieves_goals"}, False, "No goal was declared."),
     ],
@@ -104,6 +110,31 @@ def test_what_may_be_expected(kept, ran, expectation, holds, found):
     said = finding["found"]
     assert finding["holds"] is holds and run["verdict"] == ("passed" if holds else "failed")
     assert said == found or expectation["kind"].endswith("says")
+
+
+def test_a_tool_that_is_called_twice_is_not_called_once(kept, ran):
+    check = kept({"kind": "calls_once", "value": "echo"}, said=f"{CALLING} {CALLING}")
+    (run,) = ran(check)["runs"]
+    assert run["verdict"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words", "holds"),
+    [
+        (r"R-[0-9]{4}\b", "Your case is R-1234.", True),
+        (r"R-[0-9]{4}\b", "Your case is R-12345.", False),
+        (r"r-[0-9]{4}", "Your case is R-1234.", False),
+        (r"(?i)r-[0-9]{4}", "Your case is R-1234.", True),
+        (r"^Your  case$", "Your  case", True),
+        (r"(a|aa)+$", "a" * 5000 + "b", False),
+    ],
+)
+def test_an_expression_is_found_or_not_and_is_given_up_in_time(pattern, words, holds):
+    answer = expecting.Answer(words=words)
+    wanted = [{"kind": kind, "value": pattern} for kind in ("matches", "never_matches")]
+    matches, never = expecting.findings(wanted, answer)
+    assert matches.holds is holds
+    assert never.holds is not holds or "does not come to an end" in never.found
 
 
 def test_words_are_found_whatever_their_case_and_spaces(api, who, kept, ran):
@@ -177,18 +208,189 @@ def test_a_call_that_the_rerun_does_not_make_is_no_tool_error(api, who, connecte
     assert run["verdict"] == "passed" and run["findings"][0]["found"] == "not called: srv__book"
 
 
-def test_all_runs_are_started_or_none(api, kept, monkeypatch):
+@pytest.mark.parametrize("problem", [Conflict("Not this one."), RuntimeError("a bug")])
+def test_a_run_that_cannot_be_begun_ends_and_says_why_and_the_others_go_on(api, kept, monkeypatch, problem):
     first, second = kept(ECHO), kept(ECHO)
     begin = reruns.rerun
 
     def fails(actor, source, body):
-        if source.thread_id == second["thread_id"]:
-            raise Conflict("Not this one.")
+        if source.thread_id == first["thread_id"]:
+            raise problem
         return begin(actor, source, body)
 
     monkeypatch.setattr(reruns, "rerun", fails)
-    assert api("admin").post(f"{CHECKS}/run", {}).status_code == 409
-    assert not CheckRun.objects.exists() and state(api, first) == "untried"
+    done = over(api, data_of(api("admin").post(f"{CHECKS}/run", {})))
+    assert (done["broken"], done["passed"]) == (1, 1)
+    (broken,) = (each for each in done["runs"] if each["verdict"] == "broken")
+    assert broken["thread_id"] is None
+    assert broken["problem"] == ("Not this one." if isinstance(problem, Conflict) else "It could not be begun.")
+    assert state(api, first) == "undecided" and state(api, second) == "passing"
+    assert refusal_of(api("admin").put(f"{CHECKS}/runs/{broken['run_id']}/verdict", {"verdict": "passed"}))[0] == 409
+
+
+def test_only_a_few_are_under_way_at_once_and_the_least_served_batch_is_next(api, kept, settings):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 2})
+    first, second = kept(ECHO), kept(ECHO)
+    many = data_of(api("admin").post(f"{CHECKS}/{first['check_id']}/runs", {"times": 5}))
+    assert (many["running"], many["waiting"]) == (2, 3)
+    one = data_of(api("admin").post(f"{CHECKS}/{second['check_id']}/runs", {}))
+    assert (one["running"], one["waiting"]) == (0, 1)
+    (run,) = [each for each in many["runs"] if each["thread_id"]][:1]
+    make.run_turns(Thread.objects.by_public_id(run["thread_id"]).get())
+    assert data_of(api("admin").get(f"{CHECKS}/batches/{one['batch_id']}"))["running"] == 1, "it does not stand behind"
+    for batch in (one, many):
+        make.run_turns()
+        assert over(api, data_of(api("admin").get(f"{CHECKS}/batches/{batch['batch_id']}")))["passed"] == batch["total"]
+
+
+def test_the_end_of_a_run_begins_the_next_without_anybody_looking(api, kept, settings, monkeypatch):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    check = kept(ECHO)
+    data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {"times": 3}))
+    asked = []
+    monkeypatch.setattr(jobs, "enqueue_on_commit", lambda task, row: asked.append((task, row)))
+    for _ in range(3):
+        make.run_turns()
+        (run,) = [row for task, row in asked if task == "feedback.checks"]
+        asked.clear()
+        assert CheckRun.objects.get(pk=run).ended_at is None
+        running.go_on()
+    assert Check.objects.get().state == "passing" and CheckBatch.objects.get().ended_at
+
+
+def test_asked_again_within_a_minute_it_is_the_same_batch(api, who, kept):
+    check = kept(ECHO)
+    runs = f"{CHECKS}/{check['check_id']}/runs"
+    first = data_of(api("admin").post(runs, {"times": 3}))
+    assert data_of(api("admin").post(runs, {"times": 3}))["batch_id"] == first["batch_id"]
+    assert data_of(api("admin").post(runs, {"times": 2}))["batch_id"] != first["batch_id"]
+    who.bob.user.is_staff = True
+    who.bob.user.save()
+    assert data_of(api("bob").post(runs, {"times": 3}))["batch_id"] != first["batch_id"], "somebody else asked"
+    over(api, first)
+    assert data_of(api("admin").post(runs, {"times": 3}))["batch_id"] != first["batch_id"], "it is over"
+
+
+def test_a_batch_is_stopped_and_what_had_ended_stays(api, kept, ran, settings):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 2})
+    first, second, third = kept(ECHO), kept(ECHO), kept(ECHO)
+    ran(third)
+    begun = data_of(api("admin").post(f"{CHECKS}/run", {"times": 2}))
+    assert (begun["running"], begun["waiting"]) == (2, 4)
+    ended = next(each for each in begun["runs"] if each["check_id"] == first["check_id"] and each["thread_id"])
+    make.run_turns(Thread.objects.by_public_id(ended["thread_id"]).get())
+    stopped = data_of(api("admin").post(f"{CHECKS}/batches/{begun['batch_id']}/stop"))
+    assert stopped["is_over"] and stopped["total"] == 2 and (stopped["passed"], stopped["broken"]) == (1, 1)
+    assert (state(api, first), state(api, second), state(api, third)) == ("passing", "undecided", "passing")
+    assert data_of(api("admin").post(f"{CHECKS}/batches/{begun['batch_id']}/stop")) == stopped
+    make.run_turns()
+    assert not CheckRun.objects.filter(ended_at=None).exists()
+
+
+def test_what_waits_for_a_check_that_is_dropped_is_forgotten(api, kept, settings):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    check = kept(ECHO)
+    begun = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {"times": 3}))
+    api("admin").request("DELETE", f"{CHECKS}/{check['check_id']}")
+    done = over(api, begun)
+    assert (done["total"], done["passed"]) == (1, 1)
+    again = data_of(api("admin").put(f"{FEEDBACK}/{check['feedback_id']}/check", {"expectations": [ECHO]}))
+    assert again["state"] == "passing"
+
+
+def test_who_waits_for_a_batch_is_answered_when_it_is_over_or_the_time_is(api, kept, monkeypatch):
+    check = kept(ECHO)
+    begun = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {}))
+    path, slept = f"{CHECKS}/batches/{begun['batch_id']}", []
+    monkeypatch.setattr(running, "sleep", lambda seconds: (slept.append(seconds), len(slept) == 3 and make.run_turns()))
+    assert data_of(api("admin").get(path))["is_over"] is False and slept == []
+    assert data_of(api("admin").get(f"{path}?wait=60"))["is_over"] and len(slept) == 3
+    for wrong in ("61", "-1", "1.5", "soon", "\u0661", "0000999999", "0" * 5000):
+        status, _, message = refusal_of(api("admin").get(f"{path}?wait={wrong}"))
+        assert status == 400 and message.startswith("wait: must be a whole number of seconds from 0 to 60"), wrong
+    assert api("admin").get(f"{CHECKS}/batches/bat_x?wait=60").status_code == 404
+
+
+def test_a_batch_is_held_against_another(api, kept, ran, django_assert_max_num_queries):
+    worse, better, alone = kept(NO_ECHO), kept(ECHO), kept(ECHO)
+    named = {"check_ids": [worse["check_id"], better["check_id"]]}
+    before = over(api, data_of(api("admin").post(f"{CHECKS}/run", {**named, "times": 2})))
+    for check, expects in ((worse, ECHO), (better, NO_ECHO)):
+        api("admin").put(f"{FEEDBACK}/{check['feedback_id']}/check", {"expectations": [expects]})
+    CheckRun.objects.filter(batch__key=before["batch_id"][4:]).update(verdict=None)
+    CheckRun.objects.filter(of__key=worse["check_id"][4:]).update(verdict="failed")
+    CheckRun.objects.filter(of__key=better["check_id"][4:]).update(verdict="passed")
+    now = over(api, data_of(api("admin").post(f"{CHECKS}/run", {"skills": "latest"})))
+    path = f"{CHECKS}/batches/{now['batch_id']}/against/{before['batch_id']}"
+    held = data_of(api("admin").get(path))
+    assert (held["turned_failing"], held["turned_passing"]) == (1, 1)
+    assert [(each["check_id"], each["turned"]) for each in held["checks"]] == [
+        (better["check_id"], "failing"), (worse["check_id"], "passing"), (alone["check_id"], None)
+    ]  # fmt: skip
+    assert held["checks"][0]["before"] == {"state": "passing", "passed": 2, "total": 2}
+    assert held["checks"][0]["now"] == {"state": "failing", "passed": 0, "total": 1}
+    assert held["checks"][2]["before"] is None and held["now"]["skills"] == "latest"
+    assert held["now"]["seconds"] >= 0 and held["now"]["input_tokens"] > 0 and held["before"]["times"] == 2
+    with django_assert_max_num_queries(12):
+        api("admin").get(path)
+    previous = data_of(api("admin").get(f"{CHECKS}/batches/{now['batch_id']}/against/previous"))
+    assert previous == {**held, "before": None}
+    first = data_of(api("admin").get(f"{CHECKS}/batches/{before['batch_id']}/against/previous"))
+    assert [each["before"] for each in first["checks"]] == [None, None] and first["turned_failing"] == 0
+    listed = data_of(api("admin").get(f"{CHECKS}/batches?limit=1"))
+    assert [each["batch_id"] for each in listed["items"]] == [now["batch_id"]] and listed["next_token"]
+    again = data_of(api("admin").post(f"{CHECKS}/run", {"batch_id": before["batch_id"]}))
+    assert {each["check_id"] for each in again["runs"]} == set(named["check_ids"])
+
+
+def test_a_check_that_is_run_alone_hides_nothing_of_the_others(api, kept, ran):
+    alone, other = kept(ECHO), kept(ECHO)
+    over(api, data_of(api("admin").post(f"{CHECKS}/run", {})))
+    ran(alone)
+    api("admin").put(f"{FEEDBACK}/{other['feedback_id']}/check", {"expectations": [NO_ECHO]})
+    CheckRun.objects.filter(of__key=other["check_id"][4:]).update(verdict="passed")
+    now = over(api, data_of(api("admin").post(f"{CHECKS}/run", {})))
+    held = data_of(api("admin").get(f"{CHECKS}/batches/{now['batch_id']}/against/previous"))
+    assert [(each["check_id"], each["turned"]) for each in held["checks"]] == [
+        (other["check_id"], "failing"), (alone["check_id"], None)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_check_whose_runs_thread_is_deleted_stands_where_the_others_leave_it(api, who, kept, ran, is_over):
+    check = kept(NO_ECHO)
+    begun = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {}))
+    if is_over:
+        assert over(api, begun)["failed"] == 1
+    deleting.delete(who.admin.actor, CheckRun.objects.get().fork_id)
+    assert state(api, check) == "untried"
+    assert data_of(api("admin").get(f"{CHECKS}/batches/{begun['batch_id']}"))["total"] == 0
+    assert not CheckBatch.objects.filter(ended_at=None).exists()
+
+
+def test_what_is_written_in_a_runs_thread_later_breaks_no_verdict(api, who, kept, ran):
+    check = kept(ECHO)
+    (run,) = ran(check)["runs"]
+    thread = Thread.objects.by_public_id(run["thread_id"]).get()
+    make.send(who.admin, thread, "[[call look {}]] And now?", client_tools=[make.client_tool("look")])
+    assert make.fresh(thread).status == "client_tool_turn"
+    api("admin").put(f"{FEEDBACK}/{check['feedback_id']}/check", {"expectations": [ECHO, ECHO]})
+    assert state(api, check) == "passing"
+
+
+def test_stopped_before_it_began_a_check_is_where_it_was(api, kept, ran, settings):
+    check, other = kept(ECHO), kept(ECHO)
+    ran(check)
+    Check.objects.update(outcome_before="failing")
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    data_of(api("admin").post(f"{CHECKS}/{other['check_id']}/runs", {}))
+    waiting = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {}))
+    assert waiting["waiting"] == 1
+    data_of(api("admin").post(f"{CHECKS}/batches/{waiting['batch_id']}/stop"))
+    stands = data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))
+    assert (stands["state"], stands["outcome_before"]) == ("passing", "failing")
+    status, _, message = refusal_of(api("admin").post(f"{CHECKS}/run", {"batch_id": waiting["batch_id"]}))
+    assert (status, message) == (400, "There is no such check to run.")
 
 
 def test_runs_are_nobodys_fork_of_a_thread(api, kept, ran):
@@ -289,6 +491,9 @@ def test_reports_are_found_by_their_check(api, kept, ran):
         ({"expectations": [ECHO, {"kind": "rhymes"}]}, "expectations.1.kind"),
         ({"expectations": [{"kind": "no_tool_errors", "value": "x"}]}, "expectations.0"),
         ({"expectations": [{"kind": "says", "value": "x", "input": {}}]}, "expectations.0"),
+        ({"expectations": [{"kind": "matches"}]}, "expectations.0"),
+        ({"expectations": [{"kind": "matches", "value": "("}]}, "expectations.0"),
+        ({"expectations": [{"kind": "never_matches", "value": "(?:a{1000}){1000}"}]}, "expectations.0"),
         ({"expectations": [ECHO] * 21}, "expectations"),
         ({"expectations": [{"kind": "says", "value": "x" * 1001}]}, "expectations.0.value"),
         ({"title": " "}, "title"),
@@ -333,9 +538,9 @@ def test_too_many_runs_and_none_at_all_are_refused(api, who, kept):
         "created_by": who.admin.user,
         "modified_by": who.admin.user,
     }
-    Check.objects.bulk_create([Check(title=str(number), **thread) for number in range(10)])
+    Check.objects.bulk_create([Check(title=str(number), **thread) for number in range(50)])
     status, _, message = refusal_of(api("admin").post(f"{CHECKS}/run", {"times": 10}))
-    assert status == 400 and message.startswith("times: 11 checks, each 10 times, are too many: at most 100")
+    assert status == 400 and message.startswith("times: 51 checks, each 10 times, are too many: at most 500")
     assert not CheckRun.objects.exists() and state(api, check) == "untried"
 
 

@@ -593,6 +593,34 @@ def test_a_bulk_of_as_many_as_are_done_at_once_is_done_when_it_answers(admin, re
     assert (back["state"], back["done_count"]) == ("done", 3)
 
 
+def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypatch):
+    """And is refused while one is under way, and once all was dealt with."""
+    done = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    monkeypatch.setattr(bulk, "AT_ONCE", 1)
+    monkeypatch.setattr(bulk, "CHUNK", 1)
+
+    def refusal():
+        return refusal_of(admin.post("admin/feedback/undo", {"action_id": done["action_id"]}))[::2]
+
+    def left():
+        return len(data_of(admin.get("admin/feedback?resolved=true"))["items"])
+
+    for stops, total in enumerate((3, 3, 2)):
+        begun = undone(admin, done["action_id"])
+        assert (begun["state"], begun["total"]) == ("queued", total)
+        assert refusal() == (409, "That is being taken back already.")
+        if stops:
+            make.half_done_bulk()
+        data_of(admin.post(f"admin/feedback/bulk/{begun['bulk_id']}/cancel"))
+        assert left() == 3 - stops
+    begun = undone(admin, done["action_id"])
+    assert begun["total"] == 1
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
+    assert (ended["state"], ended["done_count"], ended["failed_count"], left()) == ("done", 1, 0, 0)
+    assert refusal() == (409, "That was taken back already.")
+
+
 @pytest.mark.parametrize("lost", [{"is_staff": False}, {"is_active": False}])
 def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, monkeypatch, lost):
     """B133: the right is looked up when it is used, for ticked reports as for a query, and for an undo."""

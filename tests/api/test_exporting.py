@@ -206,6 +206,8 @@ def test_both_doors_give_a_file_with_a_name(who, thread, api, browser_of, form, 
         assert answer["Content-Disposition"].endswith(f'.{form or "jsonl"}"')
         assert answer["X-Content-Type-Options"] == "nosniff"
         assert "no-store" in answer["Cache-Control"]
+    with_answers = api("admin").get(f"{EXPORT}?format={form}&conversation=true")
+    assert with_answers["Content-Disposition"].startswith('attachment; filename="feedback-with-answers-2')
 
 
 def test_the_first_bytes_come_before_the_last_report_is_read(who, thread, api, monkeypatch):

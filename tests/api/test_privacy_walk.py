@@ -135,6 +135,7 @@ def place(who, api):
             "view_id": view["view_id"],
             "check_id": check["check_id"],
             "batch_id": batch["batch_id"],
+            "against": batch["batch_id"],
             "run_id": batch["runs"][0]["run_id"],
             "qualified_name": "srv__look",
             "server": "srv",
@@ -174,7 +175,7 @@ def _webhooks(who, api, report):
 
 KEPT = {("feedback.Bulk", "key"), ("feedback.SavedView", "key"), ("feedback.BulkFailure", "feedback_key"),
         ("feedback.Retraction", "key"), ("feedback.Check", "key"), ("feedback.CheckRun", "key"),
-        ("feedback.CheckRun", "batch")}  # fmt: skip
+        ("feedback.CheckBatch", "key")}  # fmt: skip
 """Columns that stay as they are: keys by which the routes find something."""
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import time_machine
@@ -409,25 +410,42 @@ def test_a_lease_does_not_wait_for_a_verb(who):
 @on_postgres
 @pytest.mark.django_db(transaction=True)
 def test_two_reports_never_become_duplicates_of_each_other(who):
-    """Two admins name each other's report at once: one is heard, the other one is told to try again."""
+    """Two admins name each other's report at once: the second one waits, and is told what the first one did."""
     thread = make.conversation(who.alice, 4)
     first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
-    both_hold = threading.Barrier(2, timeout=5)
+    both_begin = threading.Barrier(2, timeout=5)
+    verb = deciding.verb_named("duplicate")
 
-    def decide(actor, subject, body):
-        both_hold.wait()
-        return deciding.duplicate(actor, subject, body)
+    def mark(one, of):
+        both_begin.wait()
+        return triage.act(who.admin.actor, one, (verb, DuplicateIn(duplicate_of=of)))
 
-    verb = deciding.Verb("duplicate", DuplicateIn, decide)
-    begun = [
-        aside(lambda one=one, of=of: triage.act(who.admin.actor, one, (verb, DuplicateIn(duplicate_of=of))))
-        for one, of in ((first, second), (second, first))
-    ]
-    for each, _ in begun:
-        each.join()
-    outcomes = [came[0] for _, came in begun]
-    assert sorted(isinstance(each, OperationalError | DomainError) for each in outcomes) == [False, True]
-    assert UserFeedback.objects.filter(resolved=True).count() == 1
+    for _ in range(10):
+        begun = [aside(partial(mark, one, of)) for one, of in ((first, second), (second, first))]
+        for each, _came in begun:
+            each.join()
+        [refusal] = [came[0] for _, came in begun if isinstance(came[0], Exception)]
+        assert isinstance(refusal, DomainError) and "is a duplicate of this report itself" in refusal.message
+        duplicate = UserFeedback.objects.get(resolved=True)
+        triage.act(who.admin.actor, duplicate.feedback_id, (deciding.verb_named("reopen"), NothingIn()))
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_what_becomes_a_duplicate_takes_along_what_was_made_its_own_just_then(who):
+    """One admin makes D a duplicate of A, another one A of B: whoever is second, both are duplicates of B."""
+    thread = make.conversation(who.alice, 6)
+    a, b, d = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3, 5))
+    verb = deciding.verb_named("duplicate")
+    with transaction.atomic():
+        triage.act(who.admin.actor, d, (verb, DuplicateIn(duplicate_of=a)))
+        marking, came = aside(lambda: triage.act(who.admin.actor, a, (verb, DuplicateIn(duplicate_of=b))))
+        marking.join(0.5)
+        assert marking.is_alive()
+    marking.join()
+    assert not isinstance(came[0], Exception)
+    found = {row.feedback.feedback_id: row.duplicate_of.feedback_id for row in Triage.objects.all()}
+    assert found == {a: b, d: b}
 
 
 @on_postgres

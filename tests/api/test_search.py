@@ -224,10 +224,43 @@ def test_what_names_nobody_finds_nothing_and_says_so(who, reports, found):
     lost = "label:gone owner:zoe by:zoe@x.test tool:none model:none error:none thread:ags_x org:none"
     said = querying.remarks(admin, querying.parse(lost))
     assert len(said) == len(lost.split())
-    assert said[0] == "There is no label gone."
+    assert str(said[0]) == "No label is called gone."
     assert all(found(term) == "" for term in lost.split())
     assert found("-label:gone") == "tools broken forked plain"
     assert querying.remarks(admin, querying.parse("owner:alice is:open")) == ()
+
+
+def test_none_is_without_any_label_and_in_quotes_the_label_of_that_name(api, who, reports, found):
+    admin = api("admin")
+    for name, label in (("broken", "none"), ("tools", "money")):
+        body = {"verb": "label", "arguments": {"add": [label]}}
+        data_of(admin.post(f"admin/feedback/{reports[name].feedback_id}/actions", body))
+    assert found("label:none") == found("-has:label") == "forked plain"
+    assert found('label:"none"') == found('label:"None"') == "broken"
+    assert found("-label:none") == "tools broken"
+    assert found('-label:"none"') == "tools forked plain"
+    assert found("label:none OR label:money") == "tools forked plain"
+    data_of(admin.post("admin/feedback/views", {"name": "Odd", "query": 'label:none OR label:"none"'}))
+    data_of(admin.patch("admin/feedback/labels/none", {"name": "nothing"}))
+    assert found("label:nothing") == "broken" and found("label:none") == "forked plain"
+    assert "label:none OR label:nothing" in [each["query"] for each in data_of(admin.get("admin/feedback/views"))]
+    data_of(admin.patch("admin/feedback/labels/nothing", {"name": "none"}))
+    assert 'label:none OR label:"none"' in [each["query"] for each in data_of(admin.get("admin/feedback/views"))]
+
+
+def test_the_beginning_of_a_choice_and_days_like_today_are_understood_by_a_bulk_too(api, who, reports, found):
+    assert found("sentiment:neg") == found("sentiment:negative")
+    assert found("created:today OR created:yesterday OR created:<1d") == "tools broken forked plain"
+    assert found("owner:nobody") == found("owner:none")
+    body = {"verb": "resolve", "query": "is:op sent:neg"}
+    refused = refusal_of(api("admin").post("admin/feedback/bulk", body))
+    assert refused[2].startswith("query: sent:neg — There is no field sent")
+
+
+def test_a_bulk_names_its_own_field_of_what_is_not_understood(api, reports):
+    answer = api("admin").post("admin/feedback/bulk", {"verb": "resolve", "query": "foo:"})
+    assert refusal_of(answer)[2].startswith("query: foo: — There is no field foo")
+    assert answer.json()["details"][0]["field"] == "query"
 
 
 def test_only_admins_ask(who, reports):
@@ -249,7 +282,10 @@ def test_terms_worth_offering(api, who, reports):
     offered = {each["name"]: each for each in data_of(api("admin").get("admin/feedback/terms"))}
     assert list(offered) == list(FIELDS)
     assert all(each["help"] and each["takes"] for each in offered.values())
-    assert offered["label"]["values"] == [{"value": "to check", "term": 'label:"to check"', "count": 1}]
+    assert offered["label"]["values"] == [
+        {"value": "none", "term": "label:none", "count": None},
+        {"value": "to check", "term": 'label:"to check"', "count": 1},
+    ]
     assert {"value": "calculate", "term": "tool:calculate", "count": 1} in offered["tool"]["values"]
     assert {"value": "admin@heddle.test", "term": "owner:admin@heddle.test", "count": 1} in offered["owner"]["values"]
     assert [each["count"] for each in offered["org"]["values"]] == [3, 1]

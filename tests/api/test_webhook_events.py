@@ -104,6 +104,37 @@ def test_an_orgs_admin_never_receives_what_is_the_platform_admins(alice, api, wh
     assert MARK not in str(list(WebhookDelivery.objects.values()))
 
 
+def test_a_check_that_turns_is_told_to_platform_admins_and_once(alice, api, who, sent):
+    """Not when it first fails, which is why it was kept; not again while it stays; and to no org's admin."""
+    hooks.endpoint(alice, URL)
+    WebhookEndpoint.objects.update(events=hooks.ALL)
+    hooks.endpoint(api("admin"), URL + "/all", *hooks.ALL)
+    report = make.rating(who.alice, make.thread(who.alice, "[[call echo {}]] Where is it?"))
+    hooks.work()
+    sent.clear()
+    path, expects = f"admin/feedback/{report.feedback_id}/check", {"kind": "never_calls", "value": "echo"}
+    check = data_of(api("admin").put(path, {"expectations": [expects]}))
+
+    def told(kind):
+        data_of(api("admin").put(path, {"expectations": [{**expects, "kind": kind}]}))
+        data_of(api("admin").post(f"admin/checks/{check['check_id']}/runs", {}))
+        make.run_turns()
+        data_of(api("admin").get(path))
+        hooks.work()
+        found = [(url, message["type"], message["data"]["state"]) for url, message in sent]
+        sent.clear()
+        return found
+
+    assert told("never_calls") == [] and told("never_calls") == []
+    assert told("calls") == [(URL + "/all", "check.passing", "passing")]
+    assert told("calls") == []
+    assert told("never_calls") == [(URL + "/all", "check.failing", "failing")]
+    WebhookEndpoint.objects.update(is_enabled=False)
+    assert told("calls") == []
+    WebhookEndpoint.objects.update(is_enabled=True)
+    assert told("never_calls") == [(URL + "/all", "check.failing", "failing")], "nobody was told that it passed"
+
+
 def replied(admin, feedback_id, **arguments):
     done = {"verb": "reply", "arguments": arguments}
     return data_of(admin.post(f"admin/feedback/{feedback_id}/actions", done))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from core import moments
+from core import moments, zones
 from core.moments import Stretch
 from feedback.querying import NEWEST, OLDEST, parse
 from feedback.querying.fields import FIELDS
@@ -43,6 +43,14 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ("https://x.test/a:b 12:30", "https://x.test/a:b 12:30"),
         ("OWNER:Me", "owner:me"),
         ("created:<7D", "created:<7d"),
+        ("created:Today", "created:today"),
+        ("resolved:yesterday..2026-05-01[Europe/Berlin]", "resolved:yesterday..2026-05-01[Europe/Berlin]"),
+        ("sentiment:neg is:un has:notes", "sentiment:negative is:unclaimed has:notes"),
+        ("category:tool", "category:tool_failure"),
+        ("owner:Nobody", "owner:none"),
+        ("label:None", "label:none"),
+        ('label:"None" label:"money"', 'label:"None" label:money'),
+        ('owner:"none"', "owner:none"),
         ("refund*", "refund*"),
     ],
 )
@@ -79,12 +87,14 @@ def test_every_line_has_one_spelling(line, spelled):
         ('label:"x', 'label:"x', 'no closing "'),
         ("!!! a", "!!!", "a letter or a digit"),
         ("note:...", "note:...", "a letter or a digit"),
-        ("created:yesterday", "created:yesterday", "must be a day"),
+        ("created:tomorrow", "created:tomorrow", "must be a day"),
         ("created:2026-02-30", "created:2026-02-30", "must be a day"),
         ("created:2026..7d", "created:2026..7d", "two of a kind"),
         ("created:1d..2d..3d", "created:1d..2d..3d", "two of a kind"),
         ("age:2026", "age:2026", "must be an age"),
         ("fork:maybe", "fork:maybe", "must be yes or no"),
+        ("is:d", "is:d", "must be open, resolved"),
+        ("age:today", "age:today", "must be an age"),
         ("sort:best", "sort:best", "must be newest, oldest, edited or due"),
         ("is:open -sort:oldest", "sort:oldest", "orders the whole list"),
         ("is:open OR sort:oldest", "sort:oldest", "orders the whole list"),
@@ -200,3 +210,26 @@ def test_every_field_tells_what_it_is_for_and_takes_what_it_offers():
         assert field.help.endswith(".")
         assert field.takes
         assert [field.clean(value) for value in field.values] == list(field.values)
+
+
+def test_today_and_yesterday_are_days_where_the_reader_is():
+    berlin = zones.named("Europe/Berlin")
+    late = datetime(2026, 5, 20, 23, tzinfo=UTC)
+    today = Stretch(datetime(2026, 5, 21, tzinfo=berlin), datetime(2026, 5, 22, tzinfo=berlin))
+    assert moments.stretch("today", now=late, tz=berlin) == today
+    assert moments.stretch("today[Europe/Berlin]", now=late, tz=UTC) == today
+    assert moments.stretch("yesterday", now=late, tz=UTC).first == datetime(2026, 5, 19, tzinfo=UTC)
+    assert moments.stretch(">yesterday", now=late, tz=UTC) == Stretch(datetime(2026, 5, 20, tzinfo=UTC))
+    assert moments.stretch("yesterday..today", now=late, tz=UTC).end == datetime(2026, 5, 21, tzinfo=UTC)
+
+
+def test_a_query_says_whose_days_its_today_is():
+    berlin = zones.named("Europe/Berlin")
+    line = 'is:open -Created:today (edited:2026-05 OR resolved:>yesterday) "today" label:today'
+    anchored = parse(line).anchored(berlin)
+    assert anchored.text == (
+        "is:open -created:today[Europe/Berlin] (edited:2026-05 OR resolved:>yesterday[Europe/Berlin]) "
+        '"today" label:today'
+    )
+    assert anchored.anchored(zones.named("Asia/Tokyo")) is anchored
+    assert parse("created:today").anchored(zones.UTC).text == "created:today"

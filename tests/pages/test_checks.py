@@ -1,19 +1,23 @@
 """Checks in the browser, without one: the panel beside a report, the page of all, what is refused and kept."""
 
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from feedback.models import Check, CheckRun, TriageChange, UserFeedback
+from core.errors import Conflict
+from feedback.models import Check, CheckBatch, CheckRun, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of
 from tests.pages.desk import Browser, do
 from tests.people import People
+from threads import reruns
 from threads.models import Thread
 
+BATCHES = "/feedback/checks/batches/"
 CHECKS = "/feedback/checks/"
 CALLING = '[[call echo {"value": 7}]] Where is my order?'
 
@@ -99,8 +103,10 @@ def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, 
         data_of(api("admin").put(f"admin/feedback/{rated}/check", body))
     ticked = [each.check_id for each in Check.objects.order_by("pk")[:2]]
     answer = client.post(f"{CHECKS}run/", {"check_ids": ticked, "times": "2", "here": CHECKS}, follow=True)
-    assert "4 runs started." in answer.content.decode()
+    assert "0 of 4 runs have ended" in answer.content.decode()
     make.run_turns()
+    batch = client.get(answer.redirect_chain[-1][0]).content.decode()
+    assert "2 of 4 runs passed" in batch and 'hx-trigger="every' not in batch and "never calls echo" in batch
     page = client.get(f"{CHECKS}?state=failing").content.decode()
     assert "Check 1" in page and "Check 0" not in page and "Check 2" not in page
     assert "Check 2" in client.get(f"{CHECKS}?state=untried").content.decode()
@@ -111,6 +117,11 @@ def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, 
     assert "1 resolved and failing" in client.get(CHECKS).content.decode()
     client.post(f"{CHECKS}run/", {"state": "untried", "here": CHECKS})
     assert CheckRun.objects.count() == 5
+    answer = client.post(f"{CHECKS}run/", {"which": "ticked", "state": "untried", "here": CHECKS}, follow=True)
+    assert "Nothing was started. No check is ticked." in answer.content.decode() and CheckRun.objects.count() == 5
+    assert "Run all 1 failing" in client.get(f"{CHECKS}?state=failing").content.decode()
+    client.post(f"{CHECKS}run/", {"which": "all", "check_ids": ticked, "state": "failing", "here": CHECKS})
+    assert CheckRun.objects.count() == 6
     answer = client.post(f"{CHECKS}run/", {"check_ids": "chk_gone", "here": CHECKS}, follow=True)
     assert "Nothing was started." in answer.content.decode()
 
@@ -122,21 +133,23 @@ def test_what_turned_since_the_batch_before_says_so(browser_of, press, report):
     check = Check.objects.get().check_id
 
     def ran(times: str) -> str:
-        press(f"run {check}", ("calls", "echo"), times=times)
+        press(f"run {check}", times=times)
         make.run_turns()
         return client.get(CHECKS).content.decode()
 
     assert "was " not in ran("3")
-    first = CheckRun.objects.latest("pk").batch
-    assert "was " not in ran("10")
-    CheckRun.objects.filter(batch=first).update(verdict="failed")
-    assert "was failing" in client.get(CHECKS).content.decode()
-    assert "was " not in ran("2"), "it had turned before"
+    press("keep", ("never_calls", "echo"))
+    assert "was " not in client.get(CHECKS).content.decode(), "it expects something else of the same runs"
+    assert "was " not in ran("1")
+    Check.objects.update(outcome="passing")
+    assert "was passing" in ran("1")
+    assert "was " not in ran("1"), "it had turned before"
 
 
 def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) -> None:
     client = browser_of("admin")
     thread = make.thread(who.alice, CALLING)
+    batch = CheckBatch.objects.create(created_by=who.admin.user, skills="latest", tools="live", ended_at=thread.created)
 
     def more(count: int, runs: int = 1) -> None:
         for number in range(count):
@@ -149,11 +162,11 @@ def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) ->
             }
             check = Check.objects.create(title=title, state="passing", **place)
             fork = Thread.objects.create(org=thread.org, created_by=thread.created_by, status="user_turn")
-            run = {"of": check, "batch": "b", "verdict": "passed", "ended_at": fork.created}
-            CheckRun.objects.create(fork=fork, created_by=who.admin.user, **run)
+            run = {"of": check, "batch": batch, "verdict": "passed", "ended_at": fork.created}
+            CheckRun.objects.create(fork=fork, **run)
             for _ in range(runs - 1):
                 fork = Thread.objects.create(org=thread.org, created_by=thread.created_by, status="user_turn")
-                CheckRun.objects.create(fork=fork, created_by=who.admin.user, **run)
+                CheckRun.objects.create(fork=fork, **run)
 
     def asked() -> int:
         with CaptureQueriesContext(connection) as found:
@@ -250,3 +263,88 @@ def test_a_name_is_kept_and_the_list_says_when_it_ran_and_where_the_report_stand
     assert Check.objects.get().title == "Other"
     press("keep", ("calls", "echo"), title="")
     assert Check.objects.get().title == "Other"
+
+
+def test_the_report_shows_runs_that_wait_and_what_was_never_begun(browser_of, press, report, settings, monkeypatch):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    client = browser_of("admin")
+    press("keep", ("calls", "echo"))
+    check = Check.objects.get().check_id
+    press(f"run {check}", times="3")
+    assert client.get(f"/feedback/{report}/check/").content.decode().count("waiting") >= 2
+    for _ in range(3):
+        make.run_turns()
+        client.get(CHECKS)
+
+    def fails(*_: Any) -> None:
+        raise Conflict("Not this one.")
+
+    monkeypatch.setattr(reruns, "rerun", fails)
+    press(f"run {check}", times="1")
+    page = client.get(f"/feedback/?q=&item={report}")
+    assert page.status_code == 200 and "Not this one." in page.content.decode()
+
+
+def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, press, report, settings):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    client = browser_of("admin")
+    press("keep", ("calls", "echo"))
+    check = Check.objects.get().check_id
+    assert "Nothing was run yet" in client.get(BATCHES).content.decode()
+    press(f"run {check}", times="1")
+    make.run_turns()
+    client.get(BATCHES)
+    CheckRun.objects.update(verdict="failed")
+    first = CheckBatch.objects.get()
+    began = client.post(f"{CHECKS}run/", {"batch_id": first.batch_id, "times": "3", "here": CHECKS})
+    batch = began.headers["Location"]
+    page = client.get(batch).content.decode()
+    assert "0 of 3 runs have ended" in page and "to go" in page and 'hx-trigger="every 2s"' in page
+    for _ in range(3):
+        make.run_turns()
+        page = client.get(batch).content.decode()
+    assert "1 turned passing" in page and "Stop</button>" not in page
+    again = client.post(f"{CHECKS}run/", {"batch_id": first.batch_id, "times": "10", "here": CHECKS}).headers[
+        "Location"
+    ]
+    stopped = client.post(f"{again}stop/", follow=True).content.decode()
+    make.run_turns()
+    assert "Stopped." in stopped and "0 of 1 runs passed" in stopped and CheckRun.objects.count() == 5
+    assert "No check turned so." in client.get(f"{batch}?turned=failing").content.decode()
+    assert "turned passing" in client.get(f"{batch}?turned=passing&against={first.batch_id}").content.decode()
+    assert client.get(f"{batch}?against=bat_gone").status_code == 404
+    listed = client.get(BATCHES).content.decode()
+    assert listed.count('<th scope="row">') == 3 and "skills as it had them, each 3 times" in listed
+
+
+def test_a_batch_of_many_checks_asks_no_more_and_goes_on_page_by_page(browser_of: Browser, who: People) -> None:
+    client = browser_of("admin")
+    thread = make.thread(who.alice, CALLING)
+    by = {"created_by": who.admin.user, "modified_by": who.admin.user}
+    batches = [
+        CheckBatch.objects.create(created_by=who.admin.user, skills="latest", tools="live", ended_at=thread.created)
+        for _ in range(2)
+    ]
+
+    def more(count: int) -> None:
+        for number in range(count):
+            title = f"<b>{number}</b>\u202e"
+            check = Check.objects.create(title=title, thread=thread, message_sequence_num=3, state="passing", **by)
+            for batch in batches:
+                fork = Thread.objects.create(org=thread.org, created_by=thread.created_by, status="user_turn")
+                CheckRun.objects.create(of=check, batch=batch, verdict="passed", ended_at=fork.created, fork=fork)
+
+    def asked(path: str) -> int:
+        with CaptureQueriesContext(connection) as found:
+            assert client.get(path).status_code == 200
+        return len(found)
+
+    path = f"{BATCHES}{batches[1].batch_id}/"
+    more(2)
+    few, listed = asked(path), asked(BATCHES)
+    more(58)
+    assert asked(path) == few and asked(BATCHES) == listed
+    page = client.get(path).content.decode()
+    assert page.count('<th scope="row"><a') == 50 and "<b>1" not in page and len(page) < 75_000
+    onward = unescape(page.split('id="onward" href="')[1].split('"')[0])
+    assert client.get(path + onward).content.decode().count('<th scope="row"><a') == 10

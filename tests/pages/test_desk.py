@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from datetime import UTC, datetime, timedelta
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 import time_machine
@@ -15,13 +15,14 @@ from django.utils import timezone
 
 from feedback import desk_screen, leasing, saved_views
 from feedback.finding import PLACES
-from feedback.models import Lease, Retraction, Triage, UserFeedback
+from feedback.models import Lease, RatedTool, Retraction, Triage, UserFeedback
 from tests import make
 from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, words
 from tests.pages.dom import Node, dom, get, queries
 from tests.people import People, second_admin
-from threads import forks
+from threads import forks, reruns, turns
 from threads.models import Thread
+from threads.wire import RerunIn, SendIn, ThreadOut
 
 
 @pytest.mark.parametrize("name", ["alice", "bob", "eve"])
@@ -147,8 +148,8 @@ def test_history_tells_of_forks_that_were_made_to_look_into_it(browser_of: Brows
     for verb in ("fork", "rerun"):
         admin.post(f"/threads/{thread.thread_id}/{verb}/", {"message_sequence_num": "3"})
     page = opened(admin, report)
-    lines = [line for line in page.one(class_="hist").all("li") if "forked" in line.words]
-    assert ["message 2" in line.words for line in lines] == [True, False]
+    lines = [line for line in page.one(class_="hist").all("li") if " it " in line.words]
+    assert ["reran it" in line.words for line in lines] == [True, False]
     made = Thread.objects.filter(forked_from=thread).order_by("-pk")[:2]
     assert [line.one("a")["href"] for line in lines] == [f"/threads/{each.thread_id}/compare/" for each in made]
 
@@ -208,7 +209,7 @@ def test_what_was_probably_meant_is_a_link(browser_of: Browser, who: People) -> 
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("lab", ['label:"loses count"', "label:money"]),
+        ("lab", ["label:none", 'label:"loses count"', "label:money"]),
         ("-label:m", ["-label:money"]),
         ("is:open -(x OR LABEL:mon", ["is:open -(x OR label:money"]),
         ('is:open label:"loses c', ['is:open label:"loses count"']),
@@ -281,10 +282,74 @@ def test_and_and_not_are_signs_and_no_words(browser_of: Browser, who: People) ->
     assert query_of(saved["Location"]) == {"q": "-is:open category:slow"}
 
 
+def test_the_history_says_with_what_it_was_run_again(browser_of: Browser, who: People) -> None:
+    report = reports(who.alice, 1)[0]
+    source, admin = make.fresh(report.thread), who.admin.actor
+    settings = [{}, {"tools": "live", "model_profile": "simulated"}]
+    for each in settings:
+        make.run_turns(Thread.objects.get(pk=_pk(reruns.rerun(admin, source, RerunIn(message_sequence_num=1, **each)))))
+    other = Thread.objects.get(pk=_pk(forks.fork(admin, source, 0)))
+    turns.send(admin, other, SendIn(message=make.say("And now?")))
+    shown = opened(browser_of("admin"), report).one(class_="hist").all("li")
+    said = [line.all("span")[0].words for line in shown]
+    assert said[:3] == [
+        "Admin forked it at message 0 · compare",
+        "Admin reran it with real calls by simulated · compare",
+        "Admin reran it with calls from the record · compare",
+    ]
+
+
+def _pk(made: ThreadOut) -> int:
+    return Thread.objects.by_public_id(made.thread_id).get().pk
+
+
 def test_a_label_that_is_gone_is_named(browser_of: Browser, who: People) -> None:
     reports(who.alice, 1)
     page = get(browser_of("admin"), DESK + "?q=label:gone")
-    assert "There is no label gone." in page.id("desk-rows").words and words(page) == []
+    assert "No label is called gone." in page.id("desk-rows").words and words(page) == []
+    assert "Make it" not in page.id("desk-rows").words
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "better"),
+    [
+        ("is:open label:mony", "No label is called mony. Make it label:money", "is:open label:money"),
+        ("label:non", 'No label is called non. Make it label:"None"', 'label:"None"'),
+        ("tool:calculat", "No rated answer used a tool calculat. Make it tool:calculate", "tool:calculate"),
+        ("-failed:calculator owner:admn@heddle.test", "There is nobody called admn@heddle.test. Make it owner:", ""),
+    ],
+)
+def test_a_name_that_nobody_has_leads_to_the_nearest_one(
+    browser_of: Browser, who: People, query: str, said: str, better: str
+) -> None:
+    made = reports(who.alice, 1)[0]
+    do(who.admin, made, "label", add=["money", "None"])
+    RatedTool.objects.create(feedback=made, tool_name="calculate", failed=False)
+    page = get(browser_of("admin"), f"{DESK}?q={quote(query)}")
+    notes = page.id("desk-rows").all("p", class_="unread")
+    assert notes[-1].words.startswith(said)
+    if better:
+        assert query_of(notes[-1].one("a")["href"])["q"] == better
+    found = get(browser_of("admin"), f"{DESK}?q={quote(f'({query}) OR is:open')}").id("desk-rows")
+    assert "Make it" not in found.words
+
+
+def test_today_is_today_where_the_viewer_is_and_stays_so(browser_of: Browser, who: People) -> None:
+    client = browser_of("admin")
+    client.cookies["tz"] = "Europe/Berlin"
+    with time_machine.travel(datetime(2026, 5, 20, 21, 30, tzinfo=UTC), tick=False):
+        reports(who.alice, 1, notes="before midnight")
+    with time_machine.travel(datetime(2026, 5, 20, 22, 30, tzinfo=UTC), tick=False):
+        reports(who.alice, 1, notes="after midnight")
+        client.force_login(who.admin.user)
+        added = client.get(f"{DESK}?q=is:open&add=created:today")
+        assert query_of(added["Location"])["q"] == "is:open created:today[Europe/Berlin]"
+        for day, note in (("today", "after midnight"), ("yesterday", "before midnight")):
+            page = get(client, f"{DESK}?q=created:{day}")
+            assert words(page) == [note]
+            assert page.id("bulk").one(name="q")["value"] == f"created:{day}[Europe/Berlin]"
+            file = client.get(f"/feedback/export/?q=created:{day}")
+            assert [json.loads(line)["notes"] for line in b"".join(file.streaming_content).splitlines()] == [note]
 
 
 @pytest.mark.parametrize(("query", "status"), [("?q=&after=x", 400), ("?q=&item=fb_nothing", 404)])
@@ -552,7 +617,7 @@ def test_a_page_looks_up_what_its_query_names_once(browser_of: Browser, who: Peo
     client = browser_of("admin")
     with CaptureQueriesContext(connection) as asked:
         page = get(client, f"{DESK}?q=label:money label:gone")
-    assert "There is no label gone." in page.id("desk-rows").words
+    assert "No label is called gone." in page.id("desk-rows").words
     looked_up = [each["sql"] for each in asked.captured_queries if '"feedback_label"."folded" = ' in each["sql"]]
     assert len(looked_up) == 2
 
@@ -563,8 +628,8 @@ def test_what_is_alike_is_resolved_together_and_taken_back_as_one(browser_of: Br
     do(who.admin, made[0], "resolve")
     client = browser_of("admin")
     page = get(client, f"{DESK}?q=is:open&item={made[3].feedback_id}")
-    [form] = [each for each in page.id("desk-report").all("form") if each["action"] == f"{DESK}bulk/"]
-    assert form.all("button")[-1].words == "Resolve 3 open together"
+    form = page.id("together")
+    assert [each.words for each in page.all("button", form="together")] == ["Resolve 3 open together"]
     sent = {"here": DESK, "verb": "resolve", "feedback_ids": [each["value"] for each in form.all(name="feedback_ids")]}
     assert client.post(f"{DESK}bulk/", sent).status_code == 302
     assert not UserFeedback.objects.filter(resolved=False).exists()

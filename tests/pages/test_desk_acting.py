@@ -10,8 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from feedback import screens
+from feedback import screens, triage
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
+from feedback.wire import TriageIn
 from tests import hooks, make
 from tests.pages.desk import (
     ALL,
@@ -243,11 +244,28 @@ def test_the_history_says_who_did_what_before_and_after(browser_of: Browser, who
         "Alice changed the rating",
         "Admin resolved it, noted",
         "Admin set the note find_stations sleeps",
-        "Admin changed the label pumps to pumps, tyres",
-        "Admin set the label pumps",
+        "Admin labelled it +tyres",
+        "Admin labelled it +pumps",
         "Alice rated message 1",
     ]
     assert ", changed just now" in page.id("desk-report").words
+
+
+def test_the_history_says_which_labels_came_and_went(browser_of: Browser, who: People) -> None:
+    """Not all of them each time: of two bulks and their undos, nobody could see what they did."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    do(who.admin, report, "label", add=["one", "two"])
+    do(who.admin, report, "label", add=["three"], remove=["one"])
+    then(client, submit(client, opened(client, report).id("desk-status").one("form")))
+    triage.update(who.admin.actor, report.feedback_id, TriageIn(admin_label="Two ,one"))
+    shown = [line.all("span")[0].words for line in opened(client, report).one("ol", class_="hist").all("li")]
+    assert shown == [
+        "Admin changed the label one, two to Two ,one",
+        "Admin labelled it (undo) \u2212three to +one",
+        "Admin labelled it \u2212one to +three",
+        "Admin labelled it +one, +two",
+        "Alice rated message 1",
+    ]
 
 
 def test_the_history_says_that_a_snooze_lasts_until_it_happens_again_where_it_had_an_end_before(

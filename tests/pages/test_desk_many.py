@@ -22,6 +22,7 @@ from tests.pages.desk import (
     client_of,
     do,
     opened,
+    press,
     query_of,
     reports,
     stored,
@@ -165,7 +166,7 @@ def test_a_view_whose_label_is_gone_names_it_and_does_nothing(browser_of: Browse
     Label.objects.all().delete()
     page = then(client, submit(client, page.id("bulk"), "resolve", all="1"))
     assert "No report matches: nothing was done." in told(page)
-    assert "There is no label late." in page.id("desk-rows").words and not stored(made).resolved
+    assert "No label is called late." in page.id("desk-rows").words and not stored(made).resolved
 
 
 def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) -> None:
@@ -188,9 +189,7 @@ def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) ->
     assert page.id("desk-status").none("details"), "what is done next takes its place"
 
 
-def test_what_a_bulk_could_not_change_stays_ticked_as_far_as_it_is_still_listed(
-    browser_of: Browser, who: People
-) -> None:
+def test_what_a_bulk_was_about_stays_ticked_as_far_as_it_is_still_listed(browser_of: Browser, who: People) -> None:
     """Once: whoever looks anew begins anew."""
     made, client = reports(who.alice, 4), browser_of("admin")
     do(who.admin, made[1], "label", add=[f"{number:058}" for number in range(3)])
@@ -199,8 +198,10 @@ def test_what_a_bulk_could_not_change_stays_ticked_as_far_as_it_is_still_listed(
     )
     [why] = page.id("desk-status").one("details").all("a")
     assert why.words.endswith("The labels of a report hold at most 200 characters together.")
-    [box] = [box for box in page.all("input", name="feedback_ids") if box.has("checked")]
-    assert box["value"] == page.id("bulk")["data-left"] == made[1].feedback_id
+    boxes = {box["value"] for box in page.all("input", name="feedback_ids") if box.has("checked")}
+    assert boxes == {*page.id("bulk")["data-left"].split()} == {each.feedback_id for each in made[:3]}
+    page = then(client, send(client, page, "own me", made[2:]))
+    assert {*page.id("bulk")["data-left"].split()} == {each.feedback_id for each in made[2:]}
     page = get(client, DESK + "?q=is:open")
     assert not page.id("bulk")["data-left"] and not any(box.has("checked") for box in page.all("input"))
     do(second_admin(), made[1], "resolve")
@@ -227,6 +228,46 @@ def test_a_large_bulk_runs_behind_shows_how_far_it_is_and_can_be_stopped(
     assert len(words(page)) == 5
     over = client.post(f"{DESK}bulk/{Bulk.objects.first().bulk_id}/stop/", {"here": DESK})
     assert "It is over already." in told(then(client, over))
+
+
+def test_an_undo_that_a_worker_ends_says_so_and_what_was_before_is_no_news(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, client = reports(who.alice, 5), browser_of("admin")
+    then(client, press(client, opened(client, made[0]), "snooze 1d"))
+    page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Taking back: new label mail on 5 reports."]
+    assert "0 of 5" in page.id("bulks").words
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    for _ in range(2):
+        page = get(client, DESK + ALL)
+        assert told(page) == ["Taken back: label mail on 5 reports."]
+        form = page.id("desk-status").one("form")
+        assert form.words.startswith("Before that: Snoozed “report 0”") and form.none(class_="mark")
+    page = then(client, press(client, opened(client, made[1]), "own me"))
+    assert told(page) == ["Took “report 1”"]
+
+
+def test_an_undo_that_was_stopped_is_offered_again(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, client = reports(who.alice, 5), browser_of("admin")
+    page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
+    then(client, submit(client, page.id("desk-status").one("form")))
+    make.half_done_bulk()
+    page = get(client, DESK + ALL)
+    page = then(client, client.post(page.id("bulks").one("form")["action"], {"here": DESK + ALL}))
+    assert told(page) == ["Stopped after 2 of 5. The rest can still be taken back."]
+    form = page.id("desk-status").one("form")
+    assert form.words.startswith("Before that: New label mail on 5 reports")
+    then(client, submit(client, form))
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    assert not Labelled.objects.exists()
+    assert told(get(client, DESK + ALL)) == ["Taken back: label mail on 5 reports."]
 
 
 def test_who_has_one_of_many_open_is_told_that_it_was_changed(
@@ -310,6 +351,9 @@ def test_a_view_that_cannot_be_kept_says_why_and_keeps_its_name(
     sent = {"name": name, "q": query, "here": f"{DESK}?q=is:open"}
     page = dom(client.post(f"{DESK}views/", sent), 400)
     assert page.id("view-name")["value"] == name and page.id("view-name").has("aria-invalid")
+    assert int(page.id("view-name")["maxlength"]) > 60, "a browser cuts what is pasted, and says nothing"
+    if len(name) == 61:
+        assert page.id("view-wrong").words == "Name must have 1 to 60 characters, and has 61."
     assert page.id("view-wrong").words and page.id("desk-bar").one("details").has("open")
     assert not SavedView.objects.exists()
 
@@ -351,15 +395,15 @@ def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_sam
     shown = {row.one("a").words: "together" in row.words for row in near.all("li")}
     assert shown == {said[1]: True, said[2]: False, said[3]: False}
     assert [each.words for each in page.id("originals").all(class_="saying")] == list(shown)
-    form = near.within("form")
-    assert form.all("button")[-1].words == "Resolve 2 open together"
+    assert page.id("triage").words.index("Resolve 2 open together") < page.id("triage").words.index("Note for admins")
+    form = page.id("together")
     then(client, submit(client, form, outcome="answered"))
     assert [stored(each).resolved for each in made] == [True, True, False, False]
     assert Triage.objects.get(pk=made[1].pk).outcome == "answered"
     page = opened(client, made[2])
     row = next(row for row in page.one("ul", class_="near").all("li") if row.one("a").words == said[0])
     button = row.one("button")
-    assert (button["form"], button.words) == ("triage", "Duplicate of this")
+    assert (button.within("form")["id"], button.words) == ("triage", "Duplicate of this")
     assert submit(client, page.id("triage"), verb=button["value"]).status_code == 302
     assert Triage.objects.get(pk=made[2].pk).duplicate_of == made[0]
 

@@ -169,7 +169,7 @@ def holds(tree, row, who):
         case "category":
             return value in row.categories
         case "owner":
-            return owner is None if value == "none" else owner == person
+            return owner is None if value in ("none", "nobody") else owner == person
         case "by":
             return row.created_by.email == person
     return created_holds(value, row.created)

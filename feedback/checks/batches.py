@@ -1,0 +1,167 @@
+"""Reading batches: what came of one, and what a change did, by holding one against another."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+
+from accounts.rights import require_admin
+from core import paging
+from core.actor import Actor
+from feedback.checks import judging, records
+from feedback.checks.running import batch_for
+from feedback.checks.wire import BatchHeadOut, BatchOut, ComparedCheckOut, ComparisonOut, TallyOut
+from feedback.models import Check, CheckBatch, CheckRun
+
+PREVIOUS = "previous"
+PLACES = paging.Places("batches")
+_FIGURES = ("seconds", "input_tokens", "output_tokens", "cost")
+Tallies = Mapping[int, tuple[TallyOut, int]]
+"""How the runs of a check went in one batch, and the row id of that, by the row id of the check."""
+_NAMED = ("key", "title", "message_sequence_num", "feedback__key", "thread__key")
+_WORST = ("failing", "undecided", "running", "untried", "passing")
+
+
+class Compared(NamedTuple):
+    """How one check went in each of two batches; None where it was not run."""
+
+    check: Check
+    now: TallyOut | None
+    before: TallyOut | None
+    before_in: int | None
+    """The row id of the batch that it is held against."""
+
+    @property
+    def turned(self) -> Literal["passing", "failing"] | None:
+        """What it has become, where it was the opposite."""
+        match self.before and self.before.state, self.now and self.now.state:
+            case "passing", "failing":
+                return "failing"
+            case "failing", "passing":
+                return "passing"
+        return None
+
+
+def listed(actor: Actor) -> QuerySet[CheckBatch]:
+    """All batches."""
+    require_admin(actor)
+    return CheckBatch.objects.select_related("created_by")
+
+
+def heads(batches: Sequence[CheckBatch]) -> list[BatchHeadOut]:
+    """Batches with their counts and figures. One query, however many there are."""
+    is_over = Q(ended_at__isnull=False)
+    rows = CheckRun.objects.filter(batch__in=batches).order_by().values("batch")
+    counted = rows.annotate(
+        total=Count("pk"),
+        waiting=Count("pk", filter=~is_over & Q(fork=None)),
+        running=Count("pk", filter=~is_over & Q(fork__isnull=False)),
+        undecided=Count("pk", filter=is_over & Q(verdict=None)),
+        unpriced=Count("pk", filter=is_over & Q(fork__isnull=False, cost=None)),
+        **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in CheckRun.Verdict.values},
+        **{f"all_{name}": Sum(name) for name in _FIGURES},
+    )
+    of_batch = {row["batch"]: row for row in counted}
+    return [_head(batch, of_batch.get(batch.pk)) for batch in batches]
+
+
+def batch_record(actor: Actor, batch_id: str) -> BatchOut:
+    """A batch with each of its runs. Three queries."""
+    batch = batch_for(actor, batch_id)
+    (head,) = heads([batch])
+    runs = records.RUNS.filter(batch=batch).order_by("id")
+    return BatchOut(**dict(head), runs=[records.run_record(run) for run in runs])
+
+
+def comparison(actor: Actor, batch_id: str, against: str) -> ComparisonOut:
+    """A batch held against another, or each of its checks against its own `previous` one.
+
+    Seven queries at most, however many checks there are; raises `NotFound`.
+    """
+    batch = batch_for(actor, batch_id)
+    other = None if against == PREVIOUS else batch_for(actor, against)
+    now, *earlier = heads([batch, other] if other else [batch])
+    checks = compared(batch, other)
+    turned = [each.turned for each in checks]
+    return ComparisonOut(
+        now=now,
+        before=earlier[0] if earlier else None,
+        turned_failing=turned.count("failing"),
+        turned_passing=turned.count("passing"),
+        checks=[
+            ComparedCheckOut(
+                check_id=each.check.check_id,
+                title=each.check.title,
+                now=each.now,
+                before=each.before,
+                turned=each.turned,
+            )
+            for each in checks
+        ],
+    )
+
+
+def compared(batch: CheckBatch, other: CheckBatch | None) -> list[Compared]:
+    """The checks of a batch and of the one that it is held against: what turned first, and what fails before what
+    passes. Without another one each check is held against the latest batch before that ran it. Three queries.
+
+    While the batch is under way they stand as they stand in their list: nobody reads what keeps moving.
+    """
+    now = _tallies(CheckRun.objects.filter(batch=batch))
+    earlier = _tallies(CheckRun.objects.filter(batch=other)) if other else _previous(batch, now)
+    rows = Check.objects.filter(pk__in=now.keys() | earlier.keys()).select_related("feedback", "thread").only(*_NAMED)
+    found = []
+    for check in rows.order_by("-pk"):
+        before, before_in = earlier.get(check.pk, (None, None))
+        found.append(Compared(check, now.get(check.pk, (None, None))[0], before, before_in))
+    return sorted(found, key=_place) if batch.ended_at else found
+
+
+def _previous(batch: CheckBatch, checks: Iterable[int]) -> Tallies:
+    """The latest runs before a batch of each of its checks, which may be of several batches. One query."""
+    earlier = CheckRun.objects.filter(of=OuterRef("of"), batch__lt=batch.pk).order_by("-batch").values("batch")
+    latest = CheckRun.objects.filter(of__in=checks, batch__lt=batch.pk, batch=Subquery(earlier[:1]))
+    return _tallies(latest)
+
+
+def _tallies(rows: QuerySet[CheckRun]) -> Tallies:
+    of_check: dict[int, list[CheckRun]] = defaultdict(list)
+    for run in rows.only("of", "batch", "ended_at", "verdict"):
+        of_check[run.of_id].append(run)
+    return {pk: (_tally(runs), runs[0].batch_id) for pk, runs in of_check.items()}
+
+
+def _place(compared: Compared) -> tuple[int, int]:
+    """What is not run now comes last."""
+    turned = ("failing", "passing", None).index(compared.turned)
+    return turned, _WORST.index(compared.now.state) if compared.now else len(_WORST)
+
+
+def _tally(runs: Sequence[CheckRun]) -> TallyOut:
+    passed = sum(run.verdict == CheckRun.Verdict.PASSED for run in runs)
+    return TallyOut(state=judging.state_of(runs), passed=passed, total=len(runs))
+
+
+def _head(batch: CheckBatch, row: Mapping[str, Any] | None) -> BatchHeadOut:
+    row = row or {}
+    counts = {
+        name: row.get(name, 0) for name in ("total", "waiting", "running", "passed", "failed", "broken", "undecided")
+    }
+    return BatchHeadOut(
+        batch_id=batch.batch_id,
+        skills=batch.skills,
+        tools=batch.tools,
+        model_profile=batch.model_profile or None,
+        times=batch.times,
+        created=batch.created,
+        created_by=batch.created_by.email,
+        ended_at=batch.ended_at,
+        **counts,
+        is_over=not counts["waiting"] and not counts["running"],
+        seconds=row.get("all_seconds") or 0.0,
+        input_tokens=row.get("all_input_tokens") or 0,
+        output_tokens=row.get("all_output_tokens") or 0,
+        cost=None if row.get("unpriced") else float(row.get("all_cost") or Decimal()),
+    )

@@ -1,0 +1,63 @@
+"""The pages of batches: all of them, and one held against another."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.authentication import admin_actor
+from accounts.pages import signed_in
+from core import paging
+from feedback.checks import batches, presenting_batches, running, screen
+
+PAGE = 30
+OTHERS = 20
+
+
+@signed_in
+@require_GET
+def all_batches(request: HttpRequest) -> HttpResponse:
+    """All batches, the newest first."""
+    actor = admin_actor(request)
+    running.go_on()
+    rows = batches.listed(actor)
+    found, token = batches.PLACES.page(rows, limit=PAGE, page_token=request.GET.get("after"))
+    lines = [presenting_batches.line_of_batch(head) for head in batches.heads(found)]
+    context = {"batches": lines, "next_url": paging.next_url(request.GET, token)}
+    return render(request, "feedback/checks/batches.html", context)
+
+
+@signed_in
+@require_GET
+def one_batch(request: HttpRequest, batch_id: str) -> HttpResponse:
+    """A batch held against the one that is asked for, or each of its checks against its own previous one."""
+    actor = admin_actor(request)
+    running.go_on()
+    now, against = running.batch_for(actor, batch_id), request.GET.get("against", "")
+    earlier = running.batch_for(actor, against) if against else None
+    others = [each for each in batches.listed(actor).order_by("-pk")[:OTHERS] if each not in (now, earlier)]
+    turned = request.GET.get("turned", "")
+    context = screen.of_batch(
+        now, earlier, turned=turned if turned in screen.TURNED else "", start=_number(request.GET.get("from"))
+    )
+    onward = {**request.GET.dict(), "from": context["next_from"]}
+    context |= {
+        "others": [earlier, *others] if earlier else others,
+        "onward": f"?{urlencode(onward)}" if context["next_from"] else "",
+    }
+    return render(request, "feedback/checks/batch.html", context)
+
+
+@signed_in
+@require_POST
+def stop(request: HttpRequest, batch_id: str) -> HttpResponse:
+    """Begin no more of a batch."""
+    running.stop(admin_actor(request), batch_id)
+    notes.success(request, "Stopped. What has ended stays.")
+    return redirect("feedback:batch", batch_id)
+
+
+def _number(typed: str | None) -> int:
+    return int(typed) if typed and typed.isdecimal() and len(typed) < 7 else 0
