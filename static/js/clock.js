@@ -1,6 +1,5 @@
 // Where the viewer is, so that days begin at their midnight.
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-if (zone) document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax`;
+document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
 // Relative times stay true on an open page. The words are those of core.rendering.ago.
 
@@ -9,12 +8,12 @@ const RELATIVE = /^((just )?now|\d+ (min|h|d)( ago)?)$/;
 setInterval(() => {
   for (const time of document.querySelectorAll("time")) {
     const shown = RELATIVE.exec(time.textContent);
-    const passed = (Date.now() - Date.parse(time.dateTime)) / 1000;
+    const passed = (Date.now() - Date.parse(time.dateTime)) / 1e3;
     const words = shown && ago("until" in time.dataset ? -passed : passed);
     const inSentence = shown?.[2] || shown?.[4];
     if (words) time.textContent = !inSentence ? words : words === "now" ? "just now" : `${words} ago`;
   }
-}, 30000);
+}, 3e4);
 
 function ago(seconds) {
   if (seconds < 60) return "now";

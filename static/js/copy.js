@@ -1,10 +1,10 @@
 // Ids and payloads, copied by a click.
-import { on, say } from "./page.js";
+import { enter, focused, on, one, say } from "./page.js";
 
 on("click", ({ target }) => {
   const button = target.closest("[data-copy], [data-copy-next]");
   if (!button) return;
-  const done = write(button.dataset.copy ?? button.closest("section").querySelector("pre").textContent);
+  const done = write(button.dataset.copy ?? one("pre", button.closest("section")).textContent);
   say(done ? "Copied" : "Copying is not allowed here");
   button.toggleAttribute("data-done", done);
   setTimeout(() => button.removeAttribute("data-done"), 1200);
@@ -12,12 +12,12 @@ on("click", ({ target }) => {
 
 /** By a selection: the clipboard needs a secure address. */
 function write(text) {
-  const had = document.activeElement;
+  const had = focused();
   const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });
   document.body.append(field);
   field.select();
   const done = document.execCommand("copy");
   field.remove();
-  had.focus({ preventScroll: true });
+  enter(had);
   return done;
 }

@@ -1,5 +1,5 @@
 // The desk keeps its list while reports are opened beside it; the address says which one is open.
-import { all, fail, forgive, on, one, parsed, part, say } from "./page.js";
+import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const desk = part("desk");
 const ahead = new Map();
@@ -96,11 +96,10 @@ on("keydown", ({ key, target }) => {
 
 /** Lost focus comes back to the row, else to the pane. */
 function refocus(goes) {
-  if (!goes && document.activeElement !== document.body) return;
-  const wrong = one("[data-focus], #desk-report [aria-invalid], #bulk[data-on] .wrong + * .btn");
-  const link = row()?.querySelector("a") ?? one(".rep a");
-  const stop = wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows"));
-  stop?.focus({ preventScroll: true });
+  if (!goes && focused() !== document.body) return;
+  const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
+  const link = one(".rep[aria-current] a") ?? one(".rep a");
+  enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
 }
 
 // What htmx brings. A refusal is a page of the desk like any other, but no place to come back to.
@@ -123,7 +122,7 @@ on("htmx:afterRequest", ({ detail }) => {
   if (isDone && detail.requestConfig.elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
   desk.ariaBusy = false;
   settle();
-  refocus(isDone && detail.boosted);
+  refocus(isDone && detail.boosted && !one("[data-typing]:focus"));
   const wrong = words("main [role=alert]:not([hidden]), .wrong, .failed p");
   say(wrong || `${isPost ? done() : ""} ${words(".rep[aria-current] a, #desk-rows h2")}`);
 });
@@ -176,7 +175,7 @@ function hold() {
   }, 300);
 }
 
-const leave = () => held && lease(held, new URLSearchParams({ leave: 1 }));
+const leave = () => held && lease(held, new URLSearchParams("leave=1"));
 
 let line = Promise.resolve();
 

@@ -1,5 +1,5 @@
 // What is typed survives a reload, a closed form, a lost connection, while the tab lives.
-import { all, on, one, whenShown } from "./page.js";
+import { all, enter, focused, on, one, whenShown } from "./page.js";
 
 const kept = sessionStorage;
 const key = (field) => `draft ${field.dataset.draft}`;
@@ -11,32 +11,51 @@ function keep(field) {
   else kept[key(field)] = field.value;
 }
 
-const forget = (keys) => keys.forEach((each) => delete kept[each]);
+const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 
 /** What goes with the button; a field of another one is not among them. */
 const sent = (form, button) =>
-  all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? "")).map(key);
+  all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
-// A draft ends when it is taken: as the answer says or, without htmx, the page that comes next.
+// A draft ends when it is taken: as the answer says or, without htmx, the page that comes next. What came behind it
+// stays.
+let taken = {};
+let from, typing, behind;
+
+on("htmx:beforeSend", () => (from = focused()));
 on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
-  if (xhr.status < 400) forget(sent(requestConfig.elt, requestConfig.triggeringEvent?.submitter));
+  const { elt, formData, triggeringEvent } = requestConfig;
+  const isSent = (field) => formData.getAll(field.name).includes(field.value);
+  const at = focused();
+  typing = !(at === from && isSent(at)) && key(at);
+  behind = at.value?.length - at.selectionEnd;
+  for (const field of xhr.status < 400 ? sent(elt, triggeringEvent?.submitter) : []) {
+    taken[key(field)] = formData.get(field.name);
+    if (isSent(field)) delete kept[key(field)];
+  }
 });
+on("htmx:afterRequest", () => (taken = {}, typing = 0));
 on("submit", (event) => {
-  if (!event.defaultPrevented) kept.sent = JSON.stringify(sent(event.target, event.submitter));
+  if (!event.defaultPrevented) kept.sent = sent(event.target, event.submitter).map(key);
 });
-if (!one(".door, [data-why]")) forget(JSON.parse(kept.sent ?? "[]"));
+if (!one(".door, [data-why]")) forget(kept.sent);
 delete kept.sent;
 
-on("click", ({ target }) => {
-  const id = target.dataset?.forget;
-  if (id) forget(["note", "reply"].map((kind) => `draft ${kind} ${id}`));
-});
+on("click", ({ target }) => forget(target.dataset?.forget));
 
 whenShown((root) => {
   for (const field of all("[data-draft]", root)) {
-    const draft = kept[key(field)];
-    if (draft == null || draft === field.value || field.value !== field.defaultValue) continue;
-    field.value = draft;
-    field.toggleAttribute("data-kept", !!field.defaultValue); // where the page says something else, it is told
+    const id = key(field);
+    const draft = field.value ? kept[id] : kept[id]?.replace(taken[id] ?? "", "");
+    if (draft != null && draft !== field.value && field.value === field.defaultValue) {
+      field.value = draft;
+      field.toggleAttribute("data-kept", !!field.defaultValue); // where the page says something else, it is told
+      keep(field);
+    }
+    if (id !== typing) continue;
+    field.closest("details")?.toggleAttribute("open", true);
+    enter(field);
+    field.selectionStart = field.selectionEnd = field.value.length - behind;
+    field.dataset.typing = "";
   }
 });

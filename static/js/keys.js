@@ -1,8 +1,7 @@
 // What has a data-key is pressed, entered or opened by it; off while typing and in overlays.
-import { all, on, one, say, whenShown } from "./page.js";
+import { all, enter, focused, on, one, say, whenShown } from "./page.js";
 
-const focused = () => document.activeElement;
-const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+const TYPING = "input:not([type=checkbox]), textarea, select";
 const OVERLAYS = ":popover-open, details.menu[open]";
 let went = 0;
 
@@ -17,8 +16,7 @@ on("keydown", (event) => {
   if (act() || waiting[0]) event.preventDefault();
 });
 
-// Keys wait while an answer or a row is on the way: behind one that opens a field they are its text. A refusal or
-// menu ends it.
+// Keys wait while an answer or a row is on the way, and are the text of a field that one opens, until a refusal or menu.
 const waiting = [];
 
 function act() {
@@ -44,26 +42,19 @@ function inField(event) {
   if (!field) return false;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey || field.matches("select, [type=radio]")) && "submit" in field.dataset) {
     // Not requestSubmit(button): htmx sends the name of what was clicked.
-    return press(field.form.querySelector(field.dataset.submit || ".btn[data-kind=primary]"));
+    return press(one(field.dataset.submit || ".btn[data-kind=primary]", field.form));
   }
   if (event.key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
   if (event.key !== "Escape") return false;
-  if (!cancel(field) && !closeMenus() && !press(one("#q:focus ~ a"))) (one(".rep[aria-current] a") ?? field.blur())?.focus({ preventScroll: true });
-  return true;
-}
-
-/** Close a form under a message; its words stay a draft. */
-function cancel(inside) {
-  const form = inside.closest(".rate");
-  const opener = form && one(`#acts-${form.id.slice(5)} a`);
-  if (!opener) return false;
-  form.remove();
-  opener.focus({ preventScroll: true });
+  if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) enter(one(".rep[aria-current] a") ?? field.blur());
   return true;
 }
 
 on("click", (event) => {
-  if (event.target.closest("[data-cancel]") && cancel(event.target)) event.preventDefault();
+  // A form under a message closes; its words stay a draft.
+  const form = event.target.closest("[data-cancel]")?.closest(".rate");
+  const opener = form && one(`#acts-${form.id.slice(5)} a`);
+  if (opener) event.preventDefault(), form.remove(), enter(opener);
   for (const menu of all("details.menu[open]")) {
     if (!menu.contains(event.target)) menu.open = false;
   }
@@ -73,17 +64,15 @@ on("click", (event) => {
 
 function closeMenus() {
   const menu = one("details.menu[open]");
-  if (!menu) return false;
-  menu.open = false;
-  menu.querySelector("summary").focus();
-  return true;
+  if (menu) (menu.open = false), one("summary", menu).focus();
+  return menu;
 }
 
 function plain(key, shiftKey) {
   const isSecond = Date.now() - went < 1200;
   went = 0;
   if (isSecond) return use(`g ${key}`);
-  if (key === "g") return (went = Date.now()) > 0;
+  if (key === "g") return (went = Date.now());
   if ("jk".includes(key)) return move(key === "j" ? 1 : -1);
   if (key === "o") return open();
   if (key === "x") return tick(shiftKey);
@@ -95,14 +84,10 @@ function plain(key, shiftKey) {
 function use(key) {
   const named = `[data-key="${CSS.escape(key)}"]`;
   const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
-  if (!found) return false;
-  if (found.matches("summary")) {
-    found.parentElement.open = true;
-    found.parentElement.querySelector("input, textarea, button")?.focus();
-  } else if (found.matches(TYPING)) {
-    found.focus();
-    found.setSelectionRange?.(1e6, 1e6);
-  } else found.click();
+  const menu = found?.matches("summary") && found.parentElement;
+  if (menu) (menu.open = true), one("input, textarea, button", menu)?.focus();
+  else if (found?.matches(TYPING)) found.focus(), found.setSelectionRange?.(1e6, 1e6);
+  else return press(found);
   return true;
 }
 
@@ -111,12 +96,12 @@ const press = (found) => (found?.click(), !!found);
 function open() {
   const details = focused().closest("details") ?? reached()?.querySelector("details");
   if (details) details.open = !details.open;
-  return !!details || press(focused().closest("[data-roving] a"));
+  return details || press(focused().closest("[data-roving] a"));
 }
 
 function tick(shiftKey) {
-  const row = focused().closest(".rep") ?? one(".rep[aria-current]") ?? one(".rep");
-  return row?.querySelector("input").dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
+  const row = focused().closest(".rep, tr") ?? one(".rep[aria-current]") ?? one(".rep");
+  return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
 /** The next report that nobody else has. */
@@ -124,11 +109,9 @@ function free() {
   const below = one(".rep[aria-current]") ? ".rep[aria-current] ~ " : "";
   const link = one(`${below}.rep:not([data-held], [data-owned]) a`);
   link?.focus();
-  if (press(link) || !one("#desk")) return true;
-  return tell(one(`${below}.rep`) ? "Others hold the rest of this page." : undefined);
+  return press(link) || !one("#desk") || tell(one(`${below}.rep`) ? "Others hold the rest of this page." : undefined);
 }
 
-/** Said to the eye too. */
 function tell(words = "This is the last report here.") {
   say(words);
   one("#told").textContent = words;
@@ -141,7 +124,7 @@ const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList(event) {
   const list = ARROWS[event.key] && event.target.closest?.("[data-roving], details.menu[open]");
-  return !!(list && event.target.closest("a, button, summary, [hx-get]") && rove(list, ARROWS[event.key]));
+  return list && event.target.closest("a, button, summary, [hx-get]") && rove(list, ARROWS[event.key]);
 }
 
 const stops = (list) => all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list);
@@ -215,8 +198,8 @@ function leap(kind) {
 const below = (element) => element.getBoundingClientRect().top > edge() - 8;
 
 function arrive(element) {
-  const target = element.querySelector(":scope > summary") ?? element;
+  const target = one(":scope > summary", element) ?? element;
   if (target === element) target.tabIndex = -1;
-  target.focus({ preventScroll: true });
+  enter(target);
   element.scrollIntoView({ block: "start" });
 }

@@ -1,10 +1,10 @@
 // A transcript kept as the server has it. Every event carries the token behind it: a broken line resumes there.
-import { adopt, all, forgive, on, one, parsed, part, say } from "./page.js";
+import { adopt, all, enter, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
 const talk = one("[data-live]");
 let source, token;
-let wait = 1000;
+let wait = 1e3;
 
 connect();
 addEventListener("scroll", () => atEnd() && delete talk.dataset.below);
@@ -15,10 +15,10 @@ on("htmx:afterSettle", ({ target }) => target.matches("#write, #asked") && conne
 
 function connect() {
   source?.close();
-  const url = new URL(talk.dataset.live, location.href);
+  const url = new URL(talk.dataset.live, location);
   if (token) url.searchParams.set("token", token);
   source = new EventSource(url);
-  source.onopen = () => (forgive(), delete talk.dataset.lost, (wait = 1000));
+  source.onopen = () => (forgive(), delete talk.dataset.lost, (wait = 1e3));
   source.onerror = () => ((talk.dataset.lost = ""), source.readyState === EventSource.CLOSED && again());
   listen("turns", bring(place));
   listen("head", bring(exchange));
@@ -32,7 +32,7 @@ function again() {
     const { status } = await fetch("", { redirect: "manual" }).catch(() => ({ status: 500 }));
     status === 200 || status >= 500 ? connect() : gone();
   }, wait);
-  wait = Math.min(wait * 2, 30000);
+  wait = Math.min(wait * 2, 3e4);
 }
 
 function listen(name, work) {
@@ -64,15 +64,11 @@ function put(fresh, work) {
   else work(fresh, held);
 }
 
-on("htmx:afterRequest", () => {
-  const waiting = [...aside.values()];
-  aside.clear();
-  for (const work of waiting) work();
-});
+on("htmx:afterRequest", () => [...aside.values()].forEach((work) => work()));
 
 /** Who reads at the end is kept there, but not who fills in a form above it. */
 function atEnd() {
-  return !document.activeElement.closest(".rate") && innerHeight + scrollY > document.documentElement.scrollHeight - 96;
+  return !focused().closest(".rate") && innerHeight + scrollY > document.documentElement.scrollHeight - 96;
 }
 
 /** Put an article where its number says, or in place of the one it replaces. */
@@ -94,22 +90,18 @@ function drop(index) {
 /** Exchange an element for its newer self, unless nothing has changed. */
 function exchange(fresh, held) {
   if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
-  const [before, after] = [held, fresh].map((head) => head.querySelector("#status")?.dataset.said);
+  const [before, after] = [held, fresh].map((head) => one("#status", head)?.dataset.said);
   if (after !== before) say(after);
   replace(held, fresh);
 }
 
-const seen = new WeakMap();
-
-function telling(element) {
-  if (!seen.has(element)) seen.set(element, element.outerHTML);
-  return seen.get(element);
-}
+/** As it came, whatever was opened or typed in it since. */
+const telling = (element) => (element.telling ??= element.outerHTML);
 
 /** What was refused stays to be read while the same tools wait. */
 function tells(held, fresh) {
   const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
-  return held.id === "asked" && held.querySelector(".wrong, [role=alert]") && uses(held) === uses(fresh);
+  return held.id !== "head" && one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);
 }
 
 /** What the reader has opened, typed or focused stays as it is. */
@@ -128,7 +120,7 @@ function keepOpen(held, fresh) {
     const twin = namesake(details, fresh);
     if (!twin) continue;
     twin.open = true;
-    const [loaded, empty] = [details, twin].map((call) => call.querySelector(".call-io"));
+    const [loaded, empty] = [details, twin].map((call) => one(".call-io", call));
     if (loaded && empty && details.dataset.outcome === twin.dataset.outcome) empty.replaceWith(loaded);
   }
 }
@@ -139,28 +131,24 @@ function keepTyped(held, fresh) {
   }
   for (const field of all("textarea[id], input[id]", held)) {
     const twin = namesake(field, fresh);
-    if (!twin || twin === field) continue;
-    field.placeholder = twin.placeholder;
-    twin.replaceWith(field);
+    if (twin) field.placeholder = twin.placeholder;
+    twin?.replaceWith(field);
   }
 }
 
-const namesake = (element, root) => root.querySelector(`#${CSS.escape(element.id)}`);
+const namesake = (element, root) => one(`#${CSS.escape(element.id)}`, root);
 
 const reachable = (root) => all("a[href], button, summary, input, textarea, [tabindex]", root);
 
 /** A moved node loses its focus: given back to itself, its namesake, or what stands in its place. */
 function remember(held) {
-  const focused = document.activeElement;
-  if (!held.contains(focused)) return;
-  const { selectionStart: start, selectionEnd: end } = focused; // null of a radio button
-  const at = reachable(held).indexOf(focused);
+  const had = focused();
+  if (!held.contains(had)) return;
+  const at = reachable(held).indexOf(had);
   return (fresh) => {
-    const named = part(focused.id);
-    const target = focused.isConnected ? focused : named || reachable(fresh)[at] || fresh;
+    const target = had.isConnected ? had : part(had.id) || reachable(fresh)[at] || fresh;
     if (target === fresh) fresh.tabIndex = -1;
-    target.focus({ preventScroll: true });
-    if (start != null && target === focused) target.setSelectionRange(start, end);
+    enter(target);
   };
 }
 

@@ -10,7 +10,6 @@ function show(news) {
   if (last) one(".map path").setAttribute("d", `M12 ${seen[0].y}V${last.y + last.height}`);
 }
 
-// Anew for a map that was exchanged.
 whenShown(() => {
   watch.disconnect();
   for (const part of all(".msg, .call, .fault")) watch.observe(part);

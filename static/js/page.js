@@ -1,6 +1,6 @@
 // What the modules share.
 
-export const one = (selector) => document.querySelector(selector);
+export const one = (selector, root = document) => root.querySelector(selector);
 
 export const part = (id) => document.getElementById(id);
 
@@ -11,8 +11,13 @@ export const on = (events, work, how) => {
 /** Elements of a selector under root, root included. */
 export function all(selector, root = document) {
   const found = [...root.querySelectorAll(selector)];
-  return root instanceof Element && root.matches(selector) ? [root, ...found] : found;
+  return root.matches?.(selector) ? [root, ...found] : found;
 }
+
+export const focused = () => document.activeElement;
+
+/** Without scrolling. */
+export const enter = (element) => element?.focus({ preventScroll: true });
 
 /** Say something to readers who listen. One polite region a page. */
 export const say = (words) => one("#said")?.replaceChildren(words);
@@ -30,7 +35,7 @@ export function adopt(element) {
 }
 
 const line = part("failed").content.firstElementChild;
-const reason = line.querySelector("p");
+const reason = one("p", line);
 const unreached = reason.textContent;
 
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;

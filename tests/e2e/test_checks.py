@@ -45,6 +45,47 @@ def test_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> Non
     expect(page.locator("h1")).to_have_text("Checks")
 
 
+def test_a_form_that_was_left_is_closed_and_takes_no_keys(
+    visit: Callable[..., Visit],
+    complaint: tuple[str, str],  # noqa: F811
+) -> None:
+    """Its address is that of the report, so nothing opens it again; what was typed in it is a draft."""
+    page = visit("admin").page
+    address = f"/feedback/?q=&item={complaint[1]}"
+    page.goto(address)
+    page.keyboard.press("c")
+    page.keyboard.type("calculate")
+    expect(page.locator("#check-value-1")).to_have_value("calculate")
+    assert page.url.endswith(address)
+    page.keyboard.press("Escape")
+    expect(page.locator("#check-value-1")).to_have_count(0)
+    expect(page.locator(".rep[aria-current] a")).to_be_focused()
+    assert page.url.endswith(address)
+    page.keyboard.press("c")
+    expect(page.locator("#check-value-1")).to_have_value("calculate")
+    page.reload()
+    expect(page.locator("#check button")).to_have_text("Keep as check c")
+    assert page.evaluate("document.activeElement === document.body")
+
+
+def test_a_list_of_checks_is_walked_and_ticked_by_keys(
+    heddle: Heddle,
+    visit: Callable[..., Visit],
+    complaint: tuple[str, str],  # noqa: F811
+) -> None:
+    heddle.call("admin", "PUT", f"admin/feedback/{complaint[1]}/check", {"title": "By keys"})
+    page = visit("admin").page
+    page.goto("/feedback/checks/?state=untried")
+    page.locator("button", has_text="Run ticked").click()
+    expect(page.locator("#notes")).to_contain_text("No check is ticked.")
+    page.keyboard.press("j")
+    expect(page.locator("th a").first).to_be_focused()
+    page.keyboard.press("x")
+    expect(page.locator("#checks input:checked")).to_have_count(1)
+    page.locator("th a", has_text="By keys").click()
+    expect(page.locator("#check")).to_be_in_viewport()
+
+
 def test_by_mouse_all_together(heddle: Heddle, visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:  # noqa: F811
     _, report = complaint
     check = heddle.call("admin", "PUT", f"admin/feedback/{report}/check", {"title": "Counts"})["check_id"]
@@ -52,7 +93,7 @@ def test_by_mouse_all_together(heddle: Heddle, visit: Callable[..., Visit], comp
     page.goto("/feedback/checks/?state=untried")
     page.get_by_label("Tick Counts").first.check()
     page.locator("#times").select_option("3")
-    page.locator("button", has_text="Run those ticked").click()
+    page.locator("button", has_text="Run ticked").click()
     page.goto("/feedback/checks/")
     expect(page.locator(f"#state-{check}")).to_have_text("undecided")
     expect(page.locator(f"#runs-{check} a")).to_have_count(3)

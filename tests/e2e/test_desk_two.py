@@ -149,7 +149,7 @@ def everything(page: Page) -> None:
     """Tick all that match, and open the menu of what else can be done to it."""
     page.locator(".rep input").first.check()
     page.check("#bulk [name=all]")
-    page.click("#bulk summary[aria-label='More bulk actions']")
+    page.click("#bulk summary[data-key=h]")
 
 
 def test_an_address_that_leads_nowhere_says_so_in_the_page(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -182,3 +182,31 @@ def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Ca
     mine.click("#news a")
     expect(mine.locator(".rep a").first).to_have_text("One more")
     expect(mine.locator("#news")).to_be_hidden()
+
+
+def test_snooze_is_for_all_that_is_ticked(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """As resolve, owner and label are."""
+    thread_id = complaints(heddle, 3, name="Later")
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    for _ in range(2):
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    page.keyboard.press("h")
+    expect(page.locator("#bulk [value='snooze 1d']")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("Snoozed 2")
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    expect(page.locator(".rep[data-snoozed]")).to_have_count(2)
+
+
+def test_a_query_that_is_refused_is_mended_where_it_was_typed(visit: Callable[..., Visit]) -> None:
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("/")
+    page.keyboard.type("colour:red")
+    page.keyboard.press("Enter")
+    expect(page.locator("#desk-rows")).to_contain_text("That query cannot be read.")
+    expect(page.locator("#q")).to_be_focused()
+    expect(page.locator("#desk-talk")).to_have_text("")
