@@ -46,6 +46,21 @@ def test_every_operation_has_a_summary_and_its_own_name() -> None:
     assert len(names) == len(set(names))
 
 
+def test_every_body_of_the_catalogue_refuses_what_it_does_not_know() -> None:
+    """These routes are Heddle's own: a key that is spelled wrong there would mean something else than was meant."""
+    schema = docs.generated()
+    taken = {
+        content["schema"]["$ref"].rpartition("/")[2]
+        for path, item in schema["paths"].items()
+        for operation in item.values()
+        for content in operation.get("requestBody", {}).get("content", {}).values()
+        if path.startswith("/v1/catalogue/")
+    }
+    assert {"ImportIn", "ComplianceIn", "RefreshIn", "CallIn", "WorldIn"} <= taken
+    records = schema["components"]["schemas"]
+    assert [name for name in sorted(taken) if records[name].get("additionalProperties") is not False] == []
+
+
 @pytest.fixture
 def token() -> str:
     return people.gather().alice.token
