@@ -101,8 +101,7 @@ def _standing(source: Thread, upto: int) -> tuple[dict[str, Any], bool, bool]:
 
 
 def _out_of_range(source: Thread) -> InvalidRequest:
-    last = Message.objects.filter(thread=source).count() - 1
-    return InvalidRequest(f"message_sequence_num: must be from 0 to {last}")
+    return InvalidRequest(f"message_sequence_num: must be from 0 to {source.message_count - 1}")
 
 
 def _lent(actor: Actor, frozen: list[dict[str, Any]], messages: list[MessageSnapshot]) -> list[dict[str, Any]]:

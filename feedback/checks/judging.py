@@ -1,9 +1,10 @@
 """What the runs of a check came to: verdicts, read from transcripts, and where the check stands with them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import cast
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
@@ -17,7 +18,6 @@ from threads.models import Thread, Turn
 from threads.status import ThreadStatus
 
 _AT_ONCE = 200
-_TOLD = {Check.State.PASSING: webhooks.PASSING, Check.State.FAILING: webhooks.FAILING}
 _WITH_FORK = CheckRun.objects.select_related("fork").defer(*(f"fork__{column}" for column in Thread.HEAVY))
 
 
@@ -68,11 +68,10 @@ def settle() -> None:
 
 def judge_anew(check: Check, *, by: int) -> None:
     """Hold the runs of its latest batch against what a locked check expects now, but for those that people judged."""
-    for run in _latest(check):
-        if run.ended_at is not None and run.fork is not None and run.judged_by_id is None:
-            run.of = check
-            _hold_against(run)
-            run.save(update_fields=["verdict", "findings"])
+    for run in _WITH_FORK.filter(pk__in=_latest(check), ended_at__isnull=False, fork__isnull=False, judged_by=None):
+        run.of = check
+        _hold_against(run)
+        run.save(update_fields=["verdict", "findings"])
     tell(check, by=by)
 
 
@@ -96,13 +95,13 @@ def locked(check_pk: int) -> Check:
 
 def tell(check: Check, *, by: int) -> None:
     """Write down where a locked check stands after its latest batch, and tell whoever listens if somebody turned it."""
-    latest = _latest(check)
-    check.state = state_of(latest)
-    if check.state in _TOLD:
+    check.state = state_of(_latest(check))
+    event = webhooks.EVENT_OF_OUTCOME.get(check.state)
+    if event is not None:
         has_turned = check.outcome and check.outcome != check.state
         check.outcome = check.state
         if has_turned and check.feedback is not None:
-            webhooks.announce(_TOLD[check.state], check.feedback, actor_id=by)
+            webhooks.announce(event, check.feedback, actor_id=by)
     check.save(update_fields=["state", "outcome"])
 
 
@@ -135,14 +134,14 @@ def _hold_against(run: CheckRun) -> expecting.Answer:
     return answer
 
 
-def _latest(check: Check) -> list[CheckRun]:
+def _latest(check: Check) -> QuerySet[CheckRun]:
     """The runs of its latest batch."""
-    newest = check.runs.order_by("-id").values("batch")[:1]
-    return list(_WITH_FORK.select_related("batch").filter(of=check, batch=newest))
+    return CheckRun.objects.filter(of=check, batch=check.runs.order_by("-id").values("batch")[:1])
 
 
-def state_of(runs: Sequence[CheckRun]) -> Check.State:
+def state_of(found: Iterable[CheckRun]) -> Check.State:
     """What the runs of a check in one batch come to."""
+    runs = list(found)
     if not runs:
         return Check.State.UNTRIED
     if any(run.ended_at is None for run in runs):

@@ -37,6 +37,7 @@ logger = logging.getLogger("heddle.checks")
 MOST_SECONDS = 60
 _LOOK_SECONDS = 0.5
 _CHOICES = {"skills", "tools", "model_profile"}
+_WITH_SOURCE = CheckRun.objects.select_related("of__thread").defer(*(f"of__thread__{name}" for name in Thread.HEAVY))
 
 
 def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
@@ -139,9 +140,9 @@ def _line_up(batch: CheckBatch, checks: Sequence[Check]) -> None:
     """The rows of all runs: each check once before any of them a second time."""
     rows = [CheckRun(of=check, batch=batch) for _ in range(batch.times) for check in checks]
     CheckRun.objects.bulk_create(rows)
-    for pk in sorted(check.pk for check in checks):
-        judging.locked(pk)
     of_these = Check.objects.filter(pk__in=[check.pk for check in checks])
+    # In order, so that two batches of the same checks do not wait for each other.
+    list(of_these.select_for_update(no_key=True).order_by("pk").values_list("pk"))
     of_these.update(state=Check.State.RUNNING)
 
 
@@ -162,7 +163,7 @@ def _begin_next() -> bool:
         if not waiting or under_way.total() >= settings.HEDDLE.check_runs:
             return False
         next_batch = min(waiting, key=lambda pk: (under_way[pk], pk))
-        _begin(CheckRun.objects.select_related("of").get(pk=waiting[next_batch]), batches[next_batch])
+        _begin(_WITH_SOURCE.get(pk=waiting[next_batch]), batches[next_batch])
     return True
 
 
@@ -191,7 +192,7 @@ def _begin(run: CheckRun, batch: CheckBatch) -> None:
 def _rerun(run: CheckRun, batch: CheckBatch) -> None:
     actor = actor_of_user(batch.created_by)
     require_admin(actor)
-    source = thread_for(actor, Thread.objects.only("key").get(pk=run.of.thread_id).thread_id, Right.FORK)
+    source = thread_for(actor, run.of.thread.thread_id, Right.FORK)
     chosen = {"skills": batch.skills, "tools": batch.tools, "model_profile": batch.model_profile or None}
     again = {"message_sequence_num": run.of.message_sequence_num, **chosen}
     made = reruns.rerun(actor, source, RerunIn.model_validate(again))

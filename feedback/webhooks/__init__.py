@@ -4,7 +4,7 @@ A verb that changes a report calls `announce` inside its transaction. That write
 wants it; the rest happens in the worker: `outbox` settles what is due, `sending` sends it.
 """
 
-from feedback.webhooks.events import FAILING, PASSING, REOPENED, REPLIED, RESOLVED, SUBMITTED, UPDATED
+from feedback.webhooks.events import EVENT_OF_OUTCOME, REOPENED, REPLIED, RESOLVED, SUBMITTED, UPDATED
 from feedback.webhooks.outbox import (
     announce,
     announce_retraction,
@@ -15,8 +15,7 @@ from feedback.webhooks.outbox import (
 )
 
 __all__ = [
-    "FAILING",
-    "PASSING",
+    "EVENT_OF_OUTCOME",
     "REOPENED",
     "REPLIED",
     "RESOLVED",

@@ -6,6 +6,7 @@ from typing import Final
 from accounts.rights import Audience
 from core.wire import Wire
 from feedback.checks.wire import KeptCheckOut
+from feedback.models import Check
 from feedback.wire import FullFeedbackOut, ToldFeedbackOut, UserFeedbackOut
 
 SUBMITTED: Final = "feedback.submitted"
@@ -24,6 +25,7 @@ TEST: Final = "webhook.test"
 
 OPENNESS: Final = (RESOLVED, REOPENED)
 OUTCOMES: Final = (FAILING, PASSING)
+EVENT_OF_OUTCOME: Final[dict[str, str]] = {Check.State.PASSING: PASSING, Check.State.FAILING: FAILING}
 OPPOSITES: Final = {name: pair for pair in (OPENNESS, OUTCOMES) for name in pair}
 """Each undoes the other, so that whoever is told of one has to be asked about both."""
 EVENTS: Final[dict[Audience, tuple[str, ...]]] = {

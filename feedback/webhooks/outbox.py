@@ -22,10 +22,10 @@ from feedback.models import Check, Reply, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks.audience import audience_for
 from feedback.webhooks.events import (
+    EVENT_OF_OUTCOME,
     OPENNESS,
     OPPOSITES,
     OUTCOMES,
-    PASSING,
     REPLIED,
     RETRACTED,
     RetractedData,
@@ -165,8 +165,8 @@ def _was_told(event: WebhookEvent) -> bool:
 def _is_so(event: WebhookEvent) -> bool:
     """Whether the report, or its check, is still what this event made of it."""
     if event.name in OUTCOMES:
-        stands = Check.objects.filter(feedback=event.report_id, dropped_at=None).values_list("outcome", flat=True)
-        return stands.first() == (Check.State.PASSING if event.name == PASSING else Check.State.FAILING)
+        check = Check.objects.filter(feedback=event.report_id, dropped_at=None).first()
+        return check is not None and EVENT_OF_OUTCOME.get(check.outcome) == event.name
     return event.report.resolved == (event.name == OPENNESS[0])
 
 

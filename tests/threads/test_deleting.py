@@ -95,7 +95,7 @@ def test_they_are_chosen_by_org_by_person_and_by_age(api, who: People, capsys) -
         (["--org", "nowhere"], "There is no org nowhere"),
         (["--started-by", "nobody@acme.test"], "There is no person nobody@acme.test"),
         (["--untouched", "-1"], "--untouched"),
-        (["--untouched", "soon"], "--untouched"),
+        (["--untouched", "soon"], "--untouched: must be a whole number of days from 0 to 36500"),
     ],
 )
 def test_what_is_meant_by_nothing_is_refused(who: People, capsys, args: list[str], reason: str) -> None:

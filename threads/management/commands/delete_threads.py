@@ -1,4 +1,5 @@
-from argparse import ArgumentParser
+import re
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -10,6 +11,8 @@ from accounts.orgs import org_named
 from core.errors import DomainError, NotFound
 from threads import deleting
 from threads.deleting import Chosen
+
+MOST_DAYS = 36_500
 
 
 class Command(BaseCommand):
@@ -43,10 +46,9 @@ class Command(BaseCommand):
 
 
 def _days(value: str) -> int:
-    days = int(value)
-    if not 0 <= days <= 36_500:
-        raise ValueError
-    return days
+    if not re.fullmatch(r"\d{1,5}", value, re.ASCII) or int(value) > MOST_DAYS:
+        raise ArgumentTypeError(f"must be a whole number of days from 0 to {MOST_DAYS}")
+    return int(value)
 
 
 def _chosen(options: dict[str, Any]) -> Chosen:
