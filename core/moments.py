@@ -46,6 +46,12 @@ def clean(value: str, *, dates: bool = True) -> str:
     return said
 
 
+def spoken(at: datetime) -> str:
+    """A time in a sentence, in its own zone: `24 Nov 09:00 CET`; with its year where that is another one."""
+    year = "" if at.year == datetime.now(at.tzinfo).year else f" {at.year}"
+    return f"{at.day} {at:%b}{year} {at:%H:%M %Z}"
+
+
 def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
     """The time that a cleaned range stands for. A longer age lies further back: `<7d` is younger than seven days.
 

@@ -13,10 +13,11 @@ from django.utils import timezone
 from core import bodies, forms, ids
 from core.actor import Actor
 from core.errors import InvalidRequest
+from core.rendering import isolated
 from core.wire import Patch
 from feedback import labelling, undoing
 from feedback.deciding import RENAME, ResolvedAlready, Verb, require_ahead, verb_named
-from feedback.models import Bulk
+from feedback.models import Bulk, Reply, UserFeedback
 
 SNOOZES = (("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again"))
 """How long a report may be put off by one press: what the button says after its verb, and its word."""
@@ -110,6 +111,19 @@ def told_of_undo(done: Bulk) -> str:
 def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
     """What is said to somebody who resolves what is resolved already."""
     return "You resolved it already." if problem.by == actor.user_id else problem.message.replace("this report", "it")
+
+
+def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> list[str]:
+    """What a press left as it was, though it may have been meant: labels that were there already, a reply that was
+    typed and not sent.
+    """
+    verb, said = _pressed(form)[0], []
+    if action is None and verb in ("", "label") and (names := _names(form)):
+        said.append(f"It has {isolated(', '.join(names))} already.")
+    typed = _text(form, "public_reply")
+    if goes_on(form) and typed and not Reply.objects.filter(feedback=report, public_reply=typed).exists():
+        said.append("The reply that you typed was not sent.")
+    return said
 
 
 def told_of_stop(stopped: Bulk) -> str:

@@ -14,19 +14,21 @@ from accounts.rights import require_admin
 from core import ids, notices, sse, zones
 from core.actor import Actor
 from core.errors import DomainError
-from feedback import bulk, desk_screen, leasing, triage
+from feedback import bulk, desk_records, desk_screen, historytelling, leasing, triage
+from feedback.hooks import open_reports
 from feedback.models import Retraction, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 
 _SHOWN = 1_000
 """More than bulks change between two looks: whoever has one of them open has to find it among these."""
 _UNDER_WAY = timedelta(seconds=10)
+_EDITED = "Its submitter changed it"
 
 
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
-    """Events: `leases` (names by report id), `changed` (ids of reports that others changed or took back, submitters
-    among them), `bulks` (their markup), `list` (markup of the views with their counts, and whether reports came on top
-    of the list, where others changed something or somebody rated).
+    """Events: `leases` (names by report id), `changed` (by report id what others did to it last, submitters
+    among them), `bulks` (their markup), `list` (markup of all counts, and whether reports came on top of the list,
+    where others changed something or somebody rated).
 
     Who loses the right is told `gone`, and nothing more.
     """
@@ -50,15 +52,16 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
                 told = leases
                 yield sse.Event("leases", json.dumps(leases))
             known, edits, looked = edits, _edits(looked), timezone.now()
-            edited = [feedback_id for feedback_id, moment in edits.items() if known.get(feedback_id) != moment]
-            if changed := [*_changed(actor, changes.fresh()), *_retracted(retractions.fresh()), *edited]:
+            edited = {feedback_id: _EDITED for feedback_id, moment in edits.items() if known.get(feedback_id) != moment}
+            if changed := edited | _changed(actor, changes.fresh()) | _retracted(retractions.fresh()):
                 yield sse.Event("changed", json.dumps(changed))
             came = reports.fresh()
             if changed or came:
                 parsed = parse(query["q"])
                 meant = None if parsed.problems else meaning(actor, parsed)
-                shown = {"bar": desk_screen.bar_of(actor, parsed, meant, query), "is_news": True}
-                pieces = ["feedback/_views.html"]
+                bar, count = desk_screen.bar_of(actor, parsed, meant, query), open_reports()
+                shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
+                pieces = ["feedback/_views.html", "feedback/_total.html", "_open_reports.html"]
                 if came and meant and parsed.order == NEWEST and meant.reports.filter(pk__in=came).exists():
                     pieces.append("feedback/_news.html")
                 yield sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))
@@ -101,12 +104,18 @@ class _Log:
         return new[:_SHOWN]
 
 
-def _changed(actor: Actor, changes: list[int]) -> list[str]:
+def _changed(actor: Actor, changes: list[int]) -> dict[str, str]:
+    """Who did what, by report id; of several changes the last one."""
     if not changes:
-        return []
-    rows = TriageChange.objects.filter(pk__in=changes).exclude(actor=actor.user_id)
-    keys = UserFeedback.objects.filter(pk__in=rows.values("feedback")).order_by("-pk")
-    return [report.feedback_id for report in keys.only("key")]
+        return {}
+    rows = TriageChange.objects.filter(pk__in=changes).exclude(actor=actor.user_id).select_related("actor")
+    found = list(rows.annotate(of=F("feedback__key")).order_by("pk"))
+    names = desk_records.named(found)
+    told = {}
+    for each in found:
+        lines = historytelling.lines_of(each, *names)
+        told[ids.FEEDBACK + each.of] = f"{each.actor.display_name} {lines[-1].deed if lines else 'changed it'}"
+    return told
 
 
 def _edits(since: datetime) -> dict[str, datetime]:
@@ -116,8 +125,8 @@ def _edits(since: datetime) -> dict[str, datetime]:
     return {ids.FEEDBACK + key: moment for key, moment in rows.values_list("key", "modified")[:_SHOWN]}
 
 
-def _retracted(retractions: list[int]) -> list[str]:
+def _retracted(retractions: list[int]) -> dict[str, str]:
     if not retractions:
-        return []
+        return {}
     rows = Retraction.objects.filter(pk__in=retractions).order_by("-pk")
-    return [ids.FEEDBACK + key for key in rows.values_list("key", flat=True)]
+    return {ids.FEEDBACK + key: "Its submitter took it back" for key in rows.values_list("key", flat=True)}

@@ -70,7 +70,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
     rows, onward, back = _listed(actor, meant, query, parsed.order) if meant else ([], None, None)
-    last = undoing.last_action(actor, _unfinished(bulks))
+    last = undoing.last_action(actor, _unfinished(bulks), tz=tz)
     running = [each for each in bulks if not each.is_over]
     if last and last.action in {each.undoes for each in running}:
         last = None
@@ -395,4 +395,4 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str,
     who, when = ("You", "in another window") if is_own else (line.who, "just now")
     takes = form.get("verb") == "own me" and item.owner and not item.is_mine
     again = "Press a again to take it over." if takes else "Nothing of yours was saved. Press again if it still holds."
-    return Conflict(f"{who} {' '.join(filter(None, (line.what, line.after)))} {when}.", again)
+    return Conflict(f"{who} {line.deed} {when}.", again)

@@ -2,8 +2,9 @@
 
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from django.conf import settings
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -37,13 +38,19 @@ from feedback.querying import completing, parse
 
 _LATEST = "bulk_latest"
 """Where a bulk of what was ticked waits in the session: the next page ticks what it still lists."""
+_LEFT, _EVERYTHING, _COOKIE_BYTES = "desk", "q=", 3_000
+"""The list that was looked at last, a cookie: who goes to a thread from there comes back to it."""
 
 
 @signed_in
 @require_GET
 def desk(request: HttpRequest) -> HttpResponse:
-    """The page at an address. Without a query it opens on what nobody has taken; a term that is added leads on."""
+    """The page at an address. Without a query it opens on what nobody has taken; a term that is added leads on, and
+    `back` with a report to the list that was looked at last.
+    """
     actor = admin_actor(request)
+    if left := request.GET.get("back"):
+        return redirect(_desk_at({**_state_in(request, request.COOKIES.get(_LEFT, _EVERYTHING)), "item": left}))
     query = desk_screen.state_of(request.GET.items(), zones.of(request))
     if added := request.GET.get("add", "").strip():
         place = screens.place_of(request.GET.get("at", ""))
@@ -53,7 +60,11 @@ def desk(request: HttpRequest) -> HttpResponse:
         part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
     context = desk_screen.page(actor, query, tz=zones.of(request))
-    return _shown(request, actor, context, 404 if "gone" in context else 200)
+    response = _shown(request, actor, context, 404 if "gone" in context else 200)
+    here, is_secure = urlencode(desk_screen.kept(query)), settings.SESSION_COOKIE_SECURE
+    here = here if len(here) < _COOKIE_BYTES else _EVERYTHING
+    response.set_cookie(_LEFT, here, path=request.path, secure=is_secure, httponly=True, samesite="Lax")
+    return response
 
 
 @signed_in
@@ -81,15 +92,17 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
         bodies.check_storable(request.POST.dict())
         steps = desk_forms.steps_of(request.POST, zones.of(request))
         try:
-            triage.act(actor, feedback_id, *steps, seen=request.POST.get("seen"))
+            report, action = triage.act(actor, feedback_id, *steps, seen=request.POST.get("seen"))
         except ResolvedAlready as problem:
             # Who came second wanted it resolved, and it is. A second press must not meet what stands there now.
             if steps[-1][0].name != "resolve":
                 raise
-            triage.act(actor, feedback_id, *steps[:-1], seen=request.POST.get("seen"))
+            report, action = triage.act(actor, feedback_id, *steps[:-1], seen=request.POST.get("seen"))
             notes.info(request, desk_forms.told_of_resolved(actor, problem))
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
+    for words in desk_forms.told_of_left(request.POST, report, action):
+        notes.info(request, words)
     return redirect(_local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
 
 
@@ -150,7 +163,7 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
 def keep_view(request: HttpRequest) -> HttpResponse:
     """Keep the query as a view; one's own of that name gets this query, and the page tells the one that it had.
 
-    Or drop one, whose query stays in the line: saved again, it is back.
+    Or call one something else, or drop one, whose query stays in the line: saved again, it is back.
     """
     actor = admin_actor(request)
     form = request.POST
@@ -160,6 +173,11 @@ def keep_view(request: HttpRequest) -> HttpResponse:
             gone = saved_views.drop(actor, form.get("view_id", ""))
             notes.success(request, f"Deleted {isolated(gone.name)}. Save it again to have it back.")
             return redirect(_desk_at({"q": gone.query}))
+        if form.get("verb") == "rename":
+            is_shared = bool(form.get("is_shared"))
+            view = saved_views.change(actor, form.get("view_id", ""), name=form.get("name", ""), is_shared=is_shared)
+            notes.success(request, f"It is called {isolated(view.name)} now.")
+            return redirect(_desk_at({"q": view.query}))
         given = (form.get("name", ""), form.get("q", ""))
         view, before = saved_views.keep(actor, *given, is_shared=bool(form.get("is_shared")))
     except DomainError as problem:
@@ -223,8 +241,11 @@ def refused(
 
 def _state_of(request: HttpRequest) -> dict[str, str]:
     """The state of the desk that a form was sent from."""
-    address = urlsplit(_local(request, "here"))
-    return desk_screen.state_of(parse_qsl(address.query, keep_blank_values=True), zones.of(request))
+    return _state_in(request, urlsplit(_local(request, "here")).query)
+
+
+def _state_in(request: HttpRequest, query: str) -> dict[str, str]:
+    return desk_screen.state_of(parse_qsl(query, keep_blank_values=True), zones.of(request))
 
 
 def _desk_at(query: dict[str, str]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
 
+from core import moments
 from core.templatetags.ui import thousands
 from feedback.taxonomy import Category, Outcome, Sentiment, fitting, group_of
 from threads.presenting.articles import Mark, Sentimental
@@ -100,6 +101,11 @@ class HistoryLine:
     after: str = ""
     href: str = ""
     """Where what came of it is compared with what was rated."""
+
+    @property
+    def deed(self) -> str:
+        """What was done, without what was before: `gave it to bob`."""
+        return " ".join(filter(None, (self.what, self.after)))
 
 
 @dataclass(frozen=True)
@@ -209,8 +215,7 @@ class ReportCard(_Spelled):
             return "snoozed until it happens again"
         if self.snoozed_until is None:
             return ""
-        until = self.snoozed_until
-        return "snoozed, due" if self.is_due else f"snoozed until {until.day} {until:%b %H:%M %Z}"
+        return "snoozed, due" if self.is_due else f"snoozed until {moments.spoken(self.snoozed_until)}"
 
 
 @dataclass(frozen=True, slots=True)

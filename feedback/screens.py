@@ -254,8 +254,8 @@ def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
 
 
 def report_href(actor: Actor, thread_pk: int, index: int) -> str:
-    """The desk with the latest report, a negative one if there is any, on what was answered from a message on; for
-    admins. What answers a later request is another matter.
+    """The desk, in the list that was left last, with the latest report, a negative one if there is any, on what was
+    answered from a message on; for admins. What answers a later request is another matter.
     """
     if not actor.is_admin:
         return ""
@@ -263,7 +263,7 @@ def report_href(actor: Actor, thread_pk: int, index: int) -> str:
     rows = UserFeedback.objects.filter(thread=thread_pk, message_sequence_num__gte=index)
     rows = rows.exclude(Exists(later.filter(idx__lte=OuterRef("message_sequence_num"))))
     key = rows.order_by("sentiment", "-pk").values_list("key", flat=True).first()
-    return "" if key is None else _at_the_desk(key)
+    return "" if key is None else reverse("feedback:desk") + href({"back": ids.FEEDBACK + key})
 
 
 def _at_the_desk(key: str) -> str:

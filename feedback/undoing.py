@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
-from core import ids
+from core import ids, moments
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from core.rendering import isolated
@@ -31,9 +31,9 @@ from feedback.models import Bulk, TriageChange, UserFeedback
 WINDOW = timedelta(minutes=30)
 """How long an action can be taken back."""
 _DEEDS = {
-    "label": ("Labelled {it} {labels}", "label {labels} on {it}"),
-    "new label": ("New label {labels} on {it}", "new label {labels} on {it}"),
-    "unlabel": ("Took {labels} off {it}", "taking {labels} off {it}"),
+    "label": ("Labelled {it} {how}", "label {how} on {it}"),
+    "new label": ("New label {how} on {it}", "new label {how} on {it}"),
+    "unlabel": ("Took {how} off {it}", "taking {how} off {it}"),
     "note": ("Noted on {it}", "note on {it}"),
     "own": ("Handed over {it}", "handover of {it}"),
     "take": ("Took {it}", "taking of {it}"),
@@ -41,7 +41,7 @@ _DEEDS = {
     "resolve": ("Resolved {it}", "resolution of {it}"),
     "reopen": ("Reopened {it}", "reopening of {it}"),
     "duplicate": ("Marked as duplicate: {it}", "duplicate mark of {it}"),
-    "snooze": ("Snoozed {it}", "snooze of {it}"),
+    "snooze": ("Snoozed {it} until {how}", "snooze of {it}"),
     "wake": ("Woke {it}", "waking of {it}"),
     "reply": ("Answered {it}", "answer to {it}"),
     "update": ("Changed {it}", "change of {it}"),
@@ -67,8 +67,8 @@ class LastAction:
     report_count: int
     subject: str
     at: datetime
-    labels: str = ""
-    """Those that it put on or took off, where that is what it did."""
+    how: str = ""
+    """The labels that it put on or took off, or until when it put reports off, where that is what it did."""
 
     @property
     def until(self) -> datetime:
@@ -83,12 +83,12 @@ class LastAction:
     @property
     def words(self) -> str:
         """What was done, for people: `Resolved “Called me Sophia”`, `Resolved 9 reports`."""
-        return _DEEDS[self.deed][0].format(it=self._it, labels=isolated(self.labels))
+        return _DEEDS[self.deed][0].format(it=self._it, how=isolated(self.how))
 
     @property
     def noun(self) -> str:
         """The same as a thing: `resolution of “Called me Sophia”`."""
-        return _DEEDS[self.deed][1].format(it=self._it, labels=isolated(self.labels))
+        return _DEEDS[self.deed][1].format(it=self._it, how=isolated(self.how))
 
     @property
     def _it(self) -> str:
@@ -103,9 +103,9 @@ class LastAction:
         return max(0, int((self.until - timezone.now()).total_seconds() // 60))
 
 
-def last_action(actor: Actor, unfinished: Iterable[str] = ()) -> LastAction | None:
+def last_action(actor: Actor, unfinished: Iterable[str] = (), *, tz: tzinfo = UTC) -> LastAction | None:
     """What `z` would take back: the actor's latest action that is young enough and was not taken back, or not to its
-    end: `unfinished` are those of which that was stopped.
+    end: `unfinished` are those of which that was stopped. Times are told in `tz`.
     """
     undone = TriageChange.objects.filter(undoes=OuterRef("action"))
     found = (
@@ -116,30 +116,36 @@ def last_action(actor: Actor, unfinished: Iterable[str] = ()) -> LastAction | No
         .order_by("-id")
         .first()
     )
-    return None if found is None else _told(found)
+    return None if found is None else _told(found, tz)
 
 
 def noun_of(action: str) -> str:
     """An action as a thing that is taken back: `snooze of “Used words”`."""
     last = changes_of(action).exclude(verb=FOLLOW).last()
-    return "what was done to a report that is gone" if last is None else _told(last).noun
+    return "what was done to a report that is gone" if last is None else _told(last, UTC).noun
 
 
-def _told(change: TriageChange) -> LastAction:
+def _told(change: TriageChange, tz: tzinfo) -> LastAction:
     """The action of which this is the last change. It speaks for all that the action did."""
     of = (
         TriageChange.objects.filter(action=change.action)
         .exclude(verb=FOLLOW)
         .aggregate(began=Min("at"), reports=Count("feedback", distinct=True))
     )
-    deed, labels = _deed(change, of["began"])
-    return LastAction(change.action, deed, of["reports"], change.feedback.notes or "", change.at, labels)
+    deed, how = _deed(change, of["began"], tz)
+    return LastAction(change.action, deed, of["reports"], change.feedback.notes or "", change.at, how)
 
 
-def _deed(change: TriageChange, began: datetime) -> tuple[str, str]:
-    """The verb of a change with the labels that it is about; for an owner who: oneself, nobody, or somebody else."""
+def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
+    """The verb of a change with the labels or the time that it is about; for an owner who: oneself, nobody, or
+    somebody else.
+    """
     if change.verb == "label":
         return _labelled(change, began)
+    if change.verb == "snooze":
+        until = change.after.get("snoozed_until")
+        at = until and moments.spoken(datetime.fromisoformat(until).astimezone(tz))
+        return "snooze", at or "it happens again"
     if change.verb != "own":
         return change.verb, ""
     owner = change.after.get("owner_id")

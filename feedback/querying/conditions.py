@@ -63,7 +63,9 @@ def state(value: str, asking: Asking) -> Q:
         case "mine":
             return Q(owned_by=asking.actor.user_id)
         case "snoozed":
-            timed, again = (beside(rows, excluding=asking.excluding) for rows in _snoozed(asking))
+            # Asked of the few that sleep: beside the two, SQLite would walk along all that are open.
+            asleep = (rows.filter(feedback__resolved=False) for rows in _snoozed(asking))
+            timed, again = (beside(rows, excluding=asking.excluding) for rows in asleep)
             return timed | again
         case "due":
             due = Triage.objects.filter(snoozed_until__lte=asking.now)

@@ -55,7 +55,7 @@ function fetched(href) {
     .then((answer) => (answer.ok ? answer.text() : answer.status < 500 ? "" : Promise.reject()))
     .catch(() => void ahead.delete(href));
   ahead.set(href, html);
-  setTimeout(() => ahead.get(href) === html && ahead.delete(href), 2e4);
+  setTimeout(() => ahead.delete(href), 2e4);
   return html;
 }
 
@@ -190,13 +190,13 @@ function tell() {
   if (!leases) return;
   for (const each of all(".rep")) {
     const name = leases[each.id.slice(2)];
-    if (name) each.dataset.held = `${name} is here`;
+    if (name) each.dataset.held = name;
     else delete each.dataset.held;
   }
   const note = part("held");
   if (!note) return;
   note.hidden = !leases[opened()];
-  note.lastElementChild.textContent = `${leases[opened()]} has this report open too.`;
+  one("strong", note).textContent = leases[opened()];
 }
 
 function listen() {
@@ -205,30 +205,22 @@ function listen() {
   source = new EventSource(`/feedback/live/${location.search}`);
   source.onopen = forgive;
   const hear = (name, work) => source.addEventListener(name, (event) => work(event.data));
-  hear("leases", (data) => {
-    leases = JSON.parse(data);
-    tell();
-  });
+  hear("leases", (data) => ((leases = JSON.parse(data)), tell()));
   hear("changed", (data) => {
     ahead.clear();
-    const ids = JSON.parse(data);
-    for (const id of ids) part(`r-${id}`)?.setAttribute("data-changed", "");
+    const deeds = JSON.parse(data);
+    for (const id in deeds) part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
     const note = part("changed");
-    if (!note || !ids.includes(opened())) return;
+    if (!note || !deeds[opened()]) return;
+    one("strong", note).textContent = deeds[opened()];
     note.hidden = false;
     say(words("#changed div"));
   });
-  hear("bulks", (data) => {
-    bulks = parsed(data).firstChild;
-    progress();
-  });
-  hear("list", (data) => swap(data, "#desk-views,#news"));
+  hear("bulks", (data) => ((bulks = parsed(data).firstChild), progress()));
+  hear("list", (data) => swap(data, "#desk-views,#news,#desk-total,#desk-count"));
   hear("gone", () => source.close());
 }
 
 settle();
-addEventListener("pagehide", () => {
-  source.close();
-  leave();
-});
+addEventListener("pagehide", () => (source.close(), leave()));
 setInterval(() => held && !document.hidden && lease(held), 6e4);

@@ -19,8 +19,7 @@ const sent = (form, button) =>
 
 // A draft ends when it is taken: as the answer says or, without htmx, the page that comes next. What came behind it
 // stays.
-let taken = {};
-let from, typing, behind;
+let from, typing, behind, taken = {};
 
 on("htmx:beforeSend", () => (from = focused()));
 on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
@@ -47,13 +46,14 @@ whenShown((root) => {
   for (const field of all("[data-draft]", root)) {
     const id = key(field);
     const draft = field.value ? kept[id] : kept[id]?.replace(taken[id] ?? "", "");
-    if (draft != null && draft !== field.value && field.value === field.defaultValue) {
+    const isKept = draft != null && draft !== field.value && field.value === field.defaultValue;
+    if (isKept) {
       field.value = draft;
       field.toggleAttribute("data-kept", !!field.defaultValue); // where the page says something else, it is told
       keep(field);
     }
+    if (isKept || id === typing) field.closest("details")?.toggleAttribute("open", true);
     if (id !== typing) continue;
-    field.closest("details")?.toggleAttribute("open", true);
     enter(field);
     field.selectionStart = field.selectionEnd = field.value.length - behind;
     field.dataset.typing = "";

@@ -85,11 +85,14 @@ function use(key) {
   const named = `[data-key="${CSS.escape(key)}"]`;
   const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
   const menu = found?.matches("summary") && found.parentElement;
-  if (menu) (menu.open = true), one("input, textarea, button", menu)?.focus();
+  if (menu) (menu.open = true), begin(menu);
   else if (found?.matches(TYPING)) found.focus(), found.setSelectionRange?.(1e6, 1e6);
   else return press(found);
   return true;
 }
+
+const begin = (menu) => one("input:not([type=hidden]), textarea, button", menu)?.focus();
+on("toggle", ({ target }) => target.matches(".menu[open]") && focused().parentElement === target && begin(target), true);
 
 const press = (found) => (found?.click(), !!found);
 
@@ -112,7 +115,7 @@ function free() {
   return press(link) || !one("#desk") || tell(one(`${below}.rep`) ? "Others hold the rest of this page." : undefined);
 }
 
-function tell(words = "This is the last report here.") {
+function tell(words = "No further report is here.") {
   say(words);
   one("#told").textContent = words;
   return true;

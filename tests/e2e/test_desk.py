@@ -414,6 +414,60 @@ def test_menus_open_by_keys_and_give_the_focus_back(empty: Heddle, visit: Callab
     expect(page.locator("#duplicate-of")).to_be_hidden()
 
 
+def test_a_menu_that_is_opened_by_mouse_is_typed_into_at_once(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 0")
+    page.click("#triage summary[data-key=d]")
+    expect(page.locator("#duplicate-of")).to_be_focused()
+    page.click("#desk-bar summary:has-text('View')")
+    expect(page.locator("#view-name")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#view-name")).to_be_hidden()
+
+
+@pytest.mark.parametrize("height", [700, 900])
+def test_the_desk_stays_in_its_window_whatever_opens(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    height: int,
+) -> None:
+    """Its panes scroll, and the page does not."""
+    complaints(empty, 12)
+    page = visit("admin", viewport={"width": 1440, "height": height}).page
+    first_of_the_open(page, "Complaint 11")
+    for key, opens in (
+        ("r", "#public-reply"),
+        ("h", "[value='snooze 4h']"),
+        ("d", "#duplicate-of"),
+        ("c", "#check-value-1"),
+    ):
+        page.keyboard.press(key)
+        expect(page.locator(f"{opens} >> visible=true")).to_be_focused()
+        assert page.evaluate("[scrollY, document.documentElement.scrollHeight]") == [0, height], key
+        page.keyboard.press("Escape")
+
+
+def test_a_reply_that_was_left_waits_open_as_a_draft(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 2)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press("r")
+    page.keyboard.type("We are sorry")
+    page.click("#triage [value=resolve]")
+    shows(page, "Complaint 0")
+    expect(page.locator("#desk-status")).to_contain_text("The reply that you typed was not sent.")
+    expect(page.locator("#public-reply")).to_be_hidden()
+    page.keyboard.press("z")
+    shows(page, "Complaint 1")
+    expect(page.locator("#public-reply")).to_be_visible()
+    expect(page.locator("#public-reply")).to_have_value("We are sorry")
+    page.focus("#public-reply")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#said")).to_contain_text("Answered “Complaint 1”")
+    assert not any(each["resolved"] for each in stored(empty, thread_id))
+
+
 def test_a_report_is_snoozed_until_a_day_by_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """A menu in which something was refused stays open, with the reason in it."""
     thread_id = complaints(empty, 2)
@@ -631,15 +685,15 @@ def test_keys_go_over_the_edge_of_a_page_and_say_where_the_list_ends(
         page.keyboard.press("j")
         shows(page, f"Complaint {number}")
     page.keyboard.press("j")
-    expect(page.locator("#desk-status")).to_contain_text("This is the last report here.")
-    expect(page.locator("#said")).to_have_text("This is the last report here.")
+    expect(page.locator("#desk-status")).to_contain_text("No further report is here.")
+    expect(page.locator("#said")).to_have_text("No further report is here.")
     page.keyboard.press("k")
     shows(page, "Complaint 1")
-    expect(page.locator("#desk-status")).not_to_contain_text("This is the last report here.")
+    expect(page.locator("#desk-status")).not_to_contain_text("No further report is here.")
     page.keyboard.press("n")
     shows(page, "Complaint 0")
     page.keyboard.press("n")
-    expect(page.locator("#desk-status")).to_contain_text("This is the last report here.")
+    expect(page.locator("#desk-status")).to_contain_text("No further report is here.")
     page.go_back()
     expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
 

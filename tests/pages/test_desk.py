@@ -134,7 +134,7 @@ def test_rows_show_who_has_them_and_how_they_stand(browser_of: Browser, who: Peo
     shown = ["you", "Bea", "snoozed", "snoozed, due", "resolved", "money, late", "Alice"]
     assert [end.words.endswith(word) for end, word in zip(ends, shown, strict=True)] == [True] * 7
     assert [row_of(page, f"report {place}").has("data-held") for place in range(7)] == [False] * 6 + [True]
-    assert row_of(page, "report 6")["data-held"] == "Bea is here" and row_of(page, "report 1").has("data-owned")
+    assert row_of(page, "report 6")["data-held"] == "Bea" and row_of(page, "report 1").has("data-owned")
     assert not row_of(page, "report 0").has("data-owned")
     assert "Bea has this report open too." in opened(browser_of("admin"), made[6]).id("desk-report").words
 
@@ -557,13 +557,13 @@ def test_leases_are_taken_and_given_back(browser_of: Browser, who: People) -> No
     report, bea = reports(who.alice, 1)[0], second_admin()
     path = f"{DESK}{report.feedback_id}/lease/"
     assert browser_of("admin").post(path).status_code == 204
-    assert held_by(client_of(bea)) == ["Admin is here"]
+    assert held_by(client_of(bea)) == ["Admin"]
     assert client_of(bea).post(path).status_code == 204
     assert {each.holder for each in Lease.objects.all()} == {who.admin.user, bea.user}
-    assert held_by(browser_of("admin")) == ["Bea is here"]  # who was first is told of who came second
+    assert held_by(browser_of("admin")) == ["Bea"]  # who was first is told of who came second
     assert client_of(bea).post(path, {"leave": "1"}).status_code == 204
     assert held_by(browser_of("admin")) == []
-    assert held_by(client_of(bea)) == ["Admin is here"]
+    assert held_by(client_of(bea)) == ["Admin"]
     answer = client_of(bea).post(f"{DESK}{report.feedback_id}/", {"verb": "resolve"})
     assert answer.status_code == 302 and UserFeedback.objects.get().resolved
     assert browser_of("admin").post(path, {"leave": "1"}).status_code == 204

@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from core.moments import spoken
 from feedback import screens, triage
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.wire import TriageIn
@@ -189,11 +190,11 @@ def test_a_duplicate_says_of_what_and_counts_at_the_other(browser_of: Browser, w
 def test_snoozing_waking_and_coming_back(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = then(client, press(client, opened(client, report, "?q=is:unclaimed"), "snooze 4h"))
-    assert words(page) == [] and told(page) == ["Snoozed “report 0”"]
     until = Triage.objects.get().snoozed_until
+    assert words(page) == [] and told(page) == [f"Snoozed “report 0” until {spoken(until)}"]
     assert until and timedelta(hours=3) < until - timezone.now() <= timedelta(hours=4)
     page = opened(client, report)
-    assert f"unclaimed, snoozed until {until.day} {until:%b %H:%M} UTC" in page.id("triage").all("h2")[0].words
+    assert f"unclaimed, snoozed until {spoken(until)}" in page.id("triage").all("h2")[0].words
     page = then(client, press(client, page, "wake"))
     assert "snoozed" not in page.id("triage").all("h2")[0].words
     then(client, press(client, page, "snooze again"))
@@ -201,6 +202,39 @@ def test_snoozing_waking_and_coming_back(browser_of: Browser, who: People) -> No
     Triage.objects.update(snoozed_until=timezone.now(), snoozed_until_again=False)
     assert "unclaimed, snoozed, due" in opened(client, report).id("triage").all("h2")[0].words
     assert words(get(client, f"{DESK}?q=is:due")) == ["report 0"]
+
+
+def test_what_was_resolved_sleeps_no_more_and_does_when_it_is_reopened(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    then(client, press(client, opened(client, report), "snooze 1d"))
+    asleep, awake = f"{DESK}?q=is:snoozed", f"{DESK}?q=-is:snoozed"
+    assert (words(get(client, asleep)), words(get(client, awake))) == (["report 0"], [])
+    do(who.admin, report, "resolve")
+    assert (words(get(client, asleep)), words(get(client, awake))) == ([], ["report 0"])
+    do(who.admin, report, "reopen")
+    assert words(get(client, asleep)) == ["report 0"]
+
+
+def test_a_label_that_is_there_already_is_no_lost_press(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = then(client, press(client, opened(client, report), "label", label="mail"))
+    assert told(page) == ["New label mail on “report 0”"]
+    assert told(then(client, press(client, page, "label", label="Mail"))) == ["It has mail already."]
+    assert told(then(client, press(client, page, "label", label="mail, late"))) == ["New label late on “report 0”"]
+
+
+def test_a_reply_that_is_left_behind_is_told(browser_of: Browser, who: People) -> None:
+    """Only its own buttons send it."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    page = then(client, press(client, opened(client, made[0]), "resolve", public_reply="We are sorry"))
+    assert told(page) == ["The reply that you typed was not sent."] and stored(made[0]).resolved
+    assert "Before that: Resolved “report 0”" in page.id("desk-status").words
+    assert not Reply.objects.filter(public_reply__gt="").exists()
+    page = then(client, press(client, opened(client, made[1]), "reply answered", public_reply="We are sorry"))
+    page = then(client, press(client, page, "resolve"))
+    assert told(page) == ["Resolved “report 1”"], "what was sent is there, and nothing is left"
+    page = then(client, press(client, opened(client, made[2]), "own me", public_reply="Half a sentence"))
+    assert told(page) == ["Took “report 2”"], "it stays beside its report"
 
 
 @time_machine.travel("2026-05-01T22:30:00Z", tick=False)
@@ -215,7 +249,7 @@ def test_snoozing_until_a_day_is_until_it_begins_where_the_admin_is(
     field = page.id("snooze-until")
     assert (field["min"], field["max"]) == ("2026-05-03", "2027-05-02"), "in Berlin it is the second of May already"
     page = then(client, press(client, page, button, until="2026-11-01"))
-    assert told(page) == ["Snoozed “report 0”"]
+    assert told(page) == ["Snoozed “report 0” until 1 Nov 00:00 CET"]
     assert Triage.objects.get().snoozed_until == datetime(2026, 10, 31, 23, tzinfo=UTC)
     assert "snoozed until 1 Nov 00:00 CET" in opened(client, report).id("triage").all("h2")[0].words
     today = press(client, then(client, press(client, opened(client, report), "wake")), button, until="2026-05-02")

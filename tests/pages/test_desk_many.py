@@ -1,7 +1,8 @@
 """What is done to many reports at once on the desk's page, and the views that keep a query."""
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -15,6 +16,7 @@ from feedback import bulk, saved_views, triage
 from feedback.deciding import verb_named
 from feedback.models import Bulk, Label, Labelled, Retraction, SavedView, Triage, UserFeedback
 from tests import make
+from tests.conftest import Api
 from tests.pages.desk import (
     ALL,
     DESK,
@@ -30,7 +32,7 @@ from tests.pages.desk import (
     told,
     words,
 )
-from tests.pages.dom import Node, dom, get, submit
+from tests.pages.dom import Node, dom, get, parsed, submit
 from tests.people import People, second_admin
 
 
@@ -113,7 +115,7 @@ def test_many_are_snoozed_until_a_day_begins_where_the_admin_is(
     typed = {"until": "2026-11-01", **({"all": "1"} if all_that_match else {})}
     page = then(client, send(client, page, button, made[:2], **typed))
     left = [] if all_that_match else ["report 2"]
-    assert told(page) == [f"Snoozed {3 - len(left)} reports"] and words(page) == left
+    assert told(page) == [f"Snoozed {3 - len(left)} reports until 1 Nov 00:00 CET"] and words(page) == left
     assert set(Triage.objects.values_list("snoozed_until", flat=True)) == {datetime(2026, 10, 31, 23, tzinfo=UTC)}
     page = then(client, submit(client, page.id("desk-status").one("form")))
     assert len(words(page)) == 3
@@ -270,16 +272,32 @@ def test_an_undo_that_was_stopped_is_offered_again(
     assert told(get(client, DESK + ALL)) == ["Taken back: label mail on 5 reports."]
 
 
-def test_who_has_one_of_many_open_is_told_that_it_was_changed(
-    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+def test_who_has_one_of_many_open_is_told_what_was_done_to_it(
+    browser_of: Browser, api: Callable[..., Api], who: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And how many are left, wherever that stands."""
+
+    def heard(event: str) -> str:
+        piece = next(piece.decode() for piece in news if f"event: {event}".encode() in piece)
+        return "\n".join(line.removeprefix("data: ") for line in piece.splitlines() if line.startswith("data: "))
+
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
     made, client = reports(who.alice, 60), browser_of("admin")
     news = iter(client.get(DESK + "live/").streaming_content)
     assert b"leases" in next(piece for piece in news if b"event" in piece)
     send(client_of(second_admin()), get(client, DESK + ALL), "resolve", made)
-    told_of = next(piece for piece in news if b"event: changed" in piece)
-    assert all(each.feedback_id.encode() in told_of for each in made)
+    assert json.loads(heard("changed")) == {each.feedback_id: "Bea resolved it, noted" for each in made}
+    counts = parsed(heard("list"))
+    assert (counts.id("desk-count").words, counts.id("desk-total").words) == ("0 open", "60 reports")
+    edited, gone = made[:2]
+    for method, report, body in (
+        ("POST", edited, {"sentiment": "negative", "notes": "Other words"}),
+        ("DELETE", gone, None),
+    ):
+        path = f"threads/{report.thread.thread_id}/messages/{report.message_sequence_num}/feedback"
+        assert api("alice").request(method, path, body).status_code == 200
+    deeds = {edited.feedback_id: "Its submitter changed it", gone.feedback_id: "Its submitter took it back"}
+    assert json.loads(heard("changed")) == deeds
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
@@ -333,6 +351,11 @@ def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: Pe
     mine = get(client, DESK + link["href"])
     again = submit(client, mine.id("desk-bar").all("form", method="post")[0], name="Not mine", q="is:due")
     assert words(then(client, again)) == [] and SavedView.objects.get().query == "is:due"
+    form = get(client, again["Location"]).id("desk-bar").all("form", method="post")[0]
+    page = then(client, submit(client, form, "rename", name="Mine to wake"))
+    assert told(page) == ["It is called Mine to wake now."] and SavedView.objects.get().query == "is:due"
+    then(client, submit(client, page.id("desk-bar").all("form", method="post")[0], "rename", name="Not mine"))
+    assert SavedView.objects.get().name == "Not mine"
     gone = submit(client, get(client, again["Location"]).id("desk-bar").all("form", method="post")[1], "drop")
     page = then(client, gone)
     assert told(page) == ["Deleted Not mine. Save it again to have it back."] and not SavedView.objects.exists()
