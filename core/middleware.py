@@ -104,7 +104,7 @@ def _tell_length(response: HttpResponseBase) -> None:
 def _refuse_nul(request: HttpRequest) -> None:
     """No id and no search holds a NUL, and PostgreSQL cannot even be asked for one."""
     if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-        raise SuspiciousOperation
+        raise InvalidRequest("The address holds a NUL, which nothing here does.")
 
 
 def _refuse_unmeasured(request: HttpRequest) -> None:

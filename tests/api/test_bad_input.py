@@ -11,7 +11,7 @@ from django.test import Client
 from core import paging
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
-from tests.pages.dom import dom
+from tests.pages.dom import dom, get
 
 SENT = {"role": "user", "content": [{"text": "Hello"}]}
 TOOL = {"name": "remember", "description": "d", "input_schema": {"type": "object"}}
@@ -513,8 +513,11 @@ def test_a_nul_in_an_address_is_refused_before_any_database_is_asked_B169(api, m
     "address", ["/%00", "/threads/%00/", "/threads/?q=a%00b", "/feedback/?item=fb_%00", "/signin/?next=%00"]
 )
 def test_a_nul_in_the_address_of_a_page_is_refused_too(browser_of, address):
+    """By what is wrong and with a way out: who asks is not known yet, and may be signed in."""
     for name in ("admin", None):
-        assert browser_of(name).get(address).status_code == 400
+        page = get(browser_of(name), address, 400)
+        assert "The address holds a NUL" in page.one("main").words
+        assert page.one("main").one("a", class_="btn").words != "Sign in"
 
 
 def test_an_endpoint_with_a_slash_at_its_end_works_for_the_sdk_B170(who, api):
