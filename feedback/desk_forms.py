@@ -120,9 +120,10 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
     verb, said = _pressed(form)[0], []
     if action is None and verb in ("", "label") and (names := _names(form)):
         said.append(f"It has {isolated(', '.join(names))} already.")
-    typed = _text(form, "public_reply")
-    if goes_on(form) and typed and not Reply.objects.filter(feedback=report, public_reply=typed).exists():
-        said.append("The reply that you typed was not sent.")
+    if goes_on(form) and (typed := _text(form, "public_reply")):
+        sent = Reply.objects.filter(feedback=report).values_list("public_reply", flat=True).first()
+        if typed != forms.lines(sent or "").strip():
+            said.append("The reply that you typed was not sent.")
     return said
 
 

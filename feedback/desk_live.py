@@ -61,7 +61,9 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
                 meant = None if parsed.problems else meaning(actor, parsed)
                 bar, count = desk_screen.bar_of(actor, parsed, meant, query), open_reports()
                 shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
-                pieces = ["feedback/_views.html", "feedback/_total.html", "_open_reports.html"]
+                pieces = ["feedback/_views.html", "_open_reports.html"]
+                if meant:
+                    pieces.append("feedback/_total.html")
                 if came and meant and parsed.order == NEWEST and meant.reports.filter(pk__in=came).exists():
                     pieces.append("feedback/_news.html")
                 yield sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))
@@ -113,8 +115,9 @@ def _changed(actor: Actor, changes: list[int]) -> dict[str, str]:
     names = desk_records.named(found)
     told = {}
     for each in found:
-        lines = historytelling.lines_of(each, *names)
-        told[ids.FEEDBACK + each.of] = f"{each.actor.display_name} {lines[-1].deed if lines else 'changed it'}"
+        lines = [(line.what, line.after) for line in historytelling.lines_of(each, *names)]
+        deed = ": ".join(filter(None, lines[-1] if lines else ("changed it",)))
+        told[ids.FEEDBACK + each.of] = f"{each.actor.display_name} {deed}"
     return told
 
 

@@ -395,4 +395,4 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str,
     who, when = ("You", "in another window") if is_own else (line.who, "just now")
     takes = form.get("verb") == "own me" and item.owner and not item.is_mine
     again = "Press a again to take it over." if takes else "Nothing of yours was saved. Press again if it still holds."
-    return Conflict(f"{who} {line.deed} {when}.", again)
+    return Conflict(f"{who} {' '.join(filter(None, (line.what, line.after)))} {when}.", again)

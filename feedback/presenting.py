@@ -102,11 +102,6 @@ class HistoryLine:
     href: str = ""
     """Where what came of it is compared with what was rated."""
 
-    @property
-    def deed(self) -> str:
-        """What was done, without what was before: `gave it to bob`."""
-        return " ".join(filter(None, (self.what, self.after)))
-
 
 @dataclass(frozen=True)
 class Near(_Spelled):

@@ -23,7 +23,7 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     theirs.page.click("#triage [value=note] >> visible=true")
     expect(theirs.page.locator("#said")).to_contain_text("Noted on")
     expect(mine.page.locator("#changed")).to_be_in_viewport()
-    expect(mine.page.locator("#changed")).to_contain_text("Bea set the note Bea's words.")
+    expect(mine.page.locator("#changed")).to_contain_text("Bea set the note: Bea's words.")
     assert button.bounding_box() == where  # nothing moves under the pointer
     mine.page.keyboard.press("m")
     mine.page.keyboard.type("My words")
