@@ -191,7 +191,6 @@ def send(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Write to the agent; what was typed stays in the form when it cannot be sent."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
-    turns.require_writable(thread)
     text = request.POST.get("text", "")
     try:
         message = {"role": "user", "content": [{"text": forms.lines(text)}]}
@@ -208,7 +207,6 @@ def again(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Have a request answered again whose turn failed; pressed twice, or too late, it changes nothing."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
-    turns.require_writable(thread)
     with suppress(InvalidRequest):
         turns.again(actor, thread)
     return _back(thread)
@@ -220,7 +218,6 @@ def answer(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Answer a client tool by hand (T5); what cannot be sent stays in the form, what comes too late is shown."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
-    turns.require_writable(thread)
     typed = answering.Typed.of(request.POST)
     try:
         turns.submit_tool_results(actor, thread, answering.submission(thread, typed))
