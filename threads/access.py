@@ -117,7 +117,7 @@ def require(actor: Actor, thread: Thread | Standing, right: Right) -> None:
 def may(actor: Actor, thread: Thread, right: Right) -> bool:
     """Whether the actor has the right to this thread; looks at the org's policies only where one matters."""
     relations = relations_of(actor, thread)
-    if right in NEEDS_POLICY and not getattr(thread.org, NEEDS_POLICY[right]):
+    if right in NEEDS_POLICY and not allows(thread.org, right):
         return False
     if right is Right.SEND and thread.is_read_only:
         return False
@@ -125,6 +125,11 @@ def may(actor: Actor, thread: Thread, right: Right) -> bool:
         return True
     policy, widened = WIDENED_BY_POLICY.get(right, ("", None))
     return widened in relations and bool(policy) and getattr(thread.org, policy)
+
+
+def allows(org: Org, right: Right) -> bool:
+    """Whether an org's policies leave a right to whoever else has it; to all threads of the org, begun or not."""
+    return right not in NEEDS_POLICY or bool(getattr(org, NEEDS_POLICY[right]))
 
 
 def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]:
