@@ -94,13 +94,18 @@ def left_without_admin(user_id: int) -> list[Org]:
     return list(rows.exclude(Exists(others.exclude(user=user_id))).order_by("slug"))
 
 
-def administers(actor: Actor, org: Org) -> bool:
+def administers(actor: Actor, org_id: int | None) -> bool:
+    """Whether somebody is an admin of that org, by role; None is no org, and has none. One query."""
+    its_admins = Membership.objects.filter(org=org_id, role=Membership.Role.ADMIN)
+    return org_id is not None and its_admins.filter(user=actor.user_id).exists()
+
+
+def may_change(actor: Actor, org: Org) -> bool:
     """Whether somebody may change an org: who is in it, and its policies."""
-    is_its_admin = Membership.objects.filter(org=org, user=actor.user_id, role=Membership.Role.ADMIN).exists()
-    return may_administer(actor, administers=is_its_admin)
+    return may_administer(actor, administers=administers(actor, org.pk))
 
 
 def require_administering(actor: Actor, org: Org) -> None:
     """Raise `Unauthorized` for who may not change an org."""
-    if not administers(actor, org):
+    if not may_change(actor, org):
         raise Unauthorized(f"Only admins of {org.slug} and platform admins may do this.")

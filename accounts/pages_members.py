@@ -106,7 +106,7 @@ def _page(request: HttpRequest, problem: DomainError | None = None) -> HttpRespo
         "org": org,
         "members": found[:PAGE],
         "next_url": paging.next_url(request.GET, token),
-        "may_change": orgs.administers(actor, org),
+        "may_change": orgs.may_change(actor, org),
         "roles": Membership.Role.choices,
         "policies": [(name, POLICIES[name], getattr(org, name)) for name in Org.POLICIES],
         "link": request.session.pop(_LINK, None),

@@ -10,6 +10,7 @@ from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordRese
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -64,7 +65,7 @@ def token_create(request: HttpRequest) -> HttpResponse:
         raise InvalidRequest(f"expires: must be one of {', '.join(filter(None, LIFETIMES))} days, or empty")
     expires_at = timezone.now() + timedelta(days=int(days)) if days else None
     request.session["new_token"] = mint(user, name, scope=scope, expires_at=expires_at)[1]
-    return redirect("accounts:settings")
+    return redirect(reverse("accounts:settings") + "#new-token")
 
 
 @signed_in

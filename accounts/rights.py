@@ -95,9 +95,14 @@ def require_maker(actor: Actor, created_by: int | None, what: str) -> None:
         raise Unauthorized(f"Only who made this {what} and platform admins may delete it.")
 
 
+def may_keep(actor: Actor, created_by: int | None, *, administers: bool) -> bool:
+    """Whether somebody may say where a call goes and what it carries there: its maker, the org's admins, and ours."""
+    return actor.is_admin or administers or created_by == actor.user_id
+
+
 def require_keeper(actor: Actor, created_by: int | None, what: str, *, administers: bool) -> None:
-    """Changing where a call goes and what it carries there: who made it, the org's admins, and platform admins."""
-    if not (actor.is_admin or administers or created_by == actor.user_id):
+    """Raise `Unauthorized` for who may not change where a call goes and what it carries there."""
+    if not may_keep(actor, created_by, administers=administers):
         raise Unauthorized(
             f"Only who made this {what}, admins of its org and platform admins may change where it leads."
         )

@@ -40,7 +40,10 @@ def detected(tools: list[Any]) -> str:
 
 
 def _misfit(name: str, tools: list[Any]) -> tuple[int, int]:
-    """How many of them a dialect cannot read, and how much of the others it has no place for."""
+    """How many of them a dialect cannot read, and how much of the others it has no place for.
+
+    A tool whose arguments it has no place for is not read: it would be another one.
+    """
     unread = losses = 0
     for tool in tools:
         try:
@@ -48,6 +51,7 @@ def _misfit(name: str, tools: list[Any]) -> tuple[int, int]:
         except ToolProblem:
             unread += 1
         else:
+            unread += any(loss.is_arguments for loss in found.losses)
             losses += len(found.losses) + len(found.warnings) + len(found.content.extras.get(name, {}))
     return unread, losses
 

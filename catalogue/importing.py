@@ -11,9 +11,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
 
+from accounts import orgs
+from accounts.rights import may_keep
 from catalogue import dialects, naming, replaying
 from catalogue.dialects import Dialect, convilyn, python
-from catalogue.keepers import is_keeper_of
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.record import Content, Imported, JsonObject, Loss, ToolProblem
 from catalogue.results import problem_of
@@ -112,9 +113,10 @@ def checked(body: ImportIn) -> Batch:
 def keep(actor: Actor | None, org_id: int, body: ImportIn, batch: Batch) -> Batch:
     """Store what was checked, in one transaction."""
     user_id = actor.user_id if actor else None
+    administers = actor is not None and orgs.administers(actor, org_id)
     with transaction.atomic():
         servers = _servers(org_id, user_id, batch, body)
-        store(actor, servers, batch.good, body.on_conflict)
+        store(actor, servers, batch.good, body.on_conflict, administers=administers)
         if not body.partial:
             _refuse_conflicts(batch)
         if body.dry_run:
@@ -275,8 +277,18 @@ def _describe(server: ToolServer, user_id: int | None, said: JsonObject) -> None
         server.save(update_fields=[*fields, "modified", "modified_by"])
 
 
-def store(actor: Actor | None, servers: Mapping[str, ToolServer], items: Sequence[Item], on_conflict: str) -> None:
-    """Store read tools on their servers, which the caller's transaction holds; each item learns what became of it."""
+def store(
+    actor: Actor | None,
+    servers: Mapping[str, ToolServer],
+    items: Sequence[Item],
+    on_conflict: str,
+    *,
+    administers: bool = False,
+) -> None:
+    """Store read tools on their servers, which the caller's transaction holds; each item learns what became of it.
+
+    What is said of who runs a tool counts for its keepers: `administers` is whether the actor does so with the org.
+    """
     user_id = actor.user_id if actor else None
     tools = _existing(servers.values(), [item.said.name for item in items])
     created, changed, versions = [], [], []
@@ -285,7 +297,7 @@ def store(actor: Actor | None, servers: Mapping[str, ToolServer], items: Sequenc
         item.server = server.name
         tool = tools.get((server.pk, item.said.name))
         if tool is not None and actor is not None:
-            _leave_handler(item, tool, actor)
+            _leave_handler(item, tool, actor, administers=administers)
         _settle(item, tool, on_conflict)
         if tool is None:
             tool = Tool(org_id=server.org_id, server=server, name=item.said.name, created_by_id=user_id)
@@ -313,10 +325,11 @@ def _existing(servers: Iterable[ToolServer], names: Sequence[str]) -> dict[tuple
     return {(tool.server_id, tool.name): tool for tool in rows}
 
 
-def _leave_handler(item: Item, tool: Tool, actor: Actor) -> None:
+def _leave_handler(item: Item, tool: Tool, actor: Actor, *, administers: bool) -> None:
     """What an import says of who runs a tool counts for its keepers alone, as it does where it is changed in place."""
     said = item.said.unversioned
-    if said.get("handler", tool.handler) == tool.handler or is_keeper_of(actor, tool.org_id, tool.created_by_id):
+    is_same = said.get("handler", tool.handler) == tool.handler
+    if is_same or may_keep(actor, tool.created_by_id, administers=administers):
         return
     rest = {name: value for name, value in said.items() if name != "handler"}
     item.found = replace(item.said, unversioned=rest, warnings=[*item.said.warnings, HANDLER_STAYS])

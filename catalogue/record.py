@@ -43,6 +43,10 @@ class Content(Wire):
         return fingerprint(self.model_dump())
 
 
+_ARGUMENTS = frozenset({"/inputSchema", "/input_schema", "/parameters"})
+"""Where the dialects have the schema of a tool's arguments."""
+
+
 class Loss(Wire):
     """Something that a dialect could not take over as it was.
 
@@ -54,6 +58,11 @@ class Loss(Wire):
     reason: LossReason
     detail: str
     preserved: bool
+
+    @property
+    def is_arguments(self) -> bool:
+        """Whether it is the schema of the arguments, which was read as none: it stands where another dialect has it."""
+        return self.reason == "no_slot" and self.path.removeprefix("/function") in _ARGUMENTS
 
     @property
     def is_gone(self) -> bool:

@@ -20,6 +20,8 @@ STALE_SECONDS: Final = 120.0
 class Pulse(StartStopStep):
     """Of a worker that has its queue; with the queue it ends, and begins again."""
 
+    beats: Any = None
+
     requires: Any = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, parent: Any) -> None:
@@ -27,7 +29,8 @@ class Pulse(StartStopStep):
         self.beats = parent.timer.call_repeatedly(EVERY_SECONDS, leave, ("worker",))
 
     def stop(self, parent: Any) -> None:
-        self.beats.cancel()
+        if self.beats is not None:  # a queue can be lost before it is there
+            self.beats.cancel()
 
 
 class Clock(PersistentScheduler):

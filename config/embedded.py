@@ -2,13 +2,16 @@
 
 import logging
 import threading
+from collections.abc import Callable
+from functools import partial
 
 from django.conf import settings
 from django.db import connection
 
 from catalogue import sweeping as clearing
-from feedback import digesting, sweeping
+from feedback import bulk, digesting, sweeping
 from feedback.insight import tallying
+from feedback.webhooks import sending
 from threads.runner import claims, loop
 
 logger = logging.getLogger("heddle.embedded")
@@ -51,19 +54,17 @@ def _work() -> None:
 
 
 def _sweep() -> None:
-    """At the start nobody else can be running anything; afterwards at most every minute."""
+    """Ask again for what is stuck. At the start nobody else can be running anything, so all of it is.
+
+    Of each kind once: what this process has taken up since is its own.
+    """
     pause = threading.Event()
-    orphans = True
+    orphaned = [claims.sweep, bulk.sweep, sending.sweep]
     while True:
-        try:
-            claims.sweep(orphans=orphans)
-            sweeping.sweep(orphans=orphans)
-            orphans = False
-            clearing.sweep()
-        except Exception as problem:  # the database is away: look again in a while
-            logger.warning("sweep.failed", extra={"kind": type(problem).__name__})
-        finally:
-            connection.close()
+        orphaned = [sweep for sweep in orphaned if not _done("sweep.failed", partial(sweep, orphans=True))]
+        for sweep in (claims.sweep, sweeping.sweep, clearing.sweep):
+            _done("sweep.failed", sweep)
+        connection.close()
         pause.wait(settings.HEDDLE.sweep_seconds)
 
 
@@ -73,8 +74,15 @@ def _digest() -> None:
     while True:
         pause.wait(settings.HEDDLE.digest_seconds)
         for catch_up in (digesting.catch_up, tallying.catch_up):
-            try:
-                catch_up()
-            except Exception as problem:  # the database is away or busy: look again in a while
-                logger.warning("digest.failed", extra={"kind": type(problem).__name__})
+            _done("digest.failed", catch_up)
         connection.close()
+
+
+def _done(event: str, verb: Callable[[], object]) -> bool:
+    """Do one thing of a clock's, and say whether it could be done: where it fails, the others go on."""
+    try:
+        verb()
+    except Exception as problem:  # the database is away or busy: look again in a while
+        logger.warning(event, extra={"kind": type(problem).__name__})
+        return False
+    return True

@@ -6,7 +6,6 @@ from typing import Final
 from uuid_utils import uuid7
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-KEY_LENGTH: Final = 26
 
 THREAD = "ags_"
 THREAD_SPELLINGS = ("ags_", "ath_", "ch_")

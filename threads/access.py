@@ -7,7 +7,7 @@ from accounts.models import Org, User
 from accounts.rights import NEEDS_POLICY, RIGHTS, WIDENED_BY_POLICY, Relation, Right
 from core import ids
 from core.actor import Actor
-from core.errors import NotFound, Unauthorized
+from core.errors import DomainError, NotFound, ReadOnlyThread, Unauthorized
 from core.prepared import Prepared, Question, Row
 from threads.models import Message, Thread
 from threads.status import Visibility
@@ -107,21 +107,29 @@ def message_questions_of(public_id: str, idx: int) -> Sequence[Question]:
 def require(actor: Actor, thread: Thread | Standing, right: Right) -> None:
     """Raise `Unauthorized` unless the actor has the right to this thread; asks the database nothing.
 
-    Where only the standing is at hand, the right is one that no policy touches.
+    `ReadOnlyThread` for whoever could add to it if it belonged to no other surface (B161). Where only the standing is
+    at hand, the right is one that neither a policy nor a surface touches.
     """
     if not (may(actor, thread, right) if isinstance(thread, Thread) else relations_of(actor, thread) & RIGHTS[right]):
-        raise Unauthorized(_reason(actor, thread, right))
+        raise _refusal(actor, thread, right)
 
 
 def may(actor: Actor, thread: Thread, right: Right) -> bool:
     """Whether the actor has the right to this thread; looks at the org's policies only where one matters."""
     relations = relations_of(actor, thread)
-    if right in NEEDS_POLICY and not getattr(thread.org, NEEDS_POLICY[right]):
+    if right in NEEDS_POLICY and not allows(thread.org, right):
+        return False
+    if right is Right.SEND and thread.is_read_only:
         return False
     if relations & RIGHTS[right]:
         return True
     policy, widened = WIDENED_BY_POLICY.get(right, ("", None))
     return widened in relations and bool(policy) and getattr(thread.org, policy)
+
+
+def allows(org: Org, right: Right) -> bool:
+    """Whether an org's policies leave a right to whoever else has it; to all threads of the org, begun or not."""
+    return right not in NEEDS_POLICY or bool(getattr(org, NEEDS_POLICY[right]))
 
 
 def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]:
@@ -137,11 +145,14 @@ def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]
     return frozenset(found)
 
 
-def _reason(actor: Actor, thread: Thread | Standing, right: Right) -> str:
-    """Why somebody has no such right: whom only the policy keeps from it is told of that."""
-    if right in NEEDS_POLICY and relations_of(actor, thread) & RIGHTS[right]:
-        return _FORBIDDEN[right]
-    return _REASONS.get(right, _REASONS[Right.READ])
+def _refusal(actor: Actor, thread: Thread | Standing, right: Right) -> DomainError:
+    """Why somebody has no such right: whom only the policy or another surface keeps from it is told of that."""
+    could = relations_of(actor, thread) & RIGHTS[right]
+    if could and isinstance(thread, Thread) and right is Right.SEND:
+        return ReadOnlyThread(f"This thread belongs to {thread.origin}; add to it there, or fork it.")
+    if could and right in NEEDS_POLICY:
+        return Unauthorized(_FORBIDDEN[right])
+    return Unauthorized(_REASONS.get(right, _REASONS[Right.READ]))
 
 
 def _found(actor: Actor, public_id: str) -> Thread | None:

@@ -141,7 +141,6 @@ class Messages(ThreadEndpoint):
     @describe(takes=SendIn, gives=StatusOut, summary="Send a message (T4)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.SEND)
-        turns.require_writable(thread)
         body = self.parse(SendIn)
         sent = turns.Request.of("send", self.raw_body())
         response = self.answer(turns.send(self.actor, thread, body, request=sent))
@@ -152,7 +151,6 @@ class ToolResults(ThreadEndpoint):
     @describe(takes=ToolResultsIn, gives=StatusOut, summary="Answer client tool uses (T5)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.SEND)
-        turns.require_writable(thread)
         body = self.parse(ToolResultsIn)
         sent = turns.Request.of("tool-results", self.raw_body())
         response = self.answer(turns.submit_tool_results(self.actor, thread, body, request=sent))
@@ -204,7 +202,6 @@ class Again(ThreadEndpoint):
     @describe(gives=StatusOut, summary="Have the last request answered, where nobody has or its turn failed")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.SEND)
-        turns.require_writable(thread)
         return self.answer(turns.again(self.actor, thread))
 
 

@@ -38,7 +38,7 @@ from threads import (
     titles,
     turns,
 )
-from threads.access import may, thread_for
+from threads.access import allows, may, thread_for
 from threads.dialects import EXPORT_FORMATS
 from threads.models import Thread
 from threads.presenting import listing
@@ -143,8 +143,9 @@ def start(request: HttpRequest) -> HttpResponse:
     invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
     org = current_org(request)
     worlds = choosing.choices(org.pk, chosen=form["world"]) if org else []
-    context = {"profiles": profiles.all_profiles(), "form": form, "worlds": worlds, "invoked": invoked}
-    return render(request, "threads/start.html", context, status=400 if form["errors"] else 200)
+    kept_by = org.slug if org and not allows(org, Right.RESCOPE) else ""
+    offered = {"profiles": profiles.all_profiles(), "worlds": worlds, "invoked": invoked, "kept_by": kept_by}
+    return render(request, "threads/start.html", {"form": form, **offered}, status=400 if form["errors"] else 200)
 
 
 def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
@@ -191,7 +192,6 @@ def send(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Write to the agent; what was typed stays in the form when it cannot be sent."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
-    turns.require_writable(thread)
     text = request.POST.get("text", "")
     try:
         message = {"role": "user", "content": [{"text": forms.lines(text)}]}
@@ -208,7 +208,6 @@ def again(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Have a request answered again whose turn failed; pressed twice, or too late, it changes nothing."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
-    turns.require_writable(thread)
     with suppress(InvalidRequest):
         turns.again(actor, thread)
     return _back(thread)
@@ -220,7 +219,6 @@ def answer(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Answer a client tool by hand (T5); what cannot be sent stays in the form, what comes too late is shown."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
-    turns.require_writable(thread)
     typed = answering.Typed.of(request.POST)
     try:
         turns.submit_tool_results(actor, thread, answering.submission(thread, typed))

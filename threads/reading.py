@@ -242,8 +242,11 @@ _GOALS = Prepared(lambda pk: Goal.objects.filter(thread=pk).order_by("id").value
 
 
 def is_unanswered(thread: Thread) -> bool:
-    """Whether it came with its messages, as a fork or by an import, and they end with a request."""
-    is_copy = thread.forked_from_id is not None or thread.import_id is not None
+    """Whether it came with its messages, as a fork or by an import, and they end with a request.
+
+    Not by the source of a fork, which may be deleted: where it was forked stays.
+    """
+    is_copy = thread.forked_from_message_sequence_num is not None or thread.import_id is not None
     return is_copy and _LAST_ROLE.first(thread.pk) == ("user",)
 
 

@@ -170,7 +170,7 @@ def head_of(
 ) -> ThreadHead:
     """What stands above a transcript, and what its reader may do there."""
     is_running = thread.status in RUNNING
-    may_add = may(actor, thread, Right.SEND) and not thread.is_read_only
+    may_add = may(actor, thread, Right.SEND)
     is_unanswered = may_add and not is_running and reading.is_unanswered(thread)
     return ThreadHead(
         thread_id=thread.thread_id,

@@ -1,4 +1,6 @@
-"""The one writer of the transcript (spec 4.4). Nothing else stores a message, a block, a status, a goal or a title.
+"""The one writer of the transcript (spec 4.4). Nothing else stores a message, a block, a status or a title.
+
+Goals hang on turns: who begins or ends those stores them, in the same transaction, and tells of it by `goals_changed`.
 
 Whoever writes holds the thread's row, appends, and gives each change the thread's next revision; readers are told after
 the commit. So delta, event streams, list marks and pages all follow one order, and none of them sees half of a change.

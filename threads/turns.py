@@ -16,7 +16,7 @@ from catalogue.skills import SkillText
 from catalogue.worlds import in_threads as playing
 from core import ids, jobs
 from core.actor import Actor
-from core.errors import InvalidRequest, ReadOnlyThread
+from core.errors import InvalidRequest
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from threads import client_tools, goals, profiles, reading, titles, transcript
 from threads.access import require
@@ -145,7 +145,9 @@ def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), re
         declared = list(Goal.objects.filter(thread=thread, message_sequence_num=said).order_by("id"))
         dangling = left_open(thread.pk)
         at = said
-        if not is_open:
+        if is_open:
+            _take_back(writer, declared)
+        else:
             repeated = _LATEST.first(thread.pk)
             replays_calls = replays_calls or (repeated is not None and repeated.replays_calls)
             (request,) = reading.snapshots(thread.pk, between=(said, said))
@@ -159,6 +161,17 @@ def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), re
         asked = [goal.goal_data for goal in declared]
         _begin(writer.thread, actor, asked, at, NO_REQUEST, replays_calls=replays_calls)
         return reading.status(writer.thread)
+
+
+def _take_back(writer: Transcript, copies: list[Goal]) -> None:
+    """The goals that a fork brought along with a request make way for those of the turn that answers it.
+
+    Beside them a rerun of a rerun would declare each goal twice, and the next one four times.
+    """
+    if copies:
+        achieved = sum(goal.status == GoalStatus.ACHIEVED for goal in copies)
+        Goal.objects.filter(pk__in=[goal.pk for goal in copies]).delete()
+        writer.goals_changed(declared=-len(copies), achieved=-achieved)
 
 
 def told(thread_pk: int, request: Request) -> None:
@@ -237,12 +250,6 @@ def fail_goals(writer: Transcript) -> bool:
     if failed:
         writer.goals_changed()
     return failed > 0
-
-
-def require_writable(thread: Thread) -> None:
-    """Adding to a thread that another surface owns is refused (B161); part of the check of rights."""
-    if thread.is_read_only:
-        raise ReadOnlyThread(f"This thread belongs to {thread.origin}; add to it there, or fork it.")
 
 
 def _checked_goals(values: list[Any] | None) -> list[dict[str, Any]]:

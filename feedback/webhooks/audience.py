@@ -14,8 +14,7 @@ _WHOSE = "Webhooks of an org are for its admins, and for platform admins."
 
 def audience_in(actor: Actor, org_id: int | None) -> Audience | None:
     """What somebody may be told of an org's reports; None for the org means every org's."""
-    administers = org_id is not None and org_id in {org.pk for org in orgs.administered_by(actor.user_id)}
-    return audience_of(actor, administers=administers)
+    return audience_of(actor, administers=orgs.administers(actor, org_id))
 
 
 def require_audience(actor: Actor, org_id: int | None) -> Audience:

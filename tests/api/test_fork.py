@@ -1,6 +1,7 @@
 """T6: forking (spec 4.7)."""
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -83,6 +84,17 @@ def test_a_fork_that_ends_with_a_request_is_answered_by_one_call(api, who):
     roles = [each["role"] for each in data_of(alice.get(f"threads/{fork['thread_id']}"))["messages"]]
     assert roles == ["user", "assistant"]
     assert refusal_of(alice.post(path))[0] == 400
+
+
+def test_a_fork_is_answered_too_when_its_source_was_deleted(api, who):
+    thread = make.thread(who.alice, "Where is my order?")
+    fork = forked(api, thread, 0)["thread_id"]
+    call_command("delete_threads", thread.thread_id, "--as", "admin@heddle.test", "--yes")
+    assert data_of(api("alice").post(f"threads/{fork}/again"))["status"] == "roboto_turn"
+    make.run_turns()
+    record = data_of(api("alice").get(f"threads/{fork}"))
+    assert [each["role"] for each in record["messages"]] == ["user", "assistant"]
+    assert (record["forked_from_thread_id"], record["forked_from_message_sequence_num"]) == (None, None)
 
 
 @pytest.mark.parametrize("bound", [-1, 2, 99, 2**31, 2**63, -(2**63), 10**30, -(10**30)])

@@ -149,6 +149,32 @@ def test_a_rerun_with_real_calls_makes_them_when_it_is_asked_again(api, who, rer
     assert len(outside) == 3
 
 
+@pytest.mark.parametrize(("text", "status"), [("Do it", "achieved"), ("[[refuse-goals]] Do it", "failed")])
+def test_a_rerun_of_a_rerun_has_the_goals_of_the_first_request_and_no_more_B14(api, who, rerun, text, status):
+    goals = [{"goal_type": "dataset_summary", "dataset_id": f"ds_{number}"} for number in range(5)]
+    thread = make.thread(who.alice, text, goals=goals)
+    path = f"threads/{thread.thread_id}"
+    before = data_of(api("alice").get(path))["goals"]
+    for _ in range(3):
+        record = rerun(thread)
+        assert [goal["goal_data"] for goal in record["goals"]] == [goal["goal_data"] for goal in before]
+        assert [goal["status"] for goal in record["goals"]] == [status] * 5
+        thread = Thread.objects.latest("pk")
+        assert (thread.goal_count, thread.achieved_goal_count) == (5, 5 if status == "achieved" else 0)
+        assert thread.goals.exclude(turn=None).count() == 5
+    assert data_of(api("alice").get(path))["goals"] == before
+
+
+def test_a_rerun_that_failed_is_asked_again_for_its_goals_once_B14(api, who, rerun):
+    thread = make.thread(who.alice, "[[fail]] Do it", goals=[{"goal_type": "dataset_summary", "dataset_id": "ds_1"}])
+    path = f"threads/{rerun(thread)['thread_id']}"
+    for times in (2, 3):
+        data_of(api("alice").post(f"{path}/again"))
+        make.run_turns()
+        assert Turn.objects.latest("pk").goals.count() == 1
+        assert len(data_of(api("alice").get(path))["goals"]) == times
+
+
 def test_what_a_client_answered_is_answered_and_what_it_did_not_waits_for_one(api, who, rerun):
     thread = make.waiting(who.alice, '[[call remember {"what": "loom"}]] [[call remember {"what": "reed"}]]')
     [first, _] = shapes.blocks(data_of(api("alice").get(f"threads/{thread.thread_id}")), "tool_use")

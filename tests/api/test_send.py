@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from core import bodies
+from core.errors import ReadOnlyThread
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
@@ -319,7 +320,8 @@ def test_adding_to_a_thread_of_another_surface_raises_its_own_refusal_and_the_re
     Thread.objects.filter(pk=thread.pk).update(origin=surface)
     alice, path = api("alice"), f"threads/{thread.thread_id}"
 
-    for tail, body in (("messages", {"message": make.say("Hi")}), ("tool-results", {"tool_results": []})):
+    adding = (("messages", {"message": make.say("Hi")}), ("tool-results", {"tool_results": []}), ("again", {}))
+    for tail, body in (*adding, ("messages", {"no": "message"}), ("tool-results", {})):
         refusal = refusal_of(alice.post(f"{path}/{tail}", body))[:2]
         assert refusal == (403, "RobotoThreadReadOnlyException")
         # Who may not add anyway learns that first, and nothing about the surface.
@@ -332,6 +334,20 @@ def test_adding_to_a_thread_of_another_surface_raises_its_own_refusal_and_the_re
     fork = data_of(alice.post(f"{path}/fork", {"message_sequence_num": 1}))
     assert fork["origin"] is None
     data_of(alice.post(f"threads/{fork['thread_id']}/messages", {"message": make.say("Writable")}))
+
+
+def test_a_thread_of_another_surface_is_read_only_whichever_door_one_comes_by_B161(who):
+    thread = make.thread(who.alice, "[[fail]]")
+    thread.origin = "slack"
+    thread.save()
+    actor = who.alice.actor
+    for add in (
+        lambda: turns.send(actor, thread, bodies.parse(SendIn, {"message": make.say("Hi")})),
+        lambda: turns.again(actor, thread),
+        lambda: turns.submit_tool_results(actor, thread, ToolResultsIn(tool_results=[])),
+    ):
+        with pytest.raises(ReadOnlyThread, match="belongs to slack"):
+            add()
 
 
 def test_a_thread_whose_origin_is_the_api_is_writable_B161(api, who):

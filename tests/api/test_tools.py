@@ -1,6 +1,8 @@
 """Importing tools over REST (C1 to C15, C28, C29, C130, C133, C135)."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from catalogue.models import Tool, ToolServer, ToolVersion
 from tests.catalogue.speaking import MINIMAL, SCHEMA
@@ -340,6 +342,20 @@ def test_c29_a_client_tool_goes_to_the_server_client(api):
 )
 def test_one_kind_of_payload_and_no_other(body, api):
     assert api("alice").post(IMPORT, {"dialect": "openai", "server": "srv", **body}).status_code == 400
+
+
+def test_who_keeps_the_tools_is_asked_once_however_many_are_imported(api, who):
+    """By somebody who may not say who runs them: bob did not make them."""
+    asked = {}
+    for count in (1, 3, 60):  # at first a token is noted as used
+        tools = [{"name": f"client_t{n}", "description": "Look.", "input_schema": SCHEMA} for n in range(count)]
+        imported(api("alice"), *tools, dialect="roboto", server=f"srv{count}")
+        Tool.objects.update(handler={"kind": "none"})
+        with CaptureQueriesContext(connection) as captured:
+            data = imported(api("bob"), *tools, dialect="roboto", server=f"srv{count}")
+        assert all("who runs it stays" in item["warnings"][-1] for item in data["items"])
+        asked[count] = len(captured)
+    assert asked[3] == asked[60]
 
 
 def test_c135_five_hundred_tools_and_no_more(api):

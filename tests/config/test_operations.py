@@ -5,6 +5,7 @@ import logging
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
@@ -69,6 +70,12 @@ def test_a_process_that_leaves_no_sign_of_life_is_not_healthy(db, folder, name):
 def test_a_folder_that_cannot_be_written_to_keeps_nobody_from_working(settings):
     settings.HEDDLE = settings.HEDDLE.model_copy(update={"data_dir": Path("/proc/heddle")})
     alive.leave("worker")
+    assert not alive.is_alive("worker")
+
+
+def test_a_worker_that_loses_its_queue_before_it_had_it_leaves_no_sign_of_life(folder):
+    consumer = SimpleNamespace(steps=[])
+    alive.Pulse(consumer).stop(consumer)
     assert not alive.is_alive("worker")
 
 

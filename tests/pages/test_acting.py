@@ -147,7 +147,7 @@ def test_renaming(browser_of: Browser, who: People) -> None:
     assert rename.id("title")["value"] == "One"
     submit(client, rename, title="  Another name ")
     assert get(client, path(thread)).one("h1").words == "Another name"
-    assert get(client, path(thread)).one("title").words == "Another name · Heddle"
+    assert get(client, path(thread)).one("head").one("title").words == "Another name · Heddle"
 
 
 @pytest.mark.parametrize("given", ["", "   ", "x" * 201, "a\x00b"])

@@ -59,6 +59,25 @@ def test_the_dialect_is_found_out(browser_of, what, dialect):
     assert set(outcomes(page)) == {"new"}
 
 
+def test_a_dialect_that_would_leave_the_parameters_of_a_tool_behind_does_not_fit(browser_of):
+    """Of two that each cannot read one of the tools it is the one that leaves less behind."""
+    both = {"tools": [tool(), {"name": "good_name", "description": "no schema"}]}
+    page = dom(pasted(browser_of("alice"), both))
+    assert page.id("plan").one("span").words == "read as mcp, nothing is stored yet"
+    assert outcomes(page) == ["new", "cannot be imported"]
+    assert [each.words for each in page.all("p", class_="wrong")] == ["/inputSchema required"]
+
+
+@pytest.mark.parametrize(
+    ("what", "path"),
+    [(ANTHROPIC, "/input_schema"), (tool(), "/inputSchema"),
+     ({"type": "function", "function": {**ANTHROPIC}}, "/function/input_schema")],
+)  # fmt: skip
+def test_parameters_that_are_not_read_are_no_small_print(browser_of, what, path):
+    told = dom(pasted(browser_of("alice"), what, dialect="openai")).one("p", class_="wrong")
+    assert told.words == f"{path} holds its parameters and is not read in openai. Say what the tools are written for."
+
+
 def test_c1_c2_what_was_looked_at_is_imported_and_nothing_else(browser_of):
     alice = browser_of("alice")
     page = dom(pasted(alice, ANTHROPIC))

@@ -179,4 +179,4 @@ def test_a_message_of_a_million_characters_can_be_read(browser_of: Browser, who:
 def test_a_title_may_not_hold_another_line(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice, "One")
     titles.retitle(who.alice.actor, thread, "A\nB")
-    assert get(browser_of("alice"), f"/threads/{thread.thread_id}/").one("title").words == "A B · Heddle"
+    assert get(browser_of("alice"), f"/threads/{thread.thread_id}/").one("head").one("title").words == "A B · Heddle"

@@ -27,7 +27,7 @@ def maker(page: Node) -> Node:
 def test_a_new_token_works_and_is_shown_once(browser_of: Browser) -> None:
     client = browser_of("alice")
     made = submit(client, maker(get(client, "/settings/")), name="laptop")
-    assert (made.status_code, made["Location"]) == (302, "/settings/")
+    assert (made.status_code, made["Location"]) == (302, "/settings/#new-token")
     page = get(client, "/settings/")
     secret = page.id("secret").words
     assert secret.startswith("hdl_") and page.one("button", data_copy=secret)

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Membership
+from accounts.orgs import set_policy
 from tests import make
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People
@@ -22,6 +23,16 @@ def form_of(page: Node) -> Node:
 def test_the_form_offers_every_profile_with_the_default_one_picked(browser_of: Browser) -> None:
     picks = form_of(get(browser_of("alice"), "/threads/start/")).all("input", name="model_profile")
     assert [pick["value"] for pick in picks if pick.has("checked")] == ["simulated"]
+
+
+def test_that_it_can_be_shared_is_said_where_it_can(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    kept = "The thread stays private: acme does not let members share threads."
+    words = form_of(get(client, "/threads/start/")).words
+    assert kept in words and "until you share it" not in words
+    set_policy("acme", "visibility_may_change", True)
+    words = form_of(get(client, "/threads/start/")).words
+    assert "The thread is private until you share it." in words and kept not in words
 
 
 def test_a_thread_is_started_and_opened(browser_of: Browser, who: People) -> None:

@@ -132,7 +132,7 @@ def test_the_map_has_a_mark_for_everything_and_each_leads_there(browser_of: Brow
     assert kinds.count("person") == 2 and kinds.count("goal") == 1 and kinds.count("fault") == 2
     assert {"tool", "agent"} <= set(kinds)
     for link in page.id("map").all("a"):
-        assert link["aria-label"] and page.id(link["href"][1:])
+        assert link.one("title").words and page.id(link["href"][1:])
 
 
 def test_a_goal_stands_beside_the_turn_that_declared_it_with_its_attempts(browser_of: Browser, who: People) -> None:
@@ -159,7 +159,7 @@ def test_a_goal_says_what_was_checked_and_a_failed_one_why(browser_of: Browser, 
     assert note.one("details").has("open") and note.one("summary").words == "0 of 2 done"
     assert [item.words for item in note.all("li")] == ["rinsed Every dock was rinsed", "measured Every contact"]
     (mark,) = page.id("map").all("rect", data_k="missed")
-    assert mark.parent and mark.parent["aria-label"] == "Goal Checklist, failed, message 0"
+    assert mark.parent and mark.parent.one("title").words == "Goal Checklist, failed, message 0"
     met = get(client, path(make.thread(who.alice, "Check it", goals=[CHECKLIST])))
     note = met.id("m0").one("section", class_="margin")
     assert [item["data-tone"] for item in note.one("ul").all("li")] == ["pos", "pos"]

@@ -243,6 +243,15 @@ def test_the_map_shows_what_is_where() -> None:
     assert all(later.y >= pick.y + pick.height for pick, later in pairwise(picks))
 
 
+def test_the_map_is_in_the_order_of_the_page() -> None:
+    said = (text("I look."), tool_use("t", "u1", {}), tool_use("t", "u2", {}), text("Found. "), text("Done."))
+    script = Script().says("user", text("Look")).says("assistant", *said)
+    script.says("user", text("And now?")).says("assistant", text("Half"), error("It broke.", "x"), status="failed")
+    picks = thread_map(script.articles()).picks
+    assert [pick.kind for pick in picks] == ["person", "agent", "tool", "tool", "person", "agent", "fault"]
+    assert [pick.href for pick in picks][1:4] == ["#m1", "#c1-1", "#c1-2"]
+
+
 def test_the_map_of_a_praised_answer_is_not_that_of_a_bad_one() -> None:
     articles = a_booking().articles(marks={5: Mark("positive", (), "", "bob", False)})
     assert "praised" in [pick.kind for pick in thread_map(articles).picks]

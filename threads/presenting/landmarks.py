@@ -83,16 +83,21 @@ def thread_map(articles: Sequence[Article]) -> ThreadMap:
 
 
 def _map_rows(article: Article) -> Iterator[tuple[str, int, str, str]]:
+    """In the order of the page. An article's words are one row where the first of them stand, or last before any do."""
     where = f"message {article.index}"
+    size = sum(part.size for part in article.parts if isinstance(part, Prose))
+    said = _map_kind(article), min(52, 8 + size // 24), f"#m{article.index}", f"{_map_word(article)}, {where}"
+    first = next((part for part in article.parts if isinstance(part, Prose)), None)
     for part in article.parts:
-        if isinstance(part, Call):
+        if part is first:
+            yield said
+        elif isinstance(part, Call):
             word = "Failed tool use" if is_fault(part) else "Tool use"
             yield ("fault" if is_fault(part) else "tool", 4, f"#{part.anchor}", f"{word} {part.tool_name}, {where}")
         elif isinstance(part, Fault):
             yield ("fault" if is_fault(part) else "warn", 6, f"#{part.anchor}", f"{part.title}, {where}")
-    size = sum(part.size for part in article.parts if isinstance(part, Prose))
-    if size or article.state == "generating" or article.voice == "person":
-        yield _map_kind(article), min(52, 8 + size // 24), f"#m{article.index}", f"{_map_word(article)}, {where}"
+    if first is None and (article.state == "generating" or article.voice == "person"):
+        yield said
     for goal in article.goals:
         label = f"Goal {goal.title}, {goal.word.word}, {where}"
         yield _GOAL_KINDS[goal.status], 6, f"#m{article.index}", label

@@ -20,9 +20,9 @@ from core.prepared import PreparedUpdate
 from threads.models import Turn
 from threads.status import TurnState
 from threads.transcript import Fence, Transcript
+from threads.turns import ADVANCE
 
 logger = logging.getLogger("heddle.turns")
-ADVANCE = "threads.advance"
 _QUEUED_LONG_ENOUGH = timedelta(seconds=5)
 
 
