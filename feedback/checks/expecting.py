@@ -10,7 +10,7 @@ from django.utils.text import Truncator, get_text_list
 from catalogue import patterns
 from core.canonical import canonical_json
 from feedback.checks.wire import OF_WORDS
-from threads import reading
+from threads import goals, reading
 from threads.content import LOAD_SKILL, BlockDict
 from threads.models import Goal, Thread, Turn
 from threads.status import GoalStatus, TurnState
@@ -40,7 +40,7 @@ class Answer:
     not_made: tuple[str, ...] = ()
     """Tools that a rerun did not call, because nothing like it is on record."""
     goals: tuple[str, ...] = ()
-    """The states of the goals that were declared with the request."""
+    """The state of each goal that was declared with the request."""
     turn: Turn | None = None
     """The one that wrote it."""
     is_whole: bool = True
@@ -61,9 +61,8 @@ def answer_of(thread: Thread, upto: int) -> Answer:
 
     Skills that were taken up for the agent are no calls of its own, and attempts at goals no calls of tools.
     """
-    declared = Goal.objects.filter(thread=thread, message_sequence_num=upto, turn__isnull=False)
-    goals = dict(declared.values_list("tool_name", "status"))
     turn = Turn.objects.filter(thread=thread, answer_idx__gt=upto).order_by("pk").first()
+    declared = goals.named(Goal.objects.filter(turn=turn).order_by("pk")) if turn else {}
     words: list[str] = []
     calls: list[tuple[str, Mapping[str, Any]]] = []
     failed: list[str] = []
@@ -75,16 +74,18 @@ def answer_of(thread: Thread, upto: int) -> Answer:
         words += [said] if said and message.role == "assistant" else []
         for block in message.blocks:
             match block["content_type"]:
+                case "tool_use" | "tool_result" if block["tool_name"] in declared:
+                    pass
                 case "tool_use" if not _is_taken_up(block):
                     calls.append((block["tool_name"], block["input"] or {}))
-                case "tool_result" if block["status"] != "success" and block["tool_name"] not in goals:
+                case "tool_result" if block["status"] != "success":
                     (not_made if block.get("answered_by") == "nobody" else failed).append(block["tool_name"])
     return Answer(
         words="\n\n".join(words),
         calls=tuple(calls),
         failed_tools=tuple(failed),
         not_made=tuple(not_made),
-        goals=tuple(goals.values()),
+        goals=tuple(goal.status for goal in declared.values()),
         turn=turn,
         is_whole=turn is not None and turn.state == TurnState.DONE,
     )

@@ -184,6 +184,23 @@ def test_the_goals_of_a_run_are_its_own(api, who, kept, ran, said, verdict):
     assert missed == ([] if verdict == "passed" else ["1 of 1 not achieved"])
 
 
+def test_each_goal_counts_also_where_two_are_of_one_type(kept, ran):
+    said = '[[refuse-goals]] [[call achieve_dataset_summary_2 {"summary": "Two rows."}]] Sum it up.'
+    check = kept({"kind": "achieves_goals"}, said=said, goals=[GOAL, {**GOAL, "dataset_id": "ds_2"}])
+    (run,) = ran(check)["runs"]
+    assert run["verdict"] == "failed" and run["findings"][0]["found"] == "1 of 2 not achieved"
+
+
+def test_an_attempt_at_a_goal_is_no_call_and_no_tool_error(kept, ran):
+    said = '[[call achieve_dataset_summary {"summary": ""}]] Sum it up.'
+    never = [{"kind": "never_calls", "value": f"achieve_dataset_summary{number}"} for number in ("", "_2")]
+    wanted = [{"kind": "no_tool_errors"}, {"kind": "achieves_goals"}, *never]
+    check = kept(*wanted, said=said, goals=[GOAL, {**GOAL, "dataset_id": "ds_2"}])
+    (run,) = ran(check)["runs"]
+    assert [each["found"] for each in run["findings"]] == ["", "", "It called no tool.", "It called no tool."]
+    assert run["verdict"] == "passed"
+
+
 def test_a_run_that_waits_for_a_client_or_is_stopped_says_nothing_about_the_answer(api, who, kept):
     asked = [make.client_tool("remember")]
     check = kept({"kind": "never_says", "value": "refund"}, said="[[call remember {}]]", client_tools=asked, index=1)
