@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from django.utils.text import Truncator, get_text_list
@@ -28,6 +29,8 @@ WORDS = {
 }
 """The kinds, for people."""
 _SHOWN = 200
+_SECONDS = 2.0
+_A_MOMENT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,18 @@ def _is_taken_up(use: BlockDict) -> bool:
     return use["tool_name"] == LOAD_SKILL and "version" in (use["input"] or {})
 
 
-def findings(expectations: Sequence[Mapping[str, Any]], answer: Answer) -> list[Finding]:
-    """One finding for each expectation, in their order."""
-    return [_finding(each, answer) for each in expectations]
+def deadline() -> float:
+    """Until when one evaluation may search for its expressions."""
+    return monotonic() + _SECONDS
+
+
+def findings(expectations: Sequence[Mapping[str, Any]], answer: Answer, *, until: float | None = None) -> list[Finding]:
+    """One finding for each expectation, in their order, by a `deadline`.
+
+    Behind that each expression still has the moment that a sane one needs, so that none is lost by its neighbours.
+    """
+    until = deadline() if until is None else until
+    return [_finding(each, answer, until) for each in expectations]
 
 
 def spelled(expectation: Mapping[str, Any]) -> str:
@@ -113,14 +125,14 @@ def spelled(expectation: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
+def _finding(expectation: Mapping[str, Any], answer: Answer, until: float) -> Finding:
     kind, value = expectation["kind"], expectation.get("value", "")
     match kind:
         case "says" | "never_says":
             is_said = _says(answer.words, value)
             return Finding(is_said == (kind == "says"), "" if is_said else _cut(answer.words) or "It says nothing.")
         case "matches" | "never_matches":
-            return _matching(value, answer.words, is_wanted=kind == "matches")
+            return _matching(value, answer.words, until, is_wanted=kind == "matches")
         case "calls" | "calls_once" | "never_calls":
             made = [given for name, given in answer.calls if name == value]
             fitting = [given for given in made if _has(given, expectation.get("input") or {})]
@@ -139,9 +151,10 @@ def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
     raise ValueError(kind)
 
 
-def _matching(pattern: str, words: str, *, is_wanted: bool) -> Finding:
+def _matching(pattern: str, words: str, until: float, *, is_wanted: bool) -> Finding:
+    seconds = min(patterns.SEARCH_SECONDS, max(_A_MOMENT, until - monotonic()))
     try:
-        is_found = patterns.matches(pattern, words)
+        is_found = patterns.matches(pattern, words, seconds=seconds)
     except patterns.SearchTooLong:
         return Finding(False, "The expression does not come to an end with this answer.")
     return Finding(is_found == is_wanted, _cut(words) or "It says nothing.")

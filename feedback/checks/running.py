@@ -80,8 +80,9 @@ def stop(actor: Actor, batch_id: str) -> CheckBatch:
         CheckBatch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)  # nobody begins one meanwhile
         for check_pk in sorted(set(waits.values_list("of", flat=True))):
             check = judging.locked(check_pk)
-            waits.filter(of=check).delete()
-            judging.tell(check, by=actor.user_id)
+            waits.filter(of=check_pk).delete()
+            if check is not None:
+                judging.tell(check, by=actor.user_id)
     starter = actor_of_user(batch.created_by)
     for begun in CheckRun.objects.filter(batch=batch, ended_at=None).select_related("fork"):
         with suppress(Unauthorized):  # whoever lost their rights meanwhile: it ends by itself
@@ -172,7 +173,8 @@ def _begin(run: CheckRun, batch: CheckBatch) -> None:
     if run.of.dropped_at is not None:
         check = judging.locked(run.of_id)
         run.delete()
-        judging.tell(check, by=batch.created_by_id)
+        if check is not None:
+            judging.tell(check, by=batch.created_by_id)
         return
     try:
         with transaction.atomic():
@@ -182,11 +184,7 @@ def _begin(run: CheckRun, batch: CheckBatch) -> None:
     except Exception as problem:  # one that nobody can begin must not keep all others waiting
         if not isinstance(problem, DomainError):
             logger.exception("check.not_begun", extra={"run": run.pk})
-        reason = problem.message if isinstance(problem, DomainError) else "It could not be begun."
-        ended = {"ended_at": timezone.now(), "verdict": CheckRun.Verdict.BROKEN, "problem": reason[:200]}
-        # Its thread may be deleted just now, and the check with it.
-        if CheckRun.objects.filter(pk=run.pk).update(**ended):
-            judging.tell(judging.locked(run.of_id), by=batch.created_by_id)
+        judging.break_off(run.pk, problem.message if isinstance(problem, DomainError) else "It could not be begun.")
 
 
 def _rerun(run: CheckRun, batch: CheckBatch) -> None:

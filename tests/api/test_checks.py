@@ -1,13 +1,16 @@
 """Checks: a complaint that is kept as a test, is run again, and passes or fails (decision 016)."""
 
+from time import sleep
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from catalogue import patterns
 from core import jobs
 from core.errors import Conflict
 from feedback import sweeping
-from feedback.checks import expecting, running
+from feedback.checks import expecting, judging, running
 from feedback.models import Check, CheckBatch, CheckRun, UserFeedback
 from tests import make
 from tests.api.test_http_tools import connected, receiver, tools  # noqa: F401 - fixtures
@@ -313,6 +316,117 @@ def test_what_waits_for_a_check_that_is_dropped_is_forgotten(api, kept, settings
     assert (done["total"], done["passed"]) == (1, 1)
     again = data_of(api("admin").put(f"{FEEDBACK}/{check['feedback_id']}/check", {"expectations": [ECHO]}))
     assert again["state"] == "passing"
+
+
+def ended_but_not_settled(api, check, **body):
+    """A batch of which every turn is over and nobody has looked."""
+    begun = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", body))
+    make.run_turns()
+    CheckRun.objects.update(ended_at=None, verdict=None)
+    CheckBatch.objects.update(ended_at=None)
+    return begun
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    """Of each search for an expression the time that it may take, and whether something was locked meanwhile."""
+    found = []
+
+    def search(pattern, text, *, seconds):
+        found.append((seconds, connection.in_atomic_block))
+        sleep(min(seconds, 0.05))
+        raise patterns.SearchTooLong
+
+    monkeypatch.setattr(patterns, "matches", search)
+    return found
+
+
+@pytest.mark.django_db(transaction=True)
+def test_expressions_are_searched_while_nothing_is_locked_and_have_one_time_together(
+    api, kept, settings, searched, monkeypatch
+):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 10})
+    monkeypatch.setattr(expecting, "_SECONDS", 0.5)
+    slow = [{"kind": "never_matches", "value": f"(a|aa)+{number}$"} for number in range(20)]
+    check = kept(slow[0])
+    ended_but_not_settled(api, check, times=5)
+    assert data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))["state"] == "failing"
+    assert len(searched) == 5
+    path = f"{FEEDBACK}/{check['feedback_id']}/check"
+    assert data_of(api("admin").put(path, {"expectations": slow}))["state"] == "failing"
+    assert len(searched) == 105 and sum(seconds for seconds, _ in searched[5:] if seconds > 0.01) < 6
+    run = CheckRun.objects.first().run_id
+    data_of(api("admin").put(f"{CHECKS}/runs/{run}/verdict", {"verdict": "passed"}))
+    assert data_of(api("admin").put(f"{CHECKS}/runs/{run}/verdict", {"verdict": None}))["verdict"] == "failed"
+    assert len(searched) == 125 and not any(is_locked for _, is_locked in searched)
+
+
+@pytest.mark.parametrize("verb", ["settle", "judge"])
+def test_what_is_expected_when_a_verdict_is_stored_is_what_counts(api, kept, monkeypatch, verb):
+    check = kept(NO_ECHO)
+    begun = ended_but_not_settled(api, check)
+    verdict = f"{CHECKS}/runs/{begun['runs'][0]['run_id']}/verdict"
+    if verb == "judge":
+        assert state(api, check) == "failing"
+    read = expecting.findings
+
+    def changed_meanwhile(*given, **until):
+        monkeypatch.setattr(expecting, "findings", read)
+        api("admin").put(f"{FEEDBACK}/{check['feedback_id']}/check", {"expectations": [ECHO]})
+        return read(*given, **until)
+
+    monkeypatch.setattr(expecting, "findings", changed_meanwhile)
+    if verb == "judge":
+        assert refusal_of(api("admin").put(verdict, {"verdict": None}))[0] == 409
+    api("admin").get(CHECKS)
+    assert state(api, check) == "passing"
+
+
+def test_a_run_that_nobody_can_judge_breaks_off_and_keeps_no_other_waiting(api, kept, monkeypatch):
+    first, second = kept(ECHO), kept(ECHO)
+    ended_but_not_settled(api, first), ended_but_not_settled(api, second)
+    runs = f"{CHECKS}/{first['check_id']}"
+    unreadable, read = CheckRun.objects.get(of__key=first["check_id"][4:]).fork_id, expecting.answer_of
+
+    def answer_of(thread, upto):
+        if thread.pk == unreadable:
+            raise RuntimeError("a bug")
+        return read(thread, upto)
+
+    monkeypatch.setattr(expecting, "answer_of", answer_of)
+    (run,) = data_of(api("admin").get(runs))["runs"]
+    assert (run["verdict"], run["problem"]) == ("broken", "It could not be judged.") and run["ended_at"]
+    assert (state(api, first), state(api, second)) == ("undecided", "passing")
+    changed = data_of(api("admin").put(f"{FEEDBACK}/{first['feedback_id']}/check", {"expectations": [NO_ECHO]}))
+    assert changed["state"] == "undecided"
+
+
+@pytest.mark.parametrize("verb", ["settle", "keep", "judge", "stop"])
+def test_a_check_whose_thread_is_deleted_just_then_is_not_there(api, who, kept, monkeypatch, settings, verb):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    check, real = kept(ECHO), judging.locked
+    path = f"{CHECKS}/{check['check_id']}"
+    begun = ended_but_not_settled(api, check, times=1 if verb != "stop" else 3)
+
+    def locked(pk):
+        monkeypatch.setattr(judging, "locked", real)
+        deleting.delete(who.admin.actor, Check.objects.get(pk=pk).thread_id)
+        return real(pk)
+
+    if verb == "judge":
+        data_of(api("admin").get(path))
+    monkeypatch.setattr(judging, "locked", locked)
+    match verb:
+        case "settle":
+            assert data_of(api("admin").get(CHECKS))["items"] == []
+        case "keep":
+            kept_again = api("admin").put(f"{FEEDBACK}/{check['feedback_id']}/check", {"expectations": [NO_ECHO]})
+            assert refusal_of(kept_again)[0] == 404
+        case "judge":
+            judged = api("admin").put(f"{CHECKS}/runs/{begun['runs'][0]['run_id']}/verdict", {"verdict": "passed"})
+            assert refusal_of(judged)[0] == 404
+        case "stop":
+            assert data_of(api("admin").post(f"{CHECKS}/batches/{begun['batch_id']}/stop"))["is_over"]
 
 
 def test_who_waits_for_a_batch_is_answered_when_it_is_over_or_the_time_is(api, kept, monkeypatch):
