@@ -3,6 +3,7 @@
 import threading
 from dataclasses import replace
 from datetime import timedelta
+from time import sleep
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -619,6 +620,35 @@ def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypa
     ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (ended["state"], ended["done_count"], ended["failed_count"], left()) == ("done", 1, 0, 0)
     assert refusal() == (409, "That was taken back already.")
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("verb", "at_once"), [("actions", 200), ("bulk", 200), ("bulk", 0)])
+def test_of_two_who_take_the_same_back_at_once_one_is_told_so(admin, reports, monkeypatch, verb, at_once):
+    """Of one report, of several at once, and of as many as are left to a worker."""
+    body = {"verb": "resolve", **({"arguments": {}} if verb == "actions" else {"feedback_ids": reports})}
+    path = f"{reports[0]}/actions" if verb == "actions" else "bulk"
+    action = data_of(admin.post(f"admin/feedback/{path}", body))["action_id"]
+    monkeypatch.setattr(bulk, "AT_ONCE", at_once)
+    both, came, require = threading.Barrier(2), [], undoing.require_undoable
+
+    def require_slowly(*given):
+        require(*given)
+        sleep(0.3)
+
+    def undo():
+        both.wait()
+        came.append(admin.post("admin/feedback/undo", {"action_id": action}).status_code)
+        connection.close()
+
+    monkeypatch.setattr(undoing, "require_undoable", require_slowly)
+    pressing = [threading.Thread(target=undo) for _ in range(2)]
+    for each in pressing:
+        each.start()
+    for each in pressing:
+        each.join()
+    assert sorted(came) == [200, 409] and Bulk.objects.filter(verb="undo").count() == 1
 
 
 @pytest.mark.parametrize("lost", [{"is_staff": False}, {"is_active": False}])
