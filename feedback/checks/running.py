@@ -65,7 +65,7 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
             chosen["model_profile"] = body.model_profile or ""
             batch = CheckBatch.objects.create(created_by_id=actor.user_id, times=body.times, asked=asked, **chosen)
             _line_up(batch, checks)
-    go_on()
+    come_by()
     return batch
 
 
@@ -87,7 +87,7 @@ def stop(actor: Actor, batch_id: str) -> CheckBatch:
     for begun in CheckRun.objects.filter(batch=batch, ended_at=None).select_related("fork"):
         with suppress(Unauthorized):  # whoever lost their rights meanwhile: it ends by itself
             turns.cancel(starter, cast(Thread, begun.fork))
-    go_on()
+    come_by()
     return batch_for(actor, batch_id)
 
 
@@ -111,13 +111,26 @@ def seconds_of(value: str | None) -> float:
 
 
 def wait_for(actor: Actor, batch_id: str, seconds: float) -> None:
-    """Wait until a batch is over, or for so long; whoever waits helps it on and holds no connection meanwhile."""
-    until = monotonic() + seconds
-    go_on()
-    while batch_for(actor, batch_id).ended_at is None and monotonic() < until:
-        sse.give_connection_back()
-        sleep(_LOOK_SECONDS)
+    """Wait until a batch is over, or for so long; whoever waits helps it on and holds no connection meanwhile.
+
+    A wait takes one of the server's threads as a stream does, and one of the same places; where there is none it is
+    over at once.
+    """
+    come_by()
+    with sse.place() as may_wait:
+        until = monotonic() + (seconds if may_wait else 0)
+        while batch_for(actor, batch_id).ended_at is None and monotonic() < until:
+            sse.give_connection_back()
+            sleep(_LOOK_SECONDS)
+            come_by()
+
+
+def come_by() -> None:
+    """`go_on` for who is there for something else, which must not fail by it: what is in the way now is not later."""
+    try:
         go_on()
+    except OperationalError:
+        logger.warning("check.not_gone_on", exc_info=True)
 
 
 def go_on() -> None:
@@ -154,8 +167,10 @@ def _begin_next() -> bool:
     batch with the fewest under way is next: a single run does not stand behind hundreds.
     """
     with transaction.atomic():
-        rows = CheckBatch.objects.select_for_update(of=("self",), no_key=True).select_related("created_by")
-        batches = {batch.pk: batch for batch in rows.filter(ended_at=None).order_by("pk")}
+        rows = CheckBatch.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        batches = {batch.pk: batch for batch in rows.filter(ended_at=None).select_related("created_by").order_by("pk")}
+        if len(batches) < CheckBatch.objects.filter(ended_at=None).count():
+            return False  # somebody is at it, whom no reader has to wait for
         open_runs = CheckRun.objects.filter(ended_at=None, batch__in=batches)
         waiting = dict(open_runs.filter(fork=None).values_list("batch").annotate(first=Min("pk")))
         under_way = Counter(open_runs.filter(fork__isnull=False).values_list("batch", flat=True))

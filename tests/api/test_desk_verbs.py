@@ -158,6 +158,31 @@ def test_a_label_that_another_goes_into_is_not_dropped_just_then(admin, act, rep
     assert dropped == [409] and data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["labels"] == ["slow"]
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_of_two_labels_that_are_merged_into_each_other_at_once_one_stays(admin, monkeypatch):
+    for name in ("early", "late"):
+        data_of(admin.post("admin/feedback/labels", {"name": name}))
+    both, came, new_name = threading.Barrier(2), [], labelling.new_name
+
+    def at_once(name):
+        both.wait()
+        return new_name(name)
+
+    def merge(label, into):
+        body = {"name": into, "merge": True}
+        came.append(admin.request("PATCH", f"admin/feedback/labels/{label}", body).status_code)
+        connection.close()
+
+    monkeypatch.setattr(labelling, "new_name", at_once)
+    merging = [threading.Thread(target=merge, args=names) for names in (("early", "late"), ("late", "early"))]
+    for each in merging:
+        each.start()
+    for each in merging:
+        each.join()
+    assert came == [200, 200] and Label.objects.count() == 1, "the second one finds its new name free, and takes it"
+
+
 def rename(admin, label, /, **body):
     return data_of(admin.request("PATCH", f"admin/feedback/labels/{label}", body))
 
@@ -293,14 +318,14 @@ def meanwhile(monkeypatch):
     """`meanwhile(work)`: done while the query of a view is looked at."""
 
     def arrange(work):
-        read = saved_views.parse
+        read = saved_views.understood
 
-        def parse(query):
-            monkeypatch.setattr(saved_views, "parse", read)
+        def understood(query, *, field):
+            monkeypatch.setattr(saved_views, "understood", read)
             work()
-            return read(query)
+            return read(query, field=field)
 
-        monkeypatch.setattr(saved_views, "parse", parse)
+        monkeypatch.setattr(saved_views, "understood", understood)
 
     return arrange
 
@@ -649,6 +674,15 @@ def test_of_two_who_take_the_same_back_at_once_one_is_told_so(admin, reports, mo
     for each in pressing:
         each.join()
     assert sorted(came) == [200, 409] and Bulk.objects.filter(verb="undo").count() == 1
+
+
+@pytest.mark.parametrize(("path", "body"), [("views", {"name": "long"}), ("bulk", {"verb": "wake"})])
+def test_a_query_that_becomes_too_long_when_it_is_spelled_out_is_refused(admin, path, body):
+    query = " ".join([*["is:u"] * 62, "x" * 1600])
+    status, _, message = refusal_of(admin.post(f"admin/feedback/{path}", {**body, "query": query}))
+    assert status == 400 and len(query) < 2000
+    assert message == "query: has 2,406 characters when it is spelled out; a query has 2,000 at most"
+    assert not SavedView.objects.exists() and not Bulk.objects.exists()
 
 
 @pytest.mark.parametrize("lost", [{"is_staff": False}, {"is_active": False}])
