@@ -61,7 +61,7 @@ def checks(request: HttpRequest) -> HttpResponse:
     rows = keeping.listed(actor, state or None)
     found, token = keeping.PLACES.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
     counts = keeping.counts(actor)
-    cards = [presenting.card_of(each) for each in records.check_records(found)]
+    cards = screen.cards(found)
     context = {
         "checks": cards,
         "running_ids": [each.check_id for each in cards if each.is_running],

@@ -24,7 +24,8 @@ def all_batches(request: HttpRequest) -> HttpResponse:
     running.come_by()
     rows = batches.listed(actor)
     found, token = batches.PLACES.page(rows, limit=PAGE, page_token=request.GET.get("after"))
-    lines = [presenting_batches.line_of_batch(head) for head in batches.heads(found)]
+    names = [batch.created_by.display_name for batch in found]
+    lines = list(map(presenting_batches.line_of_batch, batches.heads(found), names))
     context = {"batches": lines, "next_url": paging.next_url(request.GET, token)}
     return render(request, "feedback/checks/batches.html", context)
 
