@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -61,18 +62,25 @@ def stream(events: Iterable[Event | None]) -> StreamingHttpResponse:
     return response
 
 
-def _encoded(events: Iterable[Event | None]) -> Iterator[bytes]:
-    may_wait = _PLACES.acquire(blocking=False)
+@contextmanager
+def place() -> Iterator[bool]:
+    """A place among those who wait, for as long as this lasts; False where all are taken, and nobody else may wait."""
+    is_taken = _PLACES.acquire(blocking=False)
     try:
+        yield is_taken
+    finally:
+        if is_taken:
+            _PLACES.release()
+
+
+def _encoded(events: Iterable[Event | None]) -> Iterator[bytes]:
+    with place() as may_wait:
         yield f"retry: {1_000 if may_wait else ASKS_AGAIN_MS}\n\n".encode()
         for event in events:
             if event is not WAITING:
                 yield HEARTBEAT if event is None else event.encode()
             elif not may_wait or _ending.is_set():
                 return
-    finally:
-        if may_wait:
-            _PLACES.release()
 
 
 def give_connection_back() -> None:

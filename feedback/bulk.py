@@ -88,13 +88,15 @@ def undo(actor: Actor, action: str) -> Bulk:
 
     Where that was stopped it goes on with the rest.
     """
-    undoing.require_undoable(actor, action)
-    # Stopped before it is counted: the chunk that a worker is at is waited for, and taken back with the others.
-    _stop(Bulk.objects.filter(key=action))
-    left = undoing.left_of(action)
-    first, total = left.first(), left.count()
-    after = first.pk - 1 if first else None
-    return _begin(actor, Bulk(verb=UNDO, undoes=action, after=after, created_by_id=actor.user_id, total=total))
+    require_admin(actor)
+    with triage.named_reports_stay(), transaction.atomic():
+        _hold(action)
+        undoing.require_undoable(actor, action)
+        _stop(Bulk.objects.filter(key=action))
+        left = undoing.left_of(action)
+        first, total = left.first(), left.count()
+        after = first.pk - 1 if first else None
+        return _begin(actor, Bulk(verb=UNDO, undoes=action, after=after, created_by_id=actor.user_id, total=total))
 
 
 def cancel(actor: Actor, bulk_id: str) -> Bulk:
@@ -185,6 +187,20 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
     return bulk
 
 
+def _hold(action: str) -> None:
+    """Of two who take the same back at once, the second one finds that the first does. The chunk that a worker is at is
+    waited for, and taken back with the others.
+
+    What was no bulk is held by its reports, in the order in which they are held when it is taken back: by its changes,
+    it would stand in the way of a submitter who takes a report back.
+    """
+    if not Bulk.objects.select_for_update(no_key=True).filter(key=action).values_list("pk"):
+        changes = list(undoing.changes_of(action))
+        undoing.hold_for(changes)
+        reports = UserFeedback.objects.select_for_update(no_key=True)
+        list(reports.filter(pk__in=[change.feedback_id for change in changes[:1]]).values_list("pk"))
+
+
 def _claim(bulk_pk: int) -> bool:
     free = Q(state=Bulk.State.QUEUED) | Q(state=Bulk.State.RUNNING, lease_until__lt=timezone.now())
     claimed = Bulk.objects.filter(free, pk=bulk_pk).update(
@@ -204,7 +220,7 @@ def _stop(rows: QuerySet[Bulk]) -> bool:
     """End those that are not over; whether there was one."""
     ended = rows.filter(state__in=Bulk.OPEN).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
     if ended:
-        notices.publish(triage.NOTICE)
+        transaction.on_commit(lambda: notices.publish(triage.NOTICE))
     return bool(ended)
 
 

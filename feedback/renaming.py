@@ -56,14 +56,20 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
 
     Runs in the transaction that also moves or queues its reports.
     Raises `IsThere` where that name is another label's and no merge was asked for, `Conflict` while either label is
-    being renamed already.
+    being renamed already, and where it is dropped just then.
     """
     require_admin(actor)
-    label = labelling.named(name, lock=True)
-    wanted = label.name if to is None else labelling.new_name(to)
+    found, new = labelling.named(name), None if to is None else labelling.new_name(to)
+    # Held at once and in one order: of two that go into each other at the same time, each would wait for the other.
+    both = Label.objects.select_for_update().filter(folded__in={found.folded, (new or found.name).casefold()})
+    held = {each.folded: each for each in both.order_by("folded")}
+    label = held.get(found.folded)
+    if label is None:
+        raise Conflict(f"The label {isolated(found.name)} was dropped just now.")
+    wanted = new or label.name
+    into = held.get(wanted.casefold())
     if wanted != label.name:
         _require_at_rest(label.folded, wanted.casefold())
-    into = Label.objects.select_for_update().filter(folded=wanted.casefold()).first()
     if into and into != label and not merge:
         raise IsThere(label, into)
     said = label.description if description is None else labelling.clean_description(description)

@@ -14,7 +14,7 @@ from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
 from core.grammar import MAX_LENGTH, Field, changed, spelled
 from core.paging import COUNT_LIMIT
 from feedback.models import SavedView, UserFeedback
-from feedback.querying import matching, parse
+from feedback.querying import matching, parse, understood
 
 MOST = 100
 
@@ -54,7 +54,12 @@ def listed(actor: Actor) -> list[SavedView]:
 def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> SavedView:
     """Keep a query under a name. A query with a problem, a blank name and a name one has already are refused."""
     require_admin(actor)
-    view = SavedView(name=_name(name), query=_query(query), is_shared=is_shared, created_by_id=actor.user_id)
+    view = SavedView(
+        name=_name(name),
+        query=understood(query, field="query").canonical,
+        is_shared=is_shared,
+        created_by_id=actor.user_id,
+    )
     with _name_kept(view):
         view.save()
     return view
@@ -76,7 +81,7 @@ def change(
     view = _own(actor, view_id)
     given = {
         "name": None if name is None else _name(name),
-        "query": None if query is None else _query(query),
+        "query": None if query is None else understood(query, field="query").canonical,
         "is_shared": is_shared,
     }
     written = {column: value for column, value in given.items() if value is not None}
@@ -143,10 +148,3 @@ def _name(name: str) -> str:
     if clean.casefold() in (each.name.casefold() for each in BUILT_IN):
         raise InvalidRequest(f"name: there is a view {clean} already, which everybody has")
     return clean
-
-
-def _query(query: str) -> str:
-    parsed = parse(query)
-    if parsed.problems:
-        raise InvalidRequest(f"query: {parsed.problems[0].sentence}")
-    return parsed.canonical

@@ -27,7 +27,7 @@ from feedback.models import Check
 class CheckOfReport(DeskEndpoint):
     @describe(gives=KeptCheckOut, summary="The check that is kept of a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
-        running.go_on()
+        running.come_by()
         check = keeping.of_report(triage.report_for(self.actor, feedback_id)).first()
         if check is None:
             raise NotFound("No check is kept of this report.")
@@ -42,7 +42,7 @@ class CheckOfReport(DeskEndpoint):
 class Checks(DeskEndpoint):
     @describe(gives=CheckPageOut, query=("state", "limit", "page_token"), summary="All checks, newest first")
     def get(self, request: Request) -> HttpResponse:
-        running.go_on()
+        running.come_by()
         rows = records.with_names(keeping.listed(self.actor, self.query("state")))
         limit = paging.limit_of(self.query("limit"))
         found, token = keeping.PLACES.page(rows, limit=limit, page_token=self.query("page_token"))
@@ -60,7 +60,7 @@ class RunChecks(DeskEndpoint):
 class Batches(DeskEndpoint):
     @describe(gives=BatchPageOut, query=("limit", "page_token"), summary="What was run together, newest first")
     def get(self, request: Request) -> HttpResponse:
-        running.go_on()
+        running.come_by()
         limit = paging.limit_of(self.query("limit"))
         rows = batches.listed(self.actor)
         found, token = batches.PLACES.page(rows, limit=limit, page_token=self.query("page_token"))
@@ -83,14 +83,14 @@ class StopBatch(DeskEndpoint):
 class CompareBatches(DeskEndpoint):
     @describe(gives=ComparisonOut, summary="Hold a batch against another, or the previous one: what turned")
     def get(self, request: Request, batch_id: str, against: str) -> HttpResponse:
-        running.go_on()
+        running.come_by()
         return record(batches.comparison(self.actor, batch_id, against))
 
 
 class OneCheck(DeskEndpoint):
     @describe(gives=KeptCheckOut, summary="A check with its latest runs")
     def get(self, request: Request, check_id: str) -> HttpResponse:
-        running.go_on()
+        running.come_by()
         return _check(keeping.check_for(self.actor, check_id))
 
     @describe(summary="Drop a check; kept again, it is back with its runs")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from django.utils.text import Truncator, get_text_list
@@ -10,7 +11,7 @@ from django.utils.text import Truncator, get_text_list
 from catalogue import patterns
 from core.canonical import canonical_json
 from feedback.checks.wire import OF_WORDS
-from threads import reading
+from threads import goals, reading
 from threads.content import LOAD_SKILL, BlockDict
 from threads.models import Goal, Thread, Turn
 from threads.status import GoalStatus, TurnState
@@ -28,6 +29,8 @@ WORDS = {
 }
 """The kinds, for people."""
 _SHOWN = 200
+_SECONDS = 2.0
+_A_MOMENT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Answer:
     not_made: tuple[str, ...] = ()
     """Tools that a rerun did not call, because nothing like it is on record."""
     goals: tuple[str, ...] = ()
-    """The states of the goals that were declared with the request."""
+    """The state of each goal that was declared with the request."""
     turn: Turn | None = None
     """The one that wrote it."""
     is_whole: bool = True
@@ -61,9 +64,8 @@ def answer_of(thread: Thread, upto: int) -> Answer:
 
     Skills that were taken up for the agent are no calls of its own, and attempts at goals no calls of tools.
     """
-    declared = Goal.objects.filter(thread=thread, message_sequence_num=upto, turn__isnull=False)
-    goals = dict(declared.values_list("tool_name", "status"))
     turn = Turn.objects.filter(thread=thread, answer_idx__gt=upto).order_by("pk").first()
+    declared = goals.named(Goal.objects.filter(turn=turn).order_by("pk")) if turn else {}
     words: list[str] = []
     calls: list[tuple[str, Mapping[str, Any]]] = []
     failed: list[str] = []
@@ -75,16 +77,18 @@ def answer_of(thread: Thread, upto: int) -> Answer:
         words += [said] if said and message.role == "assistant" else []
         for block in message.blocks:
             match block["content_type"]:
+                case "tool_use" | "tool_result" if block["tool_name"] in declared:
+                    pass
                 case "tool_use" if not _is_taken_up(block):
                     calls.append((block["tool_name"], block["input"] or {}))
-                case "tool_result" if block["status"] != "success" and block["tool_name"] not in goals:
+                case "tool_result" if block["status"] != "success":
                     (not_made if block.get("answered_by") == "nobody" else failed).append(block["tool_name"])
     return Answer(
         words="\n\n".join(words),
         calls=tuple(calls),
         failed_tools=tuple(failed),
         not_made=tuple(not_made),
-        goals=tuple(goals.values()),
+        goals=tuple(goal.status for goal in declared.values()),
         turn=turn,
         is_whole=turn is not None and turn.state == TurnState.DONE,
     )
@@ -95,9 +99,18 @@ def _is_taken_up(use: BlockDict) -> bool:
     return use["tool_name"] == LOAD_SKILL and "version" in (use["input"] or {})
 
 
-def findings(expectations: Sequence[Mapping[str, Any]], answer: Answer) -> list[Finding]:
-    """One finding for each expectation, in their order."""
-    return [_finding(each, answer) for each in expectations]
+def deadline() -> float:
+    """Until when one evaluation may search for its expressions."""
+    return monotonic() + _SECONDS
+
+
+def findings(expectations: Sequence[Mapping[str, Any]], answer: Answer, *, until: float | None = None) -> list[Finding]:
+    """One finding for each expectation, in their order, by a `deadline`.
+
+    Behind that each expression still has the moment that a sane one needs, so that none is lost by its neighbours.
+    """
+    until = deadline() if until is None else until
+    return [_finding(each, answer, until) for each in expectations]
 
 
 def spelled(expectation: Mapping[str, Any]) -> str:
@@ -112,14 +125,14 @@ def spelled(expectation: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
+def _finding(expectation: Mapping[str, Any], answer: Answer, until: float) -> Finding:
     kind, value = expectation["kind"], expectation.get("value", "")
     match kind:
         case "says" | "never_says":
             is_said = _says(answer.words, value)
             return Finding(is_said == (kind == "says"), "" if is_said else _cut(answer.words) or "It says nothing.")
         case "matches" | "never_matches":
-            return _matching(value, answer.words, is_wanted=kind == "matches")
+            return _matching(value, answer.words, until, is_wanted=kind == "matches")
         case "calls" | "calls_once" | "never_calls":
             made = [given for name, given in answer.calls if name == value]
             fitting = [given for given in made if _has(given, expectation.get("input") or {})]
@@ -138,9 +151,10 @@ def _finding(expectation: Mapping[str, Any], answer: Answer) -> Finding:
     raise ValueError(kind)
 
 
-def _matching(pattern: str, words: str, *, is_wanted: bool) -> Finding:
+def _matching(pattern: str, words: str, until: float, *, is_wanted: bool) -> Finding:
+    seconds = min(patterns.SEARCH_SECONDS, max(_A_MOMENT, until - monotonic()))
     try:
-        is_found = patterns.matches(pattern, words)
+        is_found = patterns.matches(pattern, words, seconds=seconds)
     except patterns.SearchTooLong:
         return Finding(False, "The expression does not come to an end with this answer.")
     return Finding(is_found == is_wanted, _cut(words) or "It says nothing.")

@@ -31,6 +31,8 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
     run again.
     """
     report = triage.report_for(actor, feedback_id)
+    before = Check.objects.filter(feedback=report).first()
+    found = judging.readings(before, _data(body)) if before and digest(body) != fingerprint(before.expectations) else {}
     with triage.named_reports_stay(), transaction.atomic():
         defaults = {
             "expectations": _data(body),
@@ -44,6 +46,8 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
         if is_new:
             return made
         check = judging.locked(made.pk)
+        if check is None:
+            raise NotFound.of("check", made.check_id)
         now = "" if check.dropped_at else fingerprint(check.expectations)
         if shown is not None and now and now not in (shown, digest(body)):
             theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
@@ -54,7 +58,7 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
             check.expectations, check.modified, check.modified_by_id = _data(body), timezone.now(), actor.user_id
         check.save(update_fields=["expectations", "title", "dropped_at", "modified", "modified_by"])
         if is_changed:
-            judging.judge_anew(check, by=actor.user_id)
+            judging.judge_anew(check, found, by=actor.user_id)
     return check
 
 

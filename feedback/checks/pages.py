@@ -36,7 +36,7 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """The check of a report with its runs, as a piece of the page; and what its buttons do."""
     actor = admin_actor(request)
     if request.method == "GET":
-        running.go_on()
+        running.come_by()
         return render(request, "feedback/checks/_check.html", screen.of_report(triage.report_for(actor, feedback_id)))
     form = request.POST
     try:
@@ -55,13 +55,13 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
 def checks(request: HttpRequest) -> HttpResponse:
     """All checks, by the state that they are in."""
     actor = admin_actor(request)
-    running.go_on()
+    running.come_by()
     state = request.GET.get("state", "")
     state = state if state in Check.State.values else ""
     rows = keeping.listed(actor, state or None)
     found, token = keeping.PLACES.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
     counts = keeping.counts(actor)
-    cards = [presenting.card_of(each) for each in records.check_records(found)]
+    cards = screen.cards(found)
     context = {
         "checks": cards,
         "running_ids": [each.check_id for each in cards if each.is_running],

@@ -21,10 +21,11 @@ OTHERS = 20
 def all_batches(request: HttpRequest) -> HttpResponse:
     """All batches, the newest first."""
     actor = admin_actor(request)
-    running.go_on()
+    running.come_by()
     rows = batches.listed(actor)
     found, token = batches.PLACES.page(rows, limit=PAGE, page_token=request.GET.get("after"))
-    lines = [presenting_batches.line_of_batch(head) for head in batches.heads(found)]
+    names = [batch.created_by.display_name for batch in found]
+    lines = list(map(presenting_batches.line_of_batch, batches.heads(found), names))
     context = {"batches": lines, "next_url": paging.next_url(request.GET, token)}
     return render(request, "feedback/checks/batches.html", context)
 
@@ -34,7 +35,7 @@ def all_batches(request: HttpRequest) -> HttpResponse:
 def one_batch(request: HttpRequest, batch_id: str) -> HttpResponse:
     """A batch held against the one that is asked for, or each of its checks against its own previous one."""
     actor = admin_actor(request)
-    running.go_on()
+    running.come_by()
     now, against = running.batch_for(actor, batch_id), request.GET.get("against", "")
     earlier = running.batch_for(actor, against) if against else None
     others = [each for each in batches.listed(actor).order_by("-pk")[:OTHERS] if each not in (now, earlier)]

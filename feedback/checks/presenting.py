@@ -1,6 +1,6 @@
 """How checks look: beside their report, and all of them on one page. Plain data, no ORM."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -117,8 +117,8 @@ class CheckCard(Marked):
         return self.state == "running"
 
 
-def card_of(check: KeptCheckOut) -> CheckCard:
-    """A check as it is shown."""
+def card_of(check: KeptCheckOut, names: Mapping[str, str]) -> CheckCard:
+    """A check as it is shown, with the names of people by their addresses."""
     return CheckCard(
         check_id=check.check_id,
         feedback_id=check.feedback_id or "",
@@ -130,9 +130,9 @@ def card_of(check: KeptCheckOut) -> CheckCard:
         state=check.state,
         expectations=tuple(spelled(each) for each in check.expectations),
         rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
-        runs=tuple(line_of(run) for run in check.runs),
+        runs=tuple(line_of(run, names) for run in check.runs),
         modified=check.modified,
-        modified_by=check.modified_by,
+        modified_by=names[check.modified_by],
         before=check.outcome_before or "",
         digest=fingerprint(check.expectations),
     )
@@ -143,8 +143,8 @@ def typed_rows(kinds: Sequence[str], values: Sequence[str]) -> tuple[Row, ...]:
     return tuple(Row(kind, value) for kind, value in zip(kinds, values, strict=False))
 
 
-def line_of(run: RunOut) -> RunLine:
-    """A run as it is shown."""
+def line_of(run: RunOut, names: Mapping[str, str]) -> RunLine:
+    """A run as it is shown, with the name of whoever judged it by their address."""
     is_over = run.ended_at is not None
     chosen = [
         f"latest skills{_versions(run)}" if run.skills == "latest" else _versions(run).strip(),
@@ -159,7 +159,7 @@ def line_of(run: RunOut) -> RunLine:
         misses=((run.problem, ""),) if run.problem else tuple(_miss(each) for each in run.findings if not each.holds),
         at=run.ended_at or run.created,
         batch=run.batch_id,
-        judged_by=run.judged_by or "",
+        judged_by=names[run.judged_by] if run.judged_by else "",
         is_over=is_over,
     )
 

@@ -66,12 +66,12 @@ class ComparedLine(Marked):
         return next((run.misses for run in self.now if run.misses), ())
 
 
-def line_of_batch(head: BatchHeadOut) -> BatchLine:
-    """A batch as it is shown."""
+def line_of_batch(head: BatchHeadOut, by: str) -> BatchLine:
+    """A batch as it is shown, by whom it was asked for."""
     return BatchLine(
         batch_id=head.batch_id,
         at=head.created,
-        by=head.created_by,
+        by=by,
         choices=_choices(head),
         counts=tuple(Count(each, number) for each in _VERDICTS if (number := getattr(head, each))),
         total=head.total,

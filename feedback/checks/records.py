@@ -12,7 +12,7 @@ from feedback.checks.wire import FindingOut, KeptCheckOut, RunOut, SkillVersionO
 from feedback.models import Check, CheckRun
 from threads.models import Thread
 
-_NONE: tuple[CheckRun, ...] = ()
+NONE: tuple[CheckRun, ...] = ()
 
 
 def with_names(rows: QuerySet[Check]) -> QuerySet[Check]:
@@ -24,7 +24,7 @@ def check_records(checks: Iterable[Check]) -> list[KeptCheckOut]:
     """Checks with their latest runs. Two queries, however many there are."""
     found = list(checks)
     runs = latest_runs(found)
-    return [_check(each, runs.get(each.pk, _NONE)) for each in found]
+    return [check_record(each, runs.get(each.pk, NONE)) for each in found]
 
 
 def latest_runs(checks: Sequence[Check]) -> Mapping[int, list[CheckRun]]:
@@ -67,7 +67,8 @@ def run_record(run: CheckRun) -> RunOut:
     )
 
 
-def _check(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
+def check_record(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
+    """One check with these of its runs."""
     return KeptCheckOut(
         check_id=check.check_id,
         feedback_id=check.feedback.feedback_id if check.feedback else None,

@@ -65,7 +65,7 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
             chosen["model_profile"] = body.model_profile or ""
             batch = CheckBatch.objects.create(created_by_id=actor.user_id, times=body.times, asked=asked, **chosen)
             _line_up(batch, checks)
-    go_on()
+    come_by()
     return batch
 
 
@@ -80,13 +80,14 @@ def stop(actor: Actor, batch_id: str) -> CheckBatch:
         CheckBatch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)  # nobody begins one meanwhile
         for check_pk in sorted(set(waits.values_list("of", flat=True))):
             check = judging.locked(check_pk)
-            waits.filter(of=check).delete()
-            judging.tell(check, by=actor.user_id)
+            waits.filter(of=check_pk).delete()
+            if check is not None:
+                judging.tell(check, by=actor.user_id)
     starter = actor_of_user(batch.created_by)
     for begun in CheckRun.objects.filter(batch=batch, ended_at=None).select_related("fork"):
         with suppress(Unauthorized):  # whoever lost their rights meanwhile: it ends by itself
             turns.cancel(starter, cast(Thread, begun.fork))
-    go_on()
+    come_by()
     return batch_for(actor, batch_id)
 
 
@@ -110,13 +111,26 @@ def seconds_of(value: str | None) -> float:
 
 
 def wait_for(actor: Actor, batch_id: str, seconds: float) -> None:
-    """Wait until a batch is over, or for so long; whoever waits helps it on and holds no connection meanwhile."""
-    until = monotonic() + seconds
-    go_on()
-    while batch_for(actor, batch_id).ended_at is None and monotonic() < until:
-        sse.give_connection_back()
-        sleep(_LOOK_SECONDS)
+    """Wait until a batch is over, or for so long; whoever waits helps it on and holds no connection meanwhile.
+
+    A wait takes one of the server's threads as a stream does, and one of the same places; where there is none it is
+    over at once.
+    """
+    come_by()
+    with sse.place() as may_wait:
+        until = monotonic() + (seconds if may_wait else 0)
+        while batch_for(actor, batch_id).ended_at is None and monotonic() < until:
+            sse.give_connection_back()
+            sleep(_LOOK_SECONDS)
+            come_by()
+
+
+def come_by() -> None:
+    """`go_on` for who is there for something else, which must not fail by it: what is in the way now is not later."""
+    try:
         go_on()
+    except OperationalError:
+        logger.warning("check.not_gone_on", exc_info=True)
 
 
 def go_on() -> None:
@@ -153,8 +167,10 @@ def _begin_next() -> bool:
     batch with the fewest under way is next: a single run does not stand behind hundreds.
     """
     with transaction.atomic():
-        rows = CheckBatch.objects.select_for_update(of=("self",), no_key=True).select_related("created_by")
-        batches = {batch.pk: batch for batch in rows.filter(ended_at=None).order_by("pk")}
+        rows = CheckBatch.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        batches = {batch.pk: batch for batch in rows.filter(ended_at=None).select_related("created_by").order_by("pk")}
+        if len(batches) < CheckBatch.objects.filter(ended_at=None).count():
+            return False  # somebody is at it, whom no reader has to wait for
         open_runs = CheckRun.objects.filter(ended_at=None, batch__in=batches)
         waiting = dict(open_runs.filter(fork=None).values_list("batch").annotate(first=Min("pk")))
         under_way = Counter(open_runs.filter(fork__isnull=False).values_list("batch", flat=True))
@@ -172,7 +188,8 @@ def _begin(run: CheckRun, batch: CheckBatch) -> None:
     if run.of.dropped_at is not None:
         check = judging.locked(run.of_id)
         run.delete()
-        judging.tell(check, by=batch.created_by_id)
+        if check is not None:
+            judging.tell(check, by=batch.created_by_id)
         return
     try:
         with transaction.atomic():
@@ -182,11 +199,7 @@ def _begin(run: CheckRun, batch: CheckBatch) -> None:
     except Exception as problem:  # one that nobody can begin must not keep all others waiting
         if not isinstance(problem, DomainError):
             logger.exception("check.not_begun", extra={"run": run.pk})
-        reason = problem.message if isinstance(problem, DomainError) else "It could not be begun."
-        ended = {"ended_at": timezone.now(), "verdict": CheckRun.Verdict.BROKEN, "problem": reason[:200]}
-        # Its thread may be deleted just now, and the check with it.
-        if CheckRun.objects.filter(pk=run.pk).update(**ended):
-            judging.tell(judging.locked(run.of_id), by=batch.created_by_id)
+        judging.break_off(run.pk, problem.message if isinstance(problem, DomainError) else "It could not be begun.")
 
 
 def _rerun(run: CheckRun, batch: CheckBatch) -> None:

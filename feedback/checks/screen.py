@@ -4,11 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from accounts.models import User
 from feedback.checks import batches, keeping, presenting, presenting_batches, records
 from feedback.checks.batches import Compared
-from feedback.checks.presenting import RunLine
+from feedback.checks.presenting import CheckCard, RunLine
 from feedback.checks.presenting_batches import ComparedLine
-from feedback.models import CheckBatch, UserFeedback
+from feedback.models import Check, CheckBatch, UserFeedback
 from threads import profiles
 from threads.presenting.articles import Article
 
@@ -22,7 +23,7 @@ def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[st
     where one is kept.
     """
     kept = records.with_names(keeping.of_report(report)).first()
-    card = presenting.card_of(records.check_records([kept])[0]) if kept else None
+    card = cards([kept])[0] if kept else None
     return {
         "check": card,
         "check_rows": card.rows if card else (presenting.Row(),),
@@ -32,6 +33,16 @@ def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[st
     }
 
 
+def cards(checks: Sequence[Check]) -> list[CheckCard]:
+    """Checks with their latest runs, as they are shown. Two queries, however many there are."""
+    found, shown = records.latest_runs(checks), []
+    for check in checks:
+        runs = found.get(check.pk, records.NONE)
+        names = _names(check.modified_by, *(run.judged_by for run in runs))
+        shown.append(presenting.card_of(records.check_record(check, runs), names))
+    return shown
+
+
 def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int) -> dict[str, Any]:
     """What the page of a batch shows from a line on: all of it, or what turned. Five queries."""
     heads = batches.heads([batch, earlier] if earlier else [batch])
@@ -39,7 +50,7 @@ def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, star
     counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)
     shown = [each for each in checks if each.turned == turned] if turned else checks
     return {
-        "batch": presenting_batches.line_of_batch(heads[0]),
+        "batch": presenting_batches.line_of_batch(heads[0], batch.created_by.display_name),
         "headline": presenting_batches.headline(heads[0], counts["failing"], counts["passing"]),
         "figures": presenting_batches.figures(heads[0], heads[1] if earlier else None),
         "against": earlier.batch_id if earlier else "",
@@ -58,13 +69,18 @@ def choices() -> dict[str, Any]:
     return {"kinds": presenting.KINDS, "times": presenting.TIMES, "profiles": profiles.all_profiles()}
 
 
+def _names(*people: User | None) -> dict[str, str]:
+    """What people are called, by their addresses."""
+    return {each.email: each.display_name for each in people if each}
+
+
 def _lines(checks: Sequence[Compared], now: CheckBatch) -> list[ComparedLine]:
     """As they are shown, with their runs. One query."""
     runs: dict[tuple[int, int | None], list[RunLine]] = defaultdict(list)
     batch_pks = {now.pk, *(each.before_in for each in checks if each.before_in)}
     shown = records.RUNS.filter(batch__in=batch_pks, of__in=[each.check for each in checks])
     for run in shown.order_by("id"):
-        runs[run.of_id, run.batch_id].append(presenting.line_of(records.run_record(run)))
+        runs[run.of_id, run.batch_id].append(presenting.line_of(records.run_record(run), _names(run.judged_by)))
     return [
         ComparedLine(
             check_id=each.check.check_id,

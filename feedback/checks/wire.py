@@ -133,8 +133,9 @@ class SkillVersionOut(Wire):
 
 class RunOut(Wire):
     """One run. It waits while it has no `thread_id`. `verdict` is null while it waits or is under way (`ended_at` is
-    null too) and where people have to judge; `problem` says why it was never begun. `seconds` are those that were
-    worked on the answer, null where nothing was; `cost` is in the currency of the model's prices, null where unknown.
+    null too) and where people have to judge; `problem` says why it was never begun or could not be judged. `seconds`
+    are those that were worked on the answer, null where nothing was; `cost` is in the currency of the model's prices,
+    null where unknown.
     """
 
     run_id: str

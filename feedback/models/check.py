@@ -111,7 +111,7 @@ class CheckRun(models.Model):
     findings = JsonText(default=list)
     """Of each expectation whether it held, and what was found instead."""
     problem = models.CharField(max_length=200, blank=True)
-    """Why it was never begun."""
+    """Why it was never begun, or could not be judged."""
     seconds = models.FloatField(null=True)
     """How long its turn was worked on."""
     input_tokens = models.PositiveIntegerField(default=0)

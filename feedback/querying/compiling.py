@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.rights import require_admin
 from core import grammar
 from core.actor import Actor
+from core.errors import InvalidRequest
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback import digesting
 from feedback.models import UserFeedback
@@ -48,10 +49,16 @@ def matching(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> QuerySet[UserFe
 
 
 def understood(text: str, *, field: str) -> Query:
-    """A query that a program sent as this field; raises `InvalidRequest` that names what is not understood in it."""
+    """A query that somebody sent as this field, to be kept in its one spelling.
+
+    Raises `InvalidRequest` that names what is not understood in it, or that it is too long when it is spelled out.
+    """
     query = parse(text)
     if query.problems:
         raise grammar.refusal([(each, meant_by(each)) for each in query.problems], field=field)
+    if (length := len(query.canonical)) > grammar.MAX_LENGTH:
+        reason = f"has {length:,} characters when it is spelled out; a query has {grammar.MAX_LENGTH:,} at most"
+        raise InvalidRequest.of(field, reason)
     return query
 
 

@@ -78,18 +78,18 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch) -> WebhookEndpoint:
     written: dict[str, Any] = {name: changes[name] for name in ("url", "description") if name in changes}
     if "events" in changes:
         written["events"] = sorted(set(changes["events"]))
-    if (enabled := changes.get("enabled", endpoint.is_enabled)) != endpoint.is_enabled:
-        written |= {"is_enabled": enabled, "disabled_at": None if enabled else now}
-        written |= {"disabled_reason": "", "failing_since": None}
     written["modified"] = now
-    for name, value in written.items():
-        setattr(endpoint, name, value)
     with transaction.atomic():
-        hold(endpoint)
-        # Nothing else, so that whoever changes something else just now has their way as well.
-        endpoint.save(update_fields=written)
-        jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
-    return endpoint
+        held = hold(endpoint)
+        if (enabled := changes.get("enabled", held.is_enabled)) != held.is_enabled:
+            written |= {"is_enabled": enabled, "disabled_at": None if enabled else now}
+            written |= {"disabled_reason": "", "failing_since": None}
+        for name, value in written.items():
+            setattr(held, name, value)
+        # Nothing else, so that whoever changes something else without holding it has their way as well.
+        held.save(update_fields=written)
+        jobs.enqueue_on_commit(outbox.DELIVER, held.pk)
+    return held
 
 
 def delete(endpoint: WebhookEndpoint) -> None:
@@ -101,16 +101,18 @@ def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEn
     """A new secret. The one before it signs as well for a while; one before that ends now."""
     now = timezone.now()
     with transaction.atomic():
-        endpoint.secret_generation = hold(endpoint).secret_generation + 1
-        endpoint.overlap_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
-        endpoint.modified = now
-        endpoint.save(update_fields=["secret_generation", "overlap_until", "modified"])
-    return endpoint
+        held = hold(endpoint)
+        held.secret_generation += 1
+        held.overlap_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
+        held.modified = now
+        held.save(update_fields=["secret_generation", "overlap_until", "modified"])
+    return held
 
 
 def hold(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     """The endpoint as it is now, held until the commit; raises `NotFound` where it was deleted just now."""
-    held = WebhookEndpoint.objects.select_for_update(no_key=True).filter(pk=endpoint.pk).first()
+    rows = WebhookEndpoint.objects.select_for_update(of=("self",), no_key=True).select_related("owner", "org")
+    held = rows.filter(pk=endpoint.pk).first()
     if held is None:
         raise NotFound(_UNSEEN)
     return held

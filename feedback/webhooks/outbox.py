@@ -102,9 +102,8 @@ def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
     )
     body = ToldRetraction(id=event.event_id, type=RETRACTED, timestamp=event.at, data=said).model_dump_json()
     for endpoint in wanting:
-        told = (
-            endpoint.deliveries.filter(event__report=report).order_by("pk").values_list("audience", flat=True).first()
-        )
+        sent = endpoint.deliveries.filter(event__report=report, attempts__isnull=False)  # answered or not
+        told = sent.order_by("pk").values_list("audience", flat=True).first()
         if audience := audience_for(endpoint, event) or told:
             _deliver(endpoint, event, audience, body)
 

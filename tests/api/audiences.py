@@ -108,8 +108,8 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "threads.Goal": {
         "public": "id thread turn",
-        "org": "goal_type goal_data status message_sequence_num created concluded_at achieve_tool_use_id tool_name "
-        "attempt_count result",
+        "org": "goal_type goal_data status message_sequence_num created concluded_at achieve_tool_use_id attempt_count "
+        "result",
     },
     "threads.ClientTool": {"public": "id thread", "org": "name description input_schema"},
     "threads.Message": {

@@ -1,13 +1,18 @@
 """Checks: a complaint that is kept as a test, is run again, and passes or fails (decision 016)."""
 
+import threading
+from time import sleep
+from unittest.mock import Mock
+
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from core import jobs
+from catalogue import patterns
+from core import jobs, sse
 from core.errors import Conflict
 from feedback import sweeping
-from feedback.checks import expecting, running
+from feedback.checks import expecting, judging, running
 from feedback.models import Check, CheckBatch, CheckRun, UserFeedback
 from tests import make
 from tests.api.test_http_tools import connected, receiver, tools  # noqa: F401 - fixtures
@@ -184,6 +189,23 @@ def test_the_goals_of_a_run_are_its_own(api, who, kept, ran, said, verdict):
     assert missed == ([] if verdict == "passed" else ["1 of 1 not achieved"])
 
 
+def test_each_goal_counts_also_where_two_are_of_one_type(kept, ran):
+    said = '[[refuse-goals]] [[call achieve_dataset_summary_2 {"summary": "Two rows."}]] Sum it up.'
+    check = kept({"kind": "achieves_goals"}, said=said, goals=[GOAL, {**GOAL, "dataset_id": "ds_2"}])
+    (run,) = ran(check)["runs"]
+    assert run["verdict"] == "failed" and run["findings"][0]["found"] == "1 of 2 not achieved"
+
+
+def test_an_attempt_at_a_goal_is_no_call_and_no_tool_error(kept, ran):
+    said = '[[call achieve_dataset_summary {"summary": ""}]] Sum it up.'
+    never = [{"kind": "never_calls", "value": f"achieve_dataset_summary{number}"} for number in ("", "_2")]
+    wanted = [{"kind": "no_tool_errors"}, {"kind": "achieves_goals"}, *never]
+    check = kept(*wanted, said=said, goals=[GOAL, {**GOAL, "dataset_id": "ds_2"}])
+    (run,) = ran(check)["runs"]
+    assert [each["found"] for each in run["findings"]] == ["", "", "It called no tool.", "It called no tool."]
+    assert run["verdict"] == "passed"
+
+
 def test_a_run_that_waits_for_a_client_or_is_stopped_says_nothing_about_the_answer(api, who, kept):
     asked = [make.client_tool("remember")]
     check = kept({"kind": "never_says", "value": "refund"}, said="[[call remember {}]]", client_tools=asked, index=1)
@@ -298,6 +320,117 @@ def test_what_waits_for_a_check_that_is_dropped_is_forgotten(api, kept, settings
     assert again["state"] == "passing"
 
 
+def ended_but_not_settled(api, check, **body):
+    """A batch of which every turn is over and nobody has looked."""
+    begun = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", body))
+    make.run_turns()
+    CheckRun.objects.update(ended_at=None, verdict=None)
+    CheckBatch.objects.update(ended_at=None)
+    return begun
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    """Of each search for an expression the time that it may take, and whether something was locked meanwhile."""
+    found = []
+
+    def search(pattern, text, *, seconds):
+        found.append((seconds, connection.in_atomic_block))
+        sleep(min(seconds, 0.05))
+        raise patterns.SearchTooLong
+
+    monkeypatch.setattr(patterns, "matches", search)
+    return found
+
+
+@pytest.mark.django_db(transaction=True)
+def test_expressions_are_searched_while_nothing_is_locked_and_have_one_time_together(
+    api, kept, settings, searched, monkeypatch
+):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 10})
+    monkeypatch.setattr(expecting, "_SECONDS", 0.5)
+    slow = [{"kind": "never_matches", "value": f"(a|aa)+{number}$"} for number in range(20)]
+    check = kept(slow[0])
+    ended_but_not_settled(api, check, times=5)
+    looks = [state(api, check) for _ in range(5)]  # what takes long is left to the next look
+    assert looks[-1] == "failing" and len(searched) == 5
+    path = f"{FEEDBACK}/{check['feedback_id']}/check"
+    assert data_of(api("admin").put(path, {"expectations": slow}))["state"] == "failing"
+    assert len(searched) == 105 and sum(seconds for seconds, _ in searched[5:] if seconds > 0.01) < 6
+    run = CheckRun.objects.first().run_id
+    data_of(api("admin").put(f"{CHECKS}/runs/{run}/verdict", {"verdict": "passed"}))
+    assert data_of(api("admin").put(f"{CHECKS}/runs/{run}/verdict", {"verdict": None}))["verdict"] == "failed"
+    assert len(searched) == 125 and not any(is_locked for _, is_locked in searched)
+
+
+@pytest.mark.parametrize("verb", ["settle", "judge"])
+def test_what_is_expected_when_a_verdict_is_stored_is_what_counts(api, kept, monkeypatch, verb):
+    check = kept(NO_ECHO)
+    begun = ended_but_not_settled(api, check)
+    verdict = f"{CHECKS}/runs/{begun['runs'][0]['run_id']}/verdict"
+    if verb == "judge":
+        assert state(api, check) == "failing"
+    read = expecting.findings
+
+    def changed_meanwhile(*given, **until):
+        monkeypatch.setattr(expecting, "findings", read)
+        api("admin").put(f"{FEEDBACK}/{check['feedback_id']}/check", {"expectations": [ECHO]})
+        return read(*given, **until)
+
+    monkeypatch.setattr(expecting, "findings", changed_meanwhile)
+    if verb == "judge":
+        assert refusal_of(api("admin").put(verdict, {"verdict": None}))[0] == 409
+    api("admin").get(CHECKS)
+    assert state(api, check) == "passing"
+
+
+def test_a_run_that_nobody_can_judge_breaks_off_and_keeps_no_other_waiting(api, kept, monkeypatch):
+    first, second = kept(ECHO), kept(ECHO)
+    ended_but_not_settled(api, first), ended_but_not_settled(api, second)
+    runs = f"{CHECKS}/{first['check_id']}"
+    unreadable, read = CheckRun.objects.get(of__key=first["check_id"][4:]).fork_id, expecting.answer_of
+
+    def answer_of(thread, upto):
+        if thread.pk == unreadable:
+            raise RuntimeError("a bug")
+        return read(thread, upto)
+
+    monkeypatch.setattr(expecting, "answer_of", answer_of)
+    (run,) = data_of(api("admin").get(runs))["runs"]
+    assert (run["verdict"], run["problem"]) == ("broken", "It could not be judged.") and run["ended_at"]
+    assert (state(api, first), state(api, second)) == ("undecided", "passing")
+    changed = data_of(api("admin").put(f"{FEEDBACK}/{first['feedback_id']}/check", {"expectations": [NO_ECHO]}))
+    assert changed["state"] == "undecided"
+
+
+@pytest.mark.parametrize("verb", ["settle", "keep", "judge", "stop"])
+def test_a_check_whose_thread_is_deleted_just_then_is_not_there(api, who, kept, monkeypatch, settings, verb):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    check, real = kept(ECHO), judging.locked
+    path = f"{CHECKS}/{check['check_id']}"
+    begun = ended_but_not_settled(api, check, times=1 if verb != "stop" else 3)
+
+    def locked(pk):
+        monkeypatch.setattr(judging, "locked", real)
+        deleting.delete(who.admin.actor, Check.objects.get(pk=pk).thread_id)
+        return real(pk)
+
+    if verb == "judge":
+        data_of(api("admin").get(path))
+    monkeypatch.setattr(judging, "locked", locked)
+    match verb:
+        case "settle":
+            assert data_of(api("admin").get(CHECKS))["items"] == []
+        case "keep":
+            kept_again = api("admin").put(f"{FEEDBACK}/{check['feedback_id']}/check", {"expectations": [NO_ECHO]})
+            assert refusal_of(kept_again)[0] == 404
+        case "judge":
+            judged = api("admin").put(f"{CHECKS}/runs/{begun['runs'][0]['run_id']}/verdict", {"verdict": "passed"})
+            assert refusal_of(judged)[0] == 404
+        case "stop":
+            assert data_of(api("admin").post(f"{CHECKS}/batches/{begun['batch_id']}/stop"))["is_over"]
+
+
 def test_who_waits_for_a_batch_is_answered_when_it_is_over_or_the_time_is(api, kept, monkeypatch):
     check = kept(ECHO)
     begun = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {}))
@@ -309,6 +442,55 @@ def test_who_waits_for_a_batch_is_answered_when_it_is_over_or_the_time_is(api, k
         status, _, message = refusal_of(api("admin").get(f"{path}?wait={wrong}"))
         assert status == 400 and message.startswith("wait: must be a whole number of seconds from 0 to 60"), wrong
     assert api("admin").get(f"{CHECKS}/batches/bat_x?wait=60").status_code == 404
+
+
+def test_who_finds_no_place_to_wait_is_answered_at_once(api, kept, monkeypatch):
+    """A wait takes one of the server's threads, as a stream does."""
+    begun = data_of(api("admin").post(f"{CHECKS}/{kept(ECHO)['check_id']}/runs", {}))
+    places = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(sse, "_PLACES", places)
+    monkeypatch.setattr(running, "sleep", lambda seconds: pytest.fail("it waits"))
+    with places:
+        assert data_of(api("admin").get(f"{CHECKS}/batches/{begun['batch_id']}?wait=60"))["is_over"] is False
+    held = []
+    monkeypatch.setattr(
+        running, "sleep", lambda seconds: (held.append(places.acquire(blocking=False)), make.run_turns())
+    )
+    assert data_of(api("admin").get(f"{CHECKS}/batches/{begun['batch_id']}?wait=60"))["is_over"]
+    assert held == [False] and places.acquire(blocking=False), "it had the only place and gave it back"
+
+
+def test_a_reader_is_answered_whatever_is_in_the_way_of_helping(api, kept, monkeypatch):
+    check = kept(ECHO)
+    monkeypatch.setattr(running, "go_on", Mock(side_effect=OperationalError("locked")))
+    begun = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {}))
+    batch = f"{CHECKS}/batches/{begun['batch_id']}"
+    for path in (CHECKS, f"{CHECKS}/{check['check_id']}", batch, f"{batch}/against/previous", f"{CHECKS}/batches"):
+        assert api("admin").get(path).status_code == 200, path
+    assert data_of(api("admin").post(f"{batch}/stop"))["total"] == 0
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_does_not_wait_for_who_is_beginning_runs(api, kept, settings):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    check, other = kept(ECHO), kept(ECHO)
+    held = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {}))
+    data_of(api("admin").post(f"{CHECKS}/{other['check_id']}/runs", {}))
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 2})
+    came = []
+
+    def read():
+        came.append(data_of(api("admin").get(f"{CHECKS}/{other['check_id']}"))["runs"][0]["thread_id"])
+        connection.close()
+
+    reading = threading.Thread(target=read)
+    with transaction.atomic():
+        CheckBatch.objects.select_for_update(no_key=True).get(key=held["batch_id"][4:])
+        reading.start()
+        reading.join(3)
+        assert came == [None], "answered, and nothing begun by half a look"
+    assert data_of(api("admin").get(f"{CHECKS}/{other['check_id']}"))["runs"][0]["thread_id"]
 
 
 def test_a_batch_is_held_against_another(api, kept, ran, django_assert_max_num_queries):

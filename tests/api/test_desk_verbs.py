@@ -3,6 +3,7 @@
 import threading
 from dataclasses import replace
 from datetime import timedelta
+from time import sleep
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -157,6 +158,31 @@ def test_a_label_that_another_goes_into_is_not_dropped_just_then(admin, act, rep
     assert dropped == [409] and data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["labels"] == ["slow"]
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_of_two_labels_that_are_merged_into_each_other_at_once_one_stays(admin, monkeypatch):
+    for name in ("early", "late"):
+        data_of(admin.post("admin/feedback/labels", {"name": name}))
+    both, came, new_name = threading.Barrier(2), [], labelling.new_name
+
+    def at_once(name):
+        both.wait()
+        return new_name(name)
+
+    def merge(label, into):
+        body = {"name": into, "merge": True}
+        came.append(admin.request("PATCH", f"admin/feedback/labels/{label}", body).status_code)
+        connection.close()
+
+    monkeypatch.setattr(labelling, "new_name", at_once)
+    merging = [threading.Thread(target=merge, args=names) for names in (("early", "late"), ("late", "early"))]
+    for each in merging:
+        each.start()
+    for each in merging:
+        each.join()
+    assert came == [200, 200] and Label.objects.count() == 1, "the second one finds its new name free, and takes it"
+
+
 def rename(admin, label, /, **body):
     return data_of(admin.request("PATCH", f"admin/feedback/labels/{label}", body))
 
@@ -292,14 +318,14 @@ def meanwhile(monkeypatch):
     """`meanwhile(work)`: done while the query of a view is looked at."""
 
     def arrange(work):
-        read = saved_views.parse
+        read = saved_views.understood
 
-        def parse(query):
-            monkeypatch.setattr(saved_views, "parse", read)
+        def understood(query, *, field):
+            monkeypatch.setattr(saved_views, "understood", read)
             work()
-            return read(query)
+            return read(query, field=field)
 
-        monkeypatch.setattr(saved_views, "parse", parse)
+        monkeypatch.setattr(saved_views, "understood", understood)
 
     return arrange
 
@@ -619,6 +645,44 @@ def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypa
     ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (ended["state"], ended["done_count"], ended["failed_count"], left()) == ("done", 1, 0, 0)
     assert refusal() == (409, "That was taken back already.")
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("verb", "at_once"), [("actions", 200), ("bulk", 200), ("bulk", 0)])
+def test_of_two_who_take_the_same_back_at_once_one_is_told_so(admin, reports, monkeypatch, verb, at_once):
+    """Of one report, of several at once, and of as many as are left to a worker."""
+    body = {"verb": "resolve", **({"arguments": {}} if verb == "actions" else {"feedback_ids": reports})}
+    path = f"{reports[0]}/actions" if verb == "actions" else "bulk"
+    action = data_of(admin.post(f"admin/feedback/{path}", body))["action_id"]
+    monkeypatch.setattr(bulk, "AT_ONCE", at_once)
+    both, came, require = threading.Barrier(2), [], undoing.require_undoable
+
+    def require_slowly(*given):
+        require(*given)
+        sleep(0.3)
+
+    def undo():
+        both.wait()
+        came.append(admin.post("admin/feedback/undo", {"action_id": action}).status_code)
+        connection.close()
+
+    monkeypatch.setattr(undoing, "require_undoable", require_slowly)
+    pressing = [threading.Thread(target=undo) for _ in range(2)]
+    for each in pressing:
+        each.start()
+    for each in pressing:
+        each.join()
+    assert sorted(came) == [200, 409] and Bulk.objects.filter(verb="undo").count() == 1
+
+
+@pytest.mark.parametrize(("path", "body"), [("views", {"name": "long"}), ("bulk", {"verb": "wake"})])
+def test_a_query_that_becomes_too_long_when_it_is_spelled_out_is_refused(admin, path, body):
+    query = " ".join([*["is:u"] * 62, "x" * 1600])
+    status, _, message = refusal_of(admin.post(f"admin/feedback/{path}", {**body, "query": query}))
+    assert status == 400 and len(query) < 2000
+    assert message == "query: has 2,406 characters when it is spelled out; a query has 2,000 at most"
+    assert not SavedView.objects.exists() and not Bulk.objects.exists()
 
 
 @pytest.mark.parametrize("lost", [{"is_staff": False}, {"is_active": False}])

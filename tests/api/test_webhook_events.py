@@ -211,6 +211,20 @@ def test_whoever_was_told_of_a_rating_is_told_that_it_is_gone(alice, api, who, t
     assert types(sent) == (["feedback.submitted", "feedback.retracted"] if was_told else [])
 
 
+def test_what_was_never_sent_was_not_told(alice, api, who, thread, sent):
+    """Due but not sent while they might be told, then dropped."""
+    hooks.endpoint(alice, URL, *hooks.SAID, "feedback.retracted")
+    make.rating(who.bob, thread)
+    for event_id in outbox.due():
+        outbox.settle(event_id)
+    thread.visibility = "private"
+    thread.save()
+    hooks.work()
+    retract(api, thread)
+    hooks.work()
+    assert sent == []
+
+
 def test_an_answer_in_a_private_thread_is_not_for_its_orgs_admin(alice, api, who, sent):
     """B28."""
     report = make.rating(who.bob, make.thread(who.bob, visibility="private"))

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Membership
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
-from feedback.webhooks import deliveries, endpoints
+from feedback.webhooks import deliveries, endpoints, sending
 from tests import hooks
 from tests.api.test_queries import TOKEN, same_with_more_rows
 from tests.conftest import data_of, refusal_of
@@ -147,6 +147,19 @@ def test_two_who_change_different_things_at_once_both_have_their_way(alice, monk
     data_of(alice.patch(path(made), {"description": "Ours."}))
     found = data_of(alice.get(path(made)))
     assert (found["url"], found["description"]) == (URL + "/moved", "Ours.")
+
+
+def test_enabling_what_was_disabled_just_then_enables_it(alice, monkeypatch):
+    made = hooks.endpoint(alice, URL)
+    check = endpoints.audience_of_endpoint
+
+    def disabled_meanwhile(endpoint):
+        sending.disable(endpoint, "It answered 410 Gone.")
+        return check(endpoint)
+
+    monkeypatch.setattr(endpoints, "audience_of_endpoint", disabled_meanwhile)
+    assert data_of(alice.patch(path(made), {"enabled": True}))["enabled"] is True
+    assert WebhookEndpoint.objects.get().is_enabled
 
 
 def test_enabling_forgets_why_it_was_disabled(alice):

@@ -40,6 +40,24 @@ def press(browser_of: Browser, report: str) -> Callable[..., Any]:
     return send
 
 
+def test_people_are_called_by_their_names(who: People, browser_of: Browser, press: Callable[..., Any]) -> None:
+    admin, client = who.admin.user, browser_of("admin")
+    admin.name = "Ines Admin"
+    admin.save()
+    press("keep_run", ("calls", "echo"))
+    make.run_turns()
+    run, batch = CheckRun.objects.get(), CheckBatch.objects.get()
+    panel_of = f"/feedback/{UserFeedback.objects.get().feedback_id}/check/"
+    client.get(panel_of)
+    press(f"failed {run.run_id}")
+    panel = client.get(panel_of).content.decode()
+    assert "Last changed by Ines Admin," in panel and "judged by Ines Admin" in panel
+    for path in (BATCHES, f"{BATCHES}{batch.batch_id}/", CHECKS):
+        page = client.get(path).content.decode().partition("<main")[2]
+        assert admin.email not in page and ("Ines Admin" in page or path == CHECKS), path
+    assert admin.email not in panel
+
+
 def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Callable[..., Any], report: str) -> None:
     client = browser_of("admin")
     here = f"/feedback/?q=&item={report}"

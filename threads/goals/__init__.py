@@ -5,7 +5,8 @@ declaration, what the agent is told, and what a reader of the thread. Everything
 states) is the runner's.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,6 +15,7 @@ from core import bodies
 from core.errors import InvalidRequest
 from threads.goals import checklist, create_events, dataset_summary, dataset_triage, structured_output
 from threads.goals.base import GoalRefused, GoalType, Point
+from threads.models import Goal
 
 MAX_PER_TURN = 5
 
@@ -46,6 +48,20 @@ def declared(value: Any, field: str) -> dict[str, Any]:
     return {"goal_type": kind.name, **checked.model_dump(mode="json")}
 
 
+def named(of_turn: Iterable[Goal]) -> dict[str, Goal]:
+    """The goals of one turn, in the order of their declaration, by the name of the tool that achieves each.
+
+    It is `achieve_<type>`, with _2, _3 and so on for further goals of one type (spec 4.3).
+    """
+    found: dict[str, Goal] = {}
+    counts: Counter[str] = Counter()
+    for goal in of_turn:
+        counts[goal.goal_type] += 1
+        count = counts[goal.goal_type]
+        found[f"achieve_{goal.goal_type}" + (f"_{count}" if count > 1 else "")] = goal
+    return found
+
+
 def check_attempt(goal_data: Mapping[str, Any], arguments: Any) -> dict[str, Any]:
     """What an achieve call hands in, if it achieves the goal; raises `GoalRefused` with a reason for the agent."""
     kind = REGISTRY[goal_data["goal_type"]]
@@ -72,5 +88,6 @@ __all__ = [
     "Point",
     "check_attempt",
     "declared",
+    "named",
     "points",
 ]

@@ -23,7 +23,6 @@ class Goal(models.Model):
     created = models.DateTimeField(default=timezone.now)
     concluded_at = models.DateTimeField(null=True)
     achieve_tool_use_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
-    tool_name = models.CharField(max_length=80, default="")
     result = JsonText(null=True)
     attempt_count = models.PositiveSmallIntegerField(default=0)
 

@@ -44,7 +44,7 @@ class Toolbox:
 
     def __init__(self, thread: Thread, turn: Turn) -> None:
         self.thread = thread
-        self.goals: dict[str, Goal] = _named_goals(turn.pk)
+        self.goals: dict[str, Goal] = goals.named(_GOALS.all(turn.pk))
         self.client = {tool.name: tool for tool in _CLIENT_TOOLS.all(thread.pk)}
         self.skills = _available_skills(thread, turn)
         self._asker_id = turn.requested_by_id
@@ -216,16 +216,6 @@ def _conclude(goal: Goal, use: BlockDict, is_success: bool) -> int:
         goal.status, goal.concluded_at = GoalStatus.ACHIEVED, timezone.now()
     goal.save(update_fields=["achieve_tool_use_id", "attempt_count", "status", "concluded_at", "result"])
     return int(is_success)
-
-
-def _named_goals(turn_id: int) -> dict[str, Goal]:
-    """`achieve_<type>`, with _2, _3 and so on for further goals of one type (spec 4.3)."""
-    named: dict[str, Goal] = {}
-    counts: dict[str, int] = {}
-    for goal in _GOALS.all(turn_id):
-        count = counts[goal.goal_type] = counts.get(goal.goal_type, 0) + 1
-        named[f"achieve_{goal.goal_type}" + (f"_{count}" if count > 1 else "")] = goal
-    return named
 
 
 def _goal_offer(name: str, goal: Goal) -> Offer:
