@@ -5,8 +5,8 @@ from feedback.checks import running
 from feedback.webhooks import sending
 
 
-def sweep(*, orphans: bool = False) -> None:
-    """Ask again for what is due or stuck. With `orphans` nobody else can be at anything: this process starts alone."""
-    bulk.sweep(orphans=orphans)
-    sending.sweep(orphans=orphans)
+def sweep() -> None:
+    """Ask again for what is due or stuck."""
+    bulk.sweep()
+    sending.sweep()
     running.go_on()

@@ -34,7 +34,7 @@ def test_no_two_tokens_are_alike(who):
 
 def test_a_new_token_is_shown_once_and_works(browser, who):
     response = browser.post("/settings/tokens/", {"name": "laptop"})
-    assert response.headers["Location"] == "/settings/"
+    assert response.headers["Location"] == "/settings/#new-token"
     first, second = (browser.get("/settings/").content.decode() for _ in range(2))
     [secret] = set(re.findall(r"hdl_[\w-]{40,}", first))
     assert secret not in second
