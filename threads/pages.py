@@ -273,7 +273,7 @@ def pin(request: HttpRequest, thread_id: str) -> HttpResponse:
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.PIN)
     sharing.pin(actor, thread, pinned=request.POST.get("pinned") == "true")
-    return _back(thread)
+    return _back(thread, "#heading")
 
 
 @signed_in
@@ -284,7 +284,7 @@ def visibility(request: HttpRequest, thread_id: str) -> HttpResponse:
     thread = thread_for(actor, thread_id, Right.DESCRIBE)
     body = bodies.parse(VisibilityIn, {"visibility": request.POST.get("visibility", "")})
     sharing.set_visibility(actor, thread, body.visibility)
-    return _back(thread)
+    return _back(thread, "#heading")
 
 
 @signed_in
@@ -296,7 +296,7 @@ def title(request: HttpRequest, thread_id: str) -> HttpResponse:
     given = {"title": request.POST.get("title", "")}
     bodies.check_storable(given)
     titles.retitle(actor, thread, bodies.parse(TitlePatch, given).title)
-    return _back(thread)
+    return _back(thread, "#heading")
 
 
 @signed_in
@@ -362,8 +362,8 @@ def export(request: HttpRequest, thread_id: str) -> HttpResponse:
     return response
 
 
-def _back(thread: Thread) -> HttpResponse:
-    return redirect("threads:detail", thread.thread_id)
+def _back(thread: Thread, place: str = "") -> HttpResponse:
+    return redirect(reverse("threads:detail", args=[thread.thread_id]) + place)
 
 
 def _index(text: str) -> int | None:

@@ -3,15 +3,14 @@ document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=
 
 // Relative times stay true on an open page. The words are those of core.rendering.ago.
 
-const RELATIVE = /^((just )?now|\d+ (min|h|d)( ago)?)$/;
+const RELATIVE = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/;
 
 setInterval(() => {
   for (const time of document.querySelectorAll("time")) {
-    const shown = RELATIVE.exec(time.textContent);
+    const [, just, shown, past] = RELATIVE.exec(time.textContent) ?? [];
     const passed = (Date.now() - Date.parse(time.dateTime)) / 1e3;
     const words = shown && ago("until" in time.dataset ? -passed : passed);
-    const inSentence = shown?.[2] || shown?.[4];
-    if (words) time.textContent = !inSentence ? words : words === "now" ? "just now" : `${words} ago`;
+    if (words) time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
   }
 }, 3e4);
 

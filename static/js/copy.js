@@ -7,7 +7,7 @@ on("click", ({ target }) => {
   const done = write(button.dataset.copy ?? one("pre", button.closest("section")).textContent);
   say(done ? "Copied" : "Copying is not allowed here");
   button.toggleAttribute("data-done", done);
-  setTimeout(() => button.removeAttribute("data-done"), 1200);
+  setTimeout(() => delete button.dataset.done, 1200);
 });
 
 /** By a selection: the clipboard needs a secure address. */

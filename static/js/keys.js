@@ -24,16 +24,16 @@ function act() {
   while (waiting[0] && !one("form.htmx-request")) {
     if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
     const key = waiting.shift();
-    used = focused().matches(TYPING) ? document.execCommand("insertText", false, key) : (key < "a" && use(key)) || plain(key.toLowerCase(), key < "a");
+    used = focused().matches(TYPING) ? document.execCommand("insertText", false, key) : plain(key);
     if (one(OVERLAYS)) waiting.length = 0;
   }
   return used;
 }
 
-const then = () => {
+function then() {
   if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) waiting.length = 0;
   act();
-};
+}
 on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
 
 /** Keys in a field: send, leave, take back the term before. */
@@ -53,11 +53,9 @@ function inField(event) {
 on("click", (event) => {
   // A form under a message closes; its words stay a draft.
   const form = event.target.closest("[data-cancel]")?.closest(".rate");
-  const opener = form && one(`#acts-${form.id.slice(5)} a`);
+  const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
   if (opener) event.preventDefault(), form.remove(), enter(opener);
-  for (const menu of all("details.menu[open]")) {
-    if (!menu.contains(event.target)) menu.open = false;
-  }
+  for (const menu of all("details.menu[open]")) menu.open = menu.contains(event.target);
   const jump = event.target.closest("[data-jump]");
   if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
 });
@@ -68,16 +66,14 @@ function closeMenus() {
   return menu;
 }
 
-function plain(key, shiftKey) {
+const WALK = { g: () => (went = Date.now()), j: () => move(1), k: () => move(-1), o: open };
+const OWN = { ...WALK, x: tick, n: free, "+": atTurn, "-": atTurn, f: atTurn };
+
+function plain(key) {
+  const small = key.toLowerCase();
   const isSecond = Date.now() - went < 1200;
   went = 0;
-  if (isSecond) return use(`g ${key}`);
-  if (key === "g") return (went = Date.now());
-  if ("jk".includes(key)) return move(key === "j" ? 1 : -1);
-  if (key === "o") return open();
-  if (key === "x") return tick(shiftKey);
-  if (key === "n") return free();
-  return use(key) || (/[-+f]/.test(key) && press(reached()?.querySelector(`.msg-end [data-act="${key}"]`)));
+  return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
 }
 
 /** What stands for a key, first among what acts on the ticked. */
@@ -97,22 +93,28 @@ on("toggle", ({ target }) => target.matches(".menu[open]") && focused().parentEl
 const press = (found) => (found?.click(), !!found);
 
 function open() {
-  const details = focused().closest("details") ?? reached()?.querySelector("details");
+  const details = [focused().closest("details"), ...(reached()?.querySelectorAll("details") ?? [])].find(inView);
   if (details) details.open = !details.open;
   return details || press(focused().closest("[data-roving] a"));
 }
 
-function tick(shiftKey) {
+/** Rate it, fork at it. */
+function atTurn(key) {
+  const act = `.msg-end [data-act="${key}"]`;
+  return press(reached(act)?.querySelector(act)) || (reached() && say("Not at this turn."));
+}
+
+function tick(key, shiftKey) {
   const row = focused().closest(".rep, tr") ?? one(".rep[aria-current]") ?? one(".rep");
   return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
 /** The next report that nobody else has. */
 function free() {
-  const below = one(".rep[aria-current]") ? ".rep[aria-current] ~ " : "";
-  const link = one(`${below}.rep:not([data-held], [data-owned]) a`);
+  const below = ".rep:not([aria-current], :has(~ [aria-current]))";
+  const link = one(`${below}:not([data-held], [data-owned]) a`);
   link?.focus();
-  return press(link) || !one("#desk") || tell(one(`${below}.rep`) ? "Others hold the rest of this page." : undefined);
+  return press(link) || !one("#desk") || tell(one(below) ? "Others hold the rest of this page." : undefined);
 }
 
 function tell(words = "No further report is here.") {
@@ -126,14 +128,14 @@ function tell(words = "No further report is here.") {
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList(event) {
-  const list = ARROWS[event.key] && event.target.closest?.("[data-roving], details.menu[open]");
+  const list = ARROWS[event.key] && event.target.closest("[data-roving], details.menu[open]");
   return list && event.target.closest("a, button, summary, [hx-get]") && rove(list, ARROWS[event.key]);
 }
 
-const stops = (list) => all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list);
+const stops = (list) => (list ? all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list) : []);
 
 function rove(list, by, opens) {
-  const links = list ? stops(list) : [];
+  const links = stops(list);
   if (!links.length) return false;
   const at = links.indexOf(focused());
   const open = links.findIndex((link) => link.closest("[aria-current]"));
@@ -153,37 +155,36 @@ function settle(links, current) {
 }
 
 whenShown((root) => {
-  for (const list of new Set([...all("[data-roving]", root), root.closest("[data-roving]")])) {
-    const links = list ? stops(list) : [];
+  for (const list of all("[data-roving]", root.closest("[data-roving]") ?? root)) {
+    const links = stops(list);
     settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
   }
-  for (const each of all("[data-focus]", root)) {
-    each.focus();
-    each.select?.();
-  }
+  for (const each of all("[data-focus]", root)) each.focus(), each.select?.();
 });
 
 // A transcript is walked by turns, leapt through by kind.
 
 const TURN = "#talk > .msg[data-index]";
-const turns = () => all(TURN);
 
 /** Where reading starts, below the bars. */
-const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 112;
+const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
 
-function reached() {
-  const turn = focused().closest?.(TURN);
-  return turn ?? turns().find((turn) => turn.getBoundingClientRect().bottom > edge() + 8);
+function inView(element) {
+  const { top, bottom } = element?.getBoundingClientRect() ?? {};
+  return bottom > edge() + 8 && top < innerHeight - 72;
 }
 
+/** The turn with the focus, if that is in view, else the first that has something of a kind. */
+const reached = (kind = "*") => [focused().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
+
 function move(by) {
-  const list = turns();
+  const list = all(TURN);
   if (!list.length) return rove(one("[data-roving]"), by, !!one("#desk"));
   const at = reached();
   const isAhead = by > 0 && at && !at.contains(focused()) && below(at);
   const next = list[list.indexOf(at) + (isAhead ? 0 : by)];
   if (next) arrive(next);
-  return !!next;
+  return next;
 }
 
 let leapt;
@@ -191,7 +192,7 @@ let leapt;
 function leap(kind) {
   const found = all(`#talk :is(${kind})`);
   if (!found.length) return false;
-  const at = found.indexOf(leapt?.isConnected ? leapt : focused().closest(kind));
+  const at = found.indexOf(found.includes(leapt) ? leapt : focused().closest(kind));
   leapt = at >= 0 ? found[(at + 1) % found.length] : (found.find(below) ?? found[0]);
   arrive(leapt);
   say(`${found.indexOf(leapt) + 1} of ${found.length}`);
@@ -201,8 +202,7 @@ function leap(kind) {
 const below = (element) => element.getBoundingClientRect().top > edge() - 8;
 
 function arrive(element) {
-  const target = one(":scope > summary", element) ?? element;
-  if (target === element) target.tabIndex = -1;
-  enter(target);
-  element.scrollIntoView({ block: "start" });
+  element.tabIndex = -1;
+  enter(one(":scope > summary", element) ?? element);
+  element.scrollIntoView();
 }

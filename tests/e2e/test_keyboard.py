@@ -12,6 +12,7 @@ from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 CALLS = '[[call calculate {"expression": "6 * 7"}]] [[call calculate {"expression": "1 / 0"}]]'
+ROLES = ("user", "assistant")
 
 
 def focused(page: Page, selector: str) -> bool:
@@ -148,3 +149,96 @@ def test_the_map_shows_what_is_in_view_as_one_stretch(heddle: Heddle, visit: Cal
     [[top, bottom]] = page.eval_on_selector_all("#map path", boxes)
     assert bottom == marks[-1][1]
     assert top in [start for start, _ in marks]
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_writing_leaves_the_transcript_where_it_is(heddle: Heddle, visit: Callable[..., Visit], width: int) -> None:
+    thread_id = heddle.start("alice", "Long. [[words 900]]")
+    page = visit("alice", viewport={"width": width, "height": 800}).page
+    page.goto(f"/threads/{thread_id}/")
+    page.evaluate("scrollTo(0, 300)")
+    page.keyboard.press("c")
+    page.keyboard.type("While I read what was said.")
+    assert page.evaluate("scrollY") == 300
+
+
+def test_keys_act_at_the_turn_in_view_and_say_where_they_have_nothing_to_do(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """Whatever had the focus before the reader scrolled away from it."""
+    said = [{"role": role, "content": f"{role} {n}. " + "Many words. " * 300} for n in range(3) for role in ROLES]
+    thread_id = heddle.imported("alice", f"view-{time.monotonic_ns()}", said)
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+
+    def look_at(turn: str) -> None:
+        """Its middle stands in the window, nothing else does."""
+        page.eval_on_selector(turn, "each => scrollTo(0, each.offsetTop + each.offsetHeight / 2)")
+        page.eval_on_selector(turn, "each => each.scrollIntoView({ block: 'center' })")
+
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert focused(page, "#m1")
+    look_at("#m3")
+    before = page.evaluate("scrollY")
+    page.keyboard.press("-")
+    expect(page.locator("#rate-3 [value=negative]")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#acts-3 a[title*=bad]")).to_be_focused()
+    look_at("#m4")
+    before = page.evaluate("scrollY")
+    page.keyboard.press("+")
+    expect(page.locator("#said")).to_contain_text("Not at this turn")
+    expect(page.locator(".rate")).to_have_count(0)
+    assert page.evaluate("scrollY") == before
+    page.keyboard.press("k")
+    assert focused(page, "#m3")
+    look_at("#m5")
+    page.keyboard.press("f")
+    page.wait_for_url(lambda url: thread_id not in url)
+    expect(page.locator("#head")).to_contain_text("message 5")
+
+
+def test_unfolding_leaves_a_call_alone_that_is_out_of_view(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", f"Folded. {CALLS} [[words 900]]")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.locator(".call summary").first.focus()
+    page.evaluate("scrollTo(0, 1e6)")
+    page.keyboard.press("o")
+    expect(page.locator(".call[open]")).to_have_count(0)
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.press("o")
+    expect(page.locator(".call[open]")).to_have_count(1)
+
+
+def test_a_form_that_closes_gives_the_focus_back_to_what_opened_it(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Changed.")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    thumb, change = page.locator("#acts-1 [data-act='-']"), page.locator("#mark-1 a", has_text="Change")
+    for opener in (thumb, change):
+        opener.press("Enter")
+        expect(page.locator("#rate-1 [value=negative]")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(opener).to_be_focused()
+        heddle.rate("alice", thread_id, 1)
+        page.reload()
+
+
+def test_a_new_name_and_a_pin_leave_the_focus_at_the_heading(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Named anew.")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.locator("#head-title summary").press("Enter")
+    page.fill("#title", "Another name")
+    page.press("#title", "Enter")
+    expect(page.locator("h1")).to_have_text("Another name")
+    expect(page.locator("#heading")).to_be_focused()
+    for word in ("Pin on top", "Unpin"):
+        page.locator("#bar-menu summary").press("Enter")
+        page.locator("#bar-menu button", has_text=word).press("Enter")
+        expect(page.locator("#bar-menu button", has_text=word)).to_have_count(0)
+        expect(page.locator("#heading")).to_be_focused()
+    page.wait_for_timeout(500)  # the line brings the head once more
+    expect(page.locator("#heading")).to_be_focused()

@@ -276,3 +276,101 @@ def test_a_rating_that_is_taken_back_is_told_and_moves_nothing(heddle: Heddle, v
     expect(page.locator("#said")).to_contain_text("Taken back.")
     expect(page.locator("#rate-1 [value=negative]")).to_be_focused()
     assert abs(page.evaluate("scrollY") - before) <= 2
+
+
+def answering(heddle: Heddle, page: Page) -> str:
+    """A page at the end of an answer that is being written, and longer than the window."""
+    thread_id = heddle.start("alice", "First. [[words 300]]")
+    page.goto(f"/threads/{thread_id}/")
+    page.fill("#say", "For ever. [[words 6000]] [[pace 0.02]]")
+    page.click("#send")
+    expect(page.locator("#m3 .prose")).to_contain_text(" ")
+    wait_until(lambda: left(page) <= 1 and page.evaluate("scrollY") > 900)
+    return thread_id
+
+
+def left(page: Page) -> int:
+    """How far it is to the end."""
+    return int(page.evaluate("document.documentElement.scrollHeight - innerHeight - scrollY"))
+
+
+def test_the_smallest_step_up_leaves_a_running_answer_and_the_end_takes_it_up_again(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    page = visit("alice").page
+    answering(heddle, page)
+    page.mouse.move(600, 300)
+    places = [page.evaluate("scrollY")]
+    for _ in range(8):
+        page.mouse.wheel(0, -30)
+        page.wait_for_timeout(120)
+        places.append(page.evaluate("scrollY"))
+    assert all(later <= earlier for earlier, later in pairwise(places[1:])) and places[-1] <= places[0] - 120, places
+    expect(page.locator(".below")).to_be_visible()
+    page.mouse.wheel(0, 1e5)
+    expect(page.locator(".below")).to_be_hidden()
+    length = page.evaluate("document.documentElement.scrollHeight")
+    wait_until(lambda: page.evaluate("document.documentElement.scrollHeight") > length + 100)
+    wait_until(lambda: left(page) <= 1)
+
+
+def test_what_is_selected_in_a_running_answer_stays_selected_until_it_is_let_go(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """Pressed, drawn over the text, released: and no word that came meanwhile is missing in the end."""
+    page = visit("alice").page
+    thread_id = answering(heddle, page)
+    page.mouse.move(600, 300)
+    page.mouse.wheel(0, -300)
+    page.wait_for_timeout(300)
+    page.mouse.down()
+    page.wait_for_timeout(300)
+    page.mouse.move(800, 350, steps=3)
+    page.mouse.up()
+    said = page.evaluate("getSelection().toString()")
+    assert 20 < len(said) < 1000
+    words = page.locator("#m3 .prose").inner_text()
+    page.wait_for_timeout(500)
+    assert page.evaluate("getSelection().toString()") == said
+    heddle.call("alice", "POST", f"threads/{thread_id}/cancel")
+    expect(page.locator("#status")).to_have_text("Cancelled")
+    page.mouse.click(600, 320)
+    expect(page.locator("#m3 .fault")).to_contain_text("Cancelled")
+    assert len(page.locator("#m3 .prose").inner_text()) > len(words)
+    same_as_the_wire(page, heddle, thread_id)
+
+
+def test_stopping_leaves_the_reader_in_their_place_and_the_focus_where_one_writes(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    page = visit("alice").page
+    answering(heddle, page)
+    page.evaluate("scrollTo(0, 200)")
+    page.locator("#cancel").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_have_text("Cancelled")
+    expect(page.locator("#say")).to_be_focused()
+    page.wait_for_timeout(300)
+    assert page.evaluate("scrollY") == 200
+    page.evaluate("scrollTo(0, 1e6)")
+    page.locator("#asked .btn").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_have_text("Answering")
+    expect(page.locator("#say")).to_be_focused()
+    page.click("#cancel")
+    expect(page.locator("#status")).to_have_text("Cancelled")
+
+
+def test_a_thread_that_is_a_little_longer_than_the_window_opens_at_its_top(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    thread_id = heddle.start("alice", "Short.")
+    page = visit("alice", viewport={"width": 1440, "height": 300}).page
+    page.goto(f"/threads/{thread_id}/")
+    page.set_viewport_size({"width": 1440, "height": 300 + left(page) - 50})
+    page.goto("/threads/")
+    page.route("**/live/**", lambda line: (page.wait_for_timeout(200), line.continue_()))
+    page.goto(f"/threads/{thread_id}/")
+    assert left(page) == 50
+    page.wait_for_timeout(900)
+    assert page.evaluate("scrollY") == 0

@@ -1,5 +1,6 @@
 """What is typed while an answer is on its way: the answer takes what was sent, and nothing that came behind it."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.live]
 NOTE = "Forty characters of a note, as it may be"
 
 
-def slow(page: Page, pattern: str) -> list[Route]:
+def slow(page: Page, pattern: str | re.Pattern[str]) -> list[Route]:
     """Requests of that kind wait until they are continued. Before the page is there: what comes right behind the
     order passes by unseen.
     """
@@ -139,3 +140,31 @@ def test_a_note_that_grows_while_it_is_saved_is_kept_whole(heddle: Heddle, visit
     expect(page.locator("#admin-note")).to_have_value("Half and whole")
     assert stored(heddle, thread_id)[0]["admin_note"] == "Half"
     assert caret(page) == ("admin-note", 0)
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_what_is_on_its_way_shows_at_its_button_at_once(
+    heddle: Heddle, visit: Callable[..., Visit], motion: str
+) -> None:
+    """The one that was pressed; where keys sent it, the one that would have."""
+    thread_id = heddle.start("alice", "Slowly.")
+    page = visit("alice", reduced_motion=motion).page
+    waiting = slow(page, re.compile("/(send|rate)/"))
+    page.goto(f"/threads/{thread_id}/")
+
+    def waits(selector: str) -> bool:
+        look = "each => [getComputedStyle(each).opacity < 0.8, getComputedStyle(each).cursor == 'progress']"
+        seen = page.locator(selector).evaluate(look)
+        assert seen[0] == seen[1], seen
+        return bool(seen[0])
+
+    for selector, keys in (("#acts-1 [data-act='-']", ["-"]), ("#send", ["c", "x", "Control+Enter"])):
+        assert not waits(selector)
+        for key in keys:
+            page.keyboard.press(key)
+        post = sent(page, waiting)
+        page.wait_for_timeout(120)
+        assert waits(selector)
+        post.continue_()
+        expect(page.locator(".htmx-request")).to_have_count(0)
+        page.keyboard.press("Escape")

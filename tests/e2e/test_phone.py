@@ -360,3 +360,27 @@ def test_the_buttons_of_a_report_stand_beside_one_another(
     row = sorted((box for box in boxes if box), key=lambda box: (round(box["y"]), box["x"]))
     for left, right in pairwise(row):
         assert round(left["y"]) != round(right["y"]) or left["x"] + left["width"] <= right["x"] + 1.5
+
+
+def test_what_is_done_with_an_answer_stands_behind_it(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Read first. [[words 300]]")
+    page = visit("alice", **PHONE).page
+    page.goto(f"/threads/{thread_id}/")
+    words, acts = page.locator("#m1 .prose").bounding_box(), page.locator("#acts-1").bounding_box()
+    assert words and acts and words["y"] + words["height"] <= acts["y"]
+    name = page.locator("#m1 h2").bounding_box()
+    assert name and words["y"] - name["y"] < 50
+
+
+@pytest.mark.parametrize("width", [390, 640, 700, 720, 760, 1440])
+def test_the_warp_runs_through_nothing_that_is_typed(heddle: Heddle, visit: Callable[..., Visit], width: int) -> None:
+    thread_id = heddle.start("alice", "Beside the line.")
+    page = visit("alice", viewport={"width": width, "height": 500}).page
+    page.goto(f"/threads/{thread_id}/")
+    line = page.evaluate(
+        """() => {
+          const { content, display, left } = getComputedStyle(write, "::before");
+          return content === "none" || display === "none" ? -1 : write.getBoundingClientRect().left + parseFloat(left);
+        }"""
+    )
+    assert line < page.locator("#say").bounding_box()["x"]  # type: ignore[index]

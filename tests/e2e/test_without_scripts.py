@@ -8,10 +8,11 @@ from playwright.sync_api import expect
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
+CALLS = '[[call calculate {"expression": "7 * 8"}]]'
 
 
 def test_a_reader_signs_in_reads_rates_writes_stops_and_forks(heddle: Heddle, visit: Callable[..., Visit]) -> None:
-    thread_id = heddle.start("alice", 'Plain. [[call calculate {"expression": "7 * 8"}]]')
+    thread_id = heddle.start("alice", f"Plain. {CALLS}")
     page = visit(java_script_enabled=False).page
     page.goto(f"/threads/?q=id:{thread_id}")
     page.fill("#email", heddle.server.who["emails"]["alice"])
@@ -131,3 +132,20 @@ def test_a_label_is_merged_into_another(heddle: Heddle, visit: Callable[..., Vis
     expect(page.locator("#notes")).to_contain_text("from here is merged into into this, on 1 report.")
     page.click("tr:has-text('into this') .num a")
     expect(page.locator(".rep")).to_contain_text("into this")
+
+
+def test_on_paper_stand_the_words_and_nothing_to_press(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Black on white, also where the screen is dark."""
+    thread_id = heddle.start("alice", f"Printed. {CALLS}")
+    heddle.rate("alice", thread_id, 3, notes="On paper too")
+    page = visit("alice", color_scheme="dark").page
+    page.goto(f"/threads/{thread_id}/")
+    page.emulate_media(media="print")
+    for words in ("Printed.", "calculate", "On paper too"):
+        expect(page.locator("#talk")).to_contain_text(words)
+    for pressed in page.locator("header.top, .bar, .btn, kbd, textarea, .map, summary:has-text('Rename')").all():
+        expect(pressed).to_be_hidden()
+    for shown in page.locator("h1, #head > .facts, [data-index] .msg-body, .call summary, #mark-3 section").all():
+        expect(shown).to_be_visible()
+    look = "each => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor]"
+    assert page.locator("body").evaluate(look) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
