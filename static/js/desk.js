@@ -153,7 +153,7 @@ on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Se
 
 function recall(ids = ticks()) {
   sessionStorage.ticks = JSON.stringify([query(), ...ids]);
-  part("bulk").toggleAttribute("data-on", ids.size > 0);
+  part("bulk").toggleAttribute("data-on", ids.size);
   last = ids.size && last;
   one("[data-ticked]").textContent = `${ids.size} ticked`;
   part("bulk").ticked.value = [...ids];
@@ -181,8 +181,8 @@ let line = Promise.resolve();
 
 /** In turn, so that no release overtakes its lease. */
 function lease(item, body) {
-  const token = one("[name=csrfmiddlewaretoken]").value;
-  const sent = { method: "POST", headers: { "X-CSRFToken": token }, body, keepalive: true };
+  const headers = { "X-CSRFToken": one("[name=csrfmiddlewaretoken]").value };
+  const sent = { method: "POST", headers, body, keepalive: true };
   line = line.then(() => fetch(`/feedback/${item}/lease/`, sent)).catch(() => {});
 }
 
@@ -193,10 +193,15 @@ function tell() {
     if (name) each.dataset.held = name;
     else delete each.dataset.held;
   }
-  const note = part("held");
-  if (!note) return;
-  note.hidden = !leases[opened()];
-  one("strong", note).textContent = leases[opened()];
+  note("held", leases[opened()]);
+}
+
+/** Who is there, or did what, at the foot of the report. */
+function note(id, who) {
+  const told = part(id);
+  if (!told) return;
+  told.hidden = !who;
+  one("strong", told).textContent = who;
 }
 
 function listen() {
@@ -210,11 +215,8 @@ function listen() {
     ahead.clear();
     const deeds = JSON.parse(data);
     for (const id in deeds) part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
-    const note = part("changed");
-    if (!note || !deeds[opened()]) return;
-    one("strong", note).textContent = deeds[opened()];
-    note.hidden = false;
-    say(words("#changed div"));
+    const deed = deeds[opened()];
+    if (deed) note("changed", deed), say(words("#changed"));
   });
   hear("bulks", (data) => ((bulks = parsed(data).firstChild), progress()));
   hear("list", (data) => swap(data, "#desk-views,#news,#desk-total,#desk-count"));

@@ -87,8 +87,8 @@ function use(key) {
   return true;
 }
 
-const begin = (menu) => one("input:not([type=hidden]), textarea, button", menu)?.focus();
-on("toggle", ({ target }) => target.matches(".menu[open]") && focused().parentElement === target && begin(target), true);
+const begin = (menu) => menu?.querySelector("input:not([type=hidden]), textarea, button")?.focus();
+on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), true);
 
 const press = (found) => (found?.click(), !!found);
 
@@ -117,10 +117,9 @@ function free() {
   return press(link) || !one("#desk") || tell(one(below) ? "Others hold the rest of this page." : undefined);
 }
 
-function tell(words = "No further report is here.") {
+function tell(words = "No more reports here.") {
   say(words);
   one("#told").textContent = words;
-  return true;
 }
 
 // A list is one stop of the tab key: arrows move in it, and in menus; j and k in a page's.

@@ -22,7 +22,7 @@ function connect() {
   source?.close();
   source = new EventSource(live + token);
   source.onopen = () => (forgive(), delete talk.dataset.lost, (wait = 1e3));
-  source.onerror = () => ((talk.dataset.lost = ""), source.readyState === EventSource.CLOSED && again());
+  source.onerror = () => ((talk.dataset.lost = ""), source.readyState > 1 && again());
   for (const name in WORK) source.addEventListener(name, hear);
 }
 

@@ -190,7 +190,8 @@ def test_snooze_is_for_all_that_is_ticked(heddle: Heddle, visit: Callable[..., V
     """As resolve, owner and label are."""
     thread_id = complaints(heddle, 3, name="Later")
     page = visit("admin").page
-    page.goto(f"/feedback/?q=thread:{thread_id}")
+    with page.expect_request("**/feedback/live/*"):  # before it, a key leads to a page of its own
+        page.goto(f"/feedback/?q=thread:{thread_id}")
     for _ in range(2):
         page.keyboard.press("j")
         page.keyboard.press("x")
