@@ -29,8 +29,8 @@ class Endpoint(APIView):
     is_public = False
     reads = frozenset({"GET", "HEAD", "OPTIONS"})
     """What a token that may only read may do here. A question that is too long for a URL adds its POST."""
-    has_exact_query = False
-    """Whether query parameters that no method describes are refused, as unknown keys are: on routes of our own."""
+    has_exact_query = True
+    """Whether query parameters that no method describes are refused, as unknown keys are: not where the SDK calls."""
     # OPTIONS is left out: what DRF answers to it stands in no envelope.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     actor: Actor
@@ -56,7 +56,11 @@ class Endpoint(APIView):
         if not actor.may_write and request.method not in self.reads:
             raise Unauthorized("This token may only read.")
         self.actor = actor
+        self.admit(request)
         self._refuse_strangers(request)
+
+    def admit(self, request: Request) -> None:
+        """Refuse who may not come any further, before anything is said about what they ask for."""
 
     def _refuse_strangers(self, request: Request) -> None:
         """A parameter that is spelled wrong would be another list, another file or an import that was to be a dry run.

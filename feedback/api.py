@@ -18,6 +18,8 @@ FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 
 
 class MessageFeedback(Endpoint):
+    has_exact_query = False
+
     def next_questions(self) -> Sequence[Question]:
         thread_id = self.kwargs["thread_id"]
         return [*message_questions_of(thread_id, _index(self.kwargs["index"])), *capture.questions_of(thread_id)]
