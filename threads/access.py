@@ -139,6 +139,8 @@ def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]
 
 def _reason(actor: Actor, thread: Thread | Standing, right: Right) -> str:
     """Why somebody has no such right: whom only the policy keeps from it is told of that."""
+    if not (actor.is_admin or actor.belongs_to(thread.org_id)):
+        return _STRANGE
     if right in NEEDS_POLICY and relations_of(actor, thread) & RIGHTS[right]:
         return _FORBIDDEN[right]
     return _REASONS.get(right, _REASONS[Right.READ])
@@ -194,6 +196,7 @@ _MESSAGE_BY_KEY = Prepared(
     int,
 )
 
+_STRANGE = "This thread belongs to an org that you are no member of."
 _REASONS: dict[Right, str] = {
     Right.READ: "This thread is private to its owner.",
     Right.SEND: "Only the person who started this thread may add to it.",
