@@ -17,8 +17,8 @@ from threads.dialects import FORMATS
 
 class Command(BaseCommand):
     help = (
-        "Import conversations from a file: one a line, or a JSON value that is one or a list of them. Importing the same "
-        "file again changes nothing."
+        "Import conversations from a file: one a line, or a JSON value that is one or a list of them. "
+        "Importing the same file again changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _values(path: Path) -> list[Any] | None:
-    """The conversations of a file that is one JSON value over several lines, or a list; None of one with a value a line.
+    """The conversations of a file that is one JSON value; None where each line is one of its own.
 
     Only where its first line is no conversation is it read as a whole: others may be larger than the memory.
     """
