@@ -1,7 +1,8 @@
 """The REST door: authenticate, find, check, parse, call a verb, project. Views stay as thin as that sentence."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
@@ -147,7 +148,8 @@ def when_sent(response: HttpResponse, act: Callable[[], None]) -> HttpResponse:
 class Described:
     """What the schema tells of a method: body, what stands under `data` (or a list of it), query parameters.
 
-    `files` are the content types of one that answers with a file instead.
+    `choices` are the values of a parameter that takes only some, `files` the content types of one that answers with a
+    file instead. One that `has_version` minds If-Match.
     """
 
     takes: Any
@@ -156,6 +158,8 @@ class Described:
     query: tuple[str, ...]
     summary: str
     files: tuple[str, ...]
+    choices: Mapping[str, Sequence[str]]
+    has_version: bool
 
 
 def describe(
@@ -166,11 +170,13 @@ def describe(
     query: tuple[str, ...] = (),
     summary: str = "",
     files: tuple[str, ...] = (),
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    has_version: bool = False,
 ) -> Callable[[View], View]:
     """Describe a method for `core.openapi`, which is imported only where somebody asks for the schema."""
 
     def keep(view: View) -> View:
-        view.described = Described(takes, gives, many, query, summary, files)  # type: ignore[attr-defined]
+        view.described = Described(takes, gives, many, query, summary, files, choices, has_version)  # type: ignore[attr-defined]
         return view
 
     return keep

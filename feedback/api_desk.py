@@ -51,7 +51,7 @@ class History(DeskEndpoint):
 
 
 class Actions(DeskEndpoint):
-    @describe(takes=ActIn, gives=ActedOut, summary="Do one thing to a report")
+    @describe(takes=ActIn, gives=ActedOut, has_version=True, summary="Do one thing to a report")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
         asked = self.parse(ActIn)
