@@ -21,7 +21,7 @@ def break_with(problem: Exception) -> Any:
     return connection.execute_wrapper(refuse)
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
 def test_a_database_that_breaks_off_is_a_warning(name: str, kind: type[Exception], caplog: Any) -> None:
@@ -32,7 +32,7 @@ def test_a_database_that_breaks_off_is_a_warning(name: str, kind: type[Exception
     assert (record.task, record.kind) == (name, kind.__name__)
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", TASKS)
 def test_a_mistake_of_ours_is_raised(name: str) -> None:
     with break_with(ProgrammingError("no such column")), pytest.raises(ProgrammingError):
