@@ -33,7 +33,7 @@ def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[st
 
 
 def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int) -> dict[str, Any]:
-    """What the page of a batch shows from a line on: all of it, or what turned. Five queries."""
+    """What the page of a batch shows from a line on: all of it, or what turned. Six queries at most."""
     heads = batches.heads([batch, earlier] if earlier else [batch])
     checks = batches.compared(batch, earlier)
     counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)
