@@ -24,7 +24,9 @@ from core.errors import NotFound
 
 
 class SkillEndpoint(Endpoint):
-    """A URL of one skill, or of all."""
+    """A URL of one skill, or of all. The SDK calls them."""
+
+    has_exact_query = False
 
     def skill(self) -> Skill:
         """The skill of the URL; what cannot be seen is not found."""

@@ -1,5 +1,6 @@
 """The tool and server routes of the wire (catalogue 6.2)."""
 
+from dataclasses import replace
 from typing import Literal
 
 from django.conf import settings
@@ -7,7 +8,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.authentication import org_of
-from catalogue import importing, servers, tools
+from catalogue import browsing, importing, servers, tools
 from catalogue.models import Tool, ToolServer
 from catalogue.tools import Filters
 from catalogue.wire_tools import (
@@ -34,8 +35,6 @@ _FILTERS = ("server", "q", "tag", "visible", "source_dialect", "dispatchable")
 
 class CatalogueEndpoint(Endpoint):
     """A URL of the catalogue: everything happens in the org of the request."""
-
-    has_exact_query = True
 
     def org(self) -> int:
         """The org the request acts in."""
@@ -91,15 +90,16 @@ class Tools(CatalogueEndpoint):
     @describe(gives=ToolListOut, query=(*_FILTERS, *_EXPORT, *_PAGE), summary="List tools (C49, C50)")
     def get(self, request: Request) -> HttpResponse:
         dialect = self.query("dialect")
-        is_visible = True if dialect and self.query("visible") is None else self.maybe("visible")
         filters = Filters(
             server=self.query("server"),
-            q=self.query("q"),
             tag=self.query("tag"),
-            visible=is_visible,
+            visible=self.maybe("visible"),
             source_dialect=self.query("source_dialect"),
             dispatchable=self.maybe("dispatchable"),
         )
+        filters = browsing.with_line(filters, self.query("q") or "")
+        if dialect and filters.visible is None and self.query("visible") is None:
+            filters = replace(filters, visible=True)
         limit, token, qualified = self.limit(), self.query("page_token"), self.is_qualified("qualified")
         if dialect is None:
             return record(tools.listed(self.org(), filters, limit=limit, page_token=token))

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Count
 
 from catalogue import tools, usage
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.tools import Filters
+from core.errors import InvalidRequest
 
 MAX_SERVERS = 40
 MAX_NEIGHBOURS = 100
@@ -155,16 +156,35 @@ def asks_first(version: ToolVersion) -> bool:
 
 def filters_of(line: str) -> Filters:
     """A search line as filters: `server:NAME` and `tag:NAME` once each, `is:hidden` or `is:visible`, and words."""
-    named: dict[str, str] = {}
+    named, words = _terms_of(line)
+    return Filters(**named, words=tuple(words[:10]))
+
+
+def with_line(filters: Filters, line: str) -> Filters:
+    """Filters and those that a line names beside them; what else it says is looked for as one text (C49).
+
+    Raises `InvalidRequest` where both name the same.
+    """
+    named, words = _terms_of(line)
+    for name in named:
+        if getattr(filters, name) is not None:
+            raise InvalidRequest.of("q", f"says what {name} says as well: give one of them")
+    return replace(filters, **named, q=" ".join(words) if named else line)
+
+
+def _terms_of(line: str) -> tuple[dict[str, Any], list[str]]:
+    """The filters that a line names, and its other words."""
+    named: dict[str, Any] = {}
     words: list[str] = []
     for token in line.split():
-        key, colon, value = token.partition(":")
-        if colon and value and key in ("server", "tag", "is") and (key != "is" or value in _IS):
+        key, _, value = token.partition(":")
+        if key in ("server", "tag") and value:
             named[key] = value
+        elif key == "is" and value in _IS:
+            named["visible"] = _IS[value]
         else:
             words.append(token)
-    visible = _IS.get(named.get("is", ""))
-    return Filters(server=named.get("server"), tag=named.get("tag"), visible=visible, words=tuple(words[:10]))
+    return named, words
 
 
 def narrowed(line: str, server: str) -> str:

@@ -9,13 +9,13 @@ import sys
 import tempfile
 from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn, Self
 from urllib.parse import urlsplit
 
 import dj_database_url
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AliasChoices, Field, PlainValidator, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 from threads import profiles
@@ -28,7 +28,16 @@ WEEK, CENTURY = 7 * 24 * 3600, 36_500
 """In seconds and in days: no wait and no keeping is longer. Dates end, and what is longer was a slip of the hand."""
 Pause = Annotated[float, Field(ge=0, le=WEEK)]
 Words = Annotated[tuple[str, ...], NoDecode]
-Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode]
+
+
+def _network(value: str) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(value)
+    except ValueError:
+        raise ValueError(f"{value[:80]!r} is no network such as 10.20.0.0/16") from None
+
+
+Networks = Annotated[tuple[Annotated[IPv4Network | IPv6Network, PlainValidator(_network)], ...], NoDecode]
 
 _OF_DJANGO = frozenset({"assume_role", "isolation_level", "pool", "prepare_threshold", "server_side_binding"})
 """Options of a PostgreSQL address that are for Django and the driver."""

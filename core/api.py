@@ -1,7 +1,8 @@
 """The REST door: authenticate, find, check, parse, call a verb, project. Views stay as thin as that sentence."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
@@ -29,8 +30,8 @@ class Endpoint(APIView):
     is_public = False
     reads = frozenset({"GET", "HEAD", "OPTIONS"})
     """What a token that may only read may do here. A question that is too long for a URL adds its POST."""
-    has_exact_query = False
-    """Whether query parameters that no method describes are refused, as unknown keys are: on routes of our own."""
+    has_exact_query = True
+    """Whether query parameters that no method describes are refused, as unknown keys are: not where the SDK calls."""
     # OPTIONS is left out: what DRF answers to it stands in no envelope.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     actor: Actor
@@ -56,7 +57,11 @@ class Endpoint(APIView):
         if not actor.may_write and request.method not in self.reads:
             raise Unauthorized("This token may only read.")
         self.actor = actor
+        self.admit(request)
         self._refuse_strangers(request)
+
+    def admit(self, request: Request) -> None:
+        """Refuse who may not come any further, before anything is said about what they ask for."""
 
     def _refuse_strangers(self, request: Request) -> None:
         """A parameter that is spelled wrong would be another list, another file or an import that was to be a dry run.
@@ -143,7 +148,8 @@ def when_sent(response: HttpResponse, act: Callable[[], None]) -> HttpResponse:
 class Described:
     """What the schema tells of a method: body, what stands under `data` (or a list of it), query parameters.
 
-    `files` are the content types of one that answers with a file instead.
+    `choices` are the values of a parameter that takes only some, `files` the content types of one that answers with a
+    file instead. One that `has_version` minds If-Match.
     """
 
     takes: Any
@@ -152,6 +158,8 @@ class Described:
     query: tuple[str, ...]
     summary: str
     files: tuple[str, ...]
+    choices: Mapping[str, Sequence[str]]
+    has_version: bool
 
 
 def describe(
@@ -162,11 +170,13 @@ def describe(
     query: tuple[str, ...] = (),
     summary: str = "",
     files: tuple[str, ...] = (),
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    has_version: bool = False,
 ) -> Callable[[View], View]:
     """Describe a method for `core.openapi`, which is imported only where somebody asks for the schema."""
 
     def keep(view: View) -> View:
-        view.described = Described(takes, gives, many, query, summary, files)  # type: ignore[attr-defined]
+        view.described = Described(takes, gives, many, query, summary, files, choices, has_version)  # type: ignore[attr-defined]
         return view
 
     return keep

@@ -213,14 +213,21 @@ class PreparedInsert(Generic[Stored]):
     """Rows of one model, each stored by one statement with all its columns.
 
     With `unique`, a row that is there already under the same values of these columns is overwritten in the columns
-    `update` instead, and keeps its others; those of them that are named in `kept` are read back into the object.
+    `update` instead, and keeps its others; those of them that are named in `kept` are read back into the object. The
+    column `stamp` is overwritten where one of `update` is another than before; `insert` alone knows of it.
     """
 
     def __init__(
-        self, model: type[Stored], *, unique: Sequence[str] = (), update: Sequence[str] = (), kept: Sequence[str] = ()
+        self,
+        model: type[Stored],
+        *,
+        unique: Sequence[str] = (),
+        update: Sequence[str] = (),
+        stamp: str = "",
+        kept: Sequence[str] = (),
     ) -> None:
         self._model = model
-        self._unique, self._update = unique, update
+        self._unique, self._update, self._stamp = unique, update, stamp
         fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
         self._columns = _Columns(fields)
         self._told = _Columns([model._meta.pk, *(_field(model, name) for name in kept)])
@@ -266,9 +273,20 @@ class PreparedInsert(Generic[Stored]):
             unique, update = (
                 [quoted(_field(self._model, name).column) for name in each] for each in (self._unique, self._update)
             )
-            changes = ", ".join(f"{column} = EXCLUDED.{column}" for column in update)
-            sql += f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changes}"
+            changes = [f"{column} = EXCLUDED.{column}" for column in update]
+            if self._stamp:
+                changes.append(self._stamping_sql(quoted, update))
+            sql += f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {', '.join(changes)}"
         return sql, len(self._columns.fields)
+
+    def _stamping_sql(self, quoted: Callable[[Any], str], update: Sequence[str]) -> str:
+        """A null beside a value is another one. Both databases can say that in one word, but not in the same."""
+        stamp, table = quoted(_field(self._model, self._stamp).column), quoted(self._model._meta.db_table)
+        differs = " OR ".join(
+            f"{table}.{column} <> EXCLUDED.{column} OR ({table}.{column} IS NULL) <> (EXCLUDED.{column} IS NULL)"
+            for column in update
+        )
+        return f"{stamp} = CASE WHEN {differs} THEN EXCLUDED.{stamp} ELSE {table}.{stamp} END"
 
 
 class PreparedUpdate(Generic[Stored]):

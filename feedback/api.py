@@ -10,7 +10,7 @@ from core import paging
 from core.api import Endpoint, data, describe, record, records
 from core.errors import InvalidRequest
 from core.prepared import Question
-from feedback import capture, finding, projecting, triage, versions
+from feedback import capture, finding, projecting, taxonomy, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
 from threads.access import message_questions_of, message_standing_for, thread_for
 
@@ -18,6 +18,8 @@ FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 
 
 class MessageFeedback(Endpoint):
+    has_exact_query = False
+
     def next_questions(self) -> Sequence[Question]:
         thread_id = self.kwargs["thread_id"]
         return [*message_questions_of(thread_id, _index(self.kwargs["index"])), *capture.questions_of(thread_id)]
@@ -47,7 +49,12 @@ class OwnReplies(Endpoint):
 
 
 class AllFeedback(Endpoint):
-    @describe(gives=FeedbackPageOut, query=(*FILTERS, "q", "limit", "page_token"), summary="Reports for admins (H6)")
+    @describe(
+        gives=FeedbackPageOut,
+        query=(*FILTERS, "q", "limit", "page_token"),
+        choices={"sentiment": taxonomy.Sentiment.values, "category": taxonomy.Category.values},
+        summary="Reports for admins (H6)",
+    )
     def get(self, request: Request) -> HttpResponse:
         require_admin(self.actor)
         filters = {name: self.query(name) for name in FILTERS}
@@ -63,7 +70,7 @@ class OneFeedback(Endpoint):
         version = versions.of(report)
         return _tagged(record(projecting.full_record_of(report.pk)), str(version))
 
-    @describe(takes=TriageIn, gives=FullFeedbackOut, summary="Triage a report (H8)")
+    @describe(takes=TriageIn, gives=FullFeedbackOut, has_version=True, summary="Triage a report (H8)")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
         try:
             body = self.parse(TriageIn)

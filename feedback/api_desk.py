@@ -1,7 +1,5 @@
 """The desk's own routes: verbs with undo, bulk, leases, views, labels. Admins only, every one of them."""
 
-from typing import Any
-
 from django.http import HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 
@@ -34,8 +32,7 @@ from feedback.wire_desk import (
 class DeskEndpoint(Endpoint):
     """A route of the desk: who is no admin learns nothing but that."""
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
+    def admit(self, request: Request) -> None:
         if request.method in self.allowed_methods:  # one that is not possible here is refused to anybody as such
             require_admin(self.actor)
 
@@ -54,7 +51,7 @@ class History(DeskEndpoint):
 
 
 class Actions(DeskEndpoint):
-    @describe(takes=ActIn, gives=ActedOut, summary="Do one thing to a report")
+    @describe(takes=ActIn, gives=ActedOut, has_version=True, summary="Do one thing to a report")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
         asked = self.parse(ActIn)

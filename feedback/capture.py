@@ -22,7 +22,8 @@ from threads.models import Message, Thread
 def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeedbackOut:
     """Rate a message, or change one's rating of it (T7).
 
-    Resubmitting overwrites what the person says and keeps id and birth (B112); what admins made of it stays (B132).
+    Resubmitting overwrites what the person says and keeps id and birth (B112); what admins made of it stays (B132). The
+    same sent again is no edit: it changes nothing and nobody is told.
     An index past the end is not found (B121); a message that is no finished answer is an invalid request (B120, B124).
     """
     require(actor, message.thread, Right.RATE)
@@ -46,7 +47,9 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
     with transaction.atomic() if wanted else nullcontext():
         # One statement: of two submissions that run beside each other, the second becomes an edit of the first.
         _REPORTS.insert(report)
-        said = webhooks.SUBMITTED if report.modified == report.created else webhooks.UPDATED
+        said = None
+        if report.modified == now:
+            said = webhooks.SUBMITTED if report.created == now else webhooks.UPDATED
         if said in wanted:
             webhooks.write_down(said, report, actor_id=actor.user_id)
         if said == webhooks.UPDATED:  # somebody may have it open
@@ -142,6 +145,7 @@ _NOT_RATED = "You have not rated message {index}."
 _REPORTS = PreparedInsert(
     UserFeedback,
     unique=("thread", "message_sequence_num", "created_by"),
-    update=("sentiment", "categories", "category_bits", "notes", "modified", "modified_by"),
-    kept=("key", "created"),
+    update=("sentiment", "categories", "category_bits", "notes"),
+    stamp="modified",
+    kept=("key", "created", "modified"),
 )

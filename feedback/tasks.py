@@ -1,9 +1,9 @@
 """Doors for the queue: an id in, a verb called, the outcome in the row."""
 
 from celery import shared_task
-from django.db import DatabaseError, close_old_connections
+from django.db import close_old_connections
 
-from core.db import replace_dead_connections
+from core import jobs
 from feedback import bulk, digesting, sweeping
 from feedback.checks import running
 from feedback.insight import tallying
@@ -20,13 +20,9 @@ def advance_bulk(bulk_id: int) -> None:
 @shared_task(name="feedback.digest", ignore_result=True)
 def digest() -> None:
     """Look at the answers that were rated, and count the days that are over."""
-    close_old_connections()
-    try:
+    with jobs.periodical("feedback.digest"):
         digesting.catch_up()
         tallying.catch_up()
-    except DatabaseError:
-        replace_dead_connections()
-        raise
 
 
 @shared_task(name="feedback.settle", ignore_result=True)
@@ -53,9 +49,5 @@ def go_on_with_checks(run_id: int) -> None:
 @shared_task(name="feedback.sweep", ignore_result=True)
 def sweep() -> None:
     """Ask again for what is due."""
-    close_old_connections()
-    try:
+    with jobs.periodical("feedback.sweep"):
         sweeping.sweep()
-    except DatabaseError:
-        replace_dead_connections()
-        raise

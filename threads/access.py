@@ -147,6 +147,8 @@ def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]
 
 def _refusal(actor: Actor, thread: Thread | Standing, right: Right) -> DomainError:
     """Why somebody has no such right: whom only the policy or another surface keeps from it is told of that."""
+    if not (actor.is_admin or actor.belongs_to(thread.org_id)):
+        return Unauthorized(_STRANGE)
     could = relations_of(actor, thread) & RIGHTS[right]
     if could and isinstance(thread, Thread) and right is Right.SEND:
         return ReadOnlyThread(f"This thread belongs to {thread.origin}; add to it there, or fork it.")
@@ -205,6 +207,7 @@ _MESSAGE_BY_KEY = Prepared(
     int,
 )
 
+_STRANGE = "This thread belongs to an org that you are no member of."
 _REASONS: dict[Right, str] = {
     Right.READ: "This thread is private to its owner.",
     Right.SEND: "Only the person who started this thread may add to it.",

@@ -75,6 +75,12 @@ class ThreadEndpoint(Endpoint):
         return data(_with_session_names(model.model_dump(mode="json")))
 
 
+class SdkEndpoint(ThreadEndpoint):
+    """One that the public SDK calls, whose versions differ in what they send (B20)."""
+
+    has_exact_query = False
+
+
 def _with_session_names(value: Any) -> Any:
     older = {"thread_id": "session_id", "forked_from_thread_id": "forked_from_session_id"}
     if isinstance(value, dict) and "thread_id" in value:
@@ -84,7 +90,7 @@ def _with_session_names(value: Any) -> Any:
     return value
 
 
-class Threads(ThreadEndpoint):
+class Threads(SdkEndpoint):
     @describe(
         gives=ThreadPageOut,
         query=("q", "limit", "page_token"),
@@ -110,7 +116,7 @@ class Search(ThreadEndpoint):
         return self.answer(reading.search(self.actor, body, narrowed=finding.understood(self.actor, body.q)))
 
 
-class OneThread(ThreadEndpoint):
+class OneThread(SdkEndpoint):
     @describe(gives=ThreadOut, query=("load_messages",), summary="Read a thread (T2)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread()
@@ -126,7 +132,7 @@ class OneThread(ThreadEndpoint):
         return self.answer(reading.record(thread, load_messages=False, api_version=self.api_version))
 
 
-class Delta(ThreadEndpoint):
+class Delta(SdkEndpoint):
     def next_questions(self) -> Sequence[Question]:
         return standing_questions_of(self.kwargs["thread_id"])
 
@@ -137,7 +143,7 @@ class Delta(ThreadEndpoint):
         return record(reading.delta(self.actor, standing, token, api_version=self.api_version))
 
 
-class Messages(ThreadEndpoint):
+class Messages(SdkEndpoint):
     @describe(takes=SendIn, gives=StatusOut, summary="Send a message (T4)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.SEND)
@@ -147,7 +153,7 @@ class Messages(ThreadEndpoint):
         return when_sent(response, lambda: turns.told(thread.pk, sent))
 
 
-class ToolResults(ThreadEndpoint):
+class ToolResults(SdkEndpoint):
     @describe(takes=ToolResultsIn, gives=StatusOut, summary="Answer client tool uses (T5)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.SEND)
@@ -157,7 +163,7 @@ class ToolResults(ThreadEndpoint):
         return when_sent(response, lambda: turns.told(thread.pk, sent))
 
 
-class Fork(ThreadEndpoint):
+class Fork(SdkEndpoint):
     @describe(takes=ForkIn, gives=ThreadOut, summary="Fork a thread at a message (T6)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.FORK)
@@ -175,7 +181,7 @@ class Rerun(ThreadEndpoint):
         return self.answer(reruns.rerun(self.actor, thread, self.parse(RerunIn), api_version=self.api_version))
 
 
-class VisibilityOf(ThreadEndpoint):
+class VisibilityOf(SdkEndpoint):
     @describe(takes=VisibilityIn, gives=StatusOut, summary="Change who may read a thread (T8)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         # As its owner: what the org's policy says of it is asked behind the body, by the verb (spec 1.4).
@@ -184,7 +190,7 @@ class VisibilityOf(ThreadEndpoint):
         return self.answer(reading.status(thread))
 
 
-class PinOf(ThreadEndpoint):
+class PinOf(SdkEndpoint):
     @describe(takes=PinIn, gives=StatusOut, summary="Pin a thread (T9)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.PIN)

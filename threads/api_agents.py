@@ -8,12 +8,12 @@ from core import paging
 from core.api import data, describe, record
 from core.errors import InvalidRequest, NotFound, Unauthorized
 from threads import agents
-from threads.api import ThreadEndpoint
+from threads.api import SdkEndpoint
 from threads.models import Agent
 from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, ThreadOut
 
 
-class AgentEndpoint(ThreadEndpoint):
+class AgentEndpoint(SdkEndpoint):
     """A URL of one agent, or of all."""
 
     def agent(self) -> Agent:

@@ -1,6 +1,7 @@
 """Bringing threads in from other systems, and giving them out again (spec 9)."""
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -48,7 +49,9 @@ def import_conversations(
 def import_one(
     format: str, conversation: Any, owner_id: int, org_id: int, visibility: str = "private"
 ) -> ImportItemOut:
-    """Store one conversation, whole or not at all. One whose id was imported before changes nothing (B177)."""
+    """Store one conversation, whole or not at all. One whose id was imported before changes nothing (B177),
+    and is warned of where it has grown.
+    """
     given = conversation.get("id") if isinstance(conversation, dict) else None
     origin_id = str(given)[:200] if isinstance(given, str | int) and not isinstance(given, bool) else None
     try:
@@ -74,7 +77,7 @@ def import_one(
                 raise
         else:
             return _item(parsed.origin_id, thread, "created", parsed.warnings)
-    return _item(parsed.origin_id, thread, "unchanged", ())
+    return _item(parsed.origin_id, thread, "unchanged", _not_taken_over(parsed, thread))
 
 
 def export(actor: Actor, thread: Thread, format: str) -> ExportOut:
@@ -85,6 +88,17 @@ def export(actor: Actor, thread: Thread, format: str) -> ExportOut:
     return ExportOut(
         format=format, system=rendered.system, messages=list(rendered.messages), losses=list(rendered.losses)
     )
+
+
+def conversation(actor: Actor, thread: Thread, format: str) -> dict[str, Any]:
+    """A thread in a dialect as an import takes it, with its id, title, birth and metadata."""
+    return {
+        "id": thread.thread_id,
+        "title": thread.title,
+        "created": thread.created.astimezone(UTC).isoformat(),
+        "metadata": thread.metadata,
+        **export(actor, thread, format).model_dump(mode="json"),
+    }
 
 
 def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
@@ -107,6 +121,12 @@ def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
 
 def _imported(origin_id: str, owner_id: int, org_id: int) -> Thread | None:
     return Thread.objects.filter(org=org_id, created_by=owner_id, import_id=origin_id).first()
+
+
+def _not_taken_over(parsed: Conversation, thread: Thread) -> list[str]:
+    """What an import that is repeated leaves out. Fewer messages are no sign: people talk on in what was imported."""
+    given, stored = len(parsed.messages), thread.message_count
+    return [f"holds {given} messages, the stored one {stored}: not taken over"] if given > stored else []
 
 
 def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -> Thread:

@@ -355,8 +355,8 @@ def export(request: HttpRequest, thread_id: str) -> HttpResponse:
             "text/plain",
         )
     else:
-        record = importing.export(actor, thread, name).model_dump(mode="json")
-        content, ending, kind = json.dumps(record, ensure_ascii=False, indent=2), "json", "application/json"
+        found = importing.conversation(actor, thread, name)
+        content, ending, kind = json.dumps(found, ensure_ascii=False, indent=2), "json", "application/json"
     response = HttpResponse(content, content_type=f"{kind}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{thread.thread_id}-{name}.{ending}"'
     return response

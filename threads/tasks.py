@@ -1,9 +1,9 @@
 """Doors for the queue: an id in, a verb called, the outcome in the row."""
 
 from celery import shared_task
-from django.db import DatabaseError, close_old_connections
+from django.db import close_old_connections
 
-from core.db import replace_dead_connections
+from core import jobs
 from threads.runner import claims, loop
 
 
@@ -17,9 +17,5 @@ def advance(turn_id: int) -> None:
 @shared_task(name="threads.sweep", ignore_result=True)
 def sweep() -> None:
     """Queue again what is stuck."""
-    close_old_connections()
-    try:
+    with jobs.periodical("threads.sweep"):
         claims.sweep()
-    except DatabaseError:
-        replace_dead_connections()
-        raise

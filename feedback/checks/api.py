@@ -40,7 +40,12 @@ class CheckOfReport(DeskEndpoint):
 
 
 class Checks(DeskEndpoint):
-    @describe(gives=CheckPageOut, query=("state", "limit", "page_token"), summary="All checks, newest first")
+    @describe(
+        gives=CheckPageOut,
+        query=("state", "limit", "page_token"),
+        choices={"state": Check.State.values},
+        summary="All checks, newest first",
+    )
     def get(self, request: Request) -> HttpResponse:
         running.come_by()
         rows = records.with_names(keeping.listed(self.actor, self.query("state")))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from accounts.rights import require_admin
 from core import paging
@@ -21,6 +21,7 @@ _FIGURES = ("seconds", "input_tokens", "output_tokens", "cost")
 Tallies = Mapping[int, tuple[TallyOut, int]]
 """How the runs of a check went in one batch, and the row id of that, by the row id of the check."""
 _NAMED = ("key", "title", "message_sequence_num", "feedback__key", "thread__key")
+_RUNS = CheckRun.objects.only("of", "batch", "ended_at", "verdict")
 _WORST = ("failing", "undecided", "running", "untried", "passing")
 
 
@@ -78,7 +79,7 @@ def batch_record(actor: Actor, batch_id: str) -> BatchOut:
 def comparison(actor: Actor, batch_id: str, against: str) -> ComparisonOut:
     """A batch held against another, or each of its checks against its own `previous` one.
 
-    Seven queries at most, however many checks there are; raises `NotFound`.
+    Eight queries at most, however many checks there are; raises `NotFound`.
     """
     batch = batch_for(actor, batch_id)
     other = None if against == PREVIOUS else batch_for(actor, against)
@@ -105,12 +106,13 @@ def comparison(actor: Actor, batch_id: str, against: str) -> ComparisonOut:
 
 def compared(batch: CheckBatch, other: CheckBatch | None) -> list[Compared]:
     """The checks of a batch and of the one that it is held against: what turned first, and what fails before what
-    passes. Without another one each check is held against the latest batch before that ran it. Three queries.
+    passes. Without another one each check is held against the latest batch before in which it passed or failed: what
+    broke in between said nothing. Four queries at most.
 
     While the batch is under way they stand as they stand in their list: nobody reads what keeps moving.
     """
-    now = _tallies(CheckRun.objects.filter(batch=batch))
-    earlier = _tallies(CheckRun.objects.filter(batch=other)) if other else _previous(batch, now)
+    now = _tallies(_RUNS.filter(batch=batch))
+    earlier = _tallies(_RUNS.filter(batch=other)) if other else _previous(batch, now)
     rows = Check.objects.filter(pk__in=now.keys() | earlier.keys()).select_related("feedback", "thread").only(*_NAMED)
     found = []
     for check in rows.order_by("-pk"):
@@ -120,15 +122,27 @@ def compared(batch: CheckBatch, other: CheckBatch | None) -> list[Compared]:
 
 
 def _previous(batch: CheckBatch, checks: Iterable[int]) -> Tallies:
-    """The latest runs before a batch of each of its checks, which may be of several batches. One query."""
-    earlier = CheckRun.objects.filter(of=OuterRef("of"), batch__lt=batch.pk).order_by("-batch").values("batch")
-    latest = CheckRun.objects.filter(of__in=checks, batch__lt=batch.pk, batch=Subquery(earlier[:1]))
-    return _tallies(latest)
+    """The runs of each of its checks in the latest batch before that decided on it. Two queries.
+
+    One query of runs alone would look for that batch anew at each run that a check ever had.
+    """
+    rows = CheckRun.objects.filter(of=OuterRef("pk"), batch__lt=batch.pk).order_by("-batch").values("batch")
+    counted = rows.annotate(
+        total=Count("pk"),
+        over=Count("ended_at"),
+        passed=Count("pk", filter=Q(verdict=CheckRun.Verdict.PASSED)),
+        failed=Count("pk", filter=Q(verdict=CheckRun.Verdict.FAILED)),
+    )
+    decided = counted.filter(Q(failed__gt=0) | Q(passed=F("total")), over=F("total"))  # as `judging.state_of` has it
+    found = Check.objects.filter(pk__in=checks).values_list("pk", Subquery(decided.values("batch")[:1]))
+    latest = {pk: in_batch for pk, in_batch in found if in_batch}
+    runs = _RUNS.filter(of__in=latest, batch__in=set(latest.values()))
+    return _tallies(run for run in runs if run.batch_id == latest[run.of_id])
 
 
-def _tallies(rows: QuerySet[CheckRun]) -> Tallies:
+def _tallies(runs: Iterable[CheckRun]) -> Tallies:
     of_check: dict[int, list[CheckRun]] = defaultdict(list)
-    for run in rows.only("of", "batch", "ended_at", "verdict"):
+    for run in runs:
         of_check[run.of_id].append(run)
     return {pk: (_tally(runs), runs[0].batch_id) for pk, runs in of_check.items()}
 

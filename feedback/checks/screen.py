@@ -44,7 +44,7 @@ def cards(checks: Sequence[Check]) -> list[CheckCard]:
 
 
 def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int) -> dict[str, Any]:
-    """What the page of a batch shows from a line on: all of it, or what turned. Five queries."""
+    """What the page of a batch shows from a line on: all of it, or what turned. Six queries at most."""
     heads = batches.heads([batch, earlier] if earlier else [batch])
     checks = batches.compared(batch, earlier)
     counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)

@@ -246,7 +246,7 @@ class ComparedCheckOut(Wire):
 class ComparisonOut(Wire):
     """A batch held against another: what turned first, failing before passing.
 
-    `before` is null where each check is held against its own previous batch.
+    `before` is null where each check is held against its own previous batch, the latest in which it passed or failed.
     """
 
     now: BatchHeadOut

@@ -276,6 +276,14 @@ def test_unknown_fields_are_ignored_beside_wrong_ones_B20(send, name):
         ("GET", "/v1/catalogue/servers/demo?formt="),
         ("GET", "/v1/catalogue/worlds?limit=5&formt=1"),
         ("POST", "/v1/catalogue/tools/import?formt=true"),
+        ("GET", "admin/checks?formt=failing"),
+        ("GET", "admin/checks/batches?formt=1"),
+        ("GET", "admin/feedback?formt=true"),
+        ("GET", "admin/feedback/insight?formt=7d"),
+        ("GET", "admin/feedback/views?formt=1"),
+        ("GET", "/v1/webhooks?formt=1"),
+        ("POST", "threads/import?formt=openai"),
+        ("GET", "model-profiles?formt=1"),
     ],
 )
 def test_a_parameter_that_is_spelled_wrong_is_refused_by_name_on_routes_of_our_own(api, method, path):
@@ -284,7 +292,12 @@ def test_a_parameter_that_is_spelled_wrong_is_refused_by_name_on_routes_of_our_o
 
 
 def test_the_public_wire_takes_parameters_that_it_does_not_know(api, who):
-    assert data_of(api("alice").get("threads?since_version=1&q="))["items"] == []
+    for path in ("threads?since_version=1&q=", "agents?since_version=1", "/v1/skills?since_version=1"):
+        assert data_of(api("alice").get(path))["items"] == []
+
+
+def test_who_is_no_admin_learns_nothing_of_the_desk_by_a_parameter(api):
+    assert refusal_of(api("alice").get("admin/checks?formt=1"))[0] == 403
 
 
 @pytest.mark.parametrize("name", ["title", "triage"])

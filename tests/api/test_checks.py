@@ -538,6 +538,26 @@ def test_a_check_that_is_run_alone_hides_nothing_of_the_others(api, kept, ran):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("between", ["broken", None])
+def test_what_broke_in_between_hides_no_turn(api, kept, ran, between):
+    check, never_decided = kept(NO_ECHO), kept(NO_ECHO)
+    results = [["passed", "passed"], ["passed", between], [between, between], ["failed", between], ["passed", "passed"]]
+    asked = {"check_ids": [check["check_id"], never_decided["check_id"]], "times": 2}
+    done = [over(api, data_of(api("admin").post(f"{CHECKS}/run", asked))) for _ in results]
+    for batch, verdicts in zip(done, results, strict=True):
+        rows = CheckRun.objects.filter(batch__key=batch["batch_id"][4:])
+        rows.filter(of__key=never_decided["check_id"][4:]).update(verdict=None)
+        for run, verdict in zip(rows.filter(of__key=check["check_id"][4:]), verdicts, strict=True):
+            CheckRun.objects.filter(pk=run.pk).update(verdict=verdict)
+    held = [data_of(api("admin").get(f"{CHECKS}/batches/{each['batch_id']}/against/previous")) for each in done]
+    assert [each["turned_failing"] for each in held] == [0, 0, 0, 1, 0]
+    assert [each["turned_passing"] for each in held] == [0, 0, 0, 0, 1]
+    (other,) = [each for each in held[-1]["checks"] if each["check_id"] == never_decided["check_id"]]
+    assert other["before"] is None and other["now"]["state"] == "undecided"
+    beside = f"{CHECKS}/batches/{done[3]['batch_id']}/against/{done[2]['batch_id']}"
+    assert data_of(api("admin").get(beside))["turned_failing"] == 0, "what is named is what is held against"
+
+
 @pytest.mark.parametrize("is_over", [True, False])
 def test_a_check_whose_runs_thread_is_deleted_stands_where_the_others_leave_it(api, who, kept, ran, is_over):
     check = kept(NO_ECHO)

@@ -59,6 +59,31 @@ def test_resubmitting_overwrites_what_was_said_and_keeps_id_and_birth_B112_B113(
 
 
 @pytest.mark.parametrize(
+    ("body", "other"),
+    [
+        ({"sentiment": "negative"}, {"notes": "Took ages."}),
+        ({"sentiment": "negative", "categories": ["slow"], "notes": "Took ages."}, {"notes": None}),
+        ({"sentiment": "negative", "notes": "Took ages."}, {"notes": "Took days."}),
+        ({"sentiment": "negative", "categories": ["slow"]}, {"categories": ["slow", "unsafe"]}),
+        ({"sentiment": "positive"}, {"sentiment": "negative"}),
+    ],
+)
+def test_the_same_sent_again_is_no_edit_and_anything_else_is(api, rate, body, other):
+    """3.10: `modified` equals `created` until the submitter edits (decision 005)."""
+    now = timezone.now()
+    records = []
+    for minute, said in enumerate([body, body, {**body, **other}, {**body, **other}]):
+        with time_machine.travel(now + timedelta(minutes=minute), tick=False):
+            records.append(data_of(rate(said)))
+            if minute == 1:
+                assert records[1] == records[0] == data_of(rate(said))
+                found = data_of(api("admin").get("admin/feedback?q=is:edited"))
+                assert found["items"] == []
+    assert records[3] == records[2]
+    assert datetime.fromisoformat(records[2]["modified"]) == now + timedelta(minutes=2)
+
+
+@pytest.mark.parametrize(
     "body", [{"sentiment": "negative"}, {"sentiment": "negative", "categories": [], "notes": None}]
 )
 def test_left_out_categories_and_notes_are_reset_B114(rate, body):

@@ -84,6 +84,18 @@ def test_importing_again_creates_nothing_whatever_the_conversation_holds_B177(ap
     assert [model.objects.count() for model in (Thread, Message, Block)] == before
 
 
+def test_a_conversation_that_has_grown_is_warned_of_B177(api, who):
+    """Spec 9: unchanged, whatever it holds; but whoever imports must not take it for the newer one."""
+    grown = talk(messages=[*TALK, {"role": "user", "content": "3+3?"}, {"role": "assistant", "content": "6"}])
+    answers = [data_of(imported(api, each))["items"][0] for each in (talk(), grown, talk())]
+    assert [each["warnings"] for each in answers] == [
+        [], ["holds 4 messages, the stored one 2: not taken over"], []
+    ]  # fmt: skip
+    make.send(who.alice, Thread.objects.get(), "And now?")
+    [again] = data_of(imported(api, talk()))["items"]
+    assert (again["outcome"], again["warnings"]) == ("unchanged", []), "people talk on"
+
+
 def test_the_same_id_twice_in_one_call_is_stored_once_B177(api):
     answer = data_of(imported(api, talk(), talk()))
     assert outcomes(answer) == ["created", "unchanged"]
@@ -360,3 +372,13 @@ def test_what_the_command_reports_to_a_file_is_reports_alone(who, tmp_path, caps
     reports = said.err.splitlines()
     assert len(reports) == 2
     assert all(line.startswith(f"line {number}: failed: ") for number, line in zip((2, 3), reports, strict=True))
+
+
+def test_a_list_of_conversations_in_one_file_is_reported_by_the_place_of_each(who, tmp_path, capsys):
+    path = tmp_path / "talks.json"
+    path.write_text(json.dumps([talk("a"), {"id": "b"}, talk("c")], indent=1))
+    with pytest.raises(SystemExit):
+        call_command("import_threads", path, format="openai", org="acme", owner="alice@acme.test")
+    said = capsys.readouterr()
+    assert said.out == "2 created, 0 unchanged, 1 failed\n"
+    assert said.err.startswith("conversation 2: failed: messages: ")

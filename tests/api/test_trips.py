@@ -49,7 +49,8 @@ def test_who_listens_costs_a_rating_its_outbox_and_no_look_more(api, who, trips)
     thread = make.thread(who.alice)
     rate = f"threads/{thread.thread_id}/messages/1/feedback"
     data_of(alice.post(rate, NEGATIVE))
-    assert trips(lambda: alice.post(rate, NEGATIVE)) == 2
+    assert trips(lambda: alice.post(rate, {**NEGATIVE, "notes": "Again."})) == 2
     for place in range(3):
         hooks.endpoint(alice, f"https://hooks.example.org/{place}", "feedback.updated")
-    assert trips(lambda: alice.post(rate, NEGATIVE)) == 4
+    assert trips(lambda: alice.post(rate, {**NEGATIVE, "notes": "Still."})) == 4
+    assert trips(lambda: alice.post(rate, {**NEGATIVE, "notes": "Still."})) == 3, "the same again is told to nobody"

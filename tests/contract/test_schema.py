@@ -46,6 +46,39 @@ def test_every_operation_has_a_summary_and_its_own_name() -> None:
     assert len(names) == len(set(names))
 
 
+def operation(method: str, path: str) -> Any:
+    return docs.generated()["paths"][path][method]
+
+
+def parameters(method: str, path: str) -> dict[str, Any]:
+    return {each["name"]: each["schema"] for each in operation(method, path).get("parameters", [])}
+
+
+def test_what_can_be_asked_for_and_answered_is_said() -> None:
+    """A generated client knows headers, kinds of values, bodies that are needed, and refusals."""
+    listed = parameters("get", "/v1/ai/admin/feedback")
+    assert (listed["limit"]["type"], listed["limit"]["minimum"], listed["limit"]["maximum"]) == ("integer", 1, 200)
+    assert listed["sentiment"]["enum"] == ["positive", "negative"] and listed["resolved"]["type"] == "boolean"
+    assert "failing" in parameters("get", "/v1/ai/admin/checks")["state"]["enum"]
+    for method, path in (("post", "/v1/ai/threads"), ("get", "/v1/catalogue/tools")):
+        assert "X-Roboto-Org-Id" in parameters(method, path), path
+    for method, path in (
+        ("post", "/v1/ai/admin/feedback/{feedback_id}/actions"),
+        ("put", "/v1/ai/admin/feedback/{feedback_id}"),
+    ):
+        assert "If-Match" in parameters(method, path) and "412" in operation(method, path)["responses"]
+    send = operation("post", "/v1/ai/threads/{thread_id}/messages")
+    assert send["requestBody"]["required"] and {"409", "503", "default"} <= set(send["responses"])
+    assert not operation("post", "/v1/ai/admin/checks/run")["requestBody"].get("required")
+    assert not [
+        name
+        for item in docs.generated()["paths"].values()
+        for each in item.values()
+        for name in each
+        if name.startswith("x-")
+    ]
+
+
 def test_every_body_of_the_catalogue_refuses_what_it_does_not_know() -> None:
     """These routes are Heddle's own: a key that is spelled wrong there would mean something else than was meant."""
     schema = docs.generated()

@@ -291,7 +291,13 @@ def test_pauses_between_attempts_are_numbers_with_commas(load, refusal):
     assert load().webhook_retry_seconds[:2] == (5, 300)
     assert load(HEDDLE_WEBHOOK_RETRY_SECONDS="1, 2.5,60").webhook_retry_seconds == (1, 2.5, 60)
     assert "HEDDLE_WEBHOOK_RETRY_SECONDS" in refusal(HEDDLE_WEBHOOK_RETRY_SECONDS="soon")
-    assert "HEDDLE_ALLOW_PRIVATE_TARGETS" in refusal(HEDDLE_ALLOW_PRIVATE_TARGETS="10.0.0.300")
+
+
+@pytest.mark.parametrize("wrong", ["10.0.0.300", "10.0.0.0/99", "10.20.30.40/16", "yes", "fd00::/200"])
+def test_what_is_no_network_is_named(refusal, wrong):
+    told = refusal(HEDDLE_ALLOW_PRIVATE_TARGETS=f"10.0.0.0/8,{wrong}")
+    assert told.count("HEDDLE_ALLOW_PRIVATE_TARGETS") == 1
+    assert f"HEDDLE_ALLOW_PRIVATE_TARGETS: '{wrong}' is no network such as 10.20.0.0/16" in told
 
 
 def test_commands_of_mcp_servers_have_a_name_and_words_as_in_a_shell(load, refusal):

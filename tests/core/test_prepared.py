@@ -1,12 +1,13 @@
 """Prepared queries: what the ORM would answer, in the same types, and compiled once."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.models import ApiToken, Org, User
 from core.prepared import Prepared, PreparedInsert, PreparedRow, PreparedUpdate
@@ -113,6 +114,18 @@ def test_an_upsert_overwrites_the_named_columns_and_keeps_the_others(who):
     second = upsert.insert(Org(name="After", slug="loom"))
     assert second.pk == first.pk
     assert Org.objects.filter(pk=first.pk).values_list("name", "key").get() == ("After", first.key)
+
+
+def test_an_upsert_stamps_only_what_it_changes(who):
+    upsert = PreparedInsert(User, unique=("email",), update=("name",), stamp="created", kept=("created",))
+    now = timezone.now()
+
+    def stored(name, hours):
+        moment = now + timedelta(hours=hours)
+        row = User(email="loom@acme.test", name=name, created=moment)
+        return upsert.insert(row).created == moment
+
+    assert [stored(*each) for each in [("A", 0), ("A", 1), ("B", 2), ("B", 3)]] == [True, False, True, False]
 
 
 @pytest.mark.parametrize("count", [1, 4, 5, 30])

@@ -69,12 +69,17 @@ def test_submitter_and_admin_each_overwrite_their_own_half_only_B112_B114_B127_B
             elif is_valid(body):
                 make.rating(who.alice, thread, **body)
                 words = body.get("notes")
-                said = {
-                    "sentiment": body["sentiment"],
-                    "categories": sorted(set(body.get("categories", []))),
-                    "notes": words if words and words.strip() else None,
-                    "modified": at,
-                }
+                before, said = (
+                    said,
+                    {
+                        "sentiment": body["sentiment"],
+                        "categories": sorted(set(body.get("categories", []))),
+                        "notes": words if words and words.strip() else None,
+                        "modified": said["modified"],
+                    },
+                )
+                if said != before:
+                    said["modified"] = at
         found = projecting.full_record_of(triage.report_for(who.admin.actor, first.feedback_id).pk).model_dump()
         assert {name: found[name] for name in USER_SAYS} == said
         assert {name: found[name] for name in ADMIN_SAYS} == judged

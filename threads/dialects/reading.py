@@ -34,6 +34,8 @@ YEARS = range(1970, 2201)
 """Those that a query can name as well (`core.moments`)."""
 TIME_KEYS = ("created", "created_at", "timestamp")
 FRAME_KEYS = frozenset({"id", "messages", "system", "metadata", "created", "title"})
+EXPORT_KEYS = frozenset({"format", "losses"})
+"""What an export says of itself beside these."""
 
 PartReader = Callable[[JsonObject, str], BlockDict | None]
 
@@ -57,7 +59,7 @@ class Draft:
         if found := flaw(conversation, deepest=MAX_CONVERSATION_DEPTH):
             raise DialectError(dotted(found[0]) or ROOT, found[1])
         draft = cls(record(conversation, ROOT))
-        draft.unkept(draft.frame, "", FRAME_KEYS)
+        draft.unkept(draft.frame, "", FRAME_KEYS | EXPORT_KEYS)
         if draft.frame.get("system") is not None:
             draft.system = draft.joined(draft.frame["system"], "system")
         return draft

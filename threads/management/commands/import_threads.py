@@ -1,6 +1,7 @@
 import json
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ from threads.dialects import FORMATS
 
 
 class Command(BaseCommand):
-    help = "Import conversations from a JSONL file, one a line. Importing the same file again changes nothing."
+    help = (
+        "Import conversations from a file: one a line, or a JSON value that is one or a list of them. "
+        "Importing the same file again changes nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
@@ -27,32 +31,64 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         owner_id, org_id = _target(options["owner"], options["org"])
         counts = {"created": 0, "unchanged": 0, "failed": 0}
-        for number, line in self._lines(options["file"]):
-            item = _imported(options["format"], line, owner_id, org_id, options["visibility"])
+        for place, found in _conversations(options["file"]):
+            item = _imported(options["format"], found, owner_id, org_id, options["visibility"])
             counts[item["outcome"]] += 1
             for warning in item["warnings"]:
-                tqdm.write(f"line {number}: {warning}", file=sys.stderr)
+                tqdm.write(f"{place}: {warning}", file=sys.stderr)
             for error in item["errors"]:
-                tqdm.write(f"line {number}: failed: {error['path']}: {error['reason']}", file=sys.stderr)
+                tqdm.write(f"{place}: failed: {error['path']}: {error['reason']}", file=sys.stderr)
         self.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
         if counts["failed"]:
             sys.exit(1)
 
-    def _lines(self, path: Path) -> Any:
-        """Numbered lines that are not blank, with a bar that shows how far in the file we are."""
-        try:
-            size = path.stat().st_size
-            with (
-                path.open("rb") as source,
-                # None: no bar where stderr is no terminal, or pieces of it would stand between the reports.
-                tqdm(total=size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar,
-            ):
-                for number, line in enumerate(source, 1):
-                    bar.update(len(line))
-                    if line.strip():
-                        yield number, line
-        except OSError as problem:
-            raise CommandError(f"{path}: {problem.strerror}") from None
+
+def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
+    """Where each stands and what it is: a line as it was read, or a value of a file that is one value."""
+    try:
+        values = _values(path)
+        if values is None:
+            yield from _lines(path)
+        else:
+            for number, value in enumerate(tqdm(values, desc=path.name, disable=None), 1):
+                yield f"conversation {number}", value
+    except OSError as problem:
+        raise CommandError(f"{path}: {problem.strerror}") from None
+
+
+def _values(path: Path) -> list[Any] | None:
+    """The conversations of a file that is one JSON value; None where each line is one of its own.
+
+    Only where its first line is no conversation is it read as a whole: others may be larger than the memory.
+    """
+    with path.open("rb") as source:
+        first = next((line for line in source if line.strip()), b"")
+    if isinstance(_value(first), dict):
+        return None
+    whole = _value(path.read_bytes())
+    if isinstance(whole, list):
+        return whole
+    return [whole] if isinstance(whole, dict) else None
+
+
+def _value(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Numbered lines that are not blank, with a bar that shows how far in the file we are."""
+    with (
+        path.open("rb") as source,
+        # None: no bar where stderr is no terminal, or pieces of it would stand between the reports.
+        tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar,
+    ):
+        for number, line in enumerate(source, 1):
+            bar.update(len(line))
+            if line.strip():
+                yield f"line {number}", line
 
 
 def _target(owner: str, org: str) -> tuple[int, int]:
@@ -65,9 +101,9 @@ def _target(owner: str, org: str) -> tuple[int, int]:
     return actor.user_id, found.pk
 
 
-def _imported(format: str, line: bytes, owner_id: int, org_id: int, visibility: str) -> dict[str, Any]:
+def _imported(format: str, found: Any, owner_id: int, org_id: int, visibility: str) -> dict[str, Any]:
     try:
-        conversation = json.loads(line)
+        conversation = json.loads(found) if isinstance(found, bytes) else found
     except RecursionError:
         reason = "is nested too deeply"
     except ValueError as problem:

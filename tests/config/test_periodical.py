@@ -1,0 +1,39 @@
+"""What the clock begins, and a database that is away meanwhile (docs/operations.md: a warning, no mistake of ours)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from django.db import InterfaceError, OperationalError, ProgrammingError, connection
+
+from config.celery import app
+
+app.loader.import_default_modules()
+TASKS = sorted({each["task"] for each in app.conf.beat_schedule.values()})
+
+
+def break_with(problem: Exception) -> Any:
+    def refuse(*_: Any) -> Any:
+        raise problem
+
+    return connection.execute_wrapper(refuse)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
+def test_a_database_that_breaks_off_is_a_warning(name: str, kind: type[Exception], caplog: Any) -> None:
+    with break_with(kind("server closed the connection")), caplog.at_level(logging.INFO):
+        app.tasks[name]()
+    [record] = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert (record.getMessage(), record.levelname) == ("database.unavailable", "WARNING")
+    assert (record.task, record.kind) == (name, kind.__name__)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", TASKS)
+def test_a_mistake_of_ours_is_raised(name: str) -> None:
+    with break_with(ProgrammingError("no such column")), pytest.raises(ProgrammingError):
+        app.tasks[name]()

@@ -1,0 +1,75 @@
+"""The pipeline that docs/feedback.md prints, as somebody would paste it: bash, curl and python3 against a server."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.live import missing
+from tests.sdk.callers import Caller
+
+pytestmark = pytest.mark.live
+GUIDE = (Path(__file__).parents[2] / "docs/feedback.md").read_text("utf-8")
+[PIPELINE] = re.findall(r"```bash\n(set -eo pipefail\n.+?)```", GUIDE, re.DOTALL)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tools() -> None:
+    """What the pipeline is made of."""
+    for name in ("bash", "curl", "python3"):
+        if shutil.which(name) is None:
+            missing(name)
+
+
+def run(admin: Caller, said: str, *, token: str | None = None) -> subprocess.CompletedProcess[str]:
+    """The pipeline on the checks that `said` names, in place of all that a shared server has."""
+    setting = f"""
+        checks={admin.server.url}/v1/ai/admin/checks; json="Content-Type: application/json"
+        auth="Authorization: Bearer {token or admin.server.token("admin")}"
+    """
+    script = setting + PIPELINE.replace('{"skills": "latest"}', said)
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+
+
+def kept(alice: Caller, admin: Caller, said: str, *expectations: Any) -> tuple[str, str]:
+    thread = alice.talk(said)
+    report = thread.submit_feedback(1, "negative", [], None)
+    path = f"admin/feedback/{report.feedback_id}/check"
+    status, content = admin.fetch(path, {"expectations": list(expectations)}, "PUT")
+    assert status == 200, content
+    return path, f'{{"check_ids": ["{content["data"]["check_id"]}"]}}'
+
+
+def test_it_is_green_until_something_turns_failing(alice: Caller, admin: Caller) -> None:
+    path, these = kept(alice, admin, "Where is it?", {"kind": "never_calls", "value": "refund"})
+    for _ in range(2):
+        done = run(admin, these)
+        assert (done.returncode, done.stdout) == (0, "passing - as before - Where is it?\n"), done.stderr
+    admin.fetch(path, {"expectations": [{"kind": "calls", "value": "refund"}]}, "PUT")
+    (latest, *_) = admin.get(path)["runs"]
+    admin.fetch(f"admin/checks/runs/{latest['run_id']}/verdict", {"verdict": "passed"}, "PUT")
+    done = run(admin, these)
+    assert (done.returncode, done.stdout) == (1, "failing - turned - Where is it?\n"), done.stderr
+    done = run(admin, these)
+    assert (done.returncode, done.stdout) == (0, "failing - as before - Where is it?\n"), done.stderr
+
+
+def test_what_broke_is_not_green(alice: Caller, admin: Caller) -> None:
+    _, these = kept(alice, admin, "[[fail]] Where is it?", {"kind": "never_calls", "value": "refund"})
+    done = run(admin, these)
+    assert (done.returncode, done.stdout) == (1, "undecided - as before - [[fail]] Where is it?\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "token", "reason"),
+    [
+        ('{"skills": "latest"}', "nobodys", "RobotoUnauthorizedException"),
+        ('{"check_ids": ["chk_nothing"]}', None, "chk_nothing"),
+    ],
+)
+def test_what_is_refused_ends_it_with_the_reason(admin: Caller, said: str, token: str | None, reason: str) -> None:
+    done = run(admin, said, token=token)
+    assert done.returncode == 1 and reason in done.stderr and "Traceback" not in done.stderr
