@@ -298,7 +298,7 @@ def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
     assert b"retry" in next(news) and b"leases" in next(news)
     data_of(take_back(api("alice"), path))
     event = next(piece for piece in news if b"event" in piece)
-    assert event.split(b"\n")[:2] == [b"event: changed", f'data: ["{report}"]'.encode()]
+    assert event.split(b"\n")[:2] == [b"event: changed", f'data: {{"{report}": "Its submitter took it back"}}'.encode()]
 
 
 def test_an_open_desk_is_told_of_an_edit(who, thread, api, monkeypatch):
@@ -316,7 +316,7 @@ def test_an_open_desk_is_told_of_an_edit(who, thread, api, monkeypatch):
 
     assert told() == []
     make.rating(who.alice, thread, 1, notes="Other words")
-    assert [piece.split(b"\n")[1] for piece in told()] == [f'data: ["{report}"]'.encode()]
+    assert [piece.split(b"\n")[1] for piece in told()] == [f'data: {{"{report}": "Its submitter changed it"}}'.encode()]
     assert told() == []
     make.rating(who.alice, thread, 3, notes="Another one")
     assert told() == []

@@ -59,8 +59,9 @@ def hook(alice, receiver):
 
 @pytest.fixture
 def rate(who):
-    thread = make.thread(who.bob, visibility="org")
-    return lambda: make.rating(who.bob, thread)
+    """Bob's, other words each time: the same again would be no news."""
+    thread, times = make.thread(who.bob, visibility="org"), itertools.count(1)
+    return lambda: make.rating(who.bob, thread, notes=f"said {next(times)} times")
 
 
 def log(api, hook):
