@@ -1,9 +1,11 @@
 """A report's history in words: who did what, before and after."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from accounts.models import User
+from core import moments
 from feedback.deciding import AGAIN, FOLLOW, RENAME, RETRACT
 from feedback.label_text import beyond
 from feedback.models import TriageChange
@@ -59,7 +61,7 @@ def _line(change: TriageChange, column: str, people: Mapping[int, User], reports
     if change.verb == RENAME.name:
         return HistoryLine(who, "renamed a label", change.at, _short(before), _short(after))
     if column == "admin_label" and (told := _labelled(before, after)):
-        return HistoryLine(who, f"labelled it{undo}", change.at, *told)
+        return HistoryLine(who, f"{'labelled' if told[1] else 'unlabelled'} it{undo}", change.at, *told)
     verb = "removed" if after is None else "changed" if before else "set"
     if column == "public_status":
         before, after = (str(value or "").replace("_", " ") for value in (before, after))
@@ -94,7 +96,10 @@ def _is_told_by_other(change: TriageChange, column: str) -> bool:
 
 
 def _when(value: Any) -> str:
-    return "until it happens again" if value is True else f"until {str(value)[:16].replace('T', ' ')} UTC"
+    """Stored as it was given, in whatever zone that was."""
+    if value is True:
+        return "until it happens again"
+    return f"until {moments.spoken(datetime.fromisoformat(value).astimezone(UTC))}"
 
 
 def _name(people: Mapping[int, User], pk: int | None) -> str:

@@ -60,9 +60,10 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     """
     require_admin(actor)
     found, new = labelling.named(name), None if to is None else labelling.new_name(to)
-    # Held at once and in one order: of two that go into each other at the same time, each would wait for the other.
+    # Held at once and in the order in which all labels are: of two that go into each other at the same time, each
+    # would wait for the other.
     both = Label.objects.select_for_update().filter(folded__in={found.folded, (new or found.name).casefold()})
-    held = {each.folded: each for each in both.order_by("folded")}
+    held = {each.folded: each for each in both.order_by("pk")}
     label = held.get(found.folded)
     if label is None:
         raise Conflict(f"The label {isolated(found.name)} was dropped just now.")

@@ -91,12 +91,14 @@ def export(actor: Actor, thread: Thread, format: str) -> ExportOut:
 
 
 def conversation(actor: Actor, thread: Thread, format: str) -> dict[str, Any]:
-    """A thread in a dialect as an import takes it, with its id, title, birth and metadata."""
+    """A thread in a dialect as an import takes it, with its id, title and birth, and its metadata for whoever may see
+    what is raw.
+    """
     return {
         "id": thread.thread_id,
         "title": thread.title,
         "created": thread.created.astimezone(UTC).isoformat(),
-        "metadata": thread.metadata,
+        **({"metadata": thread.metadata} if may(actor, thread, Right.RAW) else {}),
         **export(actor, thread, format).model_dump(mode="json"),
     }
 

@@ -67,7 +67,8 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
             judged.verdict, judged.findings, judged.judged_by_id = reading.verdict, reading.findings, None
         else:
             raise Conflict("Somebody changed just now what is expected. Look again.")
-        judged.save(update_fields=["verdict", "findings", "judged_by"])
+        judged.problem = ""
+        judged.save(update_fields=["verdict", "findings", "judged_by", "problem"])
         tell(check, by=actor.user_id)
     return judged
 

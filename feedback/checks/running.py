@@ -65,7 +65,7 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
             chosen["model_profile"] = body.model_profile or ""
             batch = CheckBatch.objects.create(created_by_id=actor.user_id, times=body.times, asked=asked, **chosen)
             _line_up(batch, checks)
-    come_by()
+    come_by(waits=True)
     return batch
 
 
@@ -87,7 +87,7 @@ def stop(actor: Actor, batch_id: str) -> CheckBatch:
     for begun in CheckRun.objects.filter(batch=batch, ended_at=None).select_related("fork"):
         with suppress(Unauthorized):  # whoever lost their rights meanwhile: it ends by itself
             turns.cancel(starter, cast(Thread, begun.fork))
-    come_by()
+    come_by(waits=True)
     return batch_for(actor, batch_id)
 
 
@@ -125,22 +125,24 @@ def wait_for(actor: Actor, batch_id: str, seconds: float) -> None:
             come_by()
 
 
-def come_by() -> None:
+def come_by(*, waits: bool = False) -> None:
     """`go_on` for who is there for something else, which must not fail by it: what is in the way now is not later."""
     try:
-        go_on()
+        go_on(waits=waits)
     except OperationalError:
         logger.warning("check.not_gone_on", exc_info=True)
 
 
-def go_on() -> None:
+def go_on(*, waits: bool = True) -> None:
     """Decide on what has ended, begin what may begin, and close batches of which nothing is left. One query where there
     is nothing to do.
+
+    Who brings news `waits` for whoever is at it just now, and may have counted before them; a reader goes by.
     """
     if not CheckBatch.objects.filter(ended_at=None).exists():
         return
     judging.settle()
-    while _begin_next():
+    while _begin_next(waits=waits):
         pass
 
 
@@ -160,17 +162,17 @@ def _line_up(batch: CheckBatch, checks: Sequence[Check]) -> None:
     of_these.update(state=Check.State.RUNNING)
 
 
-def _begin_next() -> bool:
+def _begin_next(*, waits: bool) -> bool:
     """Begin one run that waits, if one may; tells whether another may be looked for.
 
     Whoever begins holds the open batches meanwhile, so that two who come at once do not both find the same room. The
     batch with the fewest under way is next: a single run does not stand behind hundreds.
     """
     with transaction.atomic():
-        rows = CheckBatch.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        rows = CheckBatch.objects.select_for_update(of=("self",), no_key=True, skip_locked=not waits)
         batches = {batch.pk: batch for batch in rows.filter(ended_at=None).select_related("created_by").order_by("pk")}
-        if len(batches) < CheckBatch.objects.filter(ended_at=None).count():
-            return False  # somebody is at it, whom no reader has to wait for
+        if not waits and len(batches) < CheckBatch.objects.filter(ended_at=None).count():
+            return False
         open_runs = CheckRun.objects.filter(ended_at=None, batch__in=batches)
         waiting = dict(open_runs.filter(fork=None).values_list("batch").annotate(first=Min("pk")))
         under_way = Counter(open_runs.filter(fork__isnull=False).values_list("batch", flat=True))

@@ -399,8 +399,12 @@ def test_a_run_that_nobody_can_judge_breaks_off_and_keeps_no_other_waiting(api, 
     (run,) = data_of(api("admin").get(runs))["runs"]
     assert (run["verdict"], run["problem"]) == ("broken", "It could not be judged.") and run["ended_at"]
     assert (state(api, first), state(api, second)) == ("undecided", "passing")
-    changed = data_of(api("admin").put(f"{FEEDBACK}/{first['feedback_id']}/check", {"expectations": [NO_ECHO]}))
-    assert changed["state"] == "undecided"
+    checked = f"{FEEDBACK}/{first['feedback_id']}/check"
+    assert data_of(api("admin").put(checked, {"expectations": [NO_ECHO]}))["state"] == "undecided"
+    monkeypatch.setattr(expecting, "answer_of", read)
+    left = data_of(api("admin").put(f"{CHECKS}/runs/{run['run_id']}/verdict", {"verdict": None}))
+    assert (left["verdict"], left["problem"]) == ("failed", ""), "left to what is expected, it is judged again"
+    assert data_of(api("admin").put(checked, {"expectations": [ECHO]}))["state"] == "passing"
 
 
 @pytest.mark.parametrize("verb", ["settle", "keep", "judge", "stop"])
@@ -472,7 +476,8 @@ def test_a_reader_is_answered_whatever_is_in_the_way_of_helping(api, kept, monke
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
 @pytest.mark.django_db(transaction=True)
-def test_a_reader_does_not_wait_for_who_is_beginning_runs(api, kept, settings):
+def test_a_reader_does_not_wait_for_who_is_beginning_runs_and_a_worker_does(api, kept, settings):
+    """A worker brings news, which who holds the batches has counted without."""
     settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
     check, other = kept(ECHO), kept(ECHO)
     held = data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {}))
@@ -490,7 +495,12 @@ def test_a_reader_does_not_wait_for_who_is_beginning_runs(api, kept, settings):
         reading.start()
         reading.join(3)
         assert came == [None], "answered, and nothing begun by half a look"
-    assert data_of(api("admin").get(f"{CHECKS}/{other['check_id']}"))["runs"][0]["thread_id"]
+        working = threading.Thread(target=lambda: (running.go_on(), connection.close()))
+        working.start()
+        working.join(0.5)
+        assert working.is_alive()
+    working.join(10)
+    assert CheckRun.objects.get(of__key=other["check_id"][4:]).fork
 
 
 def test_a_batch_is_held_against_another(api, kept, ran, django_assert_max_num_queries):

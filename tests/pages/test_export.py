@@ -93,6 +93,14 @@ def test_what_is_downloaded_is_imported_by_the_command_as_it_is(
     assert told_in(copy) == told_in(thread)
 
 
+def test_what_an_import_brought_beside_the_words_is_not_for_every_reader(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, visibility="org")
+    Thread.objects.filter(pk=thread.pk).update(metadata={"card": "4711"})
+    for name, sees in (("alice", True), ("admin", True), ("bob", False)):
+        record = json.loads(browser_of(name).get(f"/threads/{thread.thread_id}/export/?format=openai").content)
+        assert ("metadata" in record, "4711" in str(record)) == (sees, sees), name
+
+
 def test_an_unknown_format_is_refused_by_name(browser_of: Browser, who: People) -> None:
     thread, client = make.thread(who.alice), browser_of("alice")
     for query in ("", "?format=", "?format=exe", "?format=../x"):
