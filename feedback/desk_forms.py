@@ -114,12 +114,14 @@ def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
 
 
 def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> list[str]:
-    """What a press left as it was, though it may have been meant: labels that were there already, a reply that was
-    typed and not sent.
+    """What a press left as it was, though it may have been meant: labels that were there already, a note that is no
+    other one, a reply that was typed and not sent.
     """
     verb, said = _pressed(form)[0], []
     if action is None and verb in ("", "label") and (names := _names(form)):
         said.append(f"It has {isolated(', '.join(names))} already.")
+    elif action is None and verb in ("note", "note_next"):
+        said.append("The note is as it was.")
     if goes_on(form) and (typed := _text(form, "public_reply")):
         sent = Reply.objects.filter(feedback=report).values_list("public_reply", flat=True).first()
         if typed != forms.lines(sent or "").strip():

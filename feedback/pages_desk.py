@@ -163,7 +163,7 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
 def keep_view(request: HttpRequest) -> HttpResponse:
     """Keep the query as a view; one's own of that name gets this query, and the page tells the one that it had.
 
-    Or call one something else, or drop one, whose query stays in the line: saved again, it is back.
+    Or change the one that is looked at, name and all, or drop it: its query stays in the line, to be saved again.
     """
     actor = admin_actor(request)
     form = request.POST
@@ -173,10 +173,10 @@ def keep_view(request: HttpRequest) -> HttpResponse:
             gone = saved_views.drop(actor, form.get("view_id", ""))
             notes.success(request, f"Deleted {isolated(gone.name)}. Save it again to have it back.")
             return redirect(_desk_at({"q": gone.query}))
-        if form.get("verb") == "rename":
-            is_shared = bool(form.get("is_shared"))
-            view = saved_views.change(actor, form.get("view_id", ""), name=form.get("name", ""), is_shared=is_shared)
-            notes.success(request, f"It is called {isolated(view.name)} now.")
+        if form.get("verb") == "change":
+            said = {"name": form.get("name", ""), "query": form.get("q", ""), "is_shared": bool(form.get("is_shared"))}
+            view = saved_views.change(actor, form.get("view_id", ""), **said)
+            notes.success(request, f"Kept as {isolated(view.name)}.")
             return redirect(_desk_at({"q": view.query}))
         given = (form.get("name", ""), form.get("q", ""))
         view, before = saved_views.keep(actor, *given, is_shared=bool(form.get("is_shared")))

@@ -1,4 +1,4 @@
-// The desk keeps its list while reports are opened beside it; the address says which one is open.
+// Reports are opened beside the list; the address says which.
 import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const desk = part("desk");
@@ -22,7 +22,7 @@ function settle() {
   if (heard !== query()) listen();
 }
 
-/** How far bulks are, as the later of page and line has it: an end may come before its beginning is shown. */
+/** How far bulks are, as the later of page and line has it: an end may come before its beginning. */
 function progress() {
   const shown = part("bulks");
   if (!(bulks?.dataset.at > shown.dataset.at)) return;
@@ -102,7 +102,7 @@ function refocus(goes) {
   enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
 }
 
-// What htmx brings. A refusal is a page of the desk like any other, but no place to come back to.
+// What htmx brings. A refusal is a page like any other, but none to come back to.
 
 on("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
@@ -157,12 +157,13 @@ function recall(ids = ticks()) {
   last = ids.size && last;
   one("[data-ticked]").textContent = `${ids.size} ticked`;
   part("bulk").ticked.value = [...ids];
+  for (const box of all("[name=all]")) box.checked &&= ids.size;
   let more = ids.size;
   for (const box of all(".rep input")) more -= box.checked = ids.has(box.value);
   part("bulk").toggleAttribute("data-more", more);
 }
 
-// Who is where. An open report is held for two minutes, again while looked at, given back when left.
+// Who is where: an open report is held for two minutes, again and again, until it is left.
 
 function hold() {
   clearTimeout(resting);

@@ -17,8 +17,7 @@ const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 const sent = (form, button) =>
   all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
-// A draft ends when it is taken: as the answer says or, without htmx, the page that comes next. What came behind it
-// stays.
+// A draft ends when it is taken, as the answer or, without htmx, the next page says. What came behind it stays.
 let from, typing, behind, taken = {};
 
 on("htmx:beforeSend", () => (from = focused()));

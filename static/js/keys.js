@@ -55,10 +55,12 @@ on("click", (event) => {
   const form = event.target.closest("[data-cancel]")?.closest(".rate");
   const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
   if (opener) event.preventDefault(), form.remove(), enter(opener);
-  for (const menu of all("details.menu[open]")) menu.open = menu.contains(event.target);
   const jump = event.target.closest("[data-jump]");
   if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
 });
+
+const shut = ({ target }) => all("details.menu[open]").forEach((menu) => (menu.open = menu.contains(target)));
+on("click focusin", shut, true);
 
 function closeMenus() {
   const menu = one("details.menu[open]");
@@ -87,7 +89,7 @@ function use(key) {
   return true;
 }
 
-const begin = (menu) => menu?.querySelector("input:not([type=hidden]), textarea, button")?.focus();
+const begin = (menu) => menu?.querySelector("input:not([type=hidden]), textarea, button, a")?.focus();
 on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), true);
 
 const press = (found) => (found?.click(), !!found);

@@ -1,4 +1,4 @@
-// A transcript kept as the server has it. Every event carries the token behind it: a broken line resumes there.
+// A transcript kept as the server has it. Every event carries a token: a broken line resumes behind it.
 import { adopt, all, enter, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
@@ -58,7 +58,7 @@ function bring(html) {
   [...body.children].forEach(put);
 }
 
-// A form that waits must stay where htmx looks for it, what is pressed or selected under the hand: its news wait too.
+// What waits for an answer, is pressed or selected, stays where it is: its news wait.
 const aside = new Map();
 
 function put(fresh) {

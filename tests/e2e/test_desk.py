@@ -424,6 +424,25 @@ def test_a_menu_that_is_opened_by_mouse_is_typed_into_at_once(empty: Heddle, vis
     expect(page.locator("#view-name")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("#view-name")).to_be_hidden()
+    page.click("#desk-bar summary:has-text('View')")
+    page.click(".rep >> nth=0")
+    expect(page.locator("#view-name")).to_be_hidden()
+    page.click("#desk-bar summary:has-text('View')")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+    expect(page.locator("#view-name")).to_be_hidden()
+
+
+def test_all_that_match_are_meant_no_more_when_nothing_is_ticked(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 3)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 2")
+    page.keyboard.press("x")
+    page.check("#bulk [name=all]")
+    page.keyboard.press("x")
+    expect(page.locator("#bulk")).to_be_hidden()
+    page.keyboard.press("x")
+    expect(page.locator("#bulk [name=all]")).not_to_be_checked()
 
 
 @pytest.mark.parametrize("height", [700, 900])

@@ -219,6 +219,7 @@ def test_a_label_that_is_there_already_is_no_lost_press(browser_of: Browser, who
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = then(client, press(client, opened(client, report), "label", label="mail"))
     assert told(page) == ["New label mail on “report 0”"]
+    assert told(then(client, press(client, page, "note"))) == ["The note is as it was."]
     assert told(then(client, press(client, page, "label", label="Mail"))) == ["It has mail already."]
     assert told(then(client, press(client, page, "label", label="mail, late"))) == ["New label late on “report 0”"]
 

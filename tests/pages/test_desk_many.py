@@ -352,9 +352,9 @@ def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: Pe
     again = submit(client, mine.id("desk-bar").all("form", method="post")[0], name="Not mine", q="is:due")
     assert words(then(client, again)) == [] and SavedView.objects.get().query == "is:due"
     form = get(client, again["Location"]).id("desk-bar").all("form", method="post")[0]
-    page = then(client, submit(client, form, "rename", name="Mine to wake"))
-    assert told(page) == ["It is called Mine to wake now."] and SavedView.objects.get().query == "is:due"
-    then(client, submit(client, page.id("desk-bar").all("form", method="post")[0], "rename", name="Not mine"))
+    page = then(client, submit(client, form, "change", name="Mine to wake"))
+    assert told(page) == ["Kept as Mine to wake."] and SavedView.objects.get().query == "is:due"
+    then(client, submit(client, page.id("desk-bar").all("form", method="post")[0], "change", name="Not mine"))
     assert SavedView.objects.get().name == "Not mine"
     gone = submit(client, get(client, again["Location"]).id("desk-bar").all("form", method="post")[1], "drop")
     page = then(client, gone)
