@@ -173,13 +173,12 @@ def keep_view(request: HttpRequest) -> HttpResponse:
             gone = saved_views.drop(actor, form.get("view_id", ""))
             notes.success(request, f"Deleted {isolated(gone.name)}. Save it again to have it back.")
             return redirect(_desk_at({"q": gone.query}))
+        name, query, is_shared = form.get("name", ""), form.get("q", ""), bool(form.get("is_shared"))
         if form.get("verb") == "change":
-            said = {"name": form.get("name", ""), "query": form.get("q", ""), "is_shared": bool(form.get("is_shared"))}
-            view = saved_views.change(actor, form.get("view_id", ""), **said)
-            notes.success(request, f"Kept as {isolated(view.name)}.")
-            return redirect(_desk_at({"q": view.query}))
-        given = (form.get("name", ""), form.get("q", ""))
-        view, before = saved_views.keep(actor, *given, is_shared=bool(form.get("is_shared")))
+            view_id, before = form.get("view_id", ""), ""
+            view = saved_views.change(actor, view_id, name=name, query=query, is_shared=is_shared)
+        else:
+            view, before = saved_views.keep(actor, name, query, is_shared=is_shared)
     except DomainError as problem:
         return refused(request, actor, problem, part="view")
     was = "" if before in ("", view.query) else f" It was: {isolated(before)}"
