@@ -10,12 +10,12 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.authentication import page_actor_again
+from accounts.hooks import open_reports
 from accounts.rights import require_admin
 from core import ids, notices, sse, zones
 from core.actor import Actor
 from core.errors import DomainError
 from feedback import bulk, desk_records, desk_screen, historytelling, leasing, triage
-from feedback.hooks import open_reports
 from feedback.models import Retraction, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 

@@ -1,7 +1,7 @@
 """A report's history in words: who did what, before and after."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from accounts.models import User
@@ -55,7 +55,7 @@ def _line(change: TriageChange, column: str, people: Mapping[int, User], reports
         case "snoozed_until" if change.verb == AGAIN:
             return HistoryLine(who, "reported the same again, so it is due", change.at)
         case "snoozed_until" | "snoozed_until_again" if after:
-            return HistoryLine(who, f"snoozed it{undo}", change.at, after=_when(after))
+            return HistoryLine(who, f"snoozed it{undo}", change.at, after=until(after))
         case "snoozed_until" | "snoozed_until_again":
             return HistoryLine(who, f"woke it{undo}", change.at)
     if change.verb == RENAME.name:
@@ -95,11 +95,13 @@ def _is_told_by_other(change: TriageChange, column: str) -> bool:
     return any(change.after.get(each) for each in _SNOOZES if each != column)
 
 
-def _when(value: Any) -> str:
-    """Stored as it was given, in whatever zone that was."""
+def until(value: Any, tz: tzinfo = UTC) -> str:
+    """How long a snooze lasts, as a change holds it: True until it happens again, or a time as it was given, in
+    whatever zone that was.
+    """
     if value is True:
         return "until it happens again"
-    return f"until {moments.spoken(datetime.fromisoformat(value).astimezone(UTC))}"
+    return f"until {moments.spoken(datetime.fromisoformat(value).astimezone(tz))}"
 
 
 def _name(people: Mapping[int, User], pk: int | None) -> str:

@@ -9,11 +9,11 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
-from core import ids, moments
+from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from core.rendering import isolated
-from feedback import following, labelling, projecting, triage
+from feedback import following, historytelling, labelling, projecting, triage
 from feedback.deciding import (
     AGAIN,
     FOLLOW,
@@ -41,7 +41,7 @@ _DEEDS = {
     "resolve": ("Resolved {it}", "resolution of {it}"),
     "reopen": ("Reopened {it}", "reopening of {it}"),
     "duplicate": ("Marked as duplicate: {it}", "duplicate mark of {it}"),
-    "snooze": ("Snoozed {it} until {how}", "snooze of {it}"),
+    "snooze": ("Snoozed {it} {how}", "snooze of {it}"),
     "wake": ("Woke {it}", "waking of {it}"),
     "reply": ("Answered {it}", "answer to {it}"),
     "update": ("Changed {it}", "change of {it}"),
@@ -143,9 +143,7 @@ def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
     if change.verb == "label":
         return _labelled(change, began)
     if change.verb == "snooze":
-        until = change.after.get("snoozed_until")
-        at = until and moments.spoken(datetime.fromisoformat(until).astimezone(tz))
-        return "snooze", at or "it happens again"
+        return "snooze", historytelling.until(change.after.get("snoozed_until") or True, tz)
     if change.verb != "own":
         return change.verb, ""
     owner = change.after.get("owner_id")

@@ -17,7 +17,6 @@ from feedback.models import Check, CheckBatch, CheckRun
 
 PREVIOUS = "previous"
 PLACES = paging.Places("batches")
-_FIGURES = ("seconds", "input_tokens", "output_tokens", "cost")
 Tallies = Mapping[int, tuple[TallyOut, int]]
 """How the runs of a check went in one batch, and the row id of that, by the row id of the check."""
 _NAMED = ("key", "title", "message_sequence_num", "feedback__key", "thread__key")
@@ -62,7 +61,7 @@ def heads(batches: Sequence[CheckBatch]) -> list[BatchHeadOut]:
         undecided=Count("pk", filter=is_over & Q(verdict=None)),
         unpriced=Count("pk", filter=is_over & Q(fork__isnull=False, cost=None)),
         **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in CheckRun.Verdict.values},
-        **{f"all_{name}": Sum(name) for name in _FIGURES},
+        **{f"all_{name}": Sum(name) for name in CheckRun.FIGURES},
     )
     of_batch = {row["batch"]: row for row in counted}
     return [_head(batch, of_batch.get(batch.pk)) for batch in batches]

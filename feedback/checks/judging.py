@@ -21,7 +21,6 @@ from threads.models import Thread, Turn
 from threads.status import ThreadStatus
 
 _AT_ONCE = 200
-_FIGURES = ("seconds", "input_tokens", "output_tokens", "cost")
 _WITH_FORK = CheckRun.objects.select_related("fork").defer(*(f"fork__{column}" for column in Thread.HEAVY))
 logger = logging.getLogger("heddle.checks")
 
@@ -107,7 +106,7 @@ def _settle(pk: int) -> None:
         run.ended_at, run.verdict, run.findings = timezone.now(), reading.verdict, reading.findings
         if reading.turn is not None:
             _count(run, reading.turn)
-        run.save(update_fields=["ended_at", "verdict", "findings", *_FIGURES])
+        run.save(update_fields=["ended_at", "verdict", "findings", *CheckRun.FIGURES])
         tell(check, by=run.batch.created_by_id)
 
 

@@ -97,6 +97,8 @@ class CheckRun(models.Model):
         FAILED = "failed"
         BROKEN = "broken"
 
+    FIGURES: ClassVar = ("seconds", "input_tokens", "output_tokens", "cost")
+    """What it took, by column."""
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     of = models.ForeignKey(Check, models.CASCADE, related_name="runs", db_index=False)
     batch = models.ForeignKey(CheckBatch, models.CASCADE, related_name="runs")
