@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -9,6 +10,7 @@ from django.conf import settings
 from django.db import connection
 
 from catalogue import sweeping as clearing
+from core.db import log_refused
 from feedback import bulk, digesting, sweeping
 from feedback.insight import tallying
 from feedback.webhooks import sending
@@ -53,26 +55,24 @@ def _work() -> None:
     worker.start()
 
 
-def _sweep() -> None:
+def _sweep(pause: Callable[[float], object] = time.sleep) -> None:
     """Ask again for what is stuck. At the start nobody else can be running anything, so all of it is.
 
     Of each kind once: what this process has taken up since is its own.
     """
-    pause = threading.Event()
     orphaned = [claims.sweep, bulk.sweep, sending.sweep]
     while True:
         orphaned = [sweep for sweep in orphaned if not _done("sweep.failed", partial(sweep, orphans=True))]
         for sweep in (claims.sweep, sweeping.sweep, clearing.sweep):
             _done("sweep.failed", sweep)
         connection.close()
-        pause.wait(settings.HEDDLE.sweep_seconds)
+        pause(settings.HEDDLE.sweep_seconds)
 
 
 def _digest() -> None:
     """Look at what was rated, soon after it was, and count the days that are over. Without news: two short queries."""
-    pause = threading.Event()
     while True:
-        pause.wait(settings.HEDDLE.digest_seconds)
+        time.sleep(settings.HEDDLE.digest_seconds)
         for catch_up in (digesting.catch_up, tallying.catch_up):
             _done("digest.failed", catch_up)
         connection.close()
@@ -83,6 +83,6 @@ def _done(event: str, verb: Callable[[], object]) -> bool:
     try:
         verb()
     except Exception as problem:  # the database is away or busy: look again in a while
-        logger.warning(event, extra={"kind": type(problem).__name__})
+        log_refused(logger, event, problem)
         return False
     return True

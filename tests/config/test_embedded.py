@@ -29,16 +29,15 @@ def rounds(monkeypatch):
     def sweep(*between):
         pauses = iter(between)
 
-        def pause(event, seconds=None):
+        def pause(seconds):
             do = next(pauses, None)
             if do is None:
                 raise Over
             do()
 
-        monkeypatch.setattr("threading.Event.wait", pause)
         monkeypatch.setattr(embedded.connection, "close", lambda: None)
         with pytest.raises(Over):
-            embedded._sweep()
+            embedded._sweep(pause)
 
     return sweep
 

@@ -137,7 +137,8 @@ class Keys(Mouse):
     def share_view(self, name: str) -> None:
         self.press("/")
         press_until(self.page, "Tab", "#desk-bar summary")
-        self.press("Enter", "Tab")
+        self.press("Enter")
+        expect(self.page.locator("#view-name")).to_be_focused()  # a menu begins in its first field
         self.page.keyboard.type(name)
         self.press("Tab", "Space", "Enter")
 
