@@ -21,6 +21,8 @@ from core.prepared import Question
 
 Model = TypeVar("Model", bound=BaseModel)
 View = TypeVar("View", bound=Callable[..., Any])
+KEY, KEY_HEADER = "idempotency_key", "Idempotency-Key"
+"""A field that a body may have, and the header that says the same."""
 
 
 class Endpoint(APIView):
@@ -98,7 +100,17 @@ class Endpoint(APIView):
 
     def parse(self, model: type[Model], *, apart: str = "") -> Model:
         """The checked JSON body. Whether what stands in the field `apart` can be stored is the caller's to check."""
-        return bodies.parse(model, bodies.read_json(self.raw_body(), apart=apart))
+        body = bodies.read_json(self.raw_body(), apart=apart)
+        return bodies.parse(model, self._with_key(body) if KEY in model.model_fields else body)
+
+    def _with_key(self, body: Any) -> Any:
+        """The body with the key of the header: clients that repeat a request by themselves send theirs there."""
+        sent = self.request.headers.get(KEY_HEADER)
+        if sent is None or not isinstance(body, dict):
+            return body
+        if body.get(KEY) not in (None, sent):
+            raise InvalidRequest(f"{KEY}: is not that of the header {KEY_HEADER}")
+        return {**body, KEY: sent}
 
     def parse_list(self, model: type[Model], *, at_most: int) -> list[Model]:
         """The checked JSON body where it is a bare list; counted before it is checked."""

@@ -1,6 +1,7 @@
-"""The database habits everything shares: one picture for a read, a pool that heals, JSON as it was given."""
+"""The database habits everything shares: a picture for a read, a pool that heals, what it refused, JSON as given."""
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,27 @@ def replace_dead_connections() -> None:
     pool = getattr(connection, "pool", None)
     if pool is not None:
         pool.check()
+
+
+def code_of(problem: BaseException) -> str:
+    """What the database itself calls it: SQLite's name of the error, or PostgreSQL's SQLSTATE; nothing of others.
+
+    Its sentences may hold what was to be stored, and its codes never do.
+    """
+    said = problem.__cause__ or problem
+    return getattr(said, "sqlite_errorname", None) or getattr(said, "sqlstate", None) or ""
+
+
+def is_full(problem: BaseException) -> bool:
+    """Whether there is no room left: no second try mends that."""
+    return code_of(problem) in ("SQLITE_FULL", "53100")
+
+
+def log_refused(logger: logging.Logger, event: str, problem: BaseException, **ids: object) -> None:
+    """Log what the database could not do, as a warning under that event; a full disk as the error that it is."""
+    told = {**ids, "kind": type(problem).__name__, "code": code_of(problem)}
+    level, event = (logging.ERROR, "disk.full") if is_full(problem) else (logging.WARNING, event)
+    logger.log(level, event, extra={name: value for name, value in told.items() if value != ""})
 
 
 def dump(value: object) -> str:

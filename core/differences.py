@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from itertools import groupby
 
 from django.utils.safestring import SafeString
@@ -11,7 +11,9 @@ from django.utils.safestring import SafeString
 from core.rendering import vouched
 
 MAX_LINES = 2_000
-"""Lines of either text that are compared; comparing costs more than their number times itself."""
+"""Lines of either text that are compared."""
+MAX_STEPS = 5_000_000
+"""Of comparing, for one page: a quarter of a second. Words that come again and again cost their number cubed."""
 _AROUND = 3
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _MAX_WORDS = 120
@@ -20,6 +22,40 @@ _PIECES = re.compile(r"""<(?:[^"'>]|"[^"]*"|'[^']*')*>|&[^;\s]*;|\w+|\s+|[^\w\s]
 _MAX_PIECES = 3_000
 _LITTLE = 0.3
 """Texts that have less in common than this are two texts: with nearly every word marked, nothing is."""
+
+
+@dataclass(slots=True)
+class Work:
+    """How many steps may still be taken; shared by everything that one page compares."""
+
+    left: int = MAX_STEPS
+
+
+class TooMuch(Exception):
+    """To compare these costs more than is left."""
+
+
+class _Matcher(SequenceMatcher[str]):
+    """Counts its steps before it takes them: one for each place where a piece of one side stands in the other."""
+
+    def __init__(self, before: Sequence[str], after: Sequence[str], work: Work, *, autojunk: bool = False) -> None:
+        super().__init__(None, before, after, autojunk)
+        self._before, self._work = before, work
+
+    def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
+        places: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]
+        steps = sum(1 + len(places.get(piece, ())) for piece in self._before[alo:ahi])
+        if steps > self._work.left:
+            raise TooMuch
+        self._work.left -= steps
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+    def shares(self, least: float) -> bool:
+        """Whether both sides have that much in common, and the work is left that finds out."""
+        try:
+            return self.quick_ratio() >= least and self.ratio() >= least
+        except TooMuch:
+            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +78,36 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two texts differ; `rows` is empty where they are too long to be compared."""
+    """How two texts differ; `rows` is empty where there is too much to be compared."""
 
     rows: tuple[Line | Fold, ...]
     gone: int
     new: int
-    is_too_long: bool = False
+    is_too_much: bool = False
 
     @property
     def is_same(self) -> bool:
         """Whether nothing changed."""
-        return not (self.gone or self.new or self.is_too_long)
+        return not (self.gone or self.new or self.is_too_much)
 
 
 def compared(old: str, new: str) -> Difference:
     """How `new` differs from `old`: unchanged stretches are folded, changed words are told from the rest of a line."""
     before, after = old.split("\n"), new.split("\n")
     if max(len(before), len(after)) > MAX_LINES:
-        return Difference((), 0, 0, is_too_long=old != new)
-    rows = tuple(_rows(before, after))
+        return Difference((), 0, 0, is_too_much=old != new)
+    try:
+        rows = tuple(_rows(before, after, Work()))
+    except TooMuch:
+        return Difference((), 0, 0, is_too_much=True)
     kinds = [row.kind for row in rows]
     return Difference(rows, kinds.count("gone"), kinds.count("new"))
 
 
-def marked(old: SafeString, new: SafeString) -> tuple[SafeString, SafeString]:
-    """Two rendered texts with the words marked that only one of them has; both as they are where little is the same.
+def marked(old: SafeString, new: SafeString, work: Work) -> tuple[SafeString, SafeString]:
+    """Two rendered texts with the words marked that only one of them has.
+
+    Both stay as they are where little is the same, and where comparing them costs more work than is left.
 
     Only text is marked, between one tag and the next, so what was well nested and clean before is so afterwards.
     """
@@ -74,8 +115,8 @@ def marked(old: SafeString, new: SafeString) -> tuple[SafeString, SafeString]:
     if old == new or max(len(before), len(after)) > _MAX_PIECES:
         return old, new
     ours, theirs = ([at for at, piece in enumerate(each) if _is_word(piece)] for each in (before, after))
-    matcher = SequenceMatcher(None, [before[at] for at in ours], [after[at] for at in theirs], autojunk=False)
-    if matcher.quick_ratio() < _LITTLE or matcher.ratio() < _LITTLE:
+    matcher = _Matcher([before[at] for at in ours], [after[at] for at in theirs], work)
+    if not matcher.shares(_LITTLE):
         return old, new
     gone, added = set(ours), set(theirs)
     for block in matcher.get_matching_blocks():
@@ -96,12 +137,12 @@ def _wrapped(pieces: Sequence[str], changed: set[int], tag: str) -> SafeString:
     return vouched("".join(f"<{tag}>{text}</{tag}>" if is_changed else text for is_changed, text in texts))
 
 
-def _rows(before: Sequence[str], after: Sequence[str]) -> Iterator[Line | Fold]:
-    for tag, a, b, c, d in SequenceMatcher(None, before, after).get_opcodes():
+def _rows(before: Sequence[str], after: Sequence[str], work: Work) -> Iterator[Line | Fold]:
+    for tag, a, b, c, d in _Matcher(before, after, work, autojunk=True).get_opcodes():
         if tag == "equal":
             yield from _same(before, a, c, b - a, is_first=a == 0, is_last=b == len(before) and d == len(after))
         elif tag == "replace" and b - a == d - c <= _MAX_PAIRS:
-            pairs = [_pair(one, other) for one, other in zip(before[a:b], after[c:d], strict=True)]
+            pairs = [_pair(one, other, work) for one, other in zip(before[a:b], after[c:d], strict=True)]
             yield from (Line("gone", a + at + 1, None, pair[0]) for at, pair in enumerate(pairs))
             yield from (Line("new", None, c + at + 1, pair[1]) for at, pair in enumerate(pairs))
         else:
@@ -127,11 +168,11 @@ def _plain(before: Sequence[str], a: int, c: int, at: int) -> Line:
 Pieces = tuple[tuple[bool, str], ...]
 
 
-def _pair(old: str, new: str) -> tuple[Pieces, Pieces]:
-    """Two versions of one line in pieces; lines that have little in common are not taken apart."""
+def _pair(old: str, new: str, work: Work) -> tuple[Pieces, Pieces]:
+    """Two versions of one line in pieces; lines that have little in common, or cost too much, are not taken apart."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    if max(len(before), len(after)) > _MAX_WORDS or matcher.ratio() < 0.4:
+    matcher = _Matcher(before, after, work)
+    if max(len(before), len(after)) > _MAX_WORDS or not matcher.shares(0.4):
         return ((False, old),), ((False, new),)
     left: list[tuple[bool, str]] = []
     right: list[tuple[bool, str]] = []

@@ -181,3 +181,12 @@ class Unavailable(DomainError):
     status = 503
     code = "RobotoServiceUnavailableException"
     title = "Heddle is busy."
+
+
+class DiskFull(Unavailable):
+    """A database without room: what is stored can be read, and nothing is added until somebody makes some."""
+
+    title = "There is no room."
+
+    def __init__(self) -> None:
+        super().__init__("The disk of the database is full. Nothing can be stored until its operator makes room.")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from celery import current_app
 from django.db import InterfaceError, OperationalError, close_old_connections, transaction
 
-from core.db import replace_dead_connections
+from core.db import log_refused, replace_dead_connections
 
 logger = logging.getLogger("heddle.jobs")
 
@@ -33,4 +33,4 @@ def periodical(task: str) -> Iterator[None]:
         yield
     except (OperationalError, InterfaceError) as problem:
         replace_dead_connections()
-        logger.warning("database.unavailable", extra={"task": task, "kind": type(problem).__name__})
+        log_refused(logger, "database.unavailable", problem, task=task)

@@ -25,7 +25,7 @@ from django_htmx.middleware import HtmxMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from core import problems
-from core.errors import DomainError, InvalidRequest
+from core.errors import DomainError, InvalidRequest, Unavailable
 from core.logging import request_id_var
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -81,7 +81,7 @@ def requests(get_response: Handler) -> Handler:
             _refuse_nul(request)
             _refuse_unmeasured(request)
             response = get_response(request)
-        except (SuspiciousOperation, InvalidRequest) as problem:
+        except (SuspiciousOperation, InvalidRequest, Unavailable) as problem:
             response = _guarded(request, problems.answer(request, problem))
         finally:
             request_id_var.reset(token)
@@ -127,8 +127,8 @@ def _drain(request: HttpRequest) -> None:
 
     The SDK would send it ten times. One that waits to be told to go on (Expect) has not sent anything yet.
 
-    A read cannot be cut short, so whoever announces a body and never sends it keeps a thread. Only a few are there to
-    be kept, and while they are, others get their answer at once.
+    Whoever never sends what they announced keeps one of the places there are for that (`core.uploads`), and to take
+    what nobody reads is a courtesy: it has fewer of them than those whose bodies are read.
     """
     is_unmeasured = hasattr(request, "is_unmeasured")
     length = request.META.get("CONTENT_LENGTH") or "0"
@@ -141,7 +141,7 @@ def _drain(request: HttpRequest) -> None:
     read = request.META["wsgi.input"].read if is_unmeasured else request.read
     ends_at = time.monotonic() + _DRAINED_SECONDS
     try:
-        with suppress(OSError):
+        with suppress(OSError, Unavailable):
             while left > 0 and time.monotonic() < ends_at and (piece := read(_DRAINED_AT_ONCE)):
                 left -= len(piece)
     finally:
@@ -180,7 +180,11 @@ def security(get_response: Handler) -> Handler:
 
 
 def _guarded(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """The headers of a page, for everything but the API's JSON."""
+    """The headers of a page, for everything but the API's JSON; and nothing is anybody's but the asker's.
+
+    Not `no-store`, which would take from a browser the page that its button leads back to.
+    """
+    response.headers.setdefault("Cache-Control", "private, no-cache")
     if not problems.is_api(request) or response.headers.get("Content-Type", "").startswith("text/html"):
         for name, value in _PAGE_HEADERS.items():
             response.headers.setdefault(name, value)
@@ -209,7 +213,10 @@ def pages(get_response: Handler) -> Handler:
     def process_view(request: HttpRequest, *args: Any) -> Any:
         if problems.is_api(request):
             return None
-        return next(filter(None, (hook(request, *args) for hook in hooks)), None)
+        try:
+            return next(filter(None, (hook(request, *args) for hook in hooks)), None)
+        except Unavailable as problem:  # a form that does not come, where its token is looked for
+            return problems.answer(request, problem)
 
     middleware.process_view = process_view  # type: ignore[attr-defined]
     return middleware

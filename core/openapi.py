@@ -9,7 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel, ValidationError
 
-from core.api import Described
+from core.api import KEY, KEY_HEADER, Described
 from core.paging import DEFAULT_LIMIT, MAX_LIMIT
 
 Schema = dict[str, Any]
@@ -72,6 +72,8 @@ class Operation(AutoSchema):
             found.append(_header("X-Roboto-Org-Id", "The org that the request acts in, for members of several."))
         if self.described.has_version:
             found.append(_header("If-Match", "The ETag that the report was read with: what has changed since is 412."))
+        if KEY in getattr(self.described.takes, "model_fields", ()):
+            found.append(_header(KEY_HEADER, f"The same as {KEY} in the body."))
         return found
 
     def _type_of(self, name: str) -> Any:

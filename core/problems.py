@@ -14,10 +14,18 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import requires_csrf_token
 from rest_framework.exceptions import APIException
 
-from core.db import replace_dead_connections
-from core.errors import DomainError, InvalidRequest, MethodNotAllowed, NotFound, Unauthorized, Unavailable
+from core.db import is_full, log_refused, replace_dead_connections
+from core.errors import DiskFull, DomainError, InvalidRequest, MethodNotAllowed, NotFound, Unauthorized, Unavailable
 
 logger = logging.getLogger("heddle.problems")
+_OF_ITS_PLACE = ("Origin checking failed", "Referer checking failed")
+"""How Django's reasons begin that are about where a form was sent from."""
+_ELSEWHERE = (
+    "The form was sent from an address that is not the one that Heddle was told. Whoever operates it sets "
+    "HEDDLE_PUBLIC_URL to the address that people type, and HEDDLE_HTTPS where a proxy speaks https."
+)
+_TOO_OLD = "The form was too old to be trusted. Go back, reload the page and send it again."
+RETRY_AFTER_SECONDS = 5
 
 
 def is_api(request: HttpRequest) -> bool:
@@ -42,6 +50,8 @@ def meaning_of(problem: BaseException) -> DomainError | None:
             return InvalidRequest("That request cannot be read.")
         case DataError():
             return InvalidRequest("That request holds something that cannot be stored.")
+        case OperationalError() if is_full(problem):
+            return DiskFull()
         case OperationalError() | InterfaceError():
             return Unavailable("The database does not answer. Try again in a moment.")
         case APIException():
@@ -60,10 +70,13 @@ def answer(request: HttpRequest, problem: BaseException) -> HttpResponse:
     if meaning is None:
         logger.error("request.crashed", exc_info=problem, extra={"route": _route(request)})
         return _accident(request)
-    if isinstance(meaning, Unavailable):
+    if isinstance(problem, OperationalError | InterfaceError):
         replace_dead_connections()
-        logger.warning("database.unavailable", extra={"route": _route(request), "kind": type(problem).__name__})
-    return envelope(meaning) if is_api(request) else page(request, meaning)
+        log_refused(logger, "database.unavailable", problem, route=_route(request))
+    response = envelope(meaning) if is_api(request) else page(request, meaning)
+    if isinstance(meaning, Unavailable):
+        response["Retry-After"] = RETRY_AFTER_SECONDS
+    return response
 
 
 def envelope(problem: DomainError) -> HttpResponse:
@@ -148,10 +161,9 @@ def _route(request: HttpRequest) -> str:
 
 @requires_csrf_token
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form from a page that is too old, or from somewhere else."""
-    return page(
-        request, Unauthorized("The form was too old to be trusted. Go back, reload the page and send it again.")
-    )
+    """A form from somewhere else, or from a page that is too old."""
+    said = _ELSEWHERE if reason.startswith(_OF_ITS_PLACE) else _TOO_OLD
+    return page(request, Unauthorized(said))
 
 
 def bad_request(request: HttpRequest, exception: BaseException) -> HttpResponse:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, cast
 
 import nh3
@@ -13,6 +14,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
@@ -27,9 +29,11 @@ GIST_LIMIT = 140
 _DEEPEST = 40
 _NESTING = 20
 _BRACKETS = 1_000
+_CELLS = 4_000
 _STRING_LIMIT = 20_000
 _LINE = 88
 _CACHED_TEXT = 4_000
+_SHORT_CELL = 24
 
 
 def markdown_html(text: str) -> SafeString:
@@ -37,7 +41,7 @@ def markdown_html(text: str) -> SafeString:
 
     A text over the limit is rendered up to it; the rest is folded, says its size and is not interpreted.
     """
-    text = _SURROGATES.sub("\ufffd", text)
+    text = whole_characters(text)
     if len(text) <= _CACHED_TEXT:
         return _cached_markdown(text)
     if len(text) <= MARKDOWN_LIMIT:
@@ -45,6 +49,16 @@ def markdown_html(text: str) -> SafeString:
     cut = text.rfind("\n", MARKDOWN_LIMIT // 2, MARKDOWN_LIMIT)
     cut = MARKDOWN_LIMIT if cut < 0 else cut
     return vouched(_markdown(text[:cut]) + _remainder(text[cut:]))
+
+
+def whole_characters(text: str) -> str:
+    """A text without halves of characters, which no page could carry."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def around_code(html: SafeString, before: SafeString, after: SafeString) -> SafeString:
+    """HTML of `markdown_html` with something before and after each block of code."""
+    return vouched(html.replace(_CODE[0], before + _CODE[0]).replace(_CODE[1], _CODE[1] + after))
 
 
 def json_html(value: Any) -> SafeString:
@@ -59,7 +73,7 @@ def json_html(value: Any) -> SafeString:
     else:
         pieces, whole = _within(_json_pieces(value, 0), JSON_LIMIT)
         body, wrap = "".join(pieces), ""
-    body = _SURROGATES.sub("\ufffd", body)
+    body = whole_characters(body)
     note = "" if whole else f'<p class="quiet">Shown up to {size_text(JSON_LIMIT)}; the rest is left out here.</p>'
     return vouched(f'<pre class="json" tabindex="0"{wrap}>{body}</pre>{note}')
 
@@ -178,18 +192,22 @@ def _gist_of(name: str, value: Any) -> str:
 
 _TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a"),
-    *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
+    *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span"),
 }
 _ATTRIBUTES = {
     "a": {"href", "title"},
+    "li": {"data-task"},
     "ol": {"start"},
     "pre": {"tabindex"},
     "table": {"tabindex"},
-    "th": {"align"},
-    "td": {"align"},
+    "th": {"align", "data-long"},
+    "td": {"align", "data-long"},
 }
+_CLASSES = {"span": {"sr"}}
 _SCHEMES = {"http", "https", "mailto"}
+_CODE = ('<pre tabindex="0"><code>', "</code></pre>")
 _PLAIN = re.compile(r"(?![-+=\s]|\d+[.)])[^\\`*_\[\]<>#~|&\n\r\x00]+")
+_TASK = re.compile(r"\[([ xX])\]\s+")
 _ALIGN = re.compile(r"text-align:(left|right|center)")
 
 
@@ -209,6 +227,34 @@ def _plain_attributes(state: StateCore) -> None:
             token.attrs["tabindex"] = "0"
 
 
+def _long_cells(state: StateCore) -> None:
+    """What is more than a word or a number in a table, for which the page keeps some width."""
+    for cell, words in pairwise(state.tokens):
+        if (
+            cell.type in ("th_open", "td_open")
+            and sum(len(each.content) for each in words.children or ()) > _SHORT_CELL
+        ):
+            cell.attrs["data-long"] = ""
+
+
+def _tasks(state: StateCore) -> None:
+    """An item that begins with a box is a task: the page draws the box, a word tells it to who cannot see it.
+
+    A box that was written with a backslash is words.
+    """
+    for item, _, words in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        if item.type != "list_item_open" or words.type != "inline" or not words.children:
+            continue
+        first = words.children[0]
+        if first.type == "text" and _TASK.match(words.content) and (box := _TASK.match(first.content)):
+            first.content = first.content[box.end() :]
+            is_done = box[1] != " "
+            item.attrs["data-task"] = "done" if is_done else "open"
+            told = Token("text", "", 0, content="Done: " if is_done else "To do: ")
+            mark = Token("span_open", "span", 1, attrs={"class": "sr"})
+            words.children[:0] = [mark, told, Token("span_close", "span", -1)]
+
+
 def _image_as_link(self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType) -> str:
     """An image would be fetched from wherever the text says, so it is offered as a link instead."""
     token = tokens[index]
@@ -217,13 +263,38 @@ def _image_as_link(self: RendererHTML, tokens: list[Token], index: int, options:
 
 
 def _code(self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-    return f'<pre tabindex="0"><code>{escape(tokens[index].content)}</code></pre>\n'
+    return escape(tokens[index].content).join(_CODE) + "\n"
+
+
+class _TooManyCells(Exception):
+    """The tables of a text would be far larger than the text."""
+
+
+def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """As the library's rule, which fills every row to the length of the first; raises `_TooManyCells` before that."""
+    if not silent and table(state, start, end, True):
+        delimiters = state.src[state.bMarks[start + 1] + state.tShift[start + 1] : state.eMarks[start + 1]]
+        columns = delimiters.strip("| \t").count("|") + 1
+        rows = next((line for line in range(start + 2, end) if _ends_table(state, line, end)), end) - start
+        state.env["cells"] = state.env.get("cells", 0) + columns * rows
+        if state.env["cells"] > _CELLS:
+            raise _TooManyCells
+    return table(state, start, end, silent)
+
+
+def _ends_table(state: StateBlock, line: int, end: int) -> bool:
+    """Whether the library's rule ends a table before this line: it is empty, or something else begins with it."""
+    others = state.md.block.ruler.getRules("blockquote")
+    return state.isEmpty(line) or any(rule(state, line, end, True) for rule in others)
 
 
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
+    reader.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
     reader.core.ruler.push("lower_headings", _lower_headings)
     reader.core.ruler.push("plain_attributes", _plain_attributes)
+    reader.core.ruler.push("long_cells", _long_cells)
+    reader.core.ruler.push("tasks", _tasks)
     reader.add_render_rule("image", _image_as_link)
     reader.add_render_rule("fence", _code)
     reader.add_render_rule("code_block", _code)
@@ -241,15 +312,19 @@ def _cached_markdown(text: str) -> SafeString:
 def _markdown(text: str) -> SafeString:
     if _PLAIN.fullmatch(text):
         return vouched(f"<p>{escape(text.rstrip())}</p>\n")
-    tokens = [] if text.count("[") > _BRACKETS else _READER.parse(text)
-    # The parser drops what is nested deeper than its limit and takes seconds for a wall of brackets: both are shown as
-    # they were written instead.
+    try:
+        tokens = [] if text.count("[") > _BRACKETS else _READER.parse(text)
+    except _TooManyCells:
+        tokens = []
+    # The parser drops what is nested deeper than its limit and takes seconds for a wall of brackets or of cells: all of
+    # that is shown as it was written instead.
     if not tokens or any(token.level >= _NESTING - 2 for token in tokens):
         return _plain(text)
     clean = nh3.clean(
         _READER.renderer.render(tokens, _READER.options, {}),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
+        allowed_classes=_CLASSES,
         url_schemes=_SCHEMES,
         link_rel="noopener nofollow",
     )

@@ -57,7 +57,7 @@ def stream(events: Iterable[Event | None]) -> StreamingHttpResponse:
     more is told what is new and ends, and its reader asks again after a while.
     """
     response = StreamingHttpResponse(_encoded(events), content_type="text/event-stream")
-    response.headers["Cache-Control"] = "no-cache, no-transform"
+    response.headers["Cache-Control"] = "private, no-cache, no-transform"
     response.headers["X-Accel-Buffering"] = "no"
     return response
 

@@ -80,6 +80,10 @@ class Exact(BaseModel):
         return {key: data[key] for key in (*(key for key in cls.model_fields if key in data), *strangers)}
 
 
+class Nothing(Exact):
+    """The body of a request that says all by its address: none, or an empty object."""
+
+
 class Patch(Exact):
     """A change: an absent key leaves the value, null clears it, unknown keys are refused (B127, B128)."""
 

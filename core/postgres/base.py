@@ -7,12 +7,14 @@ it is about what runs through `core.prepared`; Django's own cursors find the con
 nothing is held back any more when one is made.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from django.db.backends.postgresql import base
 from django.db.backends.utils import debug_transaction
+from psycopg import AsyncConnection, errors
 from psycopg.pq import TransactionStatus
 
 from core.postgres import pipeline
@@ -22,6 +24,7 @@ _Wrapper: Any = base.DatabaseWrapper
 
 _SNAPSHOT = Bound(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _COMMIT, _ROLLBACK = Bound(b"COMMIT"), Bound(b"ROLLBACK")
+_PROBE_SECONDS, _FIRST_SECONDS = 1.0, 5
 
 
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
@@ -35,6 +38,24 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         self._held: list[Bound] = []
         self._ahead: list[tuple[Step, list[Row]]] = []
         """What was asked ahead, with its rows: each good for one who asks just that before anything else is said."""
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """A connection of the pool; before it is opened one is made without it.
+
+        A pool tries again and again, and says for ten seconds only that it has none. The server says at once why not.
+        """
+        if self.pool is not None and self.pool.closed:
+            self.Database.connect(**{"connect_timeout": _FIRST_SECONDS, **conn_params}).close()
+        return super().get_new_connection(conn_params)
+
+    def probe(self) -> None:
+        """Raise `OperationalError` where PostgreSQL lets nobody in within a second, whatever the pool waits for."""
+        with self.wrap_database_errors:
+            loop = asyncio.new_event_loop()
+            try:
+                loop.run_until_complete(_knock(self.get_connection_params()))
+            finally:
+                loop.close()  # `asyncio.run` would wait for a name that is still being looked up
 
     def spelled(self, sql: str, count: int) -> bytes:
         """A statement with so many values, in the spelling of `run_all`."""
@@ -164,3 +185,13 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         if self.connection is None:  # it was given back to the pool, which ends what it finds open
             return TransactionStatus.UNKNOWN
         return TransactionStatus(self.connection.pgconn.transaction_status)
+
+
+async def _knock(params: dict[str, Any]) -> None:
+    """Connect and leave. libpq's own limit, and with it that of a plain connection, is two seconds an address."""
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            line = await AsyncConnection.connect(**params)
+    except TimeoutError:
+        raise errors.ConnectionTimeout("connection timeout expired") from None
+    await line.close()

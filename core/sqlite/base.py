@@ -35,6 +35,11 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         made.create_function(caseless.UPPER, 1, caseless.upper, deterministic=True)
         return made
 
+    def probe(self) -> None:
+        """Raise `DatabaseError` where the file cannot be read."""
+        with self.cursor() as cursor:
+            cursor.execute("SELECT 1")
+
     def spelled(self, sql: str, count: int) -> str:
         """A statement with so many values, in the spelling of `run_all`."""
         return sql % (("?",) * count)

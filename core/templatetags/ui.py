@@ -102,6 +102,14 @@ def counted(number: int | None, more: str = "+") -> str:
 
 
 @register.filter
+def copyable(html: SafeString) -> SafeString:
+    """Markdown, rendered, whose blocks of code are each copied by a click."""
+    button = '<button class="copy" type="button" data-copy-next aria-label="Copy the code">{}</button>'
+    before = format_html(f'<div class="code">{button}', _icon("copy", "", ""))
+    return rendering.around_code(html, before, mark_safe("</div>"))
+
+
+@register.filter
 def spoken(field: str) -> str:
     """The id of a field as a reader would name it: `fixture-2-output` as `Fixture 2 output`."""
     return field.replace("_", " ").replace("-", " ").capitalize()

@@ -86,6 +86,14 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_PUBLIC_URL", "https://", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
         ("HEDDLE_PUBLIC_URL", "https://[", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
         ("HEDDLE_PUBLIC_URL", "https://h:99999", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://heddle.local/heddle", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://u:p@heddle.local", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://heddle.local?", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://heddle.local/#a", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://heddle.local ", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_SECRET_KEY", "  ", "\n  HEDDLE_SECRET_KEY: must not be blank"),
+        ("HEDDLE_CHECK_RUNS", "8", "\n  HEDDLE_CHECK_RUNS must be fewer than HEDDLE_TURNS (8)"),
+        ("HEDDLE_WEBHOOK_RETRY_SECONDS", ",", "\n  HEDDLE_WEBHOOK_RETRY_SECONDS: "),
         ("HEDDLE_MODEL_PROFILES", "bad=foo:x", "'bad' names an unknown provider 'foo'"),
         ("HEDDLE_WEBHOOK_RETRY_SECONDS", "5,-1", "HEDDLE_WEBHOOK_RETRY_SECONDS: "),
         ("HEDDLE_SECRETS_DIR", "/nowhere/at/all", "HEDDLE_SECRETS_DIR: /nowhere/at/all is no folder"),
@@ -182,6 +190,7 @@ def test_every_mistake_is_told_at_once(refusal):
 def test_production_needs_a_key_of_its_own_and_its_names(refusal, load):
     assert "HEDDLE_SECRET_KEY" in refusal(HEDDLE_MODE="production")
     assert "HEDDLE_SECRET_KEY" in refusal(HEDDLE_SECRET_KEY="k" * 31)
+    assert "HEDDLE_SECRET_KEY" in refusal(HEDDLE_SECRET_KEY="k" + " " * 40)
     assert "HEDDLE_HOSTS" in refusal(HEDDLE_SECRET_KEY=KEY)
     assert load(HEDDLE_HOSTS="heddle.example.org").mode == "production"
 
@@ -210,6 +219,21 @@ def test_a_pool_that_cannot_carry_the_turns_stops_the_start(refusal, load, turns
     message = refusal(**full, HEDDLE_TURNS=turns, HEDDLE_DATABASE_POOL=pool)
     assert f"HEDDLE_DATABASE_POOL must be at least 2 more than HEDDLE_TURNS ({turns} turns need " in message
     assert load(**full, HEDDLE_TURNS=turns, HEDDLE_DATABASE_POOL=str(int(turns) + 2)).turns == int(turns)
+
+
+@pytest.mark.parametrize(("turns", "runs"), [("8", 4), ("3", 2), ("1", 1)])
+def test_runs_of_checks_leave_a_turn_for_readers_by_themselves(load, turns, runs):
+    assert load(HEDDLE_TURNS=turns).check_runs == runs
+
+
+def test_a_worker_of_one_turn_has_one_for_a_run_of_a_check(load, refusal):
+    assert load(HEDDLE_TURNS="1", HEDDLE_CHECK_RUNS="1").check_runs == 1
+    assert "HEDDLE_CHECK_RUNS must be fewer" in refusal(HEDDLE_CHECK_RUNS="2")
+
+
+@pytest.mark.parametrize("written", ["https://heddle.local", "https://heddle.local/", "http://[::1]:8000"])
+def test_where_people_find_it_is_an_address_alone(load, written):
+    assert load(HEDDLE_PUBLIC_URL=written).address == written.rstrip("/")
 
 
 def test_turns_without_a_pool_need_none(load):
@@ -336,3 +360,16 @@ def test_a_name_that_nobody_reads_is_told(load):
     assert env.unknown(["HEDDLE_COLOUR", *others, "HEDDLE_TURNS", "HEDDLE_SECRETS_DIR", "HEDDLE_REDIS_URL"]) == [
         "HEDDLE_COLOUR"
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("HTTPS://Heddle.Local:443/", "https://heddle.local"),
+        ("http://heddle.local:80", "http://heddle.local"),
+        ("https://heddle.local:80", "https://heddle.local:80"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+    ],
+)
+def test_the_public_address_is_spelled_as_browsers_spell_where_a_form_was_sent_from(load, written, meant):
+    assert load(HEDDLE_PUBLIC_URL=written).address == meant

@@ -3,10 +3,16 @@
 import io
 import json
 import logging
+import logging.config
+import math
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from celery import Celery
+from celery.beat import Scheduler
 from django.test import Client
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from catalogue import builtin
 from core.logging import JsonFormatter, TextFormatter
@@ -130,3 +136,54 @@ def test_a_bug_is_logged_with_its_trace(api, lines, monkeypatch):
 def test_the_text_form_says_the_same_on_one_line():
     record = logging.makeLogRecord({"name": "heddle", "levelname": "INFO", "msg": "turn.left", "turn": 7})
     assert TextFormatter().format(record).endswith("turn.left turn=7")
+
+
+@pytest.fixture
+def surroundings(lines, monkeypatch):
+    """What libraries log of what is away, as by a process that has not told of it yet."""
+    for name in ("celery.beat", "psycopg.pool"):
+        for each in logging.getLogger(name).filters:
+            monkeypatch.setattr(each, "_told_at", -math.inf)
+    return lines
+
+
+@pytest.mark.pure
+def test_a_clock_whose_queue_is_away_warns_once_and_without_a_trace(surroundings):
+    """Its library calls it an error, with a stack for a name."""
+    celery = Celery(broker="redis://127.0.0.1:1/0")
+    celery.conf.update(task_publish_retry=False, broker_transport_options={"max_retries": 0})
+    clock = Scheduler(app=celery, lazy=True)
+    for _ in range(3):
+        clock.apply_entry(clock.Entry(name="sweep", task="threads.sweep", schedule=timedelta(seconds=1)))
+    [line] = surroundings()
+    assert (line["event"], line["level"], line["logger"]) == ("queue.not_answering", "warning", "celery.beat")
+    assert "refused" in line["reason"] and "trace" not in line
+
+
+@pytest.mark.pure
+def test_a_mistake_of_the_clocks_stays_one(surroundings):
+    clock = Scheduler(app=Celery(broker="redis://127.0.0.1:1/0"), lazy=True)
+    clock.apply_entry(clock.Entry(name="sweep", task="threads.sweep", schedule=1, args=5))
+    [line] = surroundings()
+    assert line["level"] == "error" and "TypeError" in line["trace"]
+
+
+@pytest.mark.pure
+def test_a_log_that_is_set_up_again_filters_as_before(settings):
+    """As Celery has Django do in a worker: what went through twice would have lost its reason."""
+    asked = {name: settings.LOGGING["loggers"][name] for name in ("celery.beat", "psycopg.pool")}
+    kept = {"version": 1, "disable_existing_loggers": False, "filters": settings.LOGGING["filters"]}
+    for _ in range(2):
+        logging.config.dictConfig({**kept, "loggers": asked})
+    assert [len(logging.getLogger(name).filters) for name in asked] == [1, 1]
+
+
+@pytest.mark.pure
+def test_a_pool_whose_database_is_away_warns_once(surroundings):
+    with ConnectionPool("postgresql://u:secret@127.0.0.1:1/x", min_size=4, timeout=2) as pool:
+        with pytest.raises(PoolTimeout):
+            pool.getconn()
+        logging.getLogger("psycopg.pool").warning("discarding closed connection: %s", "it")
+    [line] = surroundings()
+    assert (line["event"], line["level"], line["logger"]) == ("database.unavailable", "warning", "psycopg.pool")
+    assert "refused" in line["reason"] and "secret" not in line["reason"]

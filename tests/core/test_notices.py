@@ -9,9 +9,11 @@ import time
 import pytest
 from django.db import transaction
 
+from accounts.orgs import set_policy
 from config import settings as product
 from core import notices
 from tests import make
+from tests.conftest import data_of
 from threads import transcript
 
 
@@ -81,6 +83,17 @@ def test_readers_of_a_thread_are_told_after_the_commit_and_not_before(who, djang
             with transcript.writing(thread.pk) as writer:
                 writer.retitle("New")
             assert not waiter.wait(0.01)
+        assert waiter.wait(1)
+
+
+@pytest.mark.django_db
+def test_readers_of_a_thread_that_is_closed_to_its_org_are_told_at_once(api, who, django_capture_on_commit_callbacks):
+    """B146: the next heartbeat would leave them with it for a while."""
+    set_policy("acme", "visibility_may_change", True)
+    thread = make.thread(who.alice, visibility="org")
+    with notices.waiting(transcript.subject(thread.pk)) as waiter:
+        with django_capture_on_commit_callbacks(execute=True):
+            data_of(api("alice").post(f"threads/{thread.thread_id}/visibility", {"visibility": "private"}))
         assert waiter.wait(1)
 
 

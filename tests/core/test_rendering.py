@@ -67,6 +67,19 @@ def test_prose_keeps_its_shape() -> None:
         assert piece in html
 
 
+def test_a_list_of_tasks_says_what_is_done() -> None:
+    """A glyph in place of the dash, and a word for who cannot see it; within what a text may hold as ever."""
+    html = markdown_html(
+        "- [ ] **look**\n- [x] done\n  1. [X] inner\n\n[x] no item\n\n- [x]\n- [y] other\n- [ ](/a) b\n- \\[x] words"
+    )
+    assert '<li data-task="open"><span class="sr">To do: </span><strong>look</strong></li>' in html
+    assert '<li data-task="done"><span class="sr">Done: </span>done' in html
+    assert '<li data-task="done"><span class="sr">Done: </span>inner</li>' in html
+    assert html.count("data-task") == 3
+    for left in ("<p>[x] no item</p>", "<li>[x]</li>", "<li>[y] other</li>", "<li>[x] words</li>"):
+        assert left in html
+
+
 def test_plain_sentences_take_the_short_way_to_the_same_end() -> None:
     text = 'Hello there, "you" and I\'ll be (briefly) fine: 5 > 3'.replace(">", "over")
     assert rendering._PLAIN.fullmatch(text)
@@ -98,6 +111,34 @@ def test_what_is_nested_too_deeply_is_shown_as_written(text: str) -> None:
     html = markdown_html(text)
     assert 'class="plain"' in html
     assert "deep" in html
+
+
+def table_of(columns: int, row: str) -> str:
+    """A Markdown table as long as is read, every row of it the same."""
+    head = "|a" * columns + "|\n" + "|:-:" * columns + "|\n"
+    return head + row * (rendering.MARKDOWN_LIMIT // len(row))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        table_of(2_000, "a|\n"),
+        table_of(100, "|" * 101 + "\n"),
+        "> " + table_of(100, "> a|\n").replace("\n|", "\n> |"),
+        (table_of(30, "a|\n")[:400] + "\n\n") * 60,
+    ],
+    ids=["short-rows", "empty-rows", "quoted", "many-tables"],
+)
+def test_a_table_of_more_cells_than_text_is_shown_as_written(text: str) -> None:
+    text = text[: rendering.MARKDOWN_LIMIT]
+    html = markdown_html(text)
+    assert 'class="plain"' in html and "<td" not in html
+    assert len(html) < 6 * len(text)
+
+
+def test_a_large_table_that_says_something_is_a_table() -> None:
+    html = markdown_html("|a|b|c|d|\n|--|--|--|--|\n" + "|1|20|300|4000|\n" * 900)
+    assert html.count("<td>") == 3_600
 
 
 @pytest.mark.parametrize("piece", ["[", "![", "[a](", "**a ", "> ", "_a", "`", "|a", "<", "&a", "~~a "])
@@ -255,3 +296,9 @@ def test_counts_are_grouped() -> None:
 )
 def test_what_people_wrote_turns_no_words_around_it(text, shown):
     assert isolated(text) == shown
+
+
+@pytest.mark.parametrize("behind", ["```\n" + "code\n" * 800 + "```", "- item\n" * 800, "# Head\n" + "words\n" * 800])
+def test_what_follows_a_table_without_a_blank_line_is_none_of_its_rows(behind: str) -> None:
+    small = "|a|b|c|d|e|f|g|h|\n" + "|-" * 8 + "|\n" + "|1|2|3|4|5|6|7|8|\n"
+    assert "<table" in markdown_html(small + behind)

@@ -13,6 +13,7 @@ import pytest
 
 from tests import live
 from tests.crash.disasters import LONG, polling
+from tests.sdk.browsers import Browser
 from tests.sdk.callers import Caller, held, roles, run, some_words, text_of
 
 pytestmark = pytest.mark.live
@@ -50,6 +51,15 @@ def test_a_queue_that_takes_calls_and_never_answers_delays_but_loses_nothing(ful
     run(thread, timeout=60)
     assert roles(thread) == ["user", "assistant"] * 2
     assert held(thread) == held(alice.thread(thread))
+
+
+def test_while_redis_hangs_people_sign_in_and_read_the_figures(full: live.Served) -> None:
+    """What is kept in Redis for a while, tries and figures, is kept by the server itself until Redis is back."""
+    assert full.broker is not None
+    full.broker.stick()
+    started = time.monotonic()
+    Browser(full, "admin").get("/feedback/insight/")
+    assert time.monotonic() - started < 5
 
 
 def _read(alice: Caller, thread: object) -> float:
