@@ -8,13 +8,14 @@ export PORT
 .PHONY: run providers mcp worker beat test check format bench chaos lock clean
 
 run: $(VENV)/.base  ## serve with the demo at http://127.0.0.1:8000
-	@$(BIN)/python manage.py serve --demo
+	@exec $(BIN)/python manage.py serve --demo
 
+# exec: a shell in between would end by itself where make is asked to stop, and leave what it started behind.
 worker: $(VENV)/.base  ## a worker process, where REDIS_URL and DATABASE_URL are set
-	$(BIN)/celery -A config.celery worker --pool threads --concurrency $${HEDDLE_TURNS:-8}
+	exec $(BIN)/celery -A config.celery worker --pool threads --concurrency $${HEDDLE_TURNS:-8}
 
 beat: $(VENV)/.base  ## the clock of the sweep: one of it beside the workers
-	$(BIN)/celery -A config.celery beat
+	exec $(BIN)/celery -A config.celery beat
 
 # Bytecode is written whatever the environment says: or each worker of both runs would compile every test anew.
 test: export PYTHONDONTWRITEBYTECODE :=

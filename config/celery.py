@@ -47,6 +47,7 @@ app = _App("heddle")
 app.conf.update(
     broker_url=env.redis_url or core.broker.URL,
     broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
     # A send must never hang on a broker that is away: the row is stored, the sweep queues it again.
     task_publish_retry=False,
     broker_transport_options={

@@ -5,9 +5,7 @@ import sys
 
 from django.conf import settings
 from django.core.management import execute_from_command_line
-from django.db import DatabaseError, OperationalError, connection
-
-_SECONDS = 5
+from django.db import DatabaseError, OperationalError
 
 
 def run(arguments: list[str]) -> None:
@@ -35,14 +33,7 @@ def told(problem: DatabaseError) -> str | None:
 
 
 def _reason(problem: BaseException) -> str:
-    """One line of it. A pool says only that it got no connection: why not is what one without a pool meets."""
-    if type(problem.__cause__).__name__ == "PoolTimeout":
-        import psycopg
-
-        try:
-            psycopg.connect(**{"connect_timeout": _SECONDS, **connection.get_connection_params()}).close()
-        except psycopg.Error as met:
-            problem = met
+    """One line of it."""
     first, *others = str(problem).strip().splitlines() or [type(problem).__name__]
     # Of a name with several addresses psycopg tells all, under a heading.
     return others[-1].strip(" -") if others and first.startswith("Multiple connection attempts failed") else first

@@ -27,6 +27,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 WEEK, CENTURY = 7 * 24 * 3600, 36_500
 """In seconds and in days: no wait and no keeping is longer. Dates end, and what is longer was a slip of the hand."""
 Pause = Annotated[float, Field(ge=0, le=WEEK)]
+Pauses = Annotated[tuple[Pause, ...], NoDecode, Field(min_length=1)]
 Words = Annotated[tuple[str, ...], NoDecode]
 
 
@@ -75,7 +76,12 @@ class Env(BaseSettings):
     embedded_worker: bool = Field(True, description="advance turns inside the server where no Redis is given")
     threads: int = Field(256, ge=4, le=2000, description="requests and open event streams served at once")
     turns: int = Field(8, ge=1, le=500, description="turns that one worker advances at once")
-    check_runs: int = Field(4, ge=1, le=500, description="runs of checks under way at once, so that no reader waits")
+    check_runs: int = Field(
+        default_factory=lambda data: max(1, min(4, data.get("turns", 8) - 1)),
+        ge=1,
+        le=500,
+        description="runs of checks under way at once, so that no reader waits",
+    )
     lease_seconds: float = Field(30, gt=0.2, le=3600)
     heartbeat_seconds: float = Field(8, gt=0.05, le=1800)
     sweep_seconds: float = Field(30, gt=0.2, le=60)
@@ -88,7 +94,7 @@ class Env(BaseSettings):
         1800, ge=0, le=WEEK, description="triage is told when it can no longer be undone"
     )
     webhook_timeout_seconds: float = Field(15, gt=0, le=60)
-    webhook_retry_seconds: Annotated[tuple[Pause, ...], NoDecode] = (5, 300, 1800, 7200, 18000, 36000, 36000)
+    webhook_retry_seconds: Pauses = (5, 300, 1800, 7200, 18000, 36000, 36000)
     webhook_disable_days: float = Field(5, gt=0, le=CENTURY)
     webhook_log_days: float = Field(30, gt=0, le=CENTURY)
 
@@ -132,10 +138,19 @@ class Env(BaseSettings):
         try:
             parts = urlsplit(value)
             is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            is_alone = parts.path in ("", "/") and not re.search(r"[\s@?#]", value)
         except ValueError:
-            is_address = False
-        if value and not is_address:
-            raise ValueError("must be an address such as https://heddle.example.org")
+            is_address = is_alone = False
+        if value and not (is_address and is_alone):
+            raise ValueError("must be an address such as https://heddle.example.org, without path, user or blanks")
+        # As browsers spell it in `Origin`: small letters, and no port that goes without saying.
+        return re.sub(r"^(http(?=:.*:80/?$)|https(?=:.*:443/?$))(.*):\d+", r"\1\2", value.lower())
+
+    @field_validator("secret_key")
+    @classmethod
+    def _key(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().strip():
+            raise ValueError("must not be blank")
         return value
 
     @field_validator("queue_prefix")
@@ -174,9 +189,13 @@ class Env(BaseSettings):
             raise ValueError(
                 "HEDDLE_HEARTBEAT_SECONDS must be at most half of HEDDLE_LEASE_SECONDS, or a busy worker loses its turn"
             )
+        if self.check_runs >= max(self.turns, 2):
+            raise ValueError(
+                f"HEDDLE_CHECK_RUNS must be fewer than HEDDLE_TURNS ({self.turns}), or readers wait for checks"
+            )
         profiles.parse(self.model_profiles, self.default_profile)
         if self.mode == "production":
-            if self.secret_key is None or len(self.secret_key.get_secret_value()) < 32:
+            if self.secret_key is None or len(self.secret_key.get_secret_value().strip()) < 32:
                 raise ValueError("HEDDLE_SECRET_KEY must be set, with at least 32 characters, in production")
             if not self.hosts:
                 raise ValueError("HEDDLE_HOSTS must name the host names that are served, in production")

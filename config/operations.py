@@ -1,21 +1,27 @@
 """What operators and orchestrators ask: is it alive, is it ready, what are its figures."""
 
+import logging
 import pkgutil
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any, TypeVar
 
 from django.apps import apps
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Min
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from core.db import log_refused, replace_dead_connections
 from core.measures import Gauge
 from feedback import measuring
 from threads.models import Turn
 from threads.status import TurnState
 
+Answer = TypeVar("Answer")
+logger = logging.getLogger("heddle.operations")
 _are_applied = False
 
 
@@ -33,12 +39,10 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def checks() -> dict[str, bool]:
     """What a process cannot work without, and whether it answers."""
-    answers = _database()
-    return {
-        "database": answers,
-        "migrations": _are_applied or (answers and _migrations()),
-        "queue": not queue_problem(),
-    }
+    found = {"database": _database()}
+    if found["database"]:  # or nobody knows of its tables
+        found["migrations"] = _are_applied or _migrations()
+    return {**found, "queue": not queue_problem()}
 
 
 def queue_problem() -> str:
@@ -56,7 +60,26 @@ def queue_problem() -> str:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Figures in the Prometheus text format."""
+    """Figures in the Prometheus text format; 503 in plain text where the database does not answer."""
+    try:
+        _probe()
+        text = _on_a_live_connection(_figures)
+    except (DatabaseError, InterfaceError) as problem:
+        log_refused(logger, "database.unavailable", problem, route="metrics")
+        return HttpResponse("The database does not answer.\n", content_type="text/plain", status=503)
+    return HttpResponse(text, content_type="text/plain; version=0.0.4")
+
+
+def _on_a_live_connection(ask: Callable[[], Answer]) -> Answer:
+    """What is asked of the database, once more where the connection at hand turns out to be dead."""
+    try:
+        return ask()
+    except (DatabaseError, InterfaceError):
+        replace_dead_connections()
+        return ask()
+
+
+def _figures() -> str:
     states = (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
     turns = {f'state="{state}"': Turn.objects.filter(state=state).count() for state in states}
     oldest = Turn.objects.filter(state=TurnState.QUEUED).aggregate(Min("queued_at"))["queued_at__min"]
@@ -67,24 +90,30 @@ def metrics(request: HttpRequest) -> HttpResponse:
         *measuring.gauges(),
         Gauge("heddle_info", "What runs here.", {f'version="{settings.VERSION}"': 1}),
     ]
-    return HttpResponse("".join(each.text for each in gauges), content_type="text/plain; version=0.0.4")
+    return "".join(each.text for each in gauges)
 
 
 def _database() -> bool:
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
+        _probe()
+    except (DatabaseError, InterfaceError):
         return False
     return True
+
+
+def _probe() -> None:
+    """Raises `DatabaseError`, soon: whoever probes has given up before a pool does."""
+    ours: Any = connection  # of core.postgres or core.sqlite
+    ours.probe()
 
 
 def _migrations() -> bool:
     """Every migration of this version is in the database. Looked at until it is so once: nothing takes one back."""
     global _are_applied
     try:
-        _are_applied = set(MigrationRecorder(connection).applied_migrations()) >= _known_migrations()
-    except DatabaseError:
+        applied = _on_a_live_connection(lambda: MigrationRecorder(connection).applied_migrations())
+        _are_applied = set(applied) >= _known_migrations()
+    except (DatabaseError, InterfaceError):
         return False
     return _are_applied
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import resource
 from contextlib import suppress
 
 from django.conf import settings
@@ -11,6 +12,7 @@ from granian.constants import Interfaces
 from granian.log import LogLevels
 
 _M_ARENA_MAX = -8
+_FILES = 8192
 
 
 def serve(application: str, host: str, port: int) -> None:
@@ -28,7 +30,7 @@ def serve(application: str, host: str, port: int) -> None:
         interface=Interfaces.WSGI,
         workers=1,
         blocking_threads=threads,
-        backpressure=threads,
+        backpressure=_connections(),
         websockets=False,
         respawn_failed_workers=True,
         workers_kill_timeout=8,  # a process that is asked to stop while it starts does not hear it
@@ -38,6 +40,15 @@ def serve(application: str, host: str, port: int) -> None:
     _share_heaps()
     gc.freeze()
     server.serve()
+
+
+def _connections() -> int:
+    """How many may be open at once, idle ones too: each is a file, of which a process may often have but a thousand
+    unless it asks for more."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = max(now, _FILES if most == resource.RLIM_INFINITY else min(most, _FILES))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    return min(files, _FILES) // 2
 
 
 def _share_heaps() -> None:

@@ -89,6 +89,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+PASSWORD_HASHERS = ["accounts.hashing.InTurn"]
 LOGIN_URL = "accounts:signin"
 LOGIN_REDIRECT_URL = "threads:list"
 PLACES = {
@@ -107,11 +108,12 @@ PLACES = {
 
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache"
-        if ENV.redis_url
-        else "django.core.cache.backends.locmem.LocMemCache",
+        "BACKEND": "core.caching.RedisOrMemory" if ENV.redis_url else "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": ENV.redis_url or "heddle",
         "KEY_PREFIX": ENV.queue_prefix,
+        # More than wrong passwords can be tried within the pause after five, or tries for made-up addresses would push
+        # out what is counted of a real one. It is of the memory alone; Redis has limits of its own.
+        "max_entries": 5_000,
     }
 }
 
@@ -167,13 +169,20 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "core.logging.JsonFormatter"}, "text": {"()": "core.logging.TextFormatter"}},
+    "filters": {
+        "queue": {"()": "core.logging.away", "event": "queue.not_answering"},
+        "database": {"()": "core.logging.away", "event": "database.unavailable", "by_reason": False},
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": ENV.log_format}},
     "root": {"handlers": ["stderr"], "level": ENV.log_level},
     "loggers": {
         "django.request": {"level": "CRITICAL"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         "celery": {"level": "WARNING"},
+        "celery.beat": {"filters": ["queue"]},
+        "celery.worker.consumer.consumer": {"filters": ["queue"]},
         "kombu": {"level": "WARNING"},
+        "psycopg.pool": {"filters": ["database"]},
         "httpx": {"level": "WARNING"},
         # The clients of model providers: what they say at lower levels holds addresses and whole requests.
         "httpx2": {"level": "WARNING"},

@@ -14,7 +14,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.core.wsgi import get_wsgi_application
 
-application = get_wsgi_application()
+from core import uploads
+
+application = uploads.bounded(get_wsgi_application())
 
 from config import embedded, settings
 from core import sse

@@ -1,9 +1,11 @@
 """The command line: what an operator can mend is one sentence and an exit code, never a trace."""
 
+import json
 import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ from tests import live
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "k" * 32
 AWAY = {"DATABASE_URL": "postgresql://127.0.0.1:1/heddle", "REDIS_URL": "redis://127.0.0.1:1/0"}
+PERSON = ("person", "zoe@acme.test", "--no-password")
 COMMANDS = (
-    ("person", "zoe@acme.test", "--no-password"),
+    PERSON,
     ("org_policy", "acme", "members_may_fork", "on"),
     ("org_role", "acme", "zoe@acme.test", "admin"),
     ("seed_load", "--reports", "1"),
@@ -31,12 +34,36 @@ def port():
         return str(door.getsockname()[1])
 
 
+IN_ONE_PROCESS = """
+import json, os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+from config.command_line import run
+for arguments in json.loads(sys.argv[1]):
+    try:
+        run(["manage.py", *arguments])
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+sys.exit(1)
+"""
+
+
 def run(folder, *arguments, **variables):
     """What a command of a new process says when it is refused."""
+    return told(folder, "manage.py", *arguments, **variables)[-1]
+
+
+def run_all(folder, *commands):
+    """What each of several says: to start a process takes longer than to be refused."""
+    return told(folder, "-c", IN_ONE_PROCESS, json.dumps(commands))
+
+
+def told(folder, *arguments, **variables):
+    """All that a new process says before it ends with a refusal."""
     ours = ("HEDDLE_", "DATABASE_URL", "REDIS_URL", "PORT")
     env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
+        [sys.executable, *arguments],
         cwd=ROOT,
         env={**env, "HEDDLE_DATA_DIR": str(folder), **variables},
         stdin=subprocess.DEVNULL,
@@ -47,19 +74,15 @@ def run(folder, *arguments, **variables):
     )
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
-    return done.stderr.splitlines()[-1]
+    return done.stderr.splitlines()
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
-def test_before_the_first_start_a_command_says_what_prepares_the_database(tmp_path, arguments):
-    said = run(tmp_path, *arguments)
-    assert (
-        said
-        == "CommandError: The database is not prepared for this version: `manage.py migrate` does it, as `serve` does."
-    )
+def test_before_the_first_start_a_command_says_what_prepares_the_database(tmp_path):
+    said = "CommandError: The database is not prepared for this version: `manage.py migrate` does it, as `serve` does."
+    assert run_all(tmp_path, *COMMANDS) == [said] * len(COMMANDS)
 
 
-@pytest.mark.parametrize("arguments", [COMMANDS[0], SERVE], ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("arguments", [PERSON, SERVE], ids=lambda arguments: arguments[0])
 def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, port, arguments):
     away = {"DATABASE_URL": "sqlite:////proc/heddle/heddle.sqlite3"}
     said = run(tmp_path, *(each.format(port=port) for each in arguments), **away)
@@ -67,19 +90,23 @@ def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, por
 
 
 def test_a_database_that_is_not_there_is_told_by_what_the_server_of_it_says(tmp_path):
-    """A pool says only that it got no connection in time."""
+    """And at once: a pool would try for ten seconds, and say only that it got no connection."""
+    started = time.monotonic()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     away = {"DATABASE_URL": f"postgresql://u:secret@127.0.0.1:{port}/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
-    said = run(tmp_path, *COMMANDS[0], **away)
+    said = run(tmp_path, *PERSON, **away)
     assert said.startswith("CommandError: DATABASE_URL: the database does not answer: ")
     assert "refused" in said and "secret" not in said
+    bogus = f"postgresql://u:secret@127.0.0.1:{port}/x?sslmode=bogus"
+    assert 'invalid sslmode value: "bogus"' in run(tmp_path, *PERSON, **away | {"DATABASE_URL": bogus})
+    assert time.monotonic() - started < 15
     live.need_services()
     missing = live.POSTGRES.rpartition("/")[0] + "/heddle_nowhere"
-    assert 'database "heddle_nowhere" does not exist' in run(tmp_path, *COMMANDS[0], **away | {"DATABASE_URL": missing})
+    assert 'database "heddle_nowhere" does not exist' in run(tmp_path, *PERSON, **away | {"DATABASE_URL": missing})
 
 
-@pytest.mark.parametrize("arguments", [COMMANDS[0], SERVE], ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("arguments", [PERSON, SERVE], ids=lambda arguments: arguments[0])
 def test_a_file_that_is_no_database_is_named_by_its_folder(tmp_path, port, arguments):
     (tmp_path / "heddle.sqlite3").write_bytes(b"no database" * 1000)
     said = run(tmp_path, *(each.format(port=port) for each in arguments))
@@ -90,17 +117,25 @@ def test_before_the_first_start_nothing_is_healthy_and_the_tables_are_named(tmp_
     assert run(tmp_path, "healthy") == "Not answering: migrations"
 
 
+def test_of_a_database_that_is_silent_the_health_check_hears_in_time(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"postgresql://u@127.0.0.1:{silent.getsockname()[1]}/x"
+        started = time.monotonic()
+        assert run(tmp_path, "healthy", **AWAY | {"DATABASE_URL": address}) == "Not answering: database, queue"
+    assert time.monotonic() - started < 9
+
+
 def test_a_server_that_has_no_room_for_what_it_keeps_says_so(port):
     said = run("/proc/heddle", "serve", "--port", port, **AWAY, HEDDLE_SECRET_KEY=KEY)
     assert said.startswith("CommandError: HEDDLE_DATA_DIR: /proc/heddle cannot be written to")
 
 
-@pytest.mark.parametrize("host", ["a..b", "x" * 64, os.fsdecode(b"\xff")])
-def test_a_host_that_is_no_name_is_refused(tmp_path, port, host):
-    said = run(tmp_path, "serve", "--host", host, "--port", port)
-    assert said.startswith("CommandError: Heddle cannot listen on ")
+def test_a_host_that_is_no_name_is_refused(tmp_path, port):
+    hosts = ("a..b", "x" * 64, os.fsdecode(b"\xff"))
+    said = run_all(tmp_path, *(("serve", "--host", host, "--port", port) for host in hosts))
+    assert [each.partition(" on ")[0] for each in said] == ["CommandError: Heddle cannot listen"] * len(hosts)
 
 
 def test_whoever_wants_the_trace_gets_it(tmp_path):
     with pytest.raises(AssertionError, match="Traceback"):
-        run(tmp_path, *COMMANDS[0], "--traceback")
+        run(tmp_path, *PERSON, "--traceback")

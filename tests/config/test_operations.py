@@ -3,14 +3,16 @@
 import io
 import logging
 import os
+import socket
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection, connections
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.utils import ConnectionHandler
 from django.test.utils import CaptureQueriesContext
 
 from config import alive, operations, starting
@@ -29,6 +31,16 @@ def folder(settings, tmp_path):
     return tmp_path / "data"
 
 
+@pytest.fixture
+def away(db, monkeypatch):
+    """The database does not answer."""
+
+    def refuse(_):
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(type(connections["default"]), "probe", refuse)
+
+
 def test_ready_is_who_has_all_tables_and_that_is_looked_at_until_it_is_so(db, client):
     MigrationRecorder.Migration.objects.filter(app="accounts", name="0002_put_out_of").delete()
     answer = client.get("/readyz")
@@ -38,7 +50,34 @@ def test_ready_is_who_has_all_tables_and_that_is_looked_at_until_it_is_so(db, cl
     assert client.get("/readyz").status_code == 200
     with CaptureQueriesContext(connection) as seen:
         assert client.get("/readyz").status_code == 200
-    assert len(seen) == 1, "and not again"
+    assert len(seen) <= 1, "and not again"
+
+
+def test_of_a_database_that_does_not_answer_nothing_is_said_of_its_tables(client, away):
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["checks"]) == (503, {"database": False, "queue": True})
+    assert healthy() == "Not answering: database"
+
+
+def test_figures_that_cannot_be_had_are_refused_in_the_words_of_who_asks(client, away):
+    answer = client.get("/metrics")
+    assert (answer.status_code, answer["Content-Type"]) == (503, "text/plain")
+    assert answer.content == b"The database does not answer.\n"
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("is_silent", [True, False])
+def test_whoever_probes_hears_within_about_a_second(is_silent):
+    """A pool would wait for ten, and so would every probe that follows."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        place = {"HOST": "127.0.0.1", "PORT": door.getsockname()[1], "OPTIONS": {"pool": {"timeout": 10}}}
+        if not is_silent:
+            door.close()
+        line = ConnectionHandler({"default": {"ENGINE": "core.postgres", "NAME": "x", **place}})["default"]
+        started = time.monotonic()
+        with pytest.raises(OperationalError):
+            line.probe()
+    assert time.monotonic() - started < 2
 
 
 def test_migrations_of_a_later_version_make_nobody_unready(db, client):

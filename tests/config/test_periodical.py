@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
+from psycopg.errors import DiskFull
 
 from config.celery import app
 
@@ -30,6 +31,25 @@ def test_a_database_that_breaks_off_is_a_warning(name: str, kind: type[Exception
     [record] = [each for each in caplog.records if each.levelno >= logging.WARNING]
     assert (record.getMessage(), record.levelname) == ("database.unavailable", "WARNING")
     assert (record.task, record.kind) == (name, kind.__name__)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", TASKS)
+def test_a_full_disk_is_an_error_that_says_so(name: str, caplog: Any) -> None:
+    full = OperationalError("could not extend file")
+    full.__cause__ = DiskFull()
+    with break_with(full), caplog.at_level(logging.INFO):
+        app.tasks[name]()
+    [record] = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert (record.getMessage(), record.levelname, record.code) == ("disk.full", "ERROR", "53100")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_looks_after_all_runs_of_checks_is_begun_again_by_the_clock_too(caplog: Any) -> None:
+    with break_with(OperationalError("server closed the connection")), caplog.at_level(logging.INFO):
+        app.tasks["feedback.checks"](0)
+    [record] = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert (record.getMessage(), record.task) == ("database.unavailable", "feedback.checks")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,11 +1,18 @@
 """Processes beside the server: a worker and the clock share a queue with it, or do not start."""
 
+import itertools
+import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from config.celery import app
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,3 +36,89 @@ def test_where_nobody_shares_a_queue_neither_worker_nor_clock_starts(tmp_path, a
     assert "DATABASE_URL and REDIS_URL are not set" in run.stderr
     assert "Traceback" not in run.stderr
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith("beat")]
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A folder that `make` takes for the environment; what it starts there leaves its process's id."""
+    started = tmp_path / "started"
+    (tmp_path / "bin").mkdir()
+    for name in ("python", "celery"):
+        command = tmp_path / "bin" / name
+        command.write_text(f"#!/bin/sh\necho $$ > {started}.new && mv {started}.new {started}\nexec sleep 60\n")
+        command.chmod(0o755)
+    for mark in (".base", ".dev", ".referees"):
+        (tmp_path / mark).touch()
+    return tmp_path
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("target", ["run", "worker", "beat"])
+def test_a_process_that_make_started_ends_with_it(environment, target):
+    """A worker that outlives it would go on taking turns, and nobody would know of it."""
+    make = subprocess.Popen(["make", target, f"VENV={environment}"], cwd=ROOT, start_new_session=True)
+    try:
+        pid = int(_soon(lambda: (environment / "started").exists() and (environment / "started").read_text()))
+        make.terminate()
+        make.wait(timeout=10)
+        assert _soon(lambda: not Path(f"/proc/{pid}").exists())
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(make.pid, signal.SIGKILL)
+
+
+def _soon(look, seconds=5):
+    """What comes of looking again and again for a few seconds."""
+    ends_at = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < ends_at:
+        time.sleep(0.02)
+    return found
+
+
+@pytest.mark.pure
+def test_a_worker_waits_for_its_queue_for_as_long_as_it_is_away(monkeypatch):
+    """By itself it would end for good with its hundredth try, after three quarters of an hour."""
+    tries = itertools.count(1)
+
+    def refuse(*_, **__):
+        if next(tries) > 120:
+            raise KeyboardInterrupt
+        raise ConnectionError
+
+    line = app.connection_for_read("redis://127.0.0.1:1/0")
+    monkeypatch.setattr(line, "_connection_factory", refuse)
+    monkeypatch.setattr("kombu.utils.functional.sleep", lambda seconds: None)
+    with pytest.raises(KeyboardInterrupt):
+        line.ensure_connection(max_retries=app.conf.broker_connection_max_retries)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("arguments", [("worker", "--pool", "threads", "--concurrency", "1"), ("beat",)])
+def test_a_process_whose_queue_is_away_warns_of_it_by_its_event_and_now_and_then(tmp_path, arguments):
+    """Its library would call each try an error, in a sentence of its own."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("HEDDLE_")} | {
+        "HEDDLE_DATA_DIR": str(tmp_path),
+        "HEDDLE_SECRET_KEY": "k" * 32,
+        "HEDDLE_DIGEST_SECONDS": "0.3",
+        "DATABASE_URL": "postgresql://127.0.0.1:1/x",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+        "C_FORCE_ROOT": "1",
+    }
+    with (tmp_path / "log").open("w") as log:
+        command = [sys.executable, "-m", "celery", "-A", "config.celery", *arguments]
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=log)
+
+    def told():
+        written = (tmp_path / "log").read_text().splitlines()
+        told = [json.loads(line) for line in written if line[:1] + line[-1:] == "{}"]
+        return [line for line in told if line["logger"].startswith("celery")]
+
+    try:
+        [line] = _soon(told, seconds=20)
+        assert (line["event"], line["level"]) == ("queue.not_answering", "warning")
+        assert "refused" in line["reason"] and "trace" not in line
+        time.sleep(2.5)
+        assert len(told()) == 1, "though it tried again"
+    finally:
+        process.kill()
+        process.wait()
