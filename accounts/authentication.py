@@ -54,13 +54,11 @@ class TokenAuthentication(BaseAuthentication):
         return "Bearer"
 
 
-def actor_of_token(secret: str) -> Actor:
-    """The actor behind a token, by one query; raises `NotSignedIn`."""
-    return _found(secret)[0]
+def _found(secret: str, *, ahead: Sequence[Question]) -> tuple[Actor, int | None]:
+    """The actor behind a token, and the token's row id where its use is to be noted; raises `NotSignedIn`.
 
-
-def _found(secret: str, *, ahead: Sequence[Question] = ()) -> tuple[Actor, int | None]:
-    """The actor behind a token, and the token's row id where its use is to be noted. `ahead` as in `together`."""
+    One query; `ahead` as in `together`.
+    """
     rows = _TOKEN.rows(ApiToken.hash_of(secret), ahead=ahead)
     if not rows:
         raise NotSignedIn("This token is not valid.")

@@ -16,7 +16,7 @@ from accounts import throttle
 from accounts.authentication import page_actor
 from accounts.models import Org
 from core import problems
-from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries
+from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries, Unavailable
 from core.ids import ORG
 
 ORG_SESSION_KEY = "org"
@@ -47,7 +47,7 @@ def signed_in(view: View) -> View:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "POST"])
 def signin(request: HttpRequest) -> HttpResponse:
-    """The sign-in page. Wrong passwords are counted, and a pause follows the fifth."""
+    """The sign-in page. Wrong passwords are counted, and a pause follows the fifth. Raises `Unavailable`."""
     target = _safe_next(request)
     if request.method == "GET":
         if request.user.is_authenticated:
@@ -55,13 +55,17 @@ def signin(request: HttpRequest) -> HttpResponse:
         return render(request, "signin.html", {"next": target, "email": "", "error": None})
     email = request.POST.get("email", "").strip().lower()
     caller = request.META.get("REMOTE_ADDR", "")
+    if "\x00" in email:  # PostgreSQL cannot even be asked for it, and nobody has it, so nothing of it is counted
+        return _refused(request, target, email, "That did not match.", "", 400)
     try:
         left = throttle.begin(email, caller)
     except TooManyTries as problem:
         return _refused(request, target, email, "Sign-in is paused.", problem.message, 429)
-    # PostgreSQL cannot even be asked for an address with a NUL in it.
-    is_askable = "\x00" not in email
-    user = authenticate(request, username=email, password=request.POST.get("password", "")) if is_askable else None
+    try:
+        user = authenticate(request, username=email, password=request.POST.get("password", ""))
+    except Unavailable:
+        throttle.withdraw(email, caller)
+        raise
     if user is None:
         hint = f"{left} more {'try' if left == 1 else 'tries'}, then a pause of one minute."
         return _refused(request, target, email, "That did not match.", hint, 400)

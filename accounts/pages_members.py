@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import invitations, members, orgs
@@ -113,4 +114,7 @@ def _page(request: HttpRequest, problem: DomainError | None = None) -> HttpRespo
         "typed": request.POST,
         "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},
     }
-    return render(request, "accounts/members.html", context, status=problem.status if problem else 200)
+    response = render(request, "accounts/members.html", context, status=problem.status if problem else 200)
+    if context["link"]:
+        add_never_cache_headers(response)
+    return response

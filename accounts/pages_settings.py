@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -21,7 +22,7 @@ from accounts.context import THEME_COOKIE, THEMES
 from accounts.models import ApiToken, User, mint
 from accounts.orgs import take_turns_with
 from accounts.pages import signed_in
-from core.errors import InvalidRequest, NotFound
+from core.errors import InvalidRequest, NotFound, Unavailable
 
 LIFETIMES = {"": "never", "30": "in 30 days", "90": "in 90 days", "365": "in a year"}
 """When a new token may expire, in days."""
@@ -45,7 +46,10 @@ def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "")
         "typed": {name: request.POST.get(name, "") for name in ("name", "scope", "expires")},
         "errors": errors,
     }
-    return render(request, "accounts/settings.html", context, status=400 if errors else 200)
+    response = render(request, "accounts/settings.html", context, status=400 if errors else 200)
+    if secret:
+        add_never_cache_headers(response)
+    return response
 
 
 @signed_in
@@ -90,7 +94,12 @@ def password(request: HttpRequest) -> HttpResponse:
     caller = request.META.get("REMOTE_ADDR", "")
     throttle.begin(user.email, caller)
     form = PasswordChangeForm(user, request.POST)
-    if not form.is_valid():
+    try:
+        is_right = form.is_valid()
+    except Unavailable:
+        throttle.withdraw(user.email, caller)
+        raise
+    if not is_right:
         if "old_password" not in form.errors or not request.POST.get("old_password"):
             throttle.withdraw(user.email, caller)
         return _settings(request, {field: " ".join(map(str, said)) for field, said in form.errors.items()})

@@ -60,4 +60,7 @@ def _count(key: str, seconds: int) -> int:
 def _take_back(*keys: str) -> None:
     for key in keys:
         with suppress(ValueError):  # expired, or forgotten
-            cache.decr(key)
+            # Nothing is kept of tries that were none: of made-up addresses there may be any number. A try that comes
+            # just between the two is not counted, which nobody can bring about for more than one.
+            if cache.decr(key) <= 0:
+                cache.delete(key)

@@ -67,6 +67,14 @@ def second_admin() -> Person:
     return one("bea@heddle.test", None, is_staff=True)
 
 
+def long_named() -> Person:
+    """A platform admin, member of one org, with names as long as life has them."""
+    org = Org.objects.create(slug="acme-research-berlin", name="Acme Research Berlin")
+    maxi = one("maxi@heddle.test", org, is_staff=True)
+    User.objects.filter(pk=maxi.user.pk).update(name="Maximiliana Featherstonehaugh-Cholmondeley")
+    return maxi
+
+
 def one(email: str, org: Org | None, **fields: bool) -> Person:
     """A person by the verbs of accounts."""
     user = User.objects.create_user(email, PASSWORD, name=_name(email), **fields)

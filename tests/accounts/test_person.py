@@ -108,3 +108,10 @@ def test_a_person_who_is_there_gets_the_name(person):
     person("--no-password", "--name", "Zoe")
     person("--name", "Zoë")
     assert User.objects.get(email="zoe@acme.test").name == "Zoë"
+
+
+@pytest.mark.parametrize("option", ["--on", "--off", "--no-admin", "--revoke-tokens"])
+def test_what_is_for_who_has_an_account_is_named_where_nobody_has(person, option):
+    with pytest.raises(CommandError, match=rf"email: zoe@acme.test is nobody here: {option} is for who has an account"):
+        person(option)
+    assert not User.objects.exists()

@@ -62,6 +62,17 @@ def test_after_five_wrong_passwords_even_the_right_one_has_to_wait_a_minute(sign
         assert sign_in(PASSWORD).status_code == 302
 
 
+def test_the_minute_begins_with_the_last_wrong_password(sign_in, settings):
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "minute"}}
+    now = timezone.now().timestamp()
+    for seconds in (0, 0, 0, 0, throttle.PAUSE_SECONDS - 5):
+        with time_machine.travel(now + seconds, tick=False):
+            assert sign_in().status_code == 400
+    for seconds, status in ((throttle.PAUSE_SECONDS + 1, 429), (2 * throttle.PAUSE_SECONDS - 4, 302)):
+        with time_machine.travel(now + seconds, tick=False):
+            assert sign_in(PASSWORD).status_code == status
+
+
 @pytest.fixture
 def at_once(monkeypatch, sign_in):
     """`at_once(n)`: the answers to as many tries, each of which is made before the password of the last is known."""
@@ -188,7 +199,7 @@ def test_signing_in_gives_the_session_a_new_key_and_signing_out_ends_it(who):
 
 
 def test_an_address_that_is_tried_from_everywhere_waits_a_quarter_of_an_hour_and_is_told_so(sign_in, settings):
-    """From the first wrong password on: tries that go on do not make it longer."""
+    """From the first wrong password on: tries that go on do not make it longer, and are none of who makes them."""
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "address"}}
     now = timezone.now()
     with time_machine.travel(now, tick=False):
@@ -198,8 +209,31 @@ def test_an_address_that_is_tried_from_everywhere_waits_a_quarter_of_an_hour_and
     with time_machine.travel(later, tick=False):
         for each in range(throttle.TRIES_PER_ADDRESS // 2):
             sign_in(caller=f"203.0.113.{100 + each}")
-        refused = sign_in(PASSWORD, caller="198.51.100.1")
-    assert refused.status_code == 429
-    assert b"Wait a quarter of an hour" in refused.content
+        for _ in range(throttle.TRIES):
+            refused = sign_in(PASSWORD, caller="198.51.100.1")
+            assert refused.status_code == 429
+            assert b"Wait a quarter of an hour" in refused.content
     with time_machine.travel(later + 2, tick=False):
         assert sign_in(PASSWORD, caller="198.51.100.1").status_code == 302
+
+
+def test_tries_for_addresses_that_nobody_has_push_out_no_count(sign_in):
+    """In memory only so many counts are kept: each try keeps two."""
+    for _ in range(throttle.TRIES):
+        sign_in()
+    for number in range(400):
+        throttle.begin(f"nobody-{number}@acme.test", "203.0.113.2")
+    assert sign_in(PASSWORD).status_code == 429
+
+
+def test_tries_that_cost_nothing_are_not_kept(sign_in, settings):
+    """Of an address that cannot be anybody's, and of tries that were none: there may be any number of either."""
+    memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "few", "max_entries": 30}
+    settings.CACHES = {"default": memory}
+    for _ in range(throttle.TRIES):
+        sign_in()
+    for number in range(40):
+        assert sign_in(email=f"x{number}@acme.test\x00").status_code == 400
+        throttle.begin(f"nobody-{number}@acme.test", "203.0.113.2")
+        throttle.withdraw(f"nobody-{number}@acme.test", "203.0.113.2")
+    assert sign_in(PASSWORD).status_code == 429

@@ -104,9 +104,9 @@ def _check(options: dict[str, Any]) -> None:
     for slug in given["org"]:
         check_short_name(slug)
     user = _found(options["email"])
-    taken = [option for option in ("no_admin", "off", "on", "revoke_tokens") if options[option]]
-    if user is None and taken:
-        raise InvalidRequest(f"email: {options['email']} is nobody here, so there is nothing to take away")
+    asked = [f"--{name.replace('_', '-')}" for name in ("no_admin", "off", "on", "revoke_tokens") if options[name]]
+    if user is None and asked:
+        raise InvalidRequest(f"email: {options['email']} is nobody here: {asked[0]} is for who has an account")
     if options["token"] and (options["off"] or (user and not user.is_active and not options["on"])):
         raise InvalidRequest(f"token: {options['email']} is switched off, and could not use one")
 
