@@ -21,6 +21,7 @@ from catalogue.wire import (
 from core import paging
 from core.api import Endpoint, data, describe, record, records
 from core.errors import NotFound
+from core.wire import Body
 
 
 class SkillEndpoint(Endpoint):
@@ -133,6 +134,7 @@ class Subscription(SkillEndpoint):
     @describe(gives=SubscriptionOut, summary="Subscribe to a skill (K14)")
     def post(self, request: Request, skill_id: str) -> HttpResponse:
         skill = self.skill()
+        self.parse(Body)
         return record(skills.subscription_out(self.actor, skill, skills.subscribe(self.actor, skill)))
 
     @describe(takes=PinVersionIn, gives=SubscriptionOut, summary="Choose the version agents may use (K16)")

@@ -1,6 +1,6 @@
 """Calls from outside of any thread: validate, call once, look at it again (catalogue 3.1, 6.2)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,16 +25,17 @@ from core.sse import give_connection_back
 
 def validate(tool: Tool, body: ValidateIn) -> ValidatedOut:
     """What is wrong with the arguments of a call that nobody makes (C53 to C57)."""
-    _require_small(body.arguments, body.args)
     target = target_for(tool, body.version)
+    _require_small(body.arguments, body.args, target.param_order)
     given = executing.checked(target, body.arguments, body.args)
     return ValidatedOut(valid=not given.errors, code=given.code, errors=given.errors, arguments=given.arguments)
 
 
 def build_input(tool: Tool, args: list[Any], kwargs: dict[str, Any]) -> InputOut:
     """Positional and named arguments as one object. Raises `InvalidRequest` with the code as reason (C95, C96)."""
-    _require_small(kwargs, args)
-    placed = validating.placed(args, kwargs, tools.version_of(tool).param_order)
+    order = tools.version_of(tool).param_order
+    _require_small(kwargs, args, order)
+    placed = validating.placed(args, kwargs, order)
     if placed.errors:
         first = placed.errors[0]
         said = f"{first['field'] or 'args'}: {first['message']}"
@@ -49,10 +50,10 @@ def call(actor: Actor, org_id: int, tool: Tool, body: CallIn) -> CallOut:
     given again, and a `Conflict` while there is none or for another request under the same key. In a world the key is
     the world's.
     """
-    _require_small(body.arguments, body.args)
     if body.result_dialect not in result_dialects.WRITERS:
         raise result_dialects.unsupported("result_dialect", body.result_dialect)
     target = target_for(tool, body.version)
+    _require_small(body.arguments, body.args, target.param_order)
     if body.world_id is not None:
         row = _play(actor, org_id, keeping.open_world_in(org_id, body.world_id), target, body)
         return _answer(row, body)
@@ -111,8 +112,10 @@ def call_out(row: Call, dialect: str, tool_use_id: str | None = None) -> CallOut
     )
 
 
-def _require_small(arguments: Any, args: list[Any]) -> None:
-    if size_of([arguments, args]) > validating.MAX_ARGUMENT_BYTES:
+def _require_small(arguments: Any, args: list[Any], param_order: Sequence[str]) -> None:
+    """Positional arguments count in their places, or beside the others where they have none."""
+    placed = validating.placed(args, arguments, param_order)
+    if size_of([arguments, args] if placed.errors else placed.sent) > validating.MAX_ARGUMENT_BYTES:
         raise InvalidRequest("arguments: are larger than 1 MiB", details={"reason": "too_large"})
 
 

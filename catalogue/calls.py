@@ -18,6 +18,7 @@ from catalogue.spec import ToolContext, ToolSpec
 
 MAX_SHOWN_BYTES = 200_000
 """What a model is shown at once of data that it asked for."""
+_OF_A_TURN = Limits(patience_seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def call(name: str, spec: ToolSpec | None, arguments: Mapping[str, Any], context
     if spec is None:  # it was there when the model called it, before a worker died and Heddle was upgraded
         return Made(Execution(results.fail("NOT_FOUND", f"There is no tool {name} any more.")))
     target = executing.target_of(spec)
-    execution = executing.execute(target, executing.checked(target, dict(arguments)), context, Limits())
+    execution = executing.execute(target, executing.checked(target, dict(arguments)), context, _OF_A_TURN)
     result, raw = execution.result, {"tool": name, "version": spec.version, "value": execution.result.data}
     if spec.is_inline and (result.metadata.outputSize or 0) > MAX_SHOWN_BYTES:
         result = results.fail(

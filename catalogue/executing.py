@@ -19,12 +19,12 @@ from catalogue.retrying import RetryPolicy, wait_ms
 from catalogue.spec import ToolContext, ToolSpec
 from catalogue.subschemas import hoisted
 from core.errors import DomainError
+from core.slots import Slots
 
 logger = logging.getLogger("heddle.calls")
 TIMEOUT_MS: Final = 30_000
-MAX_RUNNING: Final = 200
-"""Tools that may run at once in one process, the abandoned ones among them."""
-_running = threading.BoundedSemaphore(MAX_RUNNING)
+_running = Slots(200, each=50)
+"""For tools that run at once in one process, the abandoned ones among them."""
 Run = Callable[[Mapping[str, Any], ToolContext], Any]
 
 
@@ -55,11 +55,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How a call is made. `timeout_ms` None: as long as the tool has."""
+    """How a call is made. `timeout_ms` None: as long as the tool has. `patience_seconds`: how long it waits for a place
+    where as many run as may; without it such a call fails at once."""
 
     timeout_ms: int | None = None
     retry_policy: RetryPolicy | None = None
     strict_output: bool = False
+    patience_seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def execute(target: Target, given: validating.Checked, context: ToolContext, lim
     dropped = frozenset(surplus)
     passed = {name: value for name, value in given.arguments.items() if name not in dropped}
     result, attempts = _attempts(target, passed, context, limits)
-    result = results.sized(_fitting(result, target, limits), given.arguments)
+    result = results.sized(_fitting(result, target, limits), given.sent)
     if surplus:
         result = result.noted(*(f"argument {name[:100]} is not declared and was left out" for name in surplus[:20]))
     return Execution(result, attempts, _told(result, target, limits))
@@ -122,7 +124,7 @@ def execute(target: Target, given: validating.Checked, context: ToolContext, lim
 
 def _failed(result: ToolResult, given: validating.Checked, target: Target, limits: Limits) -> Execution:
     """A failure before any attempt."""
-    result = results.sized(result, given.arguments)
+    result = results.sized(result, given.sent)
     return Execution(result, [], _told(result, target, limits))
 
 
@@ -137,7 +139,7 @@ def _attempts(
     """The result of the last attempt, and all of them; only what may be repeated is (C79)."""
     attempts: list[dict[str, Any]] = []
     while True:
-        result = _attempt(target, arguments, context, limits.timeout_ms)
+        result = _attempt(target, arguments, context, limits)
         error, policy = result.error, limits.retry_policy
         attempts.append(
             {
@@ -152,7 +154,7 @@ def _attempts(
         time.sleep(wait_ms(error, len(attempts)) / 1000)
 
 
-def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext, timeout_ms: int | None) -> ToolResult:
+def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext, limits: Limits) -> ToolResult:
     """One run of the handler, lifted, with its time."""
     assert target.run is not None
     started = time.perf_counter()
@@ -160,7 +162,8 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
         if target.timeout_ms is None:
             result = results.lift(target.run(arguments, context))
         else:
-            result = _in_time(target, target.run, arguments, context, timeout_ms or target.timeout_ms)
+            context = replace(context, timeout_ms=limits.timeout_ms or target.timeout_ms)
+            result = _in_time(target, target.run, arguments, context, limits.patience_seconds)
     except Exception as problem:  # a tool may raise anything
         if isinstance(problem, DatabaseError | DomainError) and target.timeout_ms is None:
             raise  # Heddle's own database, or a world that refuses the call: no fault of the tool
@@ -171,27 +174,29 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
 
 
 def _in_time(
-    target: Target, run: Run, arguments: Mapping[str, Any], context: ToolContext, timeout_ms: float
+    target: Target, run: Run, arguments: Mapping[str, Any], context: ToolContext, patience_seconds: float
 ) -> ToolResult:
-    """What the tool answers within its time.
+    """What the tool answers within the time of its context, once there is a place for it.
 
     Nothing can stop a thread from outside: a tool that never returns keeps its own, and the call goes on without it.
     Its answer, should it come, goes nowhere. So that such tools cannot take all threads there are, they are counted.
     """
-    slots = _running
-    if not slots.acquire(blocking=False):
-        return results.fail("RATE_LIMITED", f"{MAX_RUNNING} calls are running here already.")
+    assert context.timeout_ms is not None
+    slots, timeout_ms = _running, context.timeout_ms
+    if not slots.take(context.user_id, patience_seconds=patience_seconds):
+        said = f"Too many calls are running here already: {slots.size} may, {slots.each} of them of one person."
+        return results.fail("RATE_LIMITED", said)
     answer: Future[Any] = Future()
     worker = threading.Thread(
         target=_answer,
-        args=(answer, slots, run, arguments, replace(context, timeout_ms=timeout_ms)),
+        args=(answer, slots, run, arguments, context),
         name=target.name,
         daemon=True,
     )
     try:
         worker.start()
     except RuntimeError:
-        slots.release()
+        slots.leave(context.user_id)
         return results.fail("RATE_LIMITED", "No further thread can be started here.")
     try:
         return results.lift(answer.result(timeout_ms / 1000))
@@ -204,7 +209,7 @@ def _in_time(
 
 def _answer(
     answer: "Future[Any]",
-    slots: threading.BoundedSemaphore,
+    slots: Slots,
     run: Run,
     arguments: Mapping[str, Any],
     context: ToolContext,
@@ -216,7 +221,7 @@ def _answer(
     except BaseException as problem:  # sys.exit() in a tool ends the tool, not the worker
         answer.set_exception(RuntimeError(f"it left with {type(problem).__name__}"))
     finally:
-        slots.release()
+        slots.leave(context.user_id)
 
 
 def _fitting(result: ToolResult, target: Target, limits: Limits) -> ToolResult:

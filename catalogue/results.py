@@ -176,7 +176,7 @@ def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
 
 
 def sized(result: ToolResult, arguments: Any) -> ToolResult:
-    """With the sizes of what went in and came out (C64)."""
+    """With the sizes of what was sent and of what came out (C64)."""
     out = None if result.data is None and not result.success else size_of(result.data)
     return result.noted(inputSize=size_of(arguments), outputSize=out)
 

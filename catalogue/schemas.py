@@ -10,6 +10,8 @@ from catalogue.record import JsonObject, ToolProblem
 from catalogue.schema_rules import check_schema
 
 Schema = dict[str, Any] | bool
+_MOST_ITEMS = 3
+_LONGEST = 10_000
 
 
 def problem_of_schema(schema: JsonObject, *, is_input: bool = False) -> str | None:
@@ -37,7 +39,7 @@ def problem_of_value(value: object, schema: Schema, place: str = "value") -> str
 
 
 def example_of(schema: Schema, depth: int = 0) -> Any:
-    """A small value that fits an ordinary schema; the same one every time."""
+    """A small value that fits an ordinary schema; the same one every time. None is long, whatever a schema asks for."""
     if isinstance(schema, bool) or depth > 8:
         return {}
     for key in ("const", "default"):
@@ -59,9 +61,15 @@ def _example_of_type(schema: dict[str, Any], depth: int) -> Any:
         properties = schema.get("properties", {})
         return {name: example_of(properties.get(name, True), depth + 1) for name in schema.get("required", [])}
     if kind == "array":
-        return [example_of(schema.get("items", True), depth + 1) for _ in range(schema.get("minItems", 0))]
+        return [
+            example_of(schema.get("items", True), depth + 1) for _ in range(min(schema.get("minItems", 0), _MOST_ITEMS))
+        ]
     if kind in ("integer", "number"):
         return max(schema.get("minimum", 0), schema.get("exclusiveMinimum", -1) + 1)
     if kind == "boolean":
         return True
-    return None if kind == "null" else "example".ljust(schema.get("minLength", 0), ".")[: schema.get("maxLength")]
+    return (
+        None
+        if kind == "null"
+        else "example".ljust(min(schema.get("minLength", 0), _LONGEST), ".")[: schema.get("maxLength")]
+    )

@@ -4,7 +4,7 @@ Schemas come from strangers: references may turn in circles and levels may be ma
 left out is said.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,10 @@ from core.rendering import json_text, one_line
 
 MAX_ROWS: Final = 300
 MAX_DEPTH: Final = 8
+MAX_STEPS: Final = 3_000
+"""Schemas that are looked into. References may multiply without end in a schema of a few lines, and give no row."""
+_MAX_INNER: Final = 3
+"""Forms that are told of a form of a field: each of them may lead to as many again."""
 _VALUE_LENGTH: Final = 60
 _MAX_VALUES: Final = 12
 _RULES: Final = {
@@ -73,10 +77,11 @@ def table(schema: JsonObject) -> Table:
     """The rows of a schema, references followed."""
     whole = hoisted(schema)
     rows: list[Row] = []
-    for row in _rows(resolved(whole, whole), whole, "", 0, frozenset()):
-        if len(rows) == MAX_ROWS:
+    for step, row in enumerate(_rows(resolved(whole, whole), whole, "", 0, frozenset())):
+        if step == MAX_STEPS or (row and len(rows) == MAX_ROWS):
             return Table(tuple(rows), is_cut=True)
-        rows.append(row)
+        if row:
+            rows.append(row)
     return Table(tuple(rows), note="; ".join(_whole_rules(resolved(whole, whole), whole)))
 
 
@@ -117,14 +122,28 @@ def _kind(schema: JsonObject, whole: JsonObject, depth: int) -> str:
         return " or ".join(str(each)[:20] for each in kinds[:7])
     for word in ("anyOf", "oneOf"):
         if isinstance(schema.get(word), list) and depth < 3:
-            told_all = [_kind(resolved(each, whole), whole, depth + 1) for each in schema[word][:_MAX_VALUES]]
+            most = _MAX_INNER if depth else _MAX_VALUES
+            told_all = [_kind(resolved(each, whole), whole, depth + 1) for each in schema[word][:most]]
             return one_line(" or ".join(dict.fromkeys(told_all)), 200)
     if isinstance(schema.get("allOf"), list) and len(schema["allOf"]) == 1 and depth < 3:
         return _kind(resolved(schema["allOf"][0], whole), whole, depth + 1)
     return "object" if "properties" in schema else "anything"
 
 
-def _rows(schema: JsonObject, whole: JsonObject, path: str, depth: int, seen: frozenset[str]) -> Iterator[Row]:
+def _rows(
+    schema: JsonObject,
+    whole: JsonObject,
+    path: str,
+    depth: int,
+    seen: frozenset[str],
+    forms_seen: set[str] | None = None,
+) -> Iterator[Row | None]:
+    """The rows of what a schema holds, after a None for the look into it.
+
+    `seen` are the references that led here; `forms_seen` those of forms of the same value, each of which is told once.
+    """
+    yield None
+    told = set() if forms_seen is None else forms_seen
     properties = schema.get("properties")
     required = schema.get("required")
     needed = (
@@ -141,20 +160,20 @@ def _rows(schema: JsonObject, whole: JsonObject, path: str, depth: int, seen: fr
     for word in _OTHERS:
         forms = schema.get(word)
         for each in forms if isinstance(forms, list) else ():
-            if isinstance(each, dict) and depth < MAX_DEPTH and not _circle(each, seen):
-                yield from _rows(resolved(each, whole), whole, path, depth, seen | _names(each))
+            if isinstance(each, dict) and depth < MAX_DEPTH and not _circle(each, seen | told):
+                told |= _names(each)
+                yield from _rows(resolved(each, whole), whole, path, depth, seen | _names(each), told)
 
 
 def _field(
     name: str, given: Any, whole: JsonObject, path: str, depth: int, is_required: bool, seen: frozenset[str]
-) -> Iterator[Row]:
+) -> Iterator[Row | None]:
     schema = resolved(given, whole)
     rules = tuple(_rules(schema))
-    inner, inner_given = schema, given
-    while _is_list(inner):
-        inner_given = inner.get("items")
-        inner = resolved(inner_given, whole)
-    is_circle = _circle(given, seen) or _circle(inner_given, seen)
+    is_circle, inner, seen = _circle(given, seen), schema, seen | _names(given)
+    while _is_list(inner) and not is_circle:
+        is_circle, seen = _circle(inner["items"], seen), seen | _names(inner["items"])
+        inner = resolved(inner["items"], whole)
     if is_circle:
         rules = (*rules, "the same again inside of it")
     meaning = schema.get("description") or schema.get("title") or ""
@@ -164,7 +183,7 @@ def _field(
         str(meaning)[:2000], rules, default,
     )  # fmt: skip
     if not is_circle and depth < MAX_DEPTH:
-        yield from _rows(inner, whole, path, depth + 1, seen | _names(given) | _names(inner_given))
+        yield from _rows(inner, whole, path, depth + 1, seen)
 
 
 def _is_list(schema: JsonObject) -> bool:
@@ -176,7 +195,7 @@ def _names(given: Any) -> frozenset[str]:
     return frozenset({reference}) if isinstance(reference, str) else frozenset()
 
 
-def _circle(given: Any, seen: frozenset[str]) -> bool:
+def _circle(given: Any, seen: Set[str]) -> bool:
     return bool(_names(given) & seen)
 
 

@@ -55,10 +55,16 @@ class Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Arguments with the schema's defaults in them, and what is wrong with them; `code` is None where nothing is."""
+    """Arguments, what is wrong with them (`code` is None where nothing is), and under a schema its defaults in them."""
 
-    arguments: Any
+    sent: Any
     errors: list[Error] = field(default_factory=list)
+    filled: dict[str, Any] | None = None
+
+    @property
+    def arguments(self) -> Any:
+        """As the tool gets them."""
+        return self.sent if self.filled is None else self.filled
 
     @property
     def code(self) -> str | None:
@@ -103,7 +109,7 @@ def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
         return Checked(arguments, [_error("", "INVALID_INPUT", "is larger than 1 MiB")])
     whole = hoisted(dict(schema))
     filled = _filled(arguments, whole, whole)
-    return Checked(filled, problems(filled, whole))
+    return Checked(arguments, problems(filled, whole), filled)
 
 
 def problems(value: Any, schema: Mapping[str, Any]) -> list[Error]:

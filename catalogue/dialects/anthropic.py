@@ -16,7 +16,7 @@ def read(source: Source) -> Imported:
     given = {"type": source.nulls.get("type", kind)} if is_typed else {}
     if kind != "custom" and not source.has("input_schema"):
         raise ToolProblem("unsupported_tool_type", "/type", f"{kind[:80]} is run by the provider and has no schema")
-    name, schema = source.need("name", str), source.need("input_schema", dict)
+    name, schema = source.need("name", str), source.need_schema("input_schema")
     description = source.take("description", str, "")
     content = Content(
         description=description,

@@ -17,12 +17,12 @@ def read(source: Source) -> Imported:
     is_item = source.has("server")
     server = source.need("server", str) if is_item else None
     description = source.need("description", str)
-    schema = source.take("input_schema", dict, {}) if is_item else source.need("input_schema", dict)
+    schema = source.take_schema("input_schema") or {} if is_item else source.need_schema("input_schema")
     tags = source.texts("capabilities") if is_item else None
     content = Content(
         description=description,
         input_schema=schema,
-        output_schema=source.take("output_schema", dict),
+        output_schema=source.take_schema("output_schema"),
         idempotent=source.take("idempotent", bool, False),
         param_order=param_order(schema),
         source_dialect=NAME,

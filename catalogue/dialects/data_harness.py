@@ -13,7 +13,7 @@ HOLDS = frozenset({"description", "input_schema", "annotations", "visible"})
 def read(source: Source) -> Imported:
     """A ToolSpec as JSON. A handler is a Python object and stays where it is (C23)."""
     name, description = source.need("name", str), source.need("description", str)
-    schema = source.need("input_schema", dict)
+    schema = source.need_schema("input_schema")
     if source.has("handler") and source.need("handler", object) is not None:
         source.lose(
             "handler", "not_portable", "a handler cannot be imported; the tool is a schema only", preserved=False

@@ -16,9 +16,9 @@ _VISIBLE, _TAGS, _CACHE = "heddle/visible", "heddle/tags", "heddle/cache_mutatin
 
 def read(source: Source) -> Imported:
     """A tool as a server lists it. Absent hints stay unknown: MCP's implied defaults are the reader's (C36 to C38)."""
-    name, schema = source.need("name", str), source.need("inputSchema", dict)
+    name, schema = source.need("name", str), source.need_schema("inputSchema")
     description = source.take("description", str, "")
-    output_schema = source.take("outputSchema", dict)
+    output_schema = source.take_schema("outputSchema")
     title = source.take("title", str)
     given = {key: source.take(key, dict) for key in ("annotations", "_meta")}
     hints, meta = (Source(value or {}, source.at(key)) for key, value in given.items())

@@ -20,10 +20,10 @@ def read(source: Source) -> Imported:
     is_nested = source.has("function")
     function = source.inner("function") if is_nested else source
     name = function.need("name", str)
-    schema = function.take("parameters", dict)
+    schema = function.take_schema("parameters")
     schema = {"type": "object", "properties": {}} if schema is None else schema
     description = function.take("description", str, "")
-    output_schema = None if is_nested else function.take("output_schema", dict)
+    output_schema = None if is_nested else function.take_schema("output_schema")
     extras = function.rest()
     if is_nested and (outside := source.rest()):
         extras[_OUTSIDE] = outside

@@ -11,7 +11,7 @@ HOLDS = frozenset({"description", "input_schema", "output_schema", "param_order"
 def read(source: Source) -> Imported:
     """What `to_schema()` gives, and the constructor's `param_names` where somebody adds them (C27)."""
     name, description = source.need("name", str), source.need("description", str)
-    schema, returns = source.need("parameters", dict), source.need("returns", dict)
+    schema, returns = source.need_schema("parameters"), source.need_schema("returns")
     names = source.texts("param_names")
     left = source.rest()
     if names is not None:

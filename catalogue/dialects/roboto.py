@@ -17,7 +17,7 @@ def read(source: Source) -> Imported:
     name = source.need("name", str)
     if not _NAME.fullmatch(name):
         raise ToolProblem("invalid_tool", "/name", f"must match ^{_NAME.pattern}$")
-    description, schema = source.need("description", str), source.need("input_schema", dict)
+    description, schema = source.need("description", str), source.need_schema("input_schema")
     content = Content(
         description=description,
         input_schema=schema,

@@ -47,6 +47,15 @@ class Source:
             self.nulls[key] = None
         return default if value is _MISSING or value is None else self._checked(key, value, kind)
 
+    def need_schema(self, key: str) -> JsonObject:
+        """The schema of a key that has to be there (C9). `true` and `false` are none of a tool (C10)."""
+        return self._object(key, self.need(key, object))
+
+    def take_schema(self, key: str) -> JsonObject | None:
+        """The schema of a key that may be left out or null."""
+        value = self.take(key, object)
+        return None if value is None else self._object(key, value)
+
     def texts(self, key: str) -> list[str] | None:
         """A list of distinct strings, or None where there is none."""
         values = self.take(key, list)
@@ -72,6 +81,11 @@ class Source:
         for key in self._left:
             self.lose(key, "no_slot", "has no place in the catalogue's record", preserved=True)
         return dict(self._left)
+
+    def _object(self, key: str, schema: object) -> JsonObject:
+        if not isinstance(schema, dict):
+            raise ToolProblem("invalid_schema", self.at(key), "must be an object")
+        return schema
 
     def _checked(self, key: str, value: Any, kind: type) -> Any:
         if not isinstance(value, kind):
