@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils.cache import add_never_cache_headers
 from pydantic import BaseModel
 from rest_framework.request import Request
 
@@ -13,6 +14,7 @@ from accounts.rights import Right
 from core import paging
 from core.api import Endpoint, data, describe, record, records, when_sent
 from core.prepared import Question
+from core.wire import Nothing
 from threads import finding, forks, importing, profiles, reading, reruns, sharing, titles, turns
 from threads.access import questions_of, standing_for, standing_questions_of, thread_for
 from threads.models import Thread
@@ -199,15 +201,20 @@ class PinOf(SdkEndpoint):
 
 
 class Cancel(ThreadEndpoint):
-    @describe(gives=StatusOut, summary="Cancel the running turn (H3)")
+    @describe(takes=Nothing, gives=StatusOut, summary="Cancel the running turn (H3)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
-        return self.answer(turns.cancel(self.actor, self.thread(Right.CANCEL)))
+        thread = self.thread(Right.CANCEL)
+        self.parse(Nothing)
+        return self.answer(turns.cancel(self.actor, thread))
 
 
 class Again(ThreadEndpoint):
-    @describe(gives=StatusOut, summary="Have the last request answered, where nobody has or its turn failed")
+    @describe(
+        takes=Nothing, gives=StatusOut, summary="Have the last request answered, where nobody has or its turn failed"
+    )
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.SEND)
+        self.parse(Nothing)
         return self.answer(turns.again(self.actor, thread))
 
 
@@ -255,4 +262,6 @@ class Import(ThreadEndpoint):
 class Export(ThreadEndpoint):
     @describe(gives=ExportOut, query=("format",), summary="A thread in another system's format (spec 9)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
-        return record(importing.export(self.actor, self.thread(), self.query("format") or "roboto"))
+        response = record(importing.export(self.actor, self.thread(), self.query("format") or "roboto"))
+        add_never_cache_headers(response)
+        return response

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from zoneinfo import ZoneInfo
 
 from django.utils.safestring import SafeString
@@ -23,8 +23,6 @@ from threads.presenting.words import counted
 
 _UNSAID = {"Skills": "those of whoever asks"}
 """What a setting is that a thread says nothing of."""
-_MARKED = 60
-"""Pairs of articles in which differing words are marked: each costs more than its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +122,17 @@ def _from(shown: screens.Screen, same: int) -> list[Article]:
 
 def _pairs(left: Sequence[Article], right: Sequence[Article]) -> tuple[tuple[Article | None, Article | None], ...]:
     """The articles side by side, the words marked that only one of two has, as far as that can be afforded."""
-    pairs = list(zip_longest(left, right))
-    head = [_marked(one, other) if one and other else (one, other) for one, other in islice(pairs, _MARKED)]
-    return (*head, *pairs[_MARKED:])
+    work = differences.Work()
+    return tuple(
+        (_marked(one, other, work) if one and other else (one, other)) for one, other in zip_longest(left, right)
+    )
 
 
-def _marked(one: Article, other: Article) -> tuple[Article, Article]:
+def _marked(one: Article, other: Article, work: differences.Work) -> tuple[Article, Article]:
     if one.voice != other.voice:
         return one, other
     ours, theirs = ([part.html for part in article.parts if isinstance(part, Prose)] for article in (one, other))
-    made = [differences.marked(mine, yours) for mine, yours in zip(ours, theirs, strict=False)]
+    made = [differences.marked(mine, yours, work) for mine, yours in zip(ours, theirs, strict=False)]
     return _with_html(one, (mine for mine, _ in made)), _with_html(other, (yours for _, yours in made))
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Tag, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, TypeAdapter
+
+from core.wire import Body
 
 Role = Literal["user", "assistant", "roboto"]
 MessageStatus = Literal["not_started", "generating", "completed", "failed", "cancelled"]
@@ -27,6 +29,8 @@ UNANSWERED = "This call was never answered."
 """What is told of a call that has no result: to the model, and in the transcript once a turn goes on behind it."""
 
 TERMINAL: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
+
+Strings = Annotated[list[str], Field(max_length=10_000)]
 
 
 class _Block(BaseModel):
@@ -47,13 +51,20 @@ class ToolUseBlock(_Block):
     answered_by_server: bool = False
 
 
+def _payload(value: object) -> object:
+    """Looked at before the union is, whose members would all complain, each under a name of its own."""
+    if isinstance(value, str | dict | list | None):
+        return value
+    raise ValueError("must be text, a JSON object, a list or null")
+
+
 class ToolResultBlock(_Block):
     content_type: Literal["tool_result"] = "tool_result"
     tool_name: str
     tool_use_id: str
     runtime_ms: int
     status: ResultStatus
-    payload: str | JsonObject | list[Any] | None = None
+    payload: Annotated[str | JsonObject | list[Any] | None, BeforeValidator(_payload)] = None
     raw_response: JsonObject | None = None
 
 
@@ -63,9 +74,26 @@ class ErrorBlock(_Block):
     error_code: str | None = None
 
 
+class ViewingContext(Body):
+    """What the caller's screen shows (spec 3.9). Informational: it never authorises or scopes anything."""
+
+    dataset_ids: Strings = []
+    file_ids: Strings = []
+    collection_ids: Strings = []
+    device_ids: Strings = []
+    device_type_ids: Strings = []
+    session_ids: Strings = []
+    view_ids: Strings = []
+    table_state: JsonObject | None = None
+    display_time_anchor_ns: int | None = None
+    display_time_anchor_label: str | None = None
+    visualizer_state: JsonObject | None = None
+    misc_context: JsonObject | None = None
+
+
 class ClientContextBlock(_Block):
     content_type: Literal["client_context"] = "client_context"
-    context: JsonObject
+    context: ViewingContext
 
 
 def _kind(value: object) -> str | None:

@@ -77,6 +77,30 @@ def understood(actor: Actor, line: str | None) -> Q:
     return _condition(root, Asking(actor, timezone.now(), UTC))
 
 
+def narrowed(line: str, view: str) -> str:
+    """A line within a view besides; the line as it is where there is no such view."""
+    if view not in _VIEW_TERMS:
+        return line
+    return grammar.spelled(All((_VIEW_TERMS[view], *(part for part in _parts(line) if part != _VIEW_TERMS[view]))))
+
+
+def views(line: str) -> dict[str, tuple[str, bool]]:
+    """For every view the line that looks for the same in it and in no other, and whether the line is narrowed to it.
+
+    All threads are looked for by nothing.
+    """
+    parts = _parts(line)
+    others = [part for part in parts if part not in _VIEW_TERMS.values()]
+    found = {name: (grammar.spelled(All((term, *others))), term in parts) for name, term in _VIEW_TERMS.items()}
+    return {"all": ("", not parts), **found}
+
+
+def _parts(line: str) -> tuple[Node, ...]:
+    """What has to hold, each in its one spelling."""
+    root = _checked(grammar.read(line), line)
+    return root.parts if isinstance(root, All) else (root,)
+
+
 def _unknown_in(root: Node) -> list[Unknown]:
     return [leaf for leaf in grammar.leaves(root) if isinstance(leaf, Unknown)]
 
@@ -215,7 +239,8 @@ VIEWS = {
     "private": "is:private",
     "forks": "is:fork",
 }
-"""The filters above the list, as lines."""
+"""The views above the list, as lines: a term each, and all threads."""
+_VIEW_TERMS = {name: grammar.read(line) for name, line in VIEWS.items() if line}
 UNASKED = "-is:run"
 """What the list is narrowed to where nothing is asked for: a batch of runs would fill its first pages."""
 

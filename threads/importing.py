@@ -18,7 +18,7 @@ from threads.dialects import Conversation, DialectError
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
 from threads.status import ThreadStatus
-from threads.wire import ExportOut, ImportItemOut, ImportOut
+from threads.wire import ExportOut, ImportedThreadOut, ImportItemOut, ImportOut
 
 
 def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[int, int]:
@@ -40,15 +40,18 @@ def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[
 def import_conversations(
     format: str, conversations: Iterable[Any], owner_id: int, org_id: int, visibility: str = "private"
 ) -> ImportOut:
-    """Store every conversation that can be read; each bad one fails alone, with path and reason (B178)."""
-    items = [import_one(format, each, owner_id, org_id, visibility) for each in conversations]
+    """Store every conversation that can be read; each bad one fails alone, with index, path and reason (B178)."""
+    items = [
+        ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility)))
+        for index, each in enumerate(conversations)
+    ]
     counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in ("created", "unchanged", "failed")}
     return ImportOut(items=items, counts=counts)
 
 
 def import_one(
     format: str, conversation: Any, owner_id: int, org_id: int, visibility: str = "private"
-) -> ImportItemOut:
+) -> ImportedThreadOut:
     """Store one conversation, whole or not at all. One whose id was imported before changes nothing (B177),
     and is warned of where it has grown.
     """
@@ -164,10 +167,12 @@ def _title(parsed: Conversation) -> str | None:
     return next((title for text in said if (title := titles.of_text(text))), None)
 
 
-def _item(origin_id: str, thread: Thread, outcome: Any, warnings: Iterable[str]) -> ImportItemOut:
-    return ImportItemOut(id=origin_id, thread_id=thread.thread_id, outcome=outcome, warnings=list(warnings), errors=[])
+def _item(origin_id: str, thread: Thread, outcome: Any, warnings: Iterable[str]) -> ImportedThreadOut:
+    return ImportedThreadOut(
+        id=origin_id, thread_id=thread.thread_id, outcome=outcome, warnings=list(warnings), errors=[]
+    )
 
 
-def _failed(origin_id: str | None, path: str, reason: str) -> ImportItemOut:
+def _failed(origin_id: str | None, path: str, reason: str) -> ImportedThreadOut:
     errors = [{"path": path, "reason": reason}]
-    return ImportItemOut(id=origin_id, thread_id=None, outcome="failed", warnings=[], errors=errors)
+    return ImportedThreadOut(id=origin_id, thread_id=None, outcome="failed", warnings=[], errors=errors)

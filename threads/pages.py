@@ -4,7 +4,7 @@ import json
 import re
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -58,10 +59,10 @@ NO_WORLD = "none"
 def threads(request: HttpRequest) -> HttpResponse:
     """The list: pins on top, then the newest; the address is the state."""
     actor = page_actor(request)
-    line, view, after = (request.GET.get(name, "") for name in ("q", "view", "after"))
-    found = finding.find(actor, line[:LINE], tz=zones.of(request))
-    viewed = finding.find(actor, finding.VIEWS.get(view, "") or ("" if line else finding.UNASKED))
-    scope = _in_org(request, actor).filter(found.condition, viewed.condition)
+    asked, view, after = (request.GET.get(name, "") for name in ("q", "view", "after"))
+    line = finding.narrowed(asked[:LINE], view)  # an address of the time when views stood beside the line
+    found = finding.find(actor, line or finding.UNASKED, tz=zones.of(request))
+    scope = _in_org(request, actor).filter(found.condition)
     rows, next_token = reading.keyset(actor, scope, limit=PAGE, page_token=after or None)
     shown = screens.rows_of(actor, rows)
     bands = listing.bands(shown, now=timezone.now(), after=request.GET.get("band", ""))
@@ -69,26 +70,19 @@ def threads(request: HttpRequest) -> HttpResponse:
         "rows": shown,
         "bands": bands,
         "watch": listing.watch(shown),
-        "views": listing.thread_views(view or "all", q=line),
-        "view": view or "all",
+        "views": listing.thread_views(finding.views(line)),
+        "is_view": line in finding.VIEWS.values(),
         "q": line,
         "problems": [
-            listing.Refused(each.text, each.reason, each.meant, _list_at(request, each.mended))
-            for each in found.problems
+            listing.Refused(each.text, each.reason, each.meant, listing.href(each.mended)) for each in found.problems
         ],
         "rest": found.rest,
-        "rest_href": _list_at(request, found.rest),
+        "rest_href": listing.href(found.rest),
         "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),
-        "first_run": not shown and not line and view in ("", "all") and not after,
+        "first_run": not shown and not line and not after,
     }
     is_partial = request.headers.get("HX-Request") and after and not request.headers.get("HX-Boosted")
     return render(request, "threads/_rows.html" if is_partial else "threads/list.html", context)
-
-
-def _list_at(request: HttpRequest, line: str) -> str:
-    """The list from its top with another line, in the same view."""
-    kept = {"view": request.GET.get("view", ""), "q": line}
-    return "?" + urlencode({name: value for name, value in kept.items() if value})
 
 
 def _in_org(request: HttpRequest, actor: Actor) -> Any:
@@ -135,7 +129,7 @@ def start(request: HttpRequest) -> HttpResponse:
         raise NotFound("There is no such world.")
     if request.method == "POST":
         try:
-            return redirect("threads:detail", _started(request, form, wanted))
+            return redirect(screens.to_write_in(_started(request, form, wanted)))
         except (InvalidRequest, Expired) as problem:
             about = {wrong["field"].partition(".")[0] for wrong in problem.by_field[:1]}
             field = next(iter(about & {"model_profile", "invoke_skills", "world_id"}), "text")
@@ -249,7 +243,7 @@ def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
     world = request.POST.get("world", forks.SAME_WORLD)
     forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
     notes.success(request, "This fork is yours and private. Write to go on from here.")
-    return redirect("threads:detail", forked.thread_id)
+    return redirect(screens.to_write_in(forked.thread_id))
 
 
 @signed_in
@@ -359,6 +353,7 @@ def export(request: HttpRequest, thread_id: str) -> HttpResponse:
         content, ending, kind = json.dumps(found, ensure_ascii=False, indent=2), "json", "application/json"
     response = HttpResponse(content, content_type=f"{kind}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{thread.thread_id}-{name}.{ending}"'
+    add_never_cache_headers(response)
     return response
 
 

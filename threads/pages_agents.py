@@ -14,7 +14,7 @@ from accounts.pages import current_org, required_org, signed_in
 from catalogue import skills
 from core import bodies, forms, paging, zones
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
-from threads import agents, describing, draft_rows, drafting, instants, profiles
+from threads import agents, describing, draft_rows, drafting, instants, profiles, screens
 from threads.models import Agent
 from threads.wire import AgentIn, AgentPatch, LaunchIn
 
@@ -120,7 +120,7 @@ def launch(request: HttpRequest, agent_id: str) -> HttpResponse:
         started = agents.launch(actor, agent, body)
     except InvalidRequest as problem:
         return _launch_form(request, agent, problem)
-    return redirect("threads:detail", started.thread_id)
+    return redirect(screens.to_write_in(started.thread_id))
 
 
 def _form(

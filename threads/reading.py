@@ -227,9 +227,13 @@ def _open(block: BlockDict) -> BlockDict:
     if block["content_type"] == "tool_use":
         return {**block, "raw_request": None}
     if block["content_type"] == "tool_result":
-        shown = block.get("payload") if block.get("answered_by") in ("client", "skill") else None
-        return {**without_answerer(block), "raw_response": shown}
+        return {**without_answerer(block), "raw_response": _payload_as_raw(block)}
     return block
+
+
+def _payload_as_raw(result: BlockDict) -> object:
+    """What readers get as the raw response of a stored result: the payload where that is all there is (spec 3.3)."""
+    return result.get("payload") if result.get("answered_by") in ("client", "skill") else None
 
 
 def _goal_outs(rows: Iterable[Row]) -> list[GoalOut]:
@@ -259,19 +263,24 @@ def tool_detail(
     """The message that holds a tool use, the use, and its result, both with their raw payloads.
 
     Imported threads may use an id twice: `message` tells which use is meant, the first one by default. Its result is
-    the first with that id behind it. Asking for the right is the caller's part.
+    the first with that id behind it, in the same message or a later one. Asking for the right is the caller's part.
     """
     rows = Block.objects.filter(thread=thread.pk, tool_use_id=tool_use_id).order_by("idx", "position")
-    found = list(rows.values_list("idx", "kind", "data", "raw"))
-    uses = [row for row in found if row[1] == "tool_use" and message in (None, row[0])]
-    if not uses:
+    found = [
+        (idx, {**cast(BlockDict, data), **(raw or {})}) for idx, data, raw in rows.values_list("idx", "data", "raw")
+    ]
+    uses = (
+        place
+        for place, (idx, block) in enumerate(found)
+        if block["content_type"] == "tool_use" and message in (None, idx)
+    )
+    place = next(uses, None)
+    if place is None:
         raise NotFound.of("tool use", tool_use_id[:80], "in this thread")
-    at, _, use, raw_use = cast(tuple[int, str, BlockDict, BlockDict | None], uses[0])
-    result: BlockDict | None = None
-    for idx, kind, data, raw in cast(list[tuple[int, str, BlockDict, BlockDict | None]], found):
-        if kind == "tool_result" and idx > at and result is None:
-            result = {**data, "raw_response": None, **(raw or {})}
-    return at, {**use, "raw_request": None, **(raw_use or {})}, result
+    at, use = found[place]
+    results = (block for _, block in found[place:] if block["content_type"] == "tool_result")
+    result = next(({"raw_response": _payload_as_raw(block), **block} for block in results), None)
+    return at, {"raw_request": None, **use}, result
 
 
 def tool_detail_out(thread: Thread, tool_use_id: str) -> ToolDetailOut:

@@ -152,6 +152,11 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
     }
 
 
+def to_write_in(thread_id: str) -> str:
+    """The address of a thread where its reader goes on to write."""
+    return reverse("threads:detail", args=[thread_id]) + "?write"
+
+
 def note_seen(actor: Actor, thread: Thread, articles: Sequence[Article]) -> None:
     """Remember that the reader was shown the answers to their ratings that stand beside these articles."""
     marks = (acts.mark for article in articles for acts in article.marks)

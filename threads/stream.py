@@ -9,6 +9,7 @@ the same (`screens.Eyes`), not once for each.
 
 import secrets
 from collections.abc import Callable, Hashable, Iterator
+from time import monotonic
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.csrf import get_token
@@ -31,6 +32,9 @@ from threads.models import Message, Thread
 from threads.presenting.articles import Article
 from threads.status import ThreadStatus
 
+ASKED_AGAIN_SECONDS = 2.0
+"""For how long who reads a thread that is being written to is taken for who they were."""
+
 
 @signed_in
 @require_GET
@@ -47,15 +51,16 @@ def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
 
 
 def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Iterator[sse.Event | None]:
-    known_status, is_asked_again = None, False
+    known_status, asked_at = None, monotonic()
     with notices.waiting(transcript.subject(thread.pk)) as waiter:
-        told = hooks.replies(actor, thread)
+        told, is_news = hooks.replies(actor, thread), True
         while True:
             try:
                 with _IN_TURN.passed():
-                    # Anew each time: the right to read may have been taken away meanwhile (B146). The person is asked
-                    # for anew in quiet moments only, which a thread that is being written to has none of for long.
-                    actor = page_actor_again(request) if is_asked_again else actor
+                    # Anew each time: the right to read may have been taken away meanwhile (B146). Who the person is now
+                    # costs two queries, which not each of many words in a second is worth.
+                    if not is_news or monotonic() - asked_at > ASKED_AGAIN_SECONDS:
+                        actor, asked_at = page_actor_again(request), monotonic()
                     thread = thread_for(actor, thread.thread_id)
                     events: list[sse.Event] = []
                     if thread.revision != since or known_status is None:
@@ -71,8 +76,8 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                 return
             yield from events
             yield sse.WAITING
-            is_asked_again = not waiter.wait(sse.HEARTBEAT_SECONDS)
-            if is_asked_again:
+            is_news = waiter.wait(sse.HEARTBEAT_SECONDS)
+            if not is_news:
                 yield None
 
 

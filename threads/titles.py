@@ -40,8 +40,8 @@ def of_request(messages: Sequence[MessageIn], declared: Sequence[dict[str, Any]]
     return declared[0]["goal_type"].replace("_", " ").capitalize() if declared else None
 
 
-def retitle(actor: Actor, thread: Thread, title: str | None) -> None:
-    """Give a thread another title, or none (H11)."""
+def retitle(actor: Actor, thread: Thread, title: str) -> None:
+    """Give a thread another title (H11)."""
     require(actor, thread, Right.DESCRIBE)
     with transcript.writing(thread.pk) as writer:
         writer.retitle(title)

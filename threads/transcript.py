@@ -93,7 +93,7 @@ class Transcript:
         self._next()
         self.thread.status = status
 
-    def retitle(self, title: str | None) -> None:
+    def retitle(self, title: str) -> None:
         """Give the thread another title."""
         self.thread.title = title
         self.thread.title_revision = self._next()
@@ -167,7 +167,11 @@ class Fence:
     attempt: int
 
     def check(self) -> None:
-        """Raise `LeaseLost` unless the claim still stands; called under the thread's lock, which every claim takes."""
+        """Raise `LeaseLost` unless the claim still stands.
+
+        It goes on standing only under the thread's lock, which every claim takes. Without the lock this is an early
+        look, by which a worker that waits for a model stops sooner; what it writes is checked again.
+        """
         if _HELD.first(self.turn_id, self.attempt) is None:
             raise LeaseLost(f"turn {self.turn_id}, attempt {self.attempt}")
 

@@ -25,7 +25,6 @@ from threads.content import (
     UNANSWERED,
     BlockDict,
     ClientContextBlock,
-    TextBlock,
     error,
     text,
     tool_result,
@@ -303,10 +302,10 @@ def _add_request(
     dangling = [] if writer.thread._state.adding else left_open(writer.thread.pk)
     at = last_user = max((place for place, each in enumerate(messages) if each.role == "user"), default=-1)
     for place, message in enumerate(messages):
-        blocks = [_block(block) for block in message.content]
+        blocks: list[BlockDict] = [block.model_dump(mode="json") for block in message.content]
         dangling = unanswered([*dangling, *blocks])
         if place == last_user and body.client_context is not None:
-            blocks.append({"content_type": "client_context", "context": body.client_context.model_dump(mode="json")})
+            blocks.append(ClientContextBlock(context=body.client_context).model_dump(mode="json"))
         author = actor.user_id if message.role == "user" else None
         stored = writer.add(message.role, blocks, author_id=author, echo_to_id=actor.user_id if echo else None)
         at = stored.idx if place == last_user else at
@@ -335,14 +334,6 @@ def _answer_for_nobody(writer: Transcript, uses: Sequence[BlockDict]) -> None:
     results = [tool_result(use["tool_name"], use["tool_use_id"], "error", refused) for use in uses]
     if results:
         writer.add("roboto", [{**result, "answered_by": "nobody"} for result in results])
-
-
-def _block(block: Any) -> BlockDict:
-    if isinstance(block, TextBlock):
-        return text(block.text)
-    if isinstance(block, ClientContextBlock):
-        return {"content_type": "client_context", "context": block.context}
-    return dict(block.model_dump(mode="json"))
 
 
 def _own_words(declared: list[dict[str, Any]]) -> str:

@@ -4,11 +4,20 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from django.conf import settings
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
 from core.wire import Body, Exact, Page, Patch, Spelling, Wire
-from threads.content import MAX_NAME, Block, ClientContextBlock, JsonObject, TextBlock, ToolResultBlock, ToolUseBlock
+from threads.content import (
+    MAX_NAME,
+    Block,
+    ClientContextBlock,
+    JsonObject,
+    TextBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    ViewingContext,
+)
 from threads.status import ThreadStatus, Visibility
 
 # What a request may hold, and why: docs/decisions/014-limits.md.
@@ -25,7 +34,6 @@ MAX_SCHEMAS_BYTES: Final = 512 * 1024
 """Of the client tools of one request. A check takes a second for so much."""
 MAX_SUBJECTS: Final = 100
 MAX_VARIABLES: Final = 100
-Strings = Annotated[list[str], Field(max_length=10_000)]
 ToolName = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 
 
@@ -84,23 +92,6 @@ class SentMessageIn(MessageIn):
         return self
 
 
-class ViewingContext(Body):
-    """What the caller's screen shows (spec 3.9). Informational: it never authorises or scopes anything."""
-
-    dataset_ids: Strings = []
-    file_ids: Strings = []
-    collection_ids: Strings = []
-    device_ids: Strings = []
-    device_type_ids: Strings = []
-    session_ids: Strings = []
-    view_ids: Strings = []
-    table_state: JsonObject | None = None
-    display_time_anchor_ns: int | None = None
-    display_time_anchor_label: str | None = None
-    visualizer_state: JsonObject | None = None
-    misc_context: JsonObject | None = None
-
-
 class AnalysisScope(Body):
     """A time window, inclusive, in nanoseconds since the epoch; handed to every server tool."""
 
@@ -140,19 +131,14 @@ class InvokedSkillIn(Body):
 class _TurnIn(Body):
     """What start and send have in common."""
 
-    client_context: ViewingContext | None = None
+    client_context: Annotated[
+        ViewingContext | None, Field(validation_alias=AliasChoices("client_context", "context"))
+    ] = None
+    """`context` stands for it, unless it is there, even as null (B19, spec 1.6)."""
     client_tools: ClientTools | None = None
     analysis_scope: AnalysisScope | None = None
     goals: Annotated[list[Any], Field(max_length=5)] | None = None
     invoke_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_INVOKED_SKILLS)] = []
-
-    @model_validator(mode="before")
-    @classmethod
-    def _older_name(cls, data: Any) -> Any:
-        """`context` stands for `client_context`, unless that is there, even as null (B19, spec 1.6)."""
-        if isinstance(data, dict) and "context" in data and "client_context" not in data:
-            return {**data, "client_context": data["context"]}
-        return data
 
 
 class StartIn(_TurnIn):
@@ -246,7 +232,9 @@ class PinIn(Body):
 
 
 class TitlePatch(Patch):
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)] | None = None
+    """Another title (H11). Not null: a delta could not tell of it, where null means the one that is held."""
+
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)] = ""
 
 
 class SubjectIn(Exact):
@@ -425,7 +413,7 @@ class ProfileOut(Wire):
     is_default: bool
 
 
-class ImportItemOut(Wire):
+class ImportedThreadOut(Wire):
     """What became of one conversation."""
 
     id: str | None
@@ -433,6 +421,12 @@ class ImportItemOut(Wire):
     outcome: Literal["created", "unchanged", "failed"]
     warnings: list[str]
     errors: list[JsonObject]
+
+
+class ImportItemOut(ImportedThreadOut):
+    """The same, with its place among those that were sent (B178): a bad one may have no id."""
+
+    index: int
 
 
 class ImportOut(Wire):

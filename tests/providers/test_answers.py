@@ -189,3 +189,17 @@ def test_what_a_dead_worker_used_is_not_known_and_said_so(talk):
     make.loop.advance(dead.pk)
     assert shapes.said(talk.record()["messages"][-1]) == "A whole one."
     assert (talk.turn().requests, talk.turn().cost, talk.turn().input_tokens) == (2, None, 100)
+
+
+def test_a_model_that_never_stops_calling_is_stopped(talk):
+    talk.provider.will(*(says(Call("echo", '{"value": 1}', f"c_{place}")) for place in range(45)))
+    record = talk.start()
+    assert len(talk.provider.asked) == 40
+    assert (record["status"], record["messages"][-1]["status"]) == ("user_turn", "failed")
+    assert record["messages"][-1]["content"][0]["error_code"] == "too_many_requests"
+
+
+def test_what_no_database_keeps_is_shown_as_a_replacement_character(talk):
+    talk.provider.will(says("A \0 and ", "half \ud83e of a sign."))
+    record = talk.start()
+    assert shapes.said(record["messages"][-1]) == "A \ufffd and half \ufffd of a sign."

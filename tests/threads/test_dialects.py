@@ -582,8 +582,9 @@ def rebuilt(message: JsonObject) -> object:
 class TestRoboto:
     def test_everything_the_records_hold_survives(self) -> None:
         """B172, B174."""
+        context = content.ViewingContext(dataset_ids=["ds_1"], misc_context={"tab": None})
         snapshots = said(
-            ("user", [content.text("hi"), {"content_type": "client_context", "context": {"dataset_ids": ["ds_1"]}}]),
+            ("user", [content.text("hi"), content.ClientContextBlock(context=context).model_dump()]),
             ("assistant", [content.tool_use("look", "u", None, refused=True), content.error("boom", "E1")]),
             ("roboto", [content.tool_result("look", "u", "declined", {"why": None}, runtime_ms=12)]),
         )
@@ -622,7 +623,15 @@ class TestRoboto:
                 "messages.0.content.0.runtime_ms",
             ),
             ({"tool_name": "n", "tool_use_id": "u", "runtime_ms": 1, "status": "odd"}, "messages.0.content.0.status"),
-            ({"context": {"a": nested(100)}}, "messages.0.content.0.context.a" + ".0" * 99),
+            (
+                {"tool_name": "n", "tool_use_id": "u", "runtime_ms": 1, "status": "success", "payload": 5},
+                "messages.0.content.0.payload",
+            ),
+            ({"context": {"view_ids": 5}}, "messages.0.content.0.context.view_ids"),
+            (
+                {"context": {"misc_context": {"a": nested(99)}}},
+                "messages.0.content.0.context.misc_context.a" + ".0" * 98,
+            ),
         ],
     )
     def test_malformed_blocks_are_refused_with_their_path(self, block: JsonObject, path: str) -> None:

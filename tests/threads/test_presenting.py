@@ -405,11 +405,10 @@ def test_a_second_page_does_not_repeat_the_heading_it_goes_on_under() -> None:
     ]
 
 
-def test_views_are_links_that_keep_the_query() -> None:
-    views = thread_views("mine", q="a&b", counts={"mine": 42})
+def test_views_are_links_to_their_lines() -> None:
+    views = thread_views({"all": ("", False), "mine": ("is:mine a&b", True)})
     assert [view.key for view in views if view.is_current] == ["mine"]
-    assert views[0].href == "?view=all&q=a%26b"
-    assert [view.count for view in views[:2]] == [None, 42]
+    assert [view.href for view in views] == ["?", "?q=is%3Amine+a%26b"]
 
 
 @pytest.mark.parametrize(

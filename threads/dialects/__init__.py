@@ -7,7 +7,7 @@ knows the database, and nothing here raises anything but `DialectError` for what
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from threads.content import BLOCK, JsonObject, MessageSnapshot
+from threads.content import BLOCK, BlockDict, JsonObject, MessageSnapshot
 from threads.dialects import anthropic, data_harness, markdown, openai, roboto, transcript
 from threads.dialects.canonical import Conversation, DialectError, ParsedMessage, Rendered, Sheet
 from threads.dialects.reading import Draft
@@ -86,4 +86,10 @@ def render(
 
 def _whole(message: MessageSnapshot) -> MessageSnapshot:
     """The message with every field of its blocks spelled out, and none besides."""
-    return replace(message, blocks=[BLOCK.validate_python(block).model_dump() for block in message.blocks])
+    return replace(message, blocks=[_spelled_out(block) for block in message.blocks])
+
+
+def _spelled_out(block: BlockDict) -> BlockDict:
+    if block["content_type"] == "client_context":  # an earlier version stored whatever a client sent
+        return block
+    return BLOCK.validate_python(block).model_dump()

@@ -45,6 +45,8 @@ def _block(draft: Draft, part: JsonObject, path: str) -> BlockDict | None:
             return draft.use(_use(draft, block, path), path)
         case "tool_result":
             return draft.result(_result(draft, block, path), path)
+        case "client_context":
+            draft.unkept(part["context"], f"{path}.context", frozenset(block["context"]))
     return _shallow(block, path)
 
 

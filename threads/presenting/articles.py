@@ -6,6 +6,7 @@ from typing import Literal
 
 from django.utils.safestring import SafeString
 
+from core.rendering import MARKDOWN_LIMIT
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.words import Word
 
@@ -67,11 +68,11 @@ class Acts:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Words, already sanitised HTML. `is_note` is text of Heddle itself, in a roboto message."""
+    """Words, already sanitised HTML, and the Markdown they were written in. `is_note` is text of Heddle itself."""
 
     index: int
     html: SafeString
-    size: int
+    text: str
     is_note: bool = False
     anchors: tuple[int, ...] = ()
     kind: Literal["prose"] = "prose"
@@ -158,6 +159,13 @@ class Article:
     def last(self) -> int:
         """The message that the article's own actions mean."""
         return self.acts.index if self.acts else self.index
+
+    @property
+    def source(self) -> str:
+        """What the agent says in it, as Markdown to take along; of a text that a page folds, the thread's export is."""
+        said = [part.text.strip() for part in self.parts if isinstance(part, Prose) and not part.is_note]
+        text = "\n\n".join(said) if self.acts else ""
+        return text if len(text) <= MARKDOWN_LIMIT else ""
 
     @property
     def calls(self) -> tuple[Call, ...]:

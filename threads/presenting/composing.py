@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from django.utils.safestring import SafeString
 
-from core.rendering import gist, json_html, markdown_html, one_line, vouched
+from core.rendering import gist, json_html, markdown_html, one_line, vouched, whole_characters
 from threads.advice import ADVICE
 from threads.content import TERMINAL, BlockDict, MessageSnapshot
 from threads.presenting.articles import Acts, Article, Call, Context, Fault, Mark, Part, Prose
@@ -182,7 +182,7 @@ class _Maker:
         html = markdown_html(text)
         if is_open:
             html = _with_caret(html)
-        yield Prose(message.index, html, len(text), is_note=message.role == "roboto")
+        yield Prose(message.index, html, whole_characters(text), is_note=message.role == "roboto")
 
     def _part(self, message: MessageSnapshot, position: int, block: BlockDict) -> Part | None:
         match block["content_type"]:

@@ -85,7 +85,7 @@ def thread_map(articles: Sequence[Article]) -> ThreadMap:
 def _map_rows(article: Article) -> Iterator[tuple[str, int, str, str]]:
     """In the order of the page. An article's words are one row where the first of them stand, or last before any do."""
     where = f"message {article.index}"
-    size = sum(part.size for part in article.parts if isinstance(part, Prose))
+    size = sum(len(part.text) for part in article.parts if isinstance(part, Prose))
     said = _map_kind(article), min(52, 8 + size // 24), f"#m{article.index}", f"{_map_word(article)}, {where}"
     first = next((part for part in article.parts if isinstance(part, Prose)), None)
     for part in article.parts:

@@ -108,13 +108,12 @@ def _band(row: ThreadRow, now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A filter as a link."""
+    """A view as a link."""
 
     key: str
     word: str
     href: str
     is_current: bool
-    count: int | None = None
 
 
 _VIEWS = {
@@ -130,13 +129,14 @@ _VIEWS = {
 }
 
 
-def thread_views(current: str, *, q: str = "", counts: Mapping[str, int] | None = None) -> list[View]:
-    """The filters of the list; each keeps the query."""
-    kept = {"q": q} if q else {}
-    return [
-        View(key, word, "?" + urlencode({"view": key, **kept}), key == current, (counts or {}).get(key))
-        for key, word in _VIEWS.items()
-    ]
+def thread_views(lines: Mapping[str, tuple[str, bool]]) -> list[View]:
+    """The views of the list from their lines, each with whether it is looked at."""
+    return [View(key, _VIEWS[key], href(line), is_current) for key, (line, is_current) in lines.items()]
+
+
+def href(line: str) -> str:
+    """The list from its top, with this line."""
+    return "?" + (urlencode({"q": line}) if line else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from core import jobs
-from core.db import replace_dead_connections
+from core.db import log_refused, replace_dead_connections
 from core.prepared import PreparedUpdate
 from threads.models import Turn
 from threads.status import TurnState
@@ -99,7 +99,7 @@ class _Heart:
                 for fence in held:
                     renew(fence)
             except Exception as problem:  # the database is away for a moment: the lease outlasts two beats
-                logger.warning("leases.not_renewed", extra={"kind": type(problem).__name__})
+                log_refused(logger, "leases.not_renewed", problem)
                 replace_dead_connections()
             finally:
                 connection.close()

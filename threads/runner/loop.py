@@ -18,7 +18,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from core import ids
-from core.db import replace_dead_connections
+from core.db import log_refused, replace_dead_connections
 from core.errors import InvalidRequest
 from core.prepared import PreparedRow, PreparedUpdate
 from core.sse import give_connection_back
@@ -72,7 +72,7 @@ def advance(turn_id: int) -> None:
         logger.info("turn.lost", extra={"turn": turn_id})
     except DatabaseError as problem:
         # The lease runs out, or the turn is still queued: somebody takes it up again.
-        logger.warning("turn.interrupted", extra={"turn": turn_id, "kind": type(problem).__name__})
+        log_refused(logger, "turn.interrupted", problem, turn=turn_id)
         replace_dead_connections()
 
 
