@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from accounts.rights import require_admin
 from core import bodies, ids
 from core.api import Endpoint, data, describe, record, records
-from core.wire import Patch
+from core.wire import Nothing, Patch
 from feedback import bulk, desk_records, exporting, labelling, leasing, saved_views, triage
 from feedback.deciding import Verb, verb_named
 from feedback.models import Bulk
@@ -77,8 +77,10 @@ class OneBulk(DeskEndpoint):
 
 
 class CancelBulk(DeskEndpoint):
-    @describe(gives=BulkOut, summary="Stop it; what it did stays")
+    @describe(takes=Nothing, gives=BulkOut, summary="Stop it; what it did stays")
     def post(self, request: Request, bulk_id: str) -> HttpResponse:
+        bulk.bulk_for(self.actor, bulk_id)
+        self.parse(Nothing)
         return _bulk(bulk.cancel(self.actor, bulk_id))
 
 
@@ -90,8 +92,10 @@ class Undo(DeskEndpoint):
 
 
 class OneLease(DeskEndpoint):
-    @describe(gives=LeaseOut, summary="Say that one has a report open, for two minutes")
+    @describe(takes=Nothing, gives=LeaseOut, summary="Say that one has a report open, for two minutes")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
+        triage.report_for(self.actor, feedback_id)
+        self.parse(Nothing)
         return record(LeaseOut(held_by=leasing.hold(self.actor, feedback_id)))
 
     @describe(summary="Say that one has left it")

@@ -9,13 +9,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from django.db import connection
 from django.db.models import Max
 from django.utils.text import get_text_list
 
 from feedback import indexing
-from feedback.models import RatedTool, Triage, UserFeedback
+from feedback.deciding import UNDO
+from feedback.models import RatedTool, Triage, TriageChange, UserFeedback
 from feedback.taxonomy import BIT
 
 EACH = 60
@@ -55,6 +57,7 @@ class Facts:
     """What of a report is compared. `tools` tells of each whether it failed."""
 
     pk: int
+    created: datetime
     org: int
     thread: int
     resolved: bool
@@ -68,21 +71,31 @@ class Facts:
 def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
     """Row ids of reports that sleep until it happens again, each under the first of these newer ones that says it did.
 
+    Only what was rated after they were put to sleep says so: a report may be digested long after it was stored.
     A number of queries that the number of reports does not change, but for those that share words with a sleeping one.
     """
     newer = sorted(report_pks)
-    sleeping = Triage.objects.filter(snoozed_until_again=True, pk__lt=max(newer, default=0)).order_by("-pk")
-    asleep = set(sleeping.values_list("pk", flat=True)[:_SNOOZED])
+    sleeping = Triage.objects.filter(snoozed_until_again=True, feedback__resolved=False, pk__lt=max(newer, default=0))
+    asleep = set(sleeping.order_by("-pk").values_list("pk", flat=True)[:_SNOOZED])
+    since = _asleep_since(asleep)
     facts = facts_of({*newer, *asleep}) if asleep else {}
     found: dict[int, list[int]] = {}
     for one in (facts[pk] for pk in newer if pk in facts):
-        others = [facts[pk] for pk in asleep & facts.keys() if pk < one.pk]
+        before = (pk for pk in asleep & facts.keys() if pk < one.pk and since.get(pk, one.created) <= one.created)
+        others = [facts[pk] for pk in before]
         has_words = any(len(one.words & other.words) > 1 for other in others)
         weights = telling(one)[0] if has_words else {}
         if woken := sorted(other.pk for other in others if shared(one, other, weights).is_strong):
             found[one.pk] = woken
             asleep.difference_update(woken)
     return found
+
+
+def _asleep_since(pks: Iterable[int]) -> dict[int, datetime]:
+    """When each of these reports, by row id, was last put to sleep until it happens again."""
+    changes = TriageChange.objects.filter(feedback__in=pks, verb__in=("snooze", UNDO)).order_by("pk")
+    rows = changes.values_list("feedback_id", "at", "after")
+    return {pk: at for pk, at, after in rows if after.get("snoozed_until_again")}
 
 
 def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
@@ -156,11 +169,11 @@ def facts_of(pks: Iterable[int]) -> dict[int, Facts]:
     for pk, name, failed in used:
         tools[pk][name] = failed
     rows = UserFeedback.objects.filter(pk__in=wanted).values_list(
-        "pk", "org_id", "thread_id", "resolved", "sentiment", "category_bits", "notes", "answer__error_code"
+        "pk", "created", "org_id", "thread_id", "resolved", "sentiment", "category_bits", "notes", "answer__error_code"
     )
     return {
-        pk: Facts(pk, org, thread, resolved, sentiment, bits, _words(notes), error or "", tools.get(pk, {}))
-        for pk, org, thread, resolved, sentiment, bits, notes, error in rows
+        pk: Facts(pk, created, org, thread, resolved, sentiment, bits, _words(notes), error or "", tools.get(pk, {}))
+        for pk, created, org, thread, resolved, sentiment, bits, notes, error in rows
     }
 
 

@@ -61,6 +61,9 @@ ANSWERS = frozenset({"resolve", "duplicate", "reply"})
 """Verbs that answer to what the submitter says."""
 
 Decision = Mapping[str, Any]
+_AWAKE: Decision = {"snoozed_until": None, "snoozed_until_again": False}
+OPEN: Decision = {"resolved": False, **_AWAKE}
+"""Open again, to be seen to now. Only an undo brings a snooze back, because it spells out what was before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,10 @@ class ResolvedAlready(Conflict):
 
 
 def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
-    """The wire's own triage update (H8): what it spells out, and nothing else."""
-    return body.changes()
+    """The wire's own triage update (H8): what it spells out, and what opening again takes along."""
+    changes = body.changes()
+    opens = changes.get("resolved") is False and subject.report.resolved
+    return {**changes, **OPEN} if opens else changes
 
 
 def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
@@ -124,10 +129,10 @@ def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
 
 
 def reopen(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
-    """Open again: outcome and duplicate go with the resolution."""
+    """Open again: outcome and duplicate go with the resolution, and so does what it was put off until before."""
     if not subject.report.resolved:
         raise Conflict("This report is open.")
-    return {"resolved": False}
+    return OPEN
 
 
 def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
@@ -172,7 +177,7 @@ def wake(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
     """Back in sight."""
     if subject["snoozed_until"] is None and not subject["snoozed_until_again"]:
         raise Conflict("This report is not snoozed.")
-    return {"snoozed_until": None, "snoozed_until_again": False}
+    return _AWAKE
 
 
 def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:

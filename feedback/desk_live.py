@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 
 from django.db.models import F, Model, Q
 from django.http import HttpRequest
@@ -37,7 +37,8 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     reports = _Log(UserFeedback, "created")
     looked = timezone.now()
     edits = _edits(looked)
-    query = desk_screen.state_of(request.GET.items(), zones.of(request))
+    tz = zones.of(request)
+    query = desk_screen.state_of(request.GET.items(), tz)
     told_bulks: list[tuple[int, str, int]] | None = None
     with notices.waiting(triage.NOTICE) as waiter:
         while True:
@@ -53,7 +54,7 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
                 yield sse.Event("leases", json.dumps(leases))
             known, edits, looked = edits, _edits(looked), timezone.now()
             edited = {feedback_id: _EDITED for feedback_id, moment in edits.items() if known.get(feedback_id) != moment}
-            if changed := edited | _changed(actor, changes.fresh()) | _retracted(retractions.fresh()):
+            if changed := edited | _changed(actor, changes.fresh(), tz) | _retracted(retractions.fresh()):
                 yield sse.Event("changed", json.dumps(changed))
             came = reports.fresh()
             if changed or came:
@@ -106,7 +107,7 @@ class _Log:
         return new[:_SHOWN]
 
 
-def _changed(actor: Actor, changes: list[int]) -> dict[str, str]:
+def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
     """Who did what, by report id; of several changes the last one."""
     if not changes:
         return {}
@@ -115,7 +116,7 @@ def _changed(actor: Actor, changes: list[int]) -> dict[str, str]:
     names = desk_records.named(found)
     told = {}
     for each in found:
-        lines = [(line.what, line.after) for line in historytelling.lines_of(each, *names)]
+        lines = [(line.what, line.after) for line in historytelling.lines_of(each, *names, tz=tz)]
         deed = ": ".join(filter(None, lines[-1] if lines else ("changed it",)))
         told[ids.FEEDBACK + each.of] = f"{each.actor.display_name} {deed}"
     return told

@@ -195,7 +195,7 @@ def refused(
     if item is None:
         return context
     if isinstance(problem, Stale):
-        context["conflict"] = _conflict(actor, item, problem, form)
+        context["conflict"] = _conflict(actor, item, problem, form, tz)
     else:
         fields, otherwise = (*_SHOWN, *_TYPED_AS), _field_of(item, form)
         context["errors"] = forms.reasons(problem, fields, otherwise=otherwise, names=_TYPED_AS)
@@ -379,7 +379,7 @@ def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:
     return "duplicate_of" if is_there and form.get("verb", "") in ("", "label typed", "duplicate") else "verb"
 
 
-def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str, str]) -> Conflict:
+def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str, str], tz: ZoneInfo) -> Conflict:
     """Both versions of what was written; of a verb, what somebody else did and what a second press does."""
     change, column = getattr(problem, "change", None), problem.columns[0]
     if change is None:
@@ -391,7 +391,7 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str,
         mine = "label" if column == "admin_label" else column
         sides = (("The other" if is_own else "Theirs", theirs[column]), ("Yours", form.get(mine, "")))
         return Conflict(problem.message, "", sides)
-    line = historytelling.lines_of(change, *desk_records.named([change]))[0]
+    line = historytelling.lines_of(change, *desk_records.named([change]), tz=tz)[0]
     who, when = ("You", "in another window") if is_own else (line.who, "just now")
     takes = form.get("verb") == "own me" and item.owner and not item.is_mine
     again = "Press a again to take it over." if takes else "Nothing of yours was saved. Press again if it still holds."

@@ -1,7 +1,7 @@
 """A report's history in words: who did what, before and after."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from accounts.models import User
@@ -19,20 +19,24 @@ _SNOOZES = frozenset({"snoozed_until", "snoozed_until_again"})
 _SHOWN = 120
 
 
-def lines_of(change: TriageChange, people: Mapping[int, User], reports: Mapping[int, str]) -> list[HistoryLine]:
-    """One change as lines, with the people and reports that it names (`desk_records.named`)."""
+def lines_of(
+    change: TriageChange, people: Mapping[int, User], reports: Mapping[int, str], *, tz: tzinfo
+) -> list[HistoryLine]:
+    """One change as lines, with the people and reports that it names (`desk_records.named`); times as in `tz`."""
     if change.verb == RETRACT:
         return [_inherited(change, reports)]
     if [*change.after] == ["duplicate_of_id"]:
         return [_followed(change, reports)]
     return [
-        _line(change, column, people, reports)
+        _line(change, column, people, reports, tz)
         for column in change.after
         if column not in _SILENT and not (column in _SNOOZES and _is_told_by_other(change, column))
     ]
 
 
-def _line(change: TriageChange, column: str, people: Mapping[int, User], reports: Mapping[int, str]) -> HistoryLine:
+def _line(
+    change: TriageChange, column: str, people: Mapping[int, User], reports: Mapping[int, str], tz: tzinfo
+) -> HistoryLine:
     who, before, after = change.actor.display_name, change.before.get(column), change.after[column]
     undo = " (undo)" if change.undoes else ""
     match column:
@@ -55,7 +59,7 @@ def _line(change: TriageChange, column: str, people: Mapping[int, User], reports
         case "snoozed_until" if change.verb == AGAIN:
             return HistoryLine(who, "reported the same again, so it is due", change.at)
         case "snoozed_until" | "snoozed_until_again" if after:
-            return HistoryLine(who, f"snoozed it{undo}", change.at, after=until(after))
+            return HistoryLine(who, f"snoozed it{undo}", change.at, after=until(after, tz))
         case "snoozed_until" | "snoozed_until_again":
             return HistoryLine(who, f"woke it{undo}", change.at)
     if change.verb == RENAME.name:
@@ -91,11 +95,13 @@ def _followed(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
 
 
 def _is_told_by_other(change: TriageChange, column: str) -> bool:
-    """Whether the other column of a snooze says how long it lasts now: one of them has an end, and is one line."""
-    return any(change.after.get(each) for each in _SNOOZES if each != column)
+    """Whether the other column of a snooze says how long it lasts now, one of them has an end and is one line; or the
+    line of a resolution that comes or goes speaks for both.
+    """
+    return "resolved" in change.after or any(change.after.get(each) for each in _SNOOZES if each != column)
 
 
-def until(value: Any, tz: tzinfo = UTC) -> str:
+def until(value: Any, tz: tzinfo) -> str:
     """How long a snooze lasts, as a change holds it: True until it happens again, or a time as it was given, in
     whatever zone that was.
     """

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from core import ids
 from core.actor import Actor
 from feedback import following, triage
-from feedback.deciding import RETRACT
+from feedback.deciding import OPEN, RETRACT
 from feedback.models import UserFeedback
 
 
@@ -22,6 +22,6 @@ def pass_on(actor: Actor, report: UserFeedback, duplicates: Sequence[UserFeedbac
     if to == report.pk:
         if report.resolved:
             return
-        triage.apply(actor, triage.subject_of(heir), RETRACT, {"resolved": False}, action=action)
+        triage.apply(actor, triage.subject_of(heir), RETRACT, OPEN, action=action)
         to = heir.pk
     following.lead(actor.user_id, of=report.pk, to=to, verb=RETRACT, action=action)

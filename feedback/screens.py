@@ -182,20 +182,20 @@ def card_of(
         replied_at=reply.replied_at if reply else None,
         held_by=held_by,
         version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
-        history=tuple(_history(actor, report, changes)),
+        history=tuple(_history(actor, report, changes, tz)),
         near=tuple(near),
         may_fork=may(actor, thread, Right.FORK),
     )
 
 
-def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]) -> list[HistoryLine]:
+def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange], tz: tzinfo) -> list[HistoryLine]:
     """What was done to a report, and the forks that were made since to look into it, the latest first."""
     lines = [
         HistoryLine(report.created_by.display_name, f"rated message {report.message_sequence_num}", report.created)
     ]
     people, reports = desk_records.named(changes)
     for change in changes:
-        lines += historytelling.lines_of(change, people, reports)
+        lines += historytelling.lines_of(change, people, reports, tz=tz)
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
     for fork in _forks_since(actor, report):

@@ -42,8 +42,8 @@ def deliver(endpoint_id: int) -> None:
 @shared_task(name="feedback.checks", ignore_result=True)
 def go_on_with_checks(run_id: int) -> None:
     """Decide on the run whose answer has ended, and on whatever else has, and begin what waits for it."""
-    close_old_connections()
-    running.go_on()
+    with jobs.periodical("feedback.checks"):
+        running.go_on()
 
 
 @shared_task(name="feedback.sweep", ignore_result=True)

@@ -133,8 +133,11 @@ def wake_again(pks: Iterable[int], because: int) -> None:
     submitter = Actor(cause.created_by_id, cause.created_by.email, cause.created_by.display_name)
     asleep = UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=list(pks), resolved=False)
     for report in asleep.order_by("pk"):
+        subject = subject_of(report)
+        if not subject["snoozed_until_again"]:  # an admin decided otherwise before its lock was ours
+            continue
         due = {"snoozed_until": timezone.now(), "snoozed_until_again": False}
-        apply(submitter, subject_of(report), AGAIN, due, action=ids.new_key())
+        apply(submitter, subject, AGAIN, due, action=ids.new_key())
     transaction.on_commit(lambda: notices.publish(NOTICE))
 
 

@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from core import paging
 from core.api import data, describe, record
 from core.errors import NotFound
+from core.wire import Nothing
 from feedback import triage
 from feedback.api_desk import DeskEndpoint
 from feedback.checks import batches, judging, keeping, records, running
@@ -80,8 +81,10 @@ class OneBatch(DeskEndpoint):
 
 
 class StopBatch(DeskEndpoint):
-    @describe(gives=BatchOut, summary="Begin no more of a batch and stop what is under way")
+    @describe(takes=Nothing, gives=BatchOut, summary="Begin no more of a batch and stop what is under way")
     def post(self, request: Request, batch_id: str) -> HttpResponse:
+        running.batch_for(self.actor, batch_id)
+        self.parse(Nothing)
         return record(batches.batch_record(self.actor, running.stop(self.actor, batch_id).batch_id))
 
 

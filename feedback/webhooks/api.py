@@ -1,11 +1,13 @@
 """The webhook routes of the wire."""
 
 from django.http import HttpResponse
+from django.utils.cache import add_never_cache_headers
 from rest_framework.request import Request
 
 from accounts.authentication import org_of
 from core import paging
 from core.api import Endpoint, data, describe, record
+from core.wire import Nothing
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints
 from feedback.webhooks.audience import require_maker
@@ -44,7 +46,14 @@ class Webhooks(Endpoint):
             org_id: int | None = endpoints.org_named(body.org_id)
         else:
             org_id = None if self.actor.is_admin and not header else org_of(self.actor, header)
-        return record(endpoints.out_with_secret(endpoints.create(self.actor, org_id, body)))
+        return _shown_once(endpoints.out_with_secret(endpoints.create(self.actor, org_id, body)))
+
+
+def _shown_once(webhook: WebhookSecretOut) -> HttpResponse:
+    """A record with its secret, which nothing on the way may keep."""
+    response = record(webhook)
+    add_never_cache_headers(response)
+    return response
 
 
 class OneWebhook(WebhookDoor):
@@ -68,13 +77,15 @@ class RotateSecret(WebhookDoor):
     def post(self, request: Request, webhook_id: str) -> HttpResponse:
         webhook = self.webhook()
         rotated = endpoints.rotate(webhook, overlap_hours=self.parse(RotateIn).overlap_hours)
-        return record(endpoints.out_with_secret(rotated))
+        return _shown_once(endpoints.out_with_secret(rotated))
 
 
 class Test(WebhookDoor):
-    @describe(gives=DeliveryOut, summary="Send a webhook a test")
+    @describe(takes=Nothing, gives=DeliveryOut, summary="Send a webhook a test")
     def post(self, request: Request, webhook_id: str) -> HttpResponse:
-        return record(deliveries.out(deliveries.test(self.webhook())))
+        webhook = self.webhook()
+        self.parse(Nothing)
+        return record(deliveries.out(deliveries.test(webhook)))
 
 
 class Deliveries(WebhookDoor):
@@ -85,7 +96,9 @@ class Deliveries(WebhookDoor):
 
 
 class Replay(WebhookDoor):
-    @describe(gives=DeliveryOut, summary="Send a message again")
+    @describe(takes=Nothing, gives=DeliveryOut, summary="Send a message again")
     def post(self, request: Request, webhook_id: str, delivery_id: str) -> HttpResponse:
         webhook = self.webhook()
-        return record(deliveries.out(deliveries.replay(webhook, deliveries.delivery_for(webhook, delivery_id))))
+        delivery = deliveries.delivery_for(webhook, delivery_id)
+        self.parse(Nothing)
+        return record(deliveries.out(deliveries.replay(webhook, delivery)))

@@ -6,6 +6,7 @@ from django.contrib import messages as notes
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
@@ -111,7 +112,10 @@ def _one(
         "typed": typed,
         "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},
     }
-    return render(request, "webhooks/endpoint.html", context, status=400 if problem else 200)
+    response = render(request, "webhooks/endpoint.html", context, status=400 if problem else 200)
+    if secret:
+        add_never_cache_headers(response)
+    return response
 
 
 @signed_in

@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,3 +134,28 @@ def test_a_change_that_commits_while_its_day_is_counted_is_not_missed(who, talk,
     assert Untallied.objects.filter(day=day.date()).exists()
     with time_machine.travel(NOW, tick=False):
         assert told(who, ("7d", None), zones.UTC)["positive"]["count"] == 1
+
+
+def one(created):
+    return {"created": created, "sentiment": "negative", "categories": set(), "model": "", "tools": {}, "took": None}
+
+
+@pytest.mark.django_db
+@time_machine.travel(NOW, tick=False)
+def test_with_many_gaps_between_tallies_the_query_stays_short(who, talk):
+    store(who, talk, [one(NOW - timedelta(days=2 * place)) for place in range(1, 61)])
+    tallying.catch_up(60)
+    with CaptureQueriesContext(connection) as asked:
+        assert told(who, ("365d", None), zones.UTC)["negative"]["count"] == 60
+    assert max(query["sql"].count(" OR ") for query in asked) < 50
+
+
+@pytest.mark.django_db
+@time_machine.travel(NOW, tick=False)
+def test_days_that_begin_within_a_quarter_of_an_hour_are_counted_as_they_began(who, talk):
+    """Kiritimati's 2 May 1975 began at 10:40 of UTC's."""
+    store(who, talk, [one(datetime(1975, 5, 2, 10, 42, tzinfo=UTC))])
+    tallying.catch_up(60)
+    found = told(who, ("1975-04-25", "1975-05-10"), ZoneInfo("Pacific/Kiritimati"))
+    [day] = [each for each in found["over_time"] if each["negative"]["count"]]
+    assert day["first"] == date(1975, 5, 2)
