@@ -1,10 +1,10 @@
-// Ids and payloads, copied by a click.
+// What a click copies.
 import { enter, focused, on, one, say } from "./page.js";
 
 on("click", ({ target }) => {
   const button = target.closest("[data-copy], [data-copy-next]");
   if (!button) return;
-  const done = write(button.dataset.copy ?? one("pre", button.closest("section")).textContent);
+  const done = write(button.dataset.copy ?? one("pre", button.closest(":has(pre)")).textContent);
   say(done ? "Copied" : "Copying is not allowed here");
   button.toggleAttribute("data-done", done);
   setTimeout(() => delete button.dataset.done, 1200);

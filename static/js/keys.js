@@ -165,7 +165,7 @@ whenShown((root) => {
 
 // A transcript is walked by turns, leapt through by kind.
 
-const TURN = "#talk > .msg[data-index]";
+const TURN = "#talk .msg[data-index]";
 
 /** Where reading starts, below the bars. */
 const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);

@@ -109,7 +109,7 @@ def test_a_line_that_is_cut_goes_on_where_it_was(heddle: Heddle, visit: Callable
     settled(page)
     same_as_the_wire(page, heddle, thread_id)
     expect(page.locator("#say")).to_have_value("Still typing")
-    indices = page.eval_on_selector_all("#talk > .msg[data-index]", "all => all.map(each => +each.dataset.index)")
+    indices = page.eval_on_selector_all("#talk .msg[data-index]", "all => all.map(each => +each.dataset.index)")
     assert indices == sorted(set(indices)) == [0, 1, 2, 3]
 
 
@@ -209,9 +209,9 @@ def test_the_page_does_what_the_line_says(heddle: Heddle, visit: Callable[..., V
     page.route("**/live/**", answer)
     page.goto(f"/threads/{thread_id}/")
     expect(page.locator("#m6")).to_be_visible()
-    shown = page.locator("#talk > .msg[data-index]").all_inner_texts()
+    shown = page.locator("#talk .msg[data-index]").all_inner_texts()
     assert [squeezed(each) for each in shown[2:]] == ["three, anew", "six"]
-    assert page.eval_on_selector_all("#talk > .msg[data-index]", "all => all.map(each => each.id)") == [
+    assert page.eval_on_selector_all("#talk .msg[data-index]", "all => all.map(each => each.id)") == [
         *("m0", "m1", "m3", "m6")
     ]
     page.wait_for_timeout(1800)
@@ -359,6 +359,30 @@ def test_stopping_leaves_the_reader_in_their_place_and_the_focus_where_one_write
     expect(page.locator("#say")).to_be_focused()
     page.click("#cancel")
     expect(page.locator("#status")).to_have_text("Cancelled")
+
+
+def test_what_stops_a_turn_stands_still_under_the_pointer(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """From the first line of an answer to the last, and the composer around it before and after; it has a key too."""
+    thread_id = heddle.start("alice", "Short.")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    foot = "() => [Math.round(innerHeight - write.getBoundingClientRect().bottom), scrollY]"
+    assert page.evaluate(foot) == [0, 0]
+    page.fill("#say", "For ever. [[words 5000]] [[pace 0.05]]")
+    page.click("#send")
+    expect(page.locator("#m3 .prose")).to_contain_text(" ")
+    places = []
+    for words in (20, 80, 140):
+        wait_until(lambda words=words: len(page.locator("#m3 .prose").inner_text().split()) > words)  # type: ignore[misc]
+        places.append(page.locator("#cancel").bounding_box())
+    assert places[0] and places == places[:1] * 3, places
+    page.locator("#say").press("Escape")
+    page.keyboard.press("s")
+    expect(page.locator("#status")).to_have_text("Cancelled")
+    expect(page.locator("#cancel")).to_have_count(0)
+    assert page.evaluate(foot)[0] == 0
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_contain_text("stop the turn")
 
 
 def test_a_thread_that_is_a_little_longer_than_the_window_opens_at_its_top(

@@ -81,6 +81,37 @@ def test_no_screen_goes_sideways(heddle: Heddle, visit: Callable[..., Visit], cr
     assert sideways(page) == 0
 
 
+@pytest.mark.parametrize("name", ["admin", "maxi"])
+def test_the_places_and_the_names_share_one_line(visit: Callable[..., Visit], name: str) -> None:
+    """Six places, whatever the person and the org are called; what is cut is told whole where the pointer rests."""
+    page = visit(name).page
+    page.goto("/settings/")
+    org, person = page.locator(".top .menu > summary").all()
+    if name == "maxi":
+        org.click()
+        page.get_by_role("button", name="acme-research-berlin").click()
+        expect(person).to_have_attribute("title", "Maximiliana Featherstonehaugh-Cholmondeley")
+        expect(org).to_have_attribute("title", "acme-research-berlin")
+    for width in (320, 360, 390, 721, 768, 800, 850, 960, 1024, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert sideways(page) == 0, width
+        left, right = org.bounding_box(), person.bounding_box()
+        assert left and right and left["x"] + left["width"] <= right["x"] and left["y"] == right["y"], width
+        assert min(left["width"], right["width"]) >= 44 and right["x"] + right["width"] <= width, width
+        assert page.locator(".top").bounding_box()["height"] < 50, width  # type: ignore[index]
+
+
+def test_the_bar_of_a_thread_is_one_row(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
+    """The title gives way to what can be done, whatever it is made of."""
+    page = visit("alice", **PHONE).page
+    plain = heddle.start("alice", "A title of several words that goes on for longer than a phone is wide")
+    for path in (f"/threads/{crowded}/", f"/threads/{plain}/"):
+        page.goto(path)
+        boxes = [each.bounding_box() for each in page.locator("#bar > :is(nav, .btn, .menu):visible").all()]
+        middles = [box["y"] + box["height"] / 2 for box in boxes if box]
+        assert len(middles) > 1 and max(middles) - min(middles) < 8, path
+
+
 def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
     """List, conversation, report: one at a time, the pane in the address, actions docked, undo above them."""
     visitor = visit("admin", **PHONE)

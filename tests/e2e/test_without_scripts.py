@@ -46,7 +46,7 @@ def test_a_reader_signs_in_reads_rates_writes_stops_and_forks(heddle: Heddle, vi
     expect(page.locator("#head")).to_contain_text("from Plain., message 3")
     page.fill("#say", "On a fork.")
     page.click("#send")
-    heddle.settled("alice", page.url.rstrip("/").rpartition("/")[2])
+    heddle.settled("alice", page.url.split("/")[-2])
     page.reload()
     expect(page.locator("#m5[data-voice=agent]")).to_contain_text("On a fork.")
 
@@ -149,3 +149,26 @@ def test_on_paper_stand_the_words_and_nothing_to_press(heddle: Heddle, visit: Ca
         expect(shown).to_be_visible()
     look = "each => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor]"
     assert page.locator("body").evaluate(look) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+
+
+def test_the_desk_on_paper_is_the_whole_list_or_the_report_that_is_open(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    thread_id = heddle.start("alice", f"On paper. {CALLS}")
+    heddle.rate("alice", thread_id, 3, notes="As long as it is")
+    page = visit("admin", viewport={"width": 1000, "height": 240}).page
+    page.goto("/feedback/?q=")
+    page.emulate_media(media="print")
+    last, fits = page.locator(".rep").last, "each => each.scrollHeight <= each.clientHeight"
+    expect(last).to_be_visible()
+    assert page.locator(".desk-list > div").evaluate(fits)
+    expect(page.locator(".desk-talk")).to_be_hidden()
+    page.emulate_media(media="screen")
+    page.locator(".rep", has_text="As long as it is").locator("a").click()
+    expect(page.locator("#desk-talk .rated")).to_be_visible()
+    page.emulate_media(media="print")
+    for part in page.locator("#desk-talk, #desk-report").all():
+        expect(part).to_be_visible()
+        assert part.evaluate(fits)
+    for left_out in page.locator(".desk-list, .views, #dock, #desk-status, .btn, kbd").all():
+        expect(left_out).to_be_hidden()

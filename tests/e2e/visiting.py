@@ -141,5 +141,5 @@ def sideways(page: Page) -> int:
 
 def articles(page: Page) -> Iterator[str]:
     """What is said in each article of the transcript, in order."""
-    for body in page.locator("#talk > .msg[data-index] > .msg-body").all():
+    for body in page.locator("#talk .msg[data-index] > .msg-body").all():
         yield squeezed(" ".join(body.locator(".prose").all_inner_texts()))

@@ -87,9 +87,10 @@ def test_forking_at_a_message_goes_to_the_fork(browser_of: Browser, who: People)
     button = page.id("m1").one("button", form="fork")
     answer = client.post(page.id("fork")["action"], {button["name"]: button["value"]})
     forked = Thread.objects.latest("pk")
-    assert answer["Location"] == path(forked)
+    assert answer["Location"] == f"{path(forked)}?write"
     assert (forked.message_count, forked.visibility, forked.created_by) == (2, "private", who.alice.user)
-    there = get(client, path(forked))
+    there = get(client, answer["Location"])
+    assert there.id("say").has("autofocus") and not get(client, path(forked)).id("say").has("autofocus")
     assert "yours and private" in there.id("notes").words
     assert "from One, message 1" in there.id("head").words
 

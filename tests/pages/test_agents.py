@@ -402,7 +402,7 @@ def test_launching_fills_the_variables_and_lands_on_the_thread(browser_of: Brows
     sent = {"value.station": "Rope\r\nWalk", "visibility": "org", "start_time": "2026-05-11"}
     answer = submit(client, start, **sent)
     thread = Thread.objects.get()
-    assert answer["Location"] == f"/threads/{thread.thread_id}/"
+    assert answer["Location"] == f"/threads/{thread.thread_id}/?write"
     assert (thread.created_by, thread.visibility, thread.org) == (who.bob.user, "org", who.acme)
     assert thread.created_from_agent_id == held.agent_id
     assert thread.analysis_scope == {"start_time": 1778457600000000000, "end_time": 1778572800000000000}

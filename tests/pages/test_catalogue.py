@@ -12,6 +12,7 @@ from catalogue.models import Call, Tool, ToolServer, ToolVersion
 from catalogue.wire_calls import CallIn
 from feedback import digesting
 from tests import make
+from tests.bounded import answered
 from tests.conftest import data_of
 from tests.pages.dom import Node, dom, get, names, queries, submit
 
@@ -214,6 +215,12 @@ def test_c3_a_tool_is_read_as_tables_with_references_followed(browser_of, publis
     assert cells(page, "Output, field by field") == [["paid", "number", ""]]
     assert "4 hints not said: whether it changes data" in page.words
     assert json.loads(page.all("pre")[0].text) == RIDE
+
+
+def test_a_schema_of_forms_without_end_says_that_more_is_left_out(browser_of, publish):
+    publish(tool(inputSchema={"type": "object", "anyOf": [{"required": []}] * 3_100}))
+    page = get(browser_of("alice"), path("bikes__look_up"))
+    assert "There are more fields than are shown" in page.words
 
 
 def test_c50_what_is_unknown_is_said_in_words_and_never_as_no(browser_of, publish):
@@ -446,6 +453,41 @@ def test_hostile_specs_are_shown_and_harm_nothing(browser_of, publish):
         assert page.none("img") and len(page.all("script")) <= 3
         assert len(page.all("tr")) < 320
     get(alice, "/catalogue/?q=server:bikes")
+
+
+def forking(word: str) -> dict[str, Any]:
+    """A schema of a few lines that stands for 2 ** 30 others: every definition refers twice to the next."""
+    references = ({"$ref": f"#/$defs/d{number + 1}"} for number in range(30))
+    defs = {f"d{number}": {word: [each, dict(each)]} for number, each in enumerate(references)}
+    properties = {"x": {"$ref": "#/$defs/d0"}, "last": {"type": "string"}}
+    return {"type": "object", "properties": properties, "$defs": {**defs, "d30": {"type": "string"}}}
+
+
+LISTS = {
+    "type": "object",
+    "properties": {"rows": {"$ref": "#/$defs/rows"}, "last": {"type": "string"}},
+    "$defs": {"rows": {"type": "array", "items": {"$ref": "#/$defs/rows"}}},
+}
+
+
+@pytest.mark.parametrize("word", ["anyOf", "oneOf", "allOf"])
+def test_forms_that_fork_without_end_are_told_once_each(browser_of, publish, word):
+    with answered():
+        publish(tool("forking", schema=OLDER))
+        publish(tool("forking", schema=forking(word)))
+        alice = browser_of("alice")
+        page = get(alice, path("bikes__forking"))
+        assert [row[0] for row in cells(page, "Input, field by field")] == ["x", "last"]
+        get(alice, path("bikes__forking", "compare/?from=1&to=2"))
+
+
+def test_lists_of_themselves_are_told_once(browser_of, publish):
+    with answered():
+        publish(tool("lists", schema=LISTS))
+        page = get(browser_of("alice"), path("bikes__lists"))
+    rows = cells(page, "Input, field by field")
+    assert [row[0] for row in rows] == ["rows", "last"]
+    assert "the same again inside of it" in rows[0][2]
 
 
 def test_a_call_of_another_tool_or_of_somebody_else_is_not_shown(browser_of, publish, who):

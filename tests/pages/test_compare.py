@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core import bodies
 from tests import make
+from tests.bounded import answered
 from tests.pages.dom import get
 from tests.people import People, Person
 from threads import forks, reading, reruns, turns
@@ -106,6 +107,20 @@ def test_texts_with_little_in_common_are_not_marked(browser_of: Browser, who: Pe
     assert get(browser_of("alice"), address(fork)).all("article")[0].none("del")
 
 
+def test_words_are_marked_as_far_as_that_can_be_afforded(browser_of: Browser, who: People) -> None:
+    """One word that is half of two texts costs their length to the third power: minutes, for a few kilobytes."""
+    dear = lambda letter: " ".join(f"x {letter}{number}" for number in range(900))  # noqa: E731
+    source = make.thread(who.alice, "Count.")
+    fork = forked(who.alice, source, 1)
+    for thread, letter, colour in ((source, "a", "blue"), (fork, "b", "red")):
+        make.send(who.alice, thread, dear(letter))
+        make.send(who.alice, thread, f"List all the {colour} bikes and docks now.")
+    page = get(browser_of("alice"), address(fork))
+    gone, new = ([each.words for each in page.all(tag)] for tag in ("del", "ins"))
+    assert ("blue" in gone, "red" in new, "x b899" in page.words) == (True, True, True)
+    assert ("a899" in gone, "b899" in new) == (False, False)
+
+
 def test_each_side_says_what_came_of_it_behind_what_is_the_same(browser_of: Browser, who: People) -> None:
     """B137: time and tokens are of turns that ran here, and for those who may know them."""
     source = make.thread(who.alice, '[[call calculate {"expression": "1/0"}]]', visibility="org")
@@ -159,6 +174,27 @@ def test_a_thread_that_is_no_fork_and_a_source_that_may_not_be_read(browser_of: 
     assert refused.status_code == 403
     assert b"Mine." not in refused.content
     assert browser_of("eve").get(address(fork)).status_code == 403
+
+
+def alternating(word: str) -> str:
+    """`x a0 x a1 ...`: every second word stands everywhere in the other text, and nothing between two of them does."""
+    return " ".join(f"x {word}{number}" for number in range(700))
+
+
+def test_texts_whose_words_come_again_and_again_are_shown_unmarked(browser_of: Browser, who: People) -> None:
+    source = make.thread(who.alice, "Count.")
+    fork = forked(who.alice, source, 1)
+    make.send(who.alice, fork, "Be brief, please.")
+    make.send(who.alice, source, "Be quick, please.")
+    for _ in range(3):
+        make.send(who.alice, source, alternating("a"))
+        make.send(who.alice, fork, alternating("b"))
+    with answered():
+        page = get(browser_of("alice"), address(fork))
+    said = [article for article in page.all("article") if "Alice" in article["aria-label"]]
+    assert [[each.words for each in article.all("del") + article.all("ins")] for article in said] == [
+        ["quick"], ["brief"], [], [], [], [], [], [],
+    ]  # fmt: skip
 
 
 def test_longer_threads_take_no_more_queries(browser_of: Browser, who: People) -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
@@ -204,7 +205,7 @@ def test_snoozing_waking_and_coming_back(browser_of: Browser, who: People) -> No
     assert words(get(client, f"{DESK}?q=is:due")) == ["report 0"]
 
 
-def test_what_was_resolved_sleeps_no_more_and_does_when_it_is_reopened(browser_of: Browser, who: People) -> None:
+def test_what_was_resolved_sleeps_no_more_not_even_when_it_is_reopened(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     then(client, press(client, opened(client, report), "snooze 1d"))
     asleep, awake = f"{DESK}?q=is:snoozed", f"{DESK}?q=-is:snoozed"
@@ -212,7 +213,9 @@ def test_what_was_resolved_sleeps_no_more_and_does_when_it_is_reopened(browser_o
     do(who.admin, report, "resolve")
     assert (words(get(client, asleep)), words(get(client, awake))) == ([], ["report 0"])
     do(who.admin, report, "reopen")
-    assert words(get(client, asleep)) == ["report 0"]
+    assert (words(get(client, asleep)), words(get(client, awake))) == ([], ["report 0"])
+    latest = opened(client, report).one("ol", class_="hist").all("li")[0]
+    assert latest.all("span")[0].words == "Admin reopened it"
 
 
 def test_a_label_that_is_there_already_is_no_lost_press(browser_of: Browser, who: People) -> None:
@@ -311,6 +314,17 @@ def test_the_history_says_that_a_snooze_lasts_until_it_happens_again_where_it_ha
     do(who.admin, report, "snooze", until_again=True)
     latest = opened(client, report).one("ol", class_="hist").all("li")[0]
     assert latest.all("span")[0].words == "Admin snoozed it until it happens again"
+
+
+def test_the_history_tells_the_end_of_a_snooze_where_the_reader_is(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    client.cookies["tz"] = "Asia/Kolkata"
+    evening = (timezone.now() + timedelta(days=60)).replace(hour=20, minute=0, second=0, microsecond=0)
+    do(who.admin, report, "snooze", until=evening.isoformat())
+    there = evening.astimezone(ZoneInfo("Asia/Kolkata"))
+    latest = opened(client, report).one("ol", class_="hist").all("li")[0]
+    assert latest.all("span")[0].words == f"Admin snoozed it until {spoken(there)}"
+    assert spoken(there).endswith("01:30 IST")
 
 
 def test_an_address_of_the_browser_that_is_none_leads_to_the_desk(browser_of: Browser, who: People) -> None:
@@ -634,7 +648,7 @@ def test_forking_at_the_rated_message_from_the_desk(browser_of: Browser, who: Pe
     made, client = reports(who.alice, 3), browser_of("admin")
     answer = submit(client, opened(client, made[1]).id("desk-fork"))
     forked = Thread.objects.latest("pk")
-    assert answer["Location"] == f"/threads/{forked.thread_id}/"
+    assert answer["Location"] == f"/threads/{forked.thread_id}/?write"
     assert (forked.message_count, forked.created_by, forked.visibility) == (4, who.admin.user, "private")
 
 

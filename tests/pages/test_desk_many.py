@@ -219,6 +219,7 @@ def test_a_large_bulk_runs_behind_shows_how_far_it_is_and_can_be_stopped(
     page = then(client, send(client, get(client, DESK + "?q=is:open"), "resolve", made))
     form = page.id("bulks").one("form")
     assert form.words.startswith("Resolve 0 0 of 5") and form.one("progress")["max"] == "5"
+    assert get(client_of(second_admin()), DESK).id("bulks").none("form"), "it is nobody else's"
     monkeypatch.setattr(bulk, "CHUNK", 2)
     make.half_done_bulk()
     page = get(client, DESK + "?q=is:open")

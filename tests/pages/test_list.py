@@ -196,8 +196,8 @@ def test_views_filter_and_keep_the_search(browser_of: Browser, who: People) -> N
     make.thread(who.alice, "Busy", run=False)
     forks.fork(who.alice.actor, mine, 1)
     client = browser_of("alice")
-    searched = get(client, "/threads/?q=m%26e&view=forks").one("nav", class_="views").all("a")
-    assert {"q=m%26e"} == {link["href"].partition("&")[2] for link in searched}
+    whole, *searched = get(client, "/threads/?q=is:fork+m%26e").one("nav", class_="views").all("a")
+    assert whole["href"] == "?" and all(link["href"].endswith("+m%26e") for link in searched)
     found = {
         link.words: titles(get(client, f"/threads/{link['href']}"))
         for link in get(client, "/threads/").one("nav", class_="views").all("a")
@@ -213,11 +213,48 @@ def test_views_filter_and_keep_the_search(browser_of: Browser, who: People) -> N
 
 def test_the_view_and_the_search_are_in_the_address(browser_of: Browser, who: People) -> None:
     many(who.alice, 60)
-    page = get(browser_of("alice"), "/threads/?view=mine&q=T")
+    page = get(browser_of("alice"), "/threads/?q=is:mine+T")
     assert page.one("nav", class_="views").one(aria_current="true").words == "Mine"
-    assert page.id("q")["value"] == "T"
-    assert page.one("form", role="search").fields() == {"view": ["mine"], "q": ["T"]}
-    assert page.one(rel="next")["href"].startswith("?view=mine&q=T&after=")
+    assert page.one("form", role="search").fields() == {"q": ["is:mine T"]}
+    assert page.one(rel="next")["href"].startswith("?q=is%3Amine+T&after=")
+
+
+@pytest.mark.parametrize(
+    ("line", "marked"),
+    [
+        ("", ["All"]),
+        ("pumps", []),
+        ("status:idle", []),
+        ("-status:failed", []),
+        ("status:failed OR is:mine", []),
+        ("Status:Failed", ["Failed"]),
+        ("status:failed pumps", ["Failed"]),
+        ("is:mine status:failed", ["Mine", "Failed"]),
+        ("status:lost is:fork", ["Forks"]),
+    ],
+)
+def test_the_views_that_a_line_is_narrowed_to_are_marked(
+    browser_of: Browser, who: People, line: str, marked: list[str]
+) -> None:
+    """Chosen or typed, it is the same line; and no other view is said to be looked at."""
+    many(who.alice, 1)
+    views = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("nav", class_="views").all("a")
+    assert [view.words for view in views if view.get("aria-current")] == marked
+    chosen = next(view for view in views if view.words == "Rated badly")["href"]
+    there = get(browser_of("alice"), f"/threads/{chosen}")
+    assert there.one("nav", class_="views").one(aria_current="true").words == "Rated badly"
+
+
+def test_an_address_of_a_view_beside_the_line_finds_the_same(browser_of: Browser, who: People) -> None:
+    """As they were kept before views were lines."""
+    many(who.bob, 1, title="T", visibility="org")
+    many(who.alice, 2, title="T")
+    many(who.alice, 1, title="x")
+    client = browser_of("alice")
+    for query, line in (("view=mine&q=T", "is:mine T"), ("view=mine&q=T+OR+zzz", "is:mine (T OR zzz)")):
+        page = get(client, f"/threads/?{query}")
+        assert page.id("q")["value"] == line and titles(page) == ["T 1", "T 0"]
+    assert get(client, "/threads/?view=mine").id("q")["value"] == "is:mine"
 
 
 @pytest.mark.parametrize(
@@ -232,7 +269,7 @@ def test_the_view_and_the_search_are_in_the_address(browser_of: Browser, who: Pe
         ("model:other", []),
         ("is:private", ["Lights", "Broken pumps"]),
         ("is:shared", ["Bells"]),
-        ("is:fork", []),
+        ("is:fork tyre", []),
         ("has:error", ["Lights"]),
         ("has:error owner:bob", []),
         ("HAS:Error", ["Lights"]),
@@ -380,7 +417,7 @@ def test_a_field_that_is_nearly_right_is_told_the_right_one(browser_of: Browser,
     told = get(client, "/threads/?q=x+state:fail&view=mine").id("unread")
     assert "did you mean status:?" in told.words
     assert told.one("a").words == "Make it status:failed"
-    assert told.one("a")["href"] == "?view=mine&q=x+status%3Afailed"
+    assert told.one("a")["href"] == "?q=is%3Amine+x+status%3Afailed"
     told = get(client, "/threads/?q=colour:red").id("unread")
     assert "the fields are status, is, has, sentiment, goal, created, age, owner," in told.words and told.none("a")
     assert "idle, answering" in get(browser_of("alice"), "/threads/?q=status:lost").id("unread").words
@@ -486,3 +523,10 @@ def test_two_thousand_threads_are_one_short_page(browser_of: Browser, who: Peopl
     assert len(titles(dom(answer))) == 50
     assert len(answer.content) < 120_000
     assert parsed(answer.content.decode()).one(rel="next")
+
+
+def test_a_view_beside_a_line_of_the_greatest_length_cuts_none_of_it(browser_of: Browser, who: People) -> None:
+    make.thread(who.alice, "Hello")
+    line = f"{' '.join(f'-zzzzzzzzzz{number:03}' for number in range(32))} owner:alice"
+    assert 490 < len(line) <= 500
+    assert titles(get(browser_of("alice"), f"/threads/?view=mine&q={quote(line)}")) == ["Hello"]

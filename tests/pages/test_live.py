@@ -1,5 +1,7 @@
 """The live line of a thread's page: whole articles, in order, each event with the token behind it."""
 
+import time
+
 import pytest
 from django.contrib.sessions.models import Session
 
@@ -27,7 +29,7 @@ def test_a_line_begins_with_what_stands_around_and_says_nothing_twice(listen: Li
         *("bar", "head", "map", "asked", "write")
     }
     assert line.news() == []
-    assert line.response["Cache-Control"] == "no-cache, no-transform"
+    assert line.response["Cache-Control"] == "private, no-cache, no-transform"
     assert line.response["X-Accel-Buffering"] == "no"
 
 
@@ -251,6 +253,24 @@ def test_a_reader_who_is_out_loses_the_line_in_the_next_quiet_moment(
         case "changed the password":
             who.bob.user.set_password("another-password")
             who.bob.user.save()
+    assert gone(line)
+
+
+@pytest.mark.parametrize("how", ["left the org", "was deactivated"])
+def test_a_reader_who_is_out_loses_a_line_that_never_has_a_quiet_moment(
+    listen: Listen, who: People, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """B146: a thread that is being written to is read to its end by nobody who was put out meanwhile."""
+    thread = make.thread(who.alice, "One", visibility="org")
+    line = listen("bob", thread)
+    line.news()
+    later = time.monotonic() + stream.ASKED_AGAIN_SECONDS + 1
+    monkeypatch.setattr(stream, "monotonic", lambda: later)
+    titles.retitle(who.alice.actor, make.fresh(thread), "Another name")
+    if how == "left the org":
+        Membership.objects.filter(user=who.bob.user).delete()
+    else:
+        type(who.bob.user).objects.filter(pk=who.bob.user.pk).update(is_active=False)
     assert gone(line)
 
 

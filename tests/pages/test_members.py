@@ -110,6 +110,16 @@ def test_who_was_put_out_elsewhere_or_never_invited_here_is_no_newcomer(
         assert "Only a platform admin" in page.id("email-wrong").words
 
 
+@pytest.mark.parametrize("fields", [{"is_staff": True}, {"last_login": timezone.now()}])
+def test_an_account_without_a_password_that_reaches_far_or_was_in_use_is_no_newcomer(
+    alice: Client, who: People, fields: dict[str, object]
+) -> None:
+    """A link to choose its password by would hand it over."""
+    User.objects.create_user("carol@acme.test", None, **fields)
+    page = dom(submit(alice, adding(get(alice, PAGE)), email="carol@acme.test"), 400)
+    assert "Only a platform admin" in page.id("email-wrong").words
+
+
 def test_an_org_lets_in_again_whom_it_put_out_with_their_account(alice: Client, who: People) -> None:
     assert submit(alice, row(get(alice, PAGE), "bob").all("form")[-1]).status_code == 302
     assert submit(alice, adding(get(alice, PAGE)), email=" BOB@acme.test ", name="Other").status_code == 302
@@ -202,7 +212,16 @@ def test_a_link_ends_when_its_account_comes_to_reach_further(alice: Client, who:
         path = invite(alice, f"new{number}@acme.test")
         reach(User.objects.get(email=f"new{number}@acme.test"))
         assert "not good any more" in dom(Client().get(path)).words
-        assert row(get(alice, PAGE), f"new{number}@acme.test").none("form", action=f"{PAGE}link/")
+        assert "New link" not in row(get(alice, PAGE), f"new{number}@acme.test").words
+
+
+def test_a_link_of_somebody_who_is_switched_off_opens_nothing(alice: Client) -> None:
+    path = invite(alice)
+    User.objects.filter(email="new@acme.test").update(is_active=False)
+    assert "not good any more" in dom(Client().get(path)).words
+    assert "New link" not in row(get(alice, PAGE), "new@acme.test").words
+    User.objects.filter(email="new@acme.test").update(is_active=True)
+    assert choose(path)[1] == 302
 
 
 def make_staff(user: User) -> None:

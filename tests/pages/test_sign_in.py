@@ -46,6 +46,17 @@ def test_every_page_sends_strangers_to_the_door_and_brings_them_back(browser_of:
     get(client, path)
 
 
+@pytest.mark.parametrize("sent", [{"Origin": "https://heddle.local"}, {"Referer": "https://elsewhere.test/signin/"}])
+def test_an_address_that_heddle_was_not_told_is_named_as_the_reason(who: People, sent: dict[str, str]) -> None:
+    """A proxy speaks https and Heddle does not know: no reload of the page would help."""
+    client = Client(enforce_csrf_checks=True, headers=sent)
+    client.get("/signin/", secure="Referer" in sent)
+    answer = client.post("/signin/", {"email": "alice@acme.test", "password": PASSWORD}, secure="Referer" in sent)
+    said = dom(answer, 403).one("main").words
+    assert "not the one that Heddle was told" in said and "too old" not in said
+    assert "HEDDLE_PUBLIC_URL" in said and "HEDDLE_HTTPS" in said
+
+
 def test_what_a_script_asks_for_is_refused_a_stranger_with_the_way_back(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice)
     here = f"/threads/{thread.thread_id}/"

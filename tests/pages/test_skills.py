@@ -11,6 +11,7 @@ from catalogue import skills
 from catalogue.models import Skill, SkillSubscription, SkillVersion
 from catalogue.wire import SkillIn, VersionIn
 from tests import make
+from tests.bounded import answered
 from tests.pages.dom import Node, dom, get, names, queries, submit
 from tests.people import People, Person
 from threads.models import Message, Thread
@@ -197,7 +198,34 @@ def test_texts_too_long_to_compare_say_so(browser_of: Browser, who: People) -> N
     held = skill(who.alice, body="x\n" * 2_500)
     add(who.alice, held, "y\n" * 2_500)
     page = get(browser_of("alice"), path(held, "compare/?from=1&to=2"))
-    assert "too long to be compared" in page.one("main").words and page.none("table", class_="diff", data_k="new")
+    assert "too much in both texts" in page.one("main").words and page.none("table", class_="diff", data_k="new")
+
+
+def alternating(word: str, count: int, between: str) -> str:
+    """Every second piece stands all over the other text, and nothing between two of them does."""
+    return between.join(f"x{number % 47 if count > 500 else ''}{between}{word}{number}" for number in range(count))
+
+
+def test_lines_that_come_again_and_again_are_too_much_to_compare(browser_of: Browser, who: People) -> None:
+    held = skill(who.alice, body=alternating("a", 1_000, "\n"))
+    add(who.alice, held, alternating("b", 1_000, "\n"))
+    with answered():
+        page = get(browser_of("alice"), path(held, "compare/?from=1&to=2"))
+    assert "too much in both texts" in page.one("main").words
+
+
+def test_words_are_told_apart_in_as_many_lines_as_can_be_afforded(browser_of: Browser, who: People) -> None:
+    def body(word: str) -> str:
+        line = alternating(word, 29, " ")
+        stretches = ("\n".join(f"{line} {at}" for _ in range(39)) + f"\n---{at}\n" for at in range(49))
+        return "".join(stretches)
+
+    held = skill(who.alice, body=body("a"))
+    add(who.alice, held, body("b"))
+    with answered():
+        page = get(browser_of("alice"), path(held, "compare/?from=1&to=2"))
+    rows = page.one("section", aria_labelledby="text").all("tr", data_k="new")
+    assert rows[0].all("ins") and not rows[-1].all("ins")
 
 
 def test_editing_in_place_and_not_over_somebody_elses_change(browser_of: Browser, who: People) -> None:

@@ -40,7 +40,7 @@ def test_a_thread_is_started_and_opened(browser_of: Browser, who: People) -> Non
     client = browser_of("alice")
     answer = submit(client, form_of(get(client, "/threads/start/")), text="  Hello\r\nthere ")
     thread = Thread.objects.get()
-    assert answer["Location"] == f"/threads/{thread.thread_id}/"
+    assert answer["Location"] == f"/threads/{thread.thread_id}/?write"
     assert (thread.org, thread.created_by, thread.visibility) == (who.acme, who.alice.user, "private")
     assert thread.model_profile == "simulated"
     make.run_turns(thread)

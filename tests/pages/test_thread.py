@@ -273,7 +273,17 @@ def test_what_is_being_written_cannot_be_rated_or_forked_at(browser_of: Browser,
     article = get(browser_of("alice"), path(thread)).id("m1")
     assert article["data-state"] == "generating"
     assert article.one(class_="prose").words == "Half of an answ" and article.one(class_="caret")
-    assert article.none(class_="msg-acts")
+    assert article.none(class_="msg-acts") and article.none("button")
+
+
+def test_an_answer_is_copied_as_it_was_written(browser_of: Browser, who: People) -> None:
+    """By whoever reads it; one that the page folds is not said a second time for that."""
+    thread = make.thread(who.alice, "**Loud** and clear", visibility="org")
+    button = get(browser_of("bob"), path(thread)).id("m1").one("button", data_copy=True)
+    assert "“**Loud** and clear”" in button["data-copy"] and button.words == "Copy message 1"
+    long = make.thread(who.alice, "[[words 5000]]")
+    answer = get(browser_of("alice"), path(long)).id("m1")
+    assert answer.one("details", class_="more") and answer.none("button", data_copy=True)
 
 
 def test_a_tool_that_waits_for_its_client_says_so(browser_of: Browser, who: People) -> None:
