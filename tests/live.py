@@ -163,6 +163,7 @@ for policy in Org.POLICIES:
     call_command("org_policy", generous.slug, policy, "on", verbosity=0, stdout=io.StringIO())
 everybody = {name: found.named(name) for name in ("alice", "bob", "eve", "admin")}
 everybody["bea"] = people.second_admin()
+everybody["maxi"] = people.long_named()
 print(json.dumps({
     "org_id": found.acme.org_id,
     "orgs": {org.slug: org.org_id for org in (found.acme, found.globex, generous)},

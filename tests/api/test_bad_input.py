@@ -1,12 +1,15 @@
 """Bad input of every kind on every route: a 400 in the envelope that names the field, and nothing stored (spec 1.4)."""
 
 import json
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.db import OperationalError, connection
 from django.test import Client
+from psycopg.errors import DiskFull
 
 from core import paging
 from tests import make
@@ -606,6 +609,32 @@ def test_a_page_says_that_the_database_does_not_answer(browser_of, path):
     shown = dom(answer, 503)
     assert "The database does not answer." in shown.words
     assert shown.one("a", class_="brand")["href"] == "/threads/"
+
+
+def full_file() -> sqlite3.OperationalError:
+    """What SQLite says where it cannot grow."""
+    with closing(sqlite3.connect(":memory:")) as line, pytest.raises(sqlite3.OperationalError) as met:
+        line.executescript("PRAGMA max_page_count=2; CREATE TABLE a (b); CREATE TABLE c (d); CREATE TABLE e (f);")
+    return met.value
+
+
+@pytest.mark.parametrize(("cause", "code"), [(full_file(), "SQLITE_FULL"), (DiskFull("could not extend"), "53100")])
+def test_a_full_disk_is_called_one_and_is_an_error_in_the_log(api, browser_of, caplog, cause, code):
+    """No second try mends it, as it does where the database is away for a moment."""
+    alice, page = api("alice"), browser_of("alice")
+
+    def full(*given: Any) -> None:
+        raise OperationalError("what was to be stored") from cause
+
+    with connection.execute_wrapper(full):
+        refused, shown = alice.post("threads", {"messages": [make.say("Hi")]}), page.get("/threads/")
+    status, kind, said = refusal_of(refused)
+    assert (status, kind) == (503, "RobotoServiceUnavailableException")
+    assert said.startswith("The disk of the database is full.") and said in dom(shown, 503).words
+    for line in [record for record in caplog.records if record.levelname == "ERROR"]:
+        assert (line.getMessage(), line.kind, line.code) == ("disk.full", "OperationalError", code)
+        assert "stored" not in str(vars(line))
+    assert {line.route for line in caplog.records if line.levelname == "ERROR"} == {"v1/ai/threads", "threads/"}
 
 
 def test_a_token_that_travels_in_the_clear_is_refused_and_never_redirected_B170(who, settings):

@@ -17,6 +17,7 @@ from catalogue.models import Call, DataRef, DemoCount, Tool, ToolServer, ToolVer
 from catalogue.results import CODES
 from catalogue.spec import ToolSpec
 from core.canonical import canonical_json
+from core.slots import Slots
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -63,7 +64,7 @@ def offer(db, monkeypatch):
 
 
 def test_a_call_answers_with_everything_there_is_to_say(call):
-    """C58, C64 and the example of 6.3: defaults in, all keys, sizes in bytes of canonical JSON."""
+    """C58, C64 and the example of 6.3: defaults in, all keys, sizes in bytes of canonical JSON, of what was sent."""
     made = call("demo__echo", {"message": "hé"})
     assert made.keys() == {
         *("call_id", "qualified_name", "version", "result", "result_dialect", "attempts"),
@@ -74,9 +75,8 @@ def test_a_call_answers_with_everything_there_is_to_say(call):
     assert result.keys() == {"success", "data", "error", "execution_time_ms", "metadata"}
     assert result["data"] == {"message": "hé", "repeat": 1, "length": 2} == made["model_view"]
     assert result["execution_time_ms"] >= 0
-    sent = {"message": "hé", "repeat": 1}
     assert result["metadata"] == {
-        "inputSize": len(canonical_json(sent).encode()),
+        "inputSize": len(canonical_json({"message": "hé"}).encode()),
         "outputSize": len(canonical_json(result["data"]).encode()),
         "warnings": [],
         "custom": {},
@@ -193,9 +193,21 @@ def test_an_undeclared_argument_is_dropped_with_a_warning(call, offer):
     assert result["metadata"]["warnings"] == ["argument b is not declared and was left out"]
 
 
-def test_more_than_a_megabyte_of_arguments_is_refused_C135(refused):
-    status, details = refused("demo__echo", arguments={"message": "x" * 1024 * 1024})
-    assert (status, details["reason"]) == (400, "too_large")
+@pytest.mark.parametrize("is_by_place", [False, True])
+def test_a_megabyte_of_arguments_is_taken_and_a_byte_more_is_refused_C135(call, refused, offer, api, is_by_place):
+    """Measured as an object, positional ones in their places."""
+    tool = offer(lambda arguments, context: len(arguments["a"]), {"type": "object", "properties": {"a": {}, "b": {}}})
+    room = 1024 * 1024 - len('{"a":""}')
+
+    def sent(length):
+        text = "x" * length
+        return {"args": [text], "arguments": {}} if is_by_place else {"arguments": {"a": text}}
+
+    assert call(tool, **sent(room))["result"]["metadata"]["inputSize"] == 1024 * 1024
+    assert data_of(api("alice").post(f"{TOOLS}/{tool}/validate", sent(room)))["valid"]
+    for body in (sent(room + 1), {"args": ["x", "x", "x" * room]}):
+        status, details = refused(tool, **body)
+        assert (status, details["reason"]) == (400, "too_large")
 
 
 @pytest.mark.parametrize("body", [b'{"arguments": {"a": NaN}}', b'{"arguments": {"a": 1e999}}'])
@@ -241,12 +253,36 @@ def test_a_time_that_is_none_is_refused_C86(refused, timeout_ms):
 def test_tools_that_never_return_do_not_take_all_threads(call, offer, monkeypatch):
     never = threading.Event()
     tool = offer(lambda *_: never.wait(20))
-    monkeypatch.setattr(executing, "_running", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(executing, "_running", Slots(1, each=1))
     try:
         assert call(tool, timeout_ms=10)["result"]["error"]["code"] == "TIMEOUT"
         assert call(tool, timeout_ms=10)["result"]["error"]["code"] == "RATE_LIMITED"
     finally:
         never.set()
+
+
+def test_one_person_does_not_take_the_places_of_everybody_s_tools(call, offer):
+    never = threading.Event()
+    tool = offer(lambda *_: never.wait(60))
+    try:
+        for _ in range(50):
+            assert call(tool, timeout_ms=1)["result"]["error"]["code"] == "TIMEOUT"
+        error = call(tool, timeout_ms=1)["result"]["error"]
+        assert (error["code"], "50 of them of one person" in error["message"]) == ("RATE_LIMITED", True)
+        assert call(tool, who="bob", timeout_ms=1)["result"]["error"]["code"] == "TIMEOUT"
+    finally:
+        never.set()
+
+
+def test_a_call_of_a_turn_waits_for_a_place(call, offer, who):
+    never = threading.Event()
+    tool = offer(lambda *_: never.wait(60))
+    for _ in range(50):
+        call(tool, timeout_ms=1)
+    threading.Timer(1, never.set).start()
+    thread = make.thread(who.alice, '[[call echo {"value": 1}]]')
+    assert never.is_set()
+    assert Call.objects.get(thread_id=thread.thread_id).outcome == "success"
 
 
 class NoJson:
@@ -594,6 +630,24 @@ def test_a_key_makes_a_call_once(call, api):
     body = {"arguments": {"message": "hi"}, "idempotency_key": "k"}
     assert refusal_of(api("alice").post(f"{TOOLS}/demo__echo/call", body))[0] == 409
     assert call("demo__counter", who="bob", idempotency_key="k")["result"]["data"] == {"count": 3}
+
+
+def test_a_key_may_come_as_the_header_of_that_name(call, api):
+    """As clients send it that repeat a request by themselves: the tool must not run twice."""
+    path, once = f"{TOOLS}/demo__counter/call", {"Idempotency-Key": "k"}
+    first = data_of(api("alice").post(path, {"arguments": {}}, **once))
+    assert data_of(api("alice").post(path, {"arguments": {}}, **once)) == first
+    assert data_of(api("alice").post(path, {"arguments": {}, "idempotency_key": None}, **once)) == first
+    assert call("demo__counter", idempotency_key="k") == first
+
+
+@pytest.mark.parametrize(("header", "said"), [("other", "is not that of the header"), ("", "must have at least 1")])
+def test_a_key_that_cannot_be_meant_is_refused(api, header, said):
+    body = {"arguments": {}} | ({"idempotency_key": "k"} if header else {})
+    response = api("alice").post(f"{TOOLS}/demo__counter/call", body, **{"Idempotency-Key": header})
+    assert said in refusal_of(response)[2]
+    assert json.loads(response.content)["details"][0]["field"] == "idempotency_key"
+    assert not Call.objects.exists()
 
 
 def test_a_key_whose_call_nobody_lived_to_answer_is_refused(call, api):

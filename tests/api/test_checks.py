@@ -804,3 +804,30 @@ def test_a_run_says_which_skills_and_which_model_it_had(api, who, ran, write, pi
         assert run["model_profile"] == "simulated"
     found = data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))
     assert found["modified_by"] == found["created_by"] == who.admin.user.email and found["modified"] >= found["created"]
+
+
+def test_what_a_check_was_before_its_latest_batch_is_not_changed_by_an_earlier_one(api, kept, ran, settings):
+    """The third run of the first batch begins when the second batch is over."""
+    check = kept(ECHO)
+    ran(check)
+    Check.objects.update(outcome="failing")
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 2})
+    path = f"{CHECKS}/{check['check_id']}/runs"
+    earlier, latest = (data_of(api("admin").post(path, {"times": times})) for times in (3, 1))
+    make.run_turns(Thread.objects.by_public_id(earlier["runs"][0]["thread_id"]).get())
+    over(api, data_of(api("admin").get(f"{CHECKS}/batches/{latest['batch_id']}")))
+    over(api, data_of(api("admin").get(f"{CHECKS}/batches/{earlier['batch_id']}")))
+    stands = data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))
+    assert (stands["state"], stands["outcome_before"]) == ("passing", "failing")
+
+
+def test_of_a_batch_of_whose_runs_one_has_no_price_the_cost_is_not_known(api, kept, ran):
+    batch = ran(kept(ECHO), times=2)
+    first, second = CheckRun.objects.order_by("pk")
+
+    def cost(of_first, of_second):
+        for run, each in ((first, of_first), (second, of_second)):
+            CheckRun.objects.filter(pk=run.pk).update(cost=each)
+        return data_of(api("admin").get(f"{CHECKS}/batches/{batch['batch_id']}"))["cost"]
+
+    assert [cost("0.25", "0.5"), cost("0.25", None), cost("0.25", 0)] == [0.75, None, 0.25]

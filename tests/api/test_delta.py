@@ -35,7 +35,7 @@ def indices(delta):
     return [int(idx) for idx in delta["messages_by_idx"]]
 
 
-def test_without_a_token_everything_comes_in_order_B25(api, who, delta):
+def test_without_a_token_everything_comes_in_order_T3_B25(api, who, delta):
     thread = make.thread(who.alice)
     found = delta(thread)
     record = data_of(api("alice").get(f"threads/{thread.thread_id}"))

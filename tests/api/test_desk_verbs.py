@@ -15,7 +15,8 @@ from accounts.models import User
 from feedback import bulk, deciding, labelling, projecting, saved_views, undoing
 from feedback.models import Bulk, Label, Labelled, SavedView, TriageChange, UserFeedback
 from tests import make
-from tests.conftest import data_of, refusal_of
+from tests.conftest import Api, data_of, refusal_of
+from tests.people import second_admin
 
 ANSWER = {"public_status": "answered", "public_reply": "It is mended."}
 
@@ -417,7 +418,15 @@ def test_snoozing_until_a_time_until_again_and_waking(act, refused, reports):
     record = act(reports[0], "wake")["report"]
     assert record["snoozed_until"] is None and not record["snoozed_until_again"]
     assert refused(reports[0], "wake")[0] == 409
-    for wrong in ({}, {"until": "yesterday"}, {"until": until, "until_again": True}, {"until": "2020-01-01T00:00:00Z"}):
+    a_year_ahead, later = ((timezone.now() + timedelta(days=days)).isoformat() for days in (366, 367))
+    assert act(reports[2], "snooze", until=a_year_ahead)["report"]["snoozed_until"] is not None
+    for wrong in (
+        {},
+        {"until": later},
+        {"until": "yesterday"},
+        {"until": until, "until_again": True},
+        {"until": "2020-01-01T00:00:00Z"},
+    ):
         status, _, sentence = refused(reports[0], "snooze", **wrong)
         assert status == 400 and "until" in sentence, sentence
     act(reports[1], "resolve")
@@ -775,6 +784,35 @@ def test_a_defect_of_one_report_takes_nothing_from_an_undo_of_the_others(admin, 
     assert data_of(admin.get(f"admin/feedback/{reports[1]}/triage"))["public_reply"] is None
 
 
+def test_what_is_reported_after_a_bulk_was_asked_for_is_not_meant(admin, who, thread, reports, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "query": "is:open"}))
+    later = make.rating(who.alice, thread, 7).feedback_id
+    bulk.advance(Bulk.objects.get().pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert (ended["state"], ended["total"], ended["done_count"]) == ("done", 3, 3)
+    [left] = data_of(admin.get("admin/feedback?q=is:open"))["items"]
+    assert left["feedback_id"] == later
+
+
+def test_a_bulk_that_takes_long_is_left_to_the_worker_that_is_at_it(admin, reports, monkeypatch):
+    """Each chunk takes 40 seconds here; a lease of the first one would be over by the second."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 1)
+    data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    queued = []
+    monkeypatch.setattr(bulk.jobs, "enqueue", lambda *job: queued.append(job))
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+
+        def pass_time(_):
+            clock.shift(40)
+            bulk.sweep()
+
+        monkeypatch.setattr(bulk.notices, "publish", pass_time)
+        bulk.advance(Bulk.objects.get().pk)
+    assert (Bulk.objects.get().state, queued) == ("done", [])
+
+
 def test_a_bulk_that_is_taken_back_while_it_runs_says_when_it_ended(admin, reports, monkeypatch):
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     monkeypatch.setattr(bulk, "CHUNK", 2)
@@ -819,3 +857,22 @@ def test_a_bulk_of_every_report_there_is_has_to_be_meant(admin, reports, query):
     assert status == 400 and sentence.startswith("query: leaves nothing out") and '"all": true' in sentence
     assert not TriageChange.objects.exists() and not Bulk.objects.exists()
     assert data_of(admin.post("admin/feedback/bulk", {**body, "all": True}))["done_count"] == 3
+
+
+def test_views_have_a_most_and_ones_own_are_listed_whatever_others_share(api, who, monkeypatch):
+    """All of them are in everybody's menu, so none may be cut from it without a word."""
+    monkeypatch.setattr(saved_views, "MOST", 3)
+    admin, other = api("admin"), Api(second_admin().token)
+    keep = lambda client, name, **said: client.post("admin/feedback/views", {"name": name, "query": "", **said})  # noqa: E731
+    for number in range(3):
+        data_of(keep(other, f"Aa {number}", is_shared=True))
+    refused = refusal_of(keep(other, "Aa 3"))
+    assert refused[::2] == (400, "name: you have 3 views already; delete one first")
+    mine = data_of(keep(admin, "Zz mine"))
+    assert mine["view_id"] in [each["view_id"] for each in data_of(admin.get("admin/feedback/views"))]
+    for refused in (
+        keep(admin, "Zz shared", is_shared=True),
+        admin.patch(f"admin/feedback/views/{mine['view_id']}", {"is_shared": True}),
+    ):
+        status, _, message = refusal_of(refused)
+        assert status == 400 and message.startswith("is_shared: 3 views are shared already")

@@ -1,5 +1,7 @@
 """T6: forking (spec 4.7)."""
 
+import threading
+
 import pytest
 from django.core.management import call_command
 from django.db import connection
@@ -397,3 +399,39 @@ def test_a_block_written_to_the_source_later_does_not_reach_the_fork_B138(api, w
         writer.extend(Message.objects.get(thread=thread, idx=0), [text(" and more")])
         writer.add("assistant", [tool_use("look", "tu_1", {})])
     assert data_of(api("alice").get(f"threads/{fork['thread_id']}"))["messages"] == fork["messages"]
+
+
+@pytest.mark.parametrize(("upto", "found"), [(1, "failed"), (3, "idle")])
+def test_a_fork_ends_as_its_last_answer_did(api, who, upto, found):
+    thread = make.send(who.alice, make.thread(who.alice, "[[fail]]"), "More")
+    fork = forked(api, thread, upto)
+    for word in ("failed", "idle"):
+        items = data_of(api("alice").get(f"threads?q=is:fork%20status:{word}"))["items"]
+        assert [each["thread_id"] for each in items] == ([fork["thread_id"]] if word == found else [])
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_who_writes_to_a_thread_waits_while_it_is_copied(api, who, monkeypatch):
+    """Or an answer that a worker takes back just then would be in the copy half."""
+    thread, copy, waited = make.thread(who.alice), transcript.copy, []
+
+    def send():
+        try:
+            make.send(who.alice, thread, "Meanwhile", run=False)
+        finally:
+            connection.close()
+
+    sending = threading.Thread(target=send)
+
+    def copied_meanwhile(*what, **more):
+        sending.start()
+        sending.join(0.5)
+        waited.append(sending.is_alive())
+        return copy(*what, **more)
+
+    monkeypatch.setattr(transcript, "copy", copied_meanwhile)
+    assert shapes.texts(forked(api, thread, 1))[0] == "Hello"
+    sending.join(10)
+    assert waited == [True]
+    assert len(data_of(api("alice").get(f"threads/{thread.thread_id}"))["messages"]) == 3

@@ -360,3 +360,11 @@ def test_a_goal_whose_achieve_tool_cannot_be_built_is_failed_B99(api, who, monke
     assert record["goals"][0]["status"] == "failed"
     assert record["goals"][0]["concluded_at"]
     assert "generating" not in {message["status"] for message in record["messages"]}
+
+
+def test_a_schema_that_asks_for_a_billion_items_makes_none_B98(api, who):
+    """The simulator's example of it would take all memory there is."""
+    items = {"type": "array", "minItems": 10**9, "items": {"type": "string", "minLength": 10**12}}
+    goal = {"goal_type": "structured_output", "output_schema": {**items, "items": items}}
+    thread = make.thread(who.alice, goals=[goal])
+    assert data_of(api("alice").get(f"threads/{thread.thread_id}"))["status"] == "goals_failed"

@@ -39,7 +39,7 @@ def test_an_imported_conversation_is_a_private_idle_thread_of_the_caller(api):
     answer = data_of(imported(api, talk(metadata={"task": 7})))
     assert set(answer) == {"items", "counts"}
     [item] = answer["items"]
-    assert set(item) == {"id", "thread_id", "outcome", "warnings", "errors"}
+    assert set(item) == {"index", "id", "thread_id", "outcome", "warnings", "errors"}
     assert (item["id"], item["outcome"], item["errors"]) == ("c1", "created", [])
     assert answer["counts"] == {"created": 1, "unchanged": 0, "failed": 0}
     record = data_of(api("alice").get(f"threads/{item['thread_id']}"))
@@ -61,6 +61,7 @@ def test_a_conversation_that_cannot_be_stored_fails_alone_B178(api, bad):
     answer = data_of(imported(api, talk("first"), *spoilt, talk("last")))
     assert outcomes(answer) == ["created", "failed", "failed", "failed", "created"]
     assert answer["counts"] == {"created": 2, "unchanged": 0, "failed": 3}
+    assert [item["index"] for item in answer["items"]] == [0, 1, 2, 3, 4]
     errors = [(item["id"], *item["errors"]) for item in answer["items"][1:4]]
     reason = "holds a NUL character or half of a surrogate pair"
     assert errors == [
@@ -69,6 +70,26 @@ def test_a_conversation_that_cannot_be_stored_fails_alone_B178(api, bad):
         ("key", {"path": "metadata", "reason": reason}),
     ]
     assert Thread.objects.count() == 2
+
+
+def test_a_conversation_with_a_viewing_context_of_another_shape_fails_alone_B178(api):
+    """Spec 3.9: the SDK could not read it."""
+
+    def seen(context):
+        return [{"role": "user", "content": [{"text": "Look."}, {"context": context}]}]
+
+    answer = data_of(
+        imported(
+            api,
+            talk("bad", messages=seen({"dataset_ids": 5})),
+            talk("good", messages=seen({"dataset_ids": ["ds_1"], "shelf": 1})),
+            format="roboto",
+        )
+    )
+    assert outcomes(answer) == ["failed", "created"]
+    bad, good = answer["items"]
+    assert bad["errors"] == [{"path": "messages.0.content.1.context.dataset_ids", "reason": "must be a list"}]
+    assert good["warnings"] == ["messages.0.content.1.context.shelf: is not kept"]
 
 
 def test_the_rest_of_an_import_is_checked_as_every_body_is(api):
@@ -382,3 +403,13 @@ def test_a_list_of_conversations_in_one_file_is_reported_by_the_place_of_each(wh
     said = capsys.readouterr()
     assert said.out == "2 created, 0 unchanged, 1 failed\n"
     assert said.err.startswith("conversation 2: failed: messages: ")
+
+
+@pytest.mark.parametrize("format", EXPORT_FORMATS)
+def test_a_context_that_an_earlier_version_stored_as_it_came_is_exported_as_it_is(browser_of, who, format):
+    said = [{"text": "z"}, {"context": {"dataset_ids": ["ds_1"]}}]
+    thread = make.thread(who.alice, messages=[{"role": "user", "content": said}])
+    block = Block.objects.get(kind="client_context")
+    Block.objects.filter(pk=block.pk).update(data={**block.data, "context": {"dataset_ids": 5}})
+    answer = browser_of("alice").get(f"/threads/{thread.thread_id}/export/?format={format}")
+    assert answer.status_code == 200

@@ -7,9 +7,9 @@ import time_machine
 
 from feedback.insight import figures
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
-from tests import make
+from tests import caching, make, people
 from tests.api.test_queries import count
-from tests.conftest import data_of, refusal_of
+from tests.conftest import Api, data_of, refusal_of
 
 INSIGHT = "admin/feedback/insight"
 NOW = datetime(2026, 11, 5, 12, tzinfo=UTC)
@@ -133,3 +133,15 @@ def test_the_number_of_queries_is_the_same_for_more_reports(api, who, rated):
         RatedAnswer.objects.create(feedback=row, model_profile=f"model {place}")
         RatedTool.objects.create(feedback=row, tool_name=f"tool {place}")
     assert len(count(ask)) == len(few), "\n".join(few)
+
+
+def test_what_is_kept_of_slow_figures_is_for_who_asked_alone(api, rated, monkeypatch):
+    """The same words mean something else to each admin."""
+    caching.forget()
+    monkeypatch.setattr(figures, "_SLOW", 0)
+    body = {"verb": "own", "arguments": {"owner": "me"}}
+    data_of(api("admin").post(f"admin/feedback/{rated[0].feedback_id}/actions", body))
+    bea = Api(people.second_admin().token)
+    path = f"{INSIGHT}?since=all&q=owner:me"
+    assert [data_of(each.get(path))["reports"]["count"] for each in (api("admin"), bea)] == [1, 0]
+    caching.forget()

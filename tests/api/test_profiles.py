@@ -29,7 +29,7 @@ def test_without_configuration_the_simulator_is_the_default(api, configured):
     assert listed(api) == {"simulated": True}
 
 
-def test_exactly_one_profile_is_the_default_and_the_simulator_is_always_there(api, configured):
+def test_exactly_one_profile_is_the_default_and_the_simulator_is_always_there_H9(api, configured):
     lines = ("quick=openai:gpt-x", "deep = anthropic:claude-x")
     configured(*lines)
     assert listed(api) == {"quick": True, "deep": False, "simulated": False}

@@ -18,7 +18,7 @@ def ids(page):
     return [item["thread_id"] for item in page["items"]]
 
 
-def test_reading_by_id_gives_the_exact_record_B23_B32_B33(api, who):
+def test_reading_by_id_gives_the_exact_record_T2_B23_B32_B33(api, who):
     thread = make.thread(who.alice, '[[call echo {"value": 1}]] Hello', goals=[SUMMARY])
     record = data_of(api("alice").get(f"threads/{thread.thread_id}"))
     shapes.check_thread(record)

@@ -77,6 +77,7 @@ def test_fields_of_the_report_and_of_its_thread(found, who, reports):
     assert found("-category:slow sentiment:negative") == "broken plain"
     assert found("org:globex") == found(f"org:{who.globex.org_id}") == found("by:eve@globex.test") == "plain"
     assert found("by:ALICE") == "broken forked"
+    assert found("by:ali") == ""
     assert found(f"thread:ch_{thread.key}") == found(f"thread:ags_{thread.key}") == "tools"
     assert found("fork:yes") == "forked"
     assert found("fork:no") == "tools broken plain"

@@ -2,9 +2,12 @@
 
 import pytest
 
-from feedback import digesting
+from feedback import comparing, digesting
 from tests import make
 from tests.conftest import data_of, refusal_of
+
+UNTIL_AGAIN = {"until_again": True}
+FIXED = {"outcome": "fixed"}
 
 
 @pytest.fixture
@@ -12,19 +15,26 @@ def admin(api):
     return api("admin")
 
 
+def rate_failure(person):
+    """A report about an answer whose tool failed, always the same."""
+    thread = make.thread(person, '[[call calculate {"expression": "1/0"}]]')
+    return make.rating(person, thread, thread.message_count - 1, categories=["tool_failure"], notes="It failed")
+
+
+def act(admin, report, verb, arguments=None):
+    body = {"verb": verb, "arguments": arguments or {}}
+    return data_of(admin.post(f"admin/feedback/{report.feedback_id}/actions", body))
+
+
+def found(admin, query):
+    return [each["feedback_id"] for each in data_of(admin.get(f"admin/feedback?q={query}"))["items"]]
+
+
 def test_a_report_that_is_snoozed_until_again_is_due_when_it_happens_again(admin, who):
     """The same tool fails in another thread: the first report is due, and its history says why."""
-    said = '[[call calculate {"expression": "1/0"}]]'
-    failed = {"categories": ["tool_failure"], "notes": "It failed"}
-
-    def rate_failure(person):
-        thread = make.thread(person, said)
-        return make.rating(person, thread, thread.message_count - 1, **failed)
-
     first = rate_failure(who.alice)
     digesting.catch_up()
-    body = {"verb": "snooze", "arguments": {"until_again": True}}
-    data_of(admin.post(f"admin/feedback/{first.feedback_id}/actions", body))
+    act(admin, first, "snooze", UNTIL_AGAIN)
     make.rating(who.bob, make.thread(who.bob), categories=["slow"], notes="Something else entirely")
     digesting.catch_up()
     assert data_of(admin.get("admin/feedback?q=is:due"))["items"] == []
@@ -36,3 +46,94 @@ def test_a_report_that_is_snoozed_until_again_is_due_when_it_happens_again(admin
     assert [(line["verb"], line["actor"]) for line in lines][-1] == ("again", who.bob.user.email)
     refused = refusal_of(admin.post("admin/feedback/undo", {"action_id": lines[-1]["action_id"]}))
     assert refused[::2] == (409, "What was reported again stays so. Snooze it again instead.")
+
+
+def test_what_was_rated_before_the_snooze_and_digested_after_it_is_not_again(admin, who):
+    first = rate_failure(who.alice)
+    digesting.catch_up()
+    rate_failure(who.bob)
+    act(admin, first, "snooze", UNTIL_AGAIN)
+    digesting.catch_up()
+    assert found(admin, "is:due") == []
+    rate_failure(who.bob)
+    digesting.catch_up()
+    assert found(admin, "is:due") == [first.feedback_id]
+
+
+def test_of_two_that_are_digested_together_the_one_after_the_snooze_wakes(admin, who):
+    first = rate_failure(who.alice)
+    digesting.catch_up()
+    rate_failure(who.bob)
+    act(admin, first, "snooze", UNTIL_AGAIN)
+    rate_failure(who.bob)
+    digesting.catch_up()
+    assert found(admin, "is:due") == [first.feedback_id]
+
+
+def test_what_is_resolved_sleeps_no_more_and_takes_nobodys_place(admin, who, monkeypatch):
+    monkeypatch.setattr(comparing, "_SNOOZED", 1)
+    old = rate_failure(who.alice)
+    other = make.rating(who.bob, make.thread(who.bob), categories=["slow"], notes="Something else entirely")
+    resolved = rate_failure(who.alice)
+    digesting.catch_up()
+    for report in (old, other, resolved):
+        act(admin, report, "snooze", UNTIL_AGAIN)
+    for report in (other, resolved):
+        act(admin, report, "resolve", FIXED)
+    rate_failure(who.bob)
+    digesting.catch_up()
+    assert found(admin, "is:due") == [old.feedback_id]
+    lines = data_of(admin.get(f"admin/feedback/{resolved.feedback_id}/history"))
+    assert [line["verb"] for line in lines] == ["snooze", "resolve"]
+
+
+def test_what_is_resolved_just_as_it_is_found_to_happen_again_stays_as_it_was_resolved(admin, who, monkeypatch):
+    first = rate_failure(who.alice)
+    digesting.catch_up()
+    act(admin, first, "snooze", UNTIL_AGAIN)
+    rate_failure(who.bob)
+    find = comparing.woken_by
+
+    def resolved_meanwhile(pks):
+        woken = find(pks)
+        act(admin, first, "resolve", FIXED)
+        return woken
+
+    monkeypatch.setattr(comparing, "woken_by", resolved_meanwhile)
+    digesting.catch_up()
+    lines = data_of(admin.get(f"admin/feedback/{first.feedback_id}/history"))
+    assert [line["verb"] for line in lines] == ["snooze", "resolve"]
+
+
+@pytest.mark.parametrize("way", ["verb", "update"])
+def test_what_is_opened_again_is_to_be_seen_to_and_an_undo_puts_it_back(admin, who, way):
+    report = rate_failure(who.alice)
+    act(admin, report, "snooze", UNTIL_AGAIN)
+    act(admin, report, "resolve", FIXED)
+    if way == "verb":
+        act(admin, report, "reopen")
+    else:
+        data_of(admin.put(f"admin/feedback/{report.feedback_id}", {"resolved": False}))
+    assert found(admin, "is:unclaimed") == [report.feedback_id] and found(admin, "is:snoozed") == []
+    [*_, opened] = data_of(admin.get(f"admin/feedback/{report.feedback_id}/history"))
+    data_of(admin.post("admin/feedback/undo", {"action_id": opened["action_id"]}))
+    assert found(admin, "is:resolved") == [report.feedback_id]
+    [_, resolved, *_] = data_of(admin.get(f"admin/feedback/{report.feedback_id}/history"))
+    data_of(admin.post("admin/feedback/undo", {"action_id": resolved["action_id"]}))
+    assert found(admin, "is:snoozed") == [report.feedback_id]
+
+
+def test_an_update_that_opens_nothing_wakes_nothing(admin, who):
+    report = rate_failure(who.alice)
+    act(admin, report, "snooze", UNTIL_AGAIN)
+    data_of(admin.put(f"admin/feedback/{report.feedback_id}", {"resolved": False, "admin_note": "Asleep"}))
+    assert found(admin, "is:snoozed") == [report.feedback_id]
+
+
+def test_a_duplicate_that_takes_the_place_of_what_was_retracted_is_to_be_seen_to(admin, api, who):
+    original, duplicate = rate_failure(who.alice), rate_failure(who.bob)
+    act(admin, duplicate, "snooze", UNTIL_AGAIN)
+    act(admin, duplicate, "duplicate", {"duplicate_of": original.feedback_id})
+    path = f"threads/{original.thread_id}/messages/{original.message_sequence_num}/feedback"
+    data_of(api("alice").request("DELETE", path))
+    assert found(admin, "is:unclaimed") == [duplicate.feedback_id]

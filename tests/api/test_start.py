@@ -315,6 +315,34 @@ def test_the_viewing_context_is_accepted_under_both_names_and_shown_on_the_users
     assert block["context"]["misc_context"] == {"a": [None, 1.5]}
 
 
+def test_a_seeded_viewing_context_is_held_to_the_shape_that_readers_know(api):
+    """Spec 3.9: the SDK could not read a thread with another one."""
+    seeded = {"messages": [{"role": "user", "content": [{"text": "z"}, {"context": {"dataset_ids": 5}}]}]}
+    status, _, said = refusal_of(api("alice").post("threads", seeded))
+    assert (status, said) == (400, "messages.0.content.1.context.dataset_ids: must be a list")
+    assert not Thread.objects.exists()
+
+    seeded["messages"][0]["content"][1] = {"context": {"dataset_ids": ["ds_1"], "shelf": 1}}
+    [block] = shapes.blocks(data_of(api("alice").post("threads", seeded)), "client_context")
+    assert block["context"]["dataset_ids"] == ["ds_1"] and block["context"]["view_ids"] == []
+    assert "shelf" not in block["context"]
+
+
+def test_a_refusal_names_the_fields_that_were_sent(api):
+    """B19, B167: by the older name where that was sent, and by none that only we know."""
+    result = {"tool_name": "n", "tool_use_id": "u", "runtime_ms": 1, "status": "success", "payload": 5}
+    for body, expected in (
+        ({"messages": [make.say("Hi")], "context": 5}, "context: must be a JSON object"),
+        ({"messages": [make.say("Hi")], "context": {"view_ids": 5}}, "context.view_ids: must be a list"),
+        ({"messages": [make.say("Hi")], "client_context": 5, "context": {}}, "client_context: must be a JSON object"),
+        (
+            {"messages": [{"role": "assistant", "content": [result]}]},
+            "messages.0.content.0.payload: must be text, a JSON object, a list or null",
+        ),
+    ):
+        assert refusal_of(api("alice").post("threads", body))[2] == expected
+
+
 def test_client_context_wins_over_its_older_name_even_as_null_B19(api):
     body = {"messages": [make.say("Hi")], "client_context": None, "context": {"dataset_ids": ["ds_1"]}}
     assert shapes.blocks(data_of(api("alice").post("threads", body)), "client_context") == []

@@ -89,8 +89,42 @@ def test_no_other_read_holds_raw_payloads_B180(api, thread, name):
     assert shapes.blocks(record, "tool_use")[0]["raw_request"] is None
 
 
+def test_a_result_in_the_message_of_its_use_is_found_B164(api, who):
+    """A seed may hold both in one message, and an id again behind them."""
+    use = {"tool_name": "look", "tool_use_id": "tu_1", "input": {}}
+    result = {
+        "tool_name": "look",
+        "tool_use_id": "tu_1",
+        "runtime_ms": 1,
+        "status": "success",
+        "raw_response": {"n": 1},
+    }
+    talk = [make.say("Hi"), {"role": "assistant", "content": [use, result, use, {**result, "raw_response": {"n": 2}}]}]
+    thread = data_of(api("alice").post("threads", {"messages": talk}))
+    path = f"threads/{thread['thread_id']}/tools/tu_1"
+    assert data_of(api("alice").get(path))["tool_result"]["raw_response"] == {"n": 1}
+
+
+def test_a_result_before_its_use_is_none_of_it_B164(api, who):
+    thread = make.thread(who.alice)
+    with transcript.writing(thread.pk) as writer:
+        writer.add("roboto", [tool_result("look", "tu_9", "success", {})])
+        writer.add("assistant", [tool_use("look", "tu_9", {})])
+    assert data_of(detail(api, thread, "tu_9"))["tool_result"] is None
+
+
+def test_a_skill_that_was_read_is_the_raw_response_too_B164(api, who):
+    """Spec 3.3, as in every read of the thread."""
+    skill = {"name": "reading", "description": "When reading.", "body": "Slowly."}
+    skill_id = data_of(api("alice").post("/v1/skills/create", skill))["skill_id"]
+    thread = make.thread(who.alice, invoke_skills=[{"skill_id": skill_id}])
+    [block] = shapes.blocks(data_of(api("alice").get(f"threads/{thread.thread_id}")), "tool_result")
+    assert block["raw_response"] == block["payload"] and block["payload"]["body"]
+    assert data_of(detail(api, thread, block["tool_use_id"]))["tool_result"] == block
+
+
 def test_a_client_result_carries_its_payload_as_raw_response_in_every_read(api, who):
-    """Spec 3.3: the SDK's event takes its output from there alone."""
+    """Spec 3.3, B164: the SDK's event takes its output from there alone."""
     thread = make.waiting(who.alice)
     path = f"threads/{thread.thread_id}"
     [use] = shapes.blocks(data_of(api("alice").get(path)), "tool_use")
@@ -100,3 +134,4 @@ def test_a_client_result_carries_its_payload_as_raw_response_in_every_read(api, 
     assert block["raw_response"] == block["payload"] == {"a": None}
     delta = data_of(api("alice").get(f"{path}/delta"))["messages_by_idx"]["2"]
     assert delta["content"] == [block]
+    assert data_of(detail(api, thread, use["tool_use_id"]))["tool_result"] == block

@@ -236,9 +236,26 @@ def test_c10_schemas_that_are_none(schema, api):
 
 
 @pytest.mark.parametrize("schema", [True, False, "x"])
-def test_c10_a_boolean_is_no_schema_of_a_tool(schema, api):
-    for tool, dialect in ((function(parameters=schema), "openai"), ({**MINIMAL["mcp"], "outputSchema": schema}, "mcp")):
-        assert refused(api("alice"), tool, dialect=dialect)["reason"] in ("invalid_tool", "invalid_schema")
+@pytest.mark.parametrize(
+    ("dialect", "key"),
+    [
+        ("openai", "parameters"),
+        ("anthropic", "input_schema"),
+        ("mcp", "inputSchema"),
+        ("mcp", "outputSchema"),
+        ("convilyn", "input_schema"),
+        ("convilyn", "output_schema"),
+        ("data_harness", "input_schema"),
+        ("rdk", "parameters"),
+        ("rdk", "returns"),
+        ("roboto", "input_schema"),
+    ],
+)
+def test_c10_a_boolean_is_no_schema_of_a_tool(dialect, key, schema, api):
+    tool = function(parameters=schema) if dialect == "openai" else {**MINIMAL[dialect], key: schema}
+    details = refused(api("alice"), tool, dialect=dialect)
+    assert details["reason"] == "invalid_schema"
+    assert details["errors"][0]["path"].endswith(f"/{key}")
 
 
 def test_c10_what_only_looks_like_a_reference_is_data(api):

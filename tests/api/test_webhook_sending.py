@@ -368,3 +368,20 @@ def test_turns_keep_half_of_the_threads_however_many_servers_hang(hook, receiver
         assert receiver.got == []
     hooks.work()
     assert len(receiver.got) == 1
+
+
+def test_what_is_reported_as_a_round_ends_is_sent_by_the_same_worker(hook, receiver, rate, monkeypatch):
+    """Its nudge finds the endpoint held, by somebody who has looked for the last time."""
+    let_go = sending._released
+
+    def told_meanwhile(*held):
+        monkeypatch.undo()
+        rate()
+        hooks.work()
+        assert len(receiver.got) == 1
+        let_go(*held)
+
+    rate()
+    monkeypatch.setattr(sending, "_released", told_meanwhile)
+    hooks.work()
+    assert len(receiver.got) == 2

@@ -431,6 +431,24 @@ def test_without_a_usable_token_nothing_is_answered(world, who):
                 assert response.headers["WWW-Authenticate"] == "Bearer"
 
 
+def test_every_body_is_looked_at_also_where_none_is_needed(world, api):
+    """Spec 1.4, 2.8: what is no JSON is refused, and on routes of our own what is not known, by its name."""
+    own = {route for route, view in routes() if hasattr(view, "cls") and view.cls.has_exact_query}
+    wrong = []
+    for (method, route), (may, body) in ROUTES.items():
+        if method not in ("POST", "PUT", "PATCH"):
+            continue
+        client = api("admin" if may.owner == 403 else "alice")
+        sent = [(b'{"cut": ', "body: is not valid JSON")]
+        if route in own and not isinstance(body, list):
+            sent.append(({**(body or {}), "nobody_knows": 1}, "nobody_knows: is not known here"))
+        for raw, expected in sent:
+            status, _, said = refusal_of(ask(client, method, route, world.shared, raw))
+            if status != 400 or expected not in said:
+                wrong.append(f"{method} {route}: {status} {said}")
+    assert wrong == []
+
+
 READ_BY_POST = {
     "v1/ai/threads/search",
     f"{ONE_TOOL}/validate",

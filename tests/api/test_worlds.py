@@ -472,6 +472,9 @@ def test_a_known_key_is_answered_without_a_step_C115(world, api):
     assert again["output"] == first["output"]
     assert (first["cache_hit"], again["cache_hit"], again["step_count"]) == (False, True, 1)
     assert len(played.get("state")["entities"]["user"]) == 1
+    sent = {"tool": "crm__create_user", "input": {"name": "Ann"}}
+    by_header = data_of(api("alice").post(f"{played.path}/call", sent, **{"Idempotency-Key": "k"}))
+    assert by_header["cache_hit"] is True
     sent = {"tool": "crm__create_user", "input": {"name": "Bea"}, "idempotency_key": "k"}
     assert refusal_of(api("alice").post(f"{played.path}/call", sent))[0] == 409
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-_ROW = re.compile(r"^\| ([BCGK]\d+) \|", re.MULTILINE)
-_NAMED = re.compile(r"(?<![A-Za-z0-9])([BCGK])(\d+)(?: (?:to|-) [BCGK]?(\d+))?(?![A-Za-z0-9])")
+_ROW = re.compile(r"^\| ([BCGHKT]\d+) \|", re.MULTILINE)
+_NAMED = re.compile(r"(?<![A-Za-z0-9])([BCGHKT])(\d+)(?: (?:to|-) [BCGHKT]?(\d+))?(?![A-Za-z0-9])")
 
 
 def named_by(words: str) -> set[str]:
@@ -19,12 +19,12 @@ def named_by(words: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(("spec", "at_least"), [("threads-api.md", 200), ("catalogue.md", 135)])
+@pytest.mark.parametrize(("spec", "at_least"), [("threads-api.md", 220), ("catalogue.md", 135)])
 def test_every_row_has_its_test(spec, at_least):
     named: set[str] = set()
     for path in (ROOT / "tests").rglob("test_*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.lower().startswith("test"):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
                 named |= named_by(f"{node.name} {ast.get_docstring(node) or ''}")
     rows = _ROW.findall((ROOT / "docs/spec" / spec).read_text())
     assert len(rows) >= at_least

@@ -79,6 +79,12 @@ def test_what_can_be_asked_for_and_answered_is_said() -> None:
     ]
 
 
+def test_a_key_is_told_as_a_header_wherever_a_body_has_one() -> None:
+    for path in ("/v1/catalogue/tools/{qualified_name}/call", "/v1/catalogue/worlds/{world_id}/call"):
+        assert "Idempotency-Key" in parameters("post", path), path
+    assert "Idempotency-Key" not in parameters("post", "/v1/catalogue/worlds")
+
+
 def test_every_body_of_the_catalogue_refuses_what_it_does_not_know() -> None:
     """These routes are Heddle's own: a key that is spelled wrong there would mean something else than was meant."""
     schema = docs.generated()

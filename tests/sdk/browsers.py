@@ -25,10 +25,10 @@ class Event:
 
 
 class Browser:
-    """A session of one person."""
+    """A session of one person, who comes from an address."""
 
-    def __init__(self, server: live.Served, name: str) -> None:
-        self.server = server
+    def __init__(self, server: live.Served, name: str, *, address: str = "127.0.0.1") -> None:
+        self.server, self.address = server, address
         self.cookies: dict[str, str] = {}
         form = self.get("/signin/")
         found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)
@@ -66,7 +66,7 @@ class Browser:
         return answer.status, content
 
     def _send(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> http.client.HTTPConnection:
-        line = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20)
+        line = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20, source_address=(self.address, 0))
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         line.request(method, path, body, {"Cookie": cookie, "Referer": self.server.url, **headers})
         return line

@@ -1,6 +1,7 @@
 """Reading threads through the SDK: who may, what they get, and that it is the same for everybody at any moment."""
 
 import threading
+from typing import Any
 
 import pytest
 from roboto.ai import AgentThread, AgentThreadRecord
@@ -9,7 +10,7 @@ from roboto.config import RobotoConfig
 from roboto.exceptions import RobotoInvalidRequestException, RobotoNotFoundException, RobotoUnauthorizedException
 from roboto.http import RobotoClient
 
-from tests.sdk.callers import TICK, Caller, calls, follow, held, roles, run, spoken, text_of
+from tests.sdk.callers import TICK, Caller, blocks, calls, follow, held, roles, run, spoken, text_of
 
 pytestmark = pytest.mark.live
 
@@ -35,6 +36,40 @@ def test_by_id_with_and_without_messages(alice: Caller) -> None:
     run(bare.send_text("And now?"))
     assert roles(bare) == ["user", "assistant"] * 2
     assert held(bare) == held(alice.thread(thread))
+
+
+def test_what_was_seeded_or_imported_with_a_viewing_context_can_be_read(alice: Caller) -> None:
+    """3.9: whatever is taken in has the shape that the SDK reads."""
+
+    def seen(context: Any) -> list[Any]:
+        return [{"role": "user", "content": [{"text": "Look."}, {"context": context}]}]
+
+    assert alice.post("threads", {"messages": seen({"dataset_ids": 5})})[0] == 400
+    status, started = alice.post("threads", {"messages": seen({"dataset_ids": ["ds_1"]})})
+    assert status == 200, started
+    conversations = [
+        {"id": "context-bad", "messages": seen({"view_ids": "v"})},
+        {"id": "context-good", "messages": seen({"misc_context": {"tab": 1}})},
+    ]
+    status, answer = alice.post("threads/import", {"format": "roboto", "conversations": conversations})
+    assert status == 200, answer
+    bad, good = answer["data"]["items"]
+    assert (bad["outcome"], good["outcome"]) == ("failed", "created")
+    for thread_id in (started["data"]["thread_id"], good["thread_id"]):
+        thread = run(alice.thread(thread_id))
+        assert blocks(thread.messages[0])[1]["content_type"] == "client_context"
+        assert held(thread.fork(0)) == held(thread)[:1]
+
+
+def test_every_change_of_a_title_reaches_whoever_refreshes(alice: Caller) -> None:
+    """H11, 3.7: so it is not taken away, which a delta could not tell of."""
+    thread = alice.talk("A first title.")
+    path = f"threads/{thread.thread_id}"
+    assert alice.fetch(path, {"title": "A second one"}, "PATCH")[0] == 200
+    assert alice.fetch(path, {"title": None}, "PATCH")[0] == 400
+    thread.refresh()
+    held_record = thread._AgentThread__record  # type: ignore[attr-defined]  # its title is told by nothing else
+    assert held_record.title == alice.record(thread)["title"] == "A second one"
 
 
 def test_a_thread_read_without_messages_can_be_driven_while_it_runs(alice: Caller) -> None:
