@@ -16,7 +16,7 @@ from accounts import throttle
 from accounts.authentication import page_actor
 from accounts.models import Org
 from core import problems
-from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries, Unavailable
+from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries
 from core.ids import ORG
 
 ORG_SESSION_KEY = "org"
@@ -58,14 +58,10 @@ def signin(request: HttpRequest) -> HttpResponse:
     if "\x00" in email:  # PostgreSQL cannot even be asked for it, and nobody has it, so nothing of it is counted
         return _refused(request, target, email, "That did not match.", "", 400)
     try:
-        left = throttle.begin(email, caller)
+        with throttle.counted(email, caller) as left:
+            user = authenticate(request, username=email, password=request.POST.get("password", ""))
     except TooManyTries as problem:
         return _refused(request, target, email, "Sign-in is paused.", problem.message, 429)
-    try:
-        user = authenticate(request, username=email, password=request.POST.get("password", ""))
-    except Unavailable:
-        throttle.withdraw(email, caller)
-        raise
     if user is None:
         hint = f"{left} more {'try' if left == 1 else 'tries'}, then a pause of one minute."
         return _refused(request, target, email, "That did not match.", hint, 400)

@@ -22,7 +22,7 @@ from accounts.context import THEME_COOKIE, THEMES
 from accounts.models import ApiToken, User, mint
 from accounts.orgs import take_turns_with
 from accounts.pages import signed_in
-from core.errors import InvalidRequest, NotFound, Unavailable
+from core.errors import InvalidRequest, NotFound
 
 LIFETIMES = {"": "never", "30": "in 30 days", "90": "in 90 days", "365": "in a year"}
 """When a new token may expire, in days."""
@@ -92,13 +92,9 @@ def password(request: HttpRequest) -> HttpResponse:
     user = request.user
     assert isinstance(user, User)
     caller = request.META.get("REMOTE_ADDR", "")
-    throttle.begin(user.email, caller)
     form = PasswordChangeForm(user, request.POST)
-    try:
+    with throttle.counted(user.email, caller):
         is_right = form.is_valid()
-    except Unavailable:
-        throttle.withdraw(user.email, caller)
-        raise
     if not is_right:
         if "old_password" not in form.errors or not request.POST.get("old_password"):
             throttle.withdraw(user.email, caller)

@@ -1,11 +1,12 @@
 """Sign-in is slowed down after wrong passwords, by address and caller, and by address alone."""
 
 import hashlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from django.core.cache import cache
 
-from core.errors import TooManyTries
+from core.errors import TooManyTries, Unavailable
 
 TRIES = 5
 PAUSE_SECONDS = 60
@@ -20,11 +21,22 @@ def _keys(email: str, caller: str) -> tuple[str, str]:
     return f"signin:{name}:{caller.encode().hex()}", f"signin:{name}"
 
 
-def begin(email: str, caller: str) -> int:
-    """Count a try before its password is looked at; returns how many are left before the pause.
+@contextmanager
+def counted(email: str, caller: str) -> Iterator[int]:
+    """Count a try before its password is looked at, which is done inside; yields how many are left before the pause.
 
-    While sign-in for this address is paused it raises `TooManyTries`, and the try does not count.
+    While sign-in for this address is paused it raises `TooManyTries`, and the try does not count; nor does one whose
+    password nobody came to look at (`Unavailable`).
     """
+    left = _count_try(email, caller)
+    try:
+        yield left
+    except Unavailable:
+        withdraw(email, caller)
+        raise
+
+
+def _count_try(email: str, caller: str) -> int:
     here, anywhere = _keys(email, caller)
     # A try is refused by its own number: to look first and to count later lets as many pass as are made at once.
     tries = _count(here, PAUSE_SECONDS)

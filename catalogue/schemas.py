@@ -61,15 +61,12 @@ def _example_of_type(schema: dict[str, Any], depth: int) -> Any:
         properties = schema.get("properties", {})
         return {name: example_of(properties.get(name, True), depth + 1) for name in schema.get("required", [])}
     if kind == "array":
-        return [
-            example_of(schema.get("items", True), depth + 1) for _ in range(min(schema.get("minItems", 0), _MOST_ITEMS))
-        ]
+        item, count = schema.get("items", True), min(schema.get("minItems", 0), _MOST_ITEMS)
+        return [example_of(item, depth + 1) for _ in range(count)]
     if kind in ("integer", "number"):
         return max(schema.get("minimum", 0), schema.get("exclusiveMinimum", -1) + 1)
     if kind == "boolean":
         return True
-    return (
-        None
-        if kind == "null"
-        else "example".ljust(min(schema.get("minLength", 0), _LONGEST), ".")[: schema.get("maxLength")]
-    )
+    if kind == "null":
+        return None
+    return "example".ljust(min(schema.get("minLength", 0), _LONGEST), ".")[: schema.get("maxLength")]

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from accounts.rights import require_admin
 from core import bodies, ids
 from core.api import Endpoint, data, describe, record, records
-from core.wire import Nothing, Patch
+from core.wire import Exact, Nothing
 from feedback import bulk, desk_records, exporting, labelling, leasing, saved_views, triage
 from feedback.deciding import Verb, verb_named
 from feedback.models import Bulk
@@ -169,7 +169,7 @@ class OneLabel(DeskEndpoint):
         return data(None)
 
 
-def _spelled_out(asked: ActIn) -> tuple[Verb, Patch]:
+def _spelled_out(asked: ActIn) -> tuple[Verb, Exact]:
     verb = verb_named(asked.verb)
     return verb, bodies.parse(verb.takes, asked.arguments)
 

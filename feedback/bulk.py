@@ -21,7 +21,7 @@ from core import ids, jobs, notices
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound
 from core.grammar import spelled
-from core.wire import Patch
+from core.wire import Exact
 from feedback import renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
@@ -39,7 +39,7 @@ logger = logging.getLogger("heddle.feedback")
 
 
 def act_on_all(
-    actor: Actor, verb: Verb, body: Patch, *, feedback_ids: Sequence[str] | None = None, query: str | None = None
+    actor: Actor, verb: Verb, body: Exact, *, feedback_ids: Sequence[str] | None = None, query: str | None = None
 ) -> Bulk:
     """Do one thing to reports that were ticked, or to all that match a query now.
 

@@ -15,7 +15,7 @@ from accounts.models import User
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
-from core.wire import Patch
+from core.wire import Exact, Nothing
 from feedback import following, label_text
 from feedback.label_text import LABELS_LENGTH
 from feedback.models import Reply, Triage, UserFeedback
@@ -25,7 +25,6 @@ from feedback.wire_verbs import (
     DuplicateIn,
     LabelIn,
     NoteIn,
-    NothingIn,
     OwnIn,
     RenameIn,
     ReplyIn,
@@ -128,7 +127,7 @@ def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
     return {"resolved": True, "outcome": body.outcome}
 
 
-def reopen(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
+def reopen(actor: Actor, subject: Subject, body: Nothing) -> Decision:
     """Open again: outcome and duplicate go with the resolution, and so does what it was put off until before."""
     if not subject.report.resolved:
         raise Conflict("This report is open.")
@@ -173,7 +172,7 @@ def require_ahead(until: datetime) -> None:
         raise InvalidRequest("until: must be in the future, and within a year")
 
 
-def wake(actor: Actor, subject: Subject, body: NothingIn) -> Decision:
+def wake(actor: Actor, subject: Subject, body: Nothing) -> Decision:
     """Back in sight."""
     if subject["snoozed_until"] is None and not subject["snoozed_until_again"]:
         raise Conflict("This report is not snoozed.")
@@ -195,7 +194,7 @@ class Verb:
     """One thing that an admin may do to a report."""
 
     name: str
-    takes: type[Patch]
+    takes: type[Exact]
     decide: Callable[[Actor, Subject, Any], Decision]
 
 
@@ -209,10 +208,10 @@ VERBS: dict[str, Verb] = {
         Verb("note", NoteIn, note),
         Verb("own", OwnIn, own),
         Verb("resolve", ResolveIn, resolve),
-        Verb("reopen", NothingIn, reopen),
+        Verb("reopen", Nothing, reopen),
         Verb("duplicate", DuplicateIn, duplicate),
         Verb("snooze", SnoozeIn, snooze),
-        Verb("wake", NothingIn, wake),
+        Verb("wake", Nothing, wake),
         Verb("reply", ReplyIn, reply),
     )
 }

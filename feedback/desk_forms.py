@@ -14,7 +14,7 @@ from core import bodies, forms, ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.rendering import isolated
-from core.wire import Patch
+from core.wire import Exact
 from feedback import labelling, undoing
 from feedback.deciding import RENAME, ResolvedAlready, Verb, require_ahead, verb_named
 from feedback.models import Bulk, Reply, UserFeedback
@@ -39,7 +39,7 @@ def goes_on(form: QueryDict) -> bool:
     return _pressed(form)[0] in _GO_ON
 
 
-def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Patch]]:
+def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
     """What the report's form asks for, as verbs with their arguments; days that are typed begin in `tz`.
 
     A note that was typed goes along with whatever is pressed beside it, so that no key loses it; a label does not: half
@@ -64,7 +64,7 @@ def has_typed_note(form: Mapping[str, str]) -> bool:
     return _text(form, "admin_note") != _text(form, "note_was")
 
 
-def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Patch]:
+def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Exact]:
     """What the bulk's form asks for; a day that is typed begins in `tz`. Enter in a field is a press of the button
     beside it.
     """
@@ -147,7 +147,7 @@ def _pressed(form: QueryDict) -> tuple[str, str]:
     return ("snooze", "day") if form.get("until") else ("", "")
 
 
-def _step(name: str, arguments: Mapping[str, Any]) -> tuple[Verb, Patch]:
+def _step(name: str, arguments: Mapping[str, Any]) -> tuple[Verb, Exact]:
     verb = verb_named(name)
     return verb, bodies.parse(verb.takes, arguments)
 

@@ -64,10 +64,6 @@ class ResolveIn(Patch):
     outcome: Annotated[Literal[_ENDINGS], _Ending] = Outcome.NOTED.value  # type: ignore[valid-type]
 
 
-class NothingIn(Patch):
-    """A verb that says all there is to say."""
-
-
 class DuplicateIn(Patch):
     """The report that says the same, and stays."""
 

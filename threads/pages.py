@@ -65,13 +65,14 @@ def threads(request: HttpRequest) -> HttpResponse:
     scope = _in_org(request, actor).filter(found.condition)
     rows, next_token = reading.keyset(actor, scope, limit=PAGE, page_token=after or None)
     shown = screens.rows_of(actor, rows)
+    views = finding.views(line)
     bands = listing.bands(shown, now=timezone.now(), after=request.GET.get("band", ""))
     context: dict[str, Any] = {
         "rows": shown,
         "bands": bands,
         "watch": listing.watch(shown),
-        "views": listing.thread_views(finding.views(line)),
-        "is_view": line in finding.VIEWS.values(),
+        "views": listing.thread_views(views),
+        "is_view": any(is_held and within in finding.VIEWS.values() for within, is_held in views.values()),
         "q": line,
         "problems": [
             listing.Refused(each.text, each.reason, each.meant, listing.href(each.mended)) for each in found.problems

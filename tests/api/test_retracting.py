@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from core import bodies
 from core.errors import Conflict, DomainError
+from core.wire import Nothing
 from feedback import bulk, capture, deciding, digesting, leasing, triage, undoing, versions
 from feedback.models import Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from feedback.wire import TriageIn
-from feedback.wire_verbs import DuplicateIn, NothingIn
+from feedback.wire_verbs import DuplicateIn
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
@@ -344,9 +345,9 @@ def test_a_report_that_goes_while_it_is_read_is_not_found(who, thread, api, monk
 def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
     decision = {"resolved": True, "outcome": "duplicate", "duplicate_of_id": 10**9}
-    quick = deciding.Verb("duplicate", NothingIn, lambda *_: decision)
+    quick = deciding.Verb("duplicate", Nothing, lambda *_: decision)
     with pytest.raises(Conflict, match="was taken away just now"):
-        triage.act(who.admin.actor, report, (quick, NothingIn()))
+        triage.act(who.admin.actor, report, (quick, Nothing()))
     assert not UserFeedback.objects.get().resolved
 
 
@@ -355,7 +356,7 @@ def test_an_undo_that_names_a_report_that_goes_just_then_is_a_conflict(who, monk
     admin, thread = who.admin.actor, make.conversation(who.alice, 4)
     first, second = (make.rating(who.alice, thread, index).feedback_id for index in (1, 3))
     triage.act(admin, second, (deciding.verb_named("duplicate"), DuplicateIn(duplicate_of=first)))
-    _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), NothingIn()))
+    _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), Nothing()))
     capture.retract(who.alice.actor, thread, 1)
     monkeypatch.setattr(undoing, "_is_of_nothing", lambda _: False)  # it was there when that was asked
     with pytest.raises(Conflict, match="was taken away just now"):
@@ -427,7 +428,7 @@ def test_two_reports_never_become_duplicates_of_each_other(who):
         [refusal] = [came[0] for _, came in begun if isinstance(came[0], Exception)]
         assert isinstance(refusal, DomainError) and "is a duplicate of this report itself" in refusal.message
         duplicate = UserFeedback.objects.get(resolved=True)
-        triage.act(who.admin.actor, duplicate.feedback_id, (deciding.verb_named("reopen"), NothingIn()))
+        triage.act(who.admin.actor, duplicate.feedback_id, (deciding.verb_named("reopen"), Nothing()))
 
 
 @on_postgres

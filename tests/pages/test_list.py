@@ -451,6 +451,7 @@ def test_an_empty_view_and_an_empty_search_say_which_they_are(browser_of: Browse
     many(who.alice, 1)
     client = browser_of("alice")
     assert get(client, "/threads/?view=forks").one("main").one("h2").words == "Nothing here."
+    assert get(client, "/threads/?q=IS%3Afork").one("main").one("h2").words == "Nothing here."
     assert get(client, "/threads/?q=zzz").one("main").one("h2").words == "No thread matches."
     assert titles(get(client, "/threads/?view=bogus")) == ["T 0"]
 

@@ -7,10 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import DomainError
+from core.wire import Nothing
 from feedback import bulk, capture, triage
 from feedback.deciding import verb_named
 from feedback.models import Triage, UserFeedback
-from feedback.wire_verbs import DuplicateIn, NothingIn
+from feedback.wire_verbs import DuplicateIn
 from tests import make
 
 law = settings(
@@ -65,7 +66,7 @@ def test_no_duplicate_is_of_a_duplicate_and_what_was_just_done_is_taken_back_who
                 body = DuplicateIn(duplicate_of=reports[other])
                 done = bulk.act_on_all(admin, verb_named("duplicate"), body, feedback_ids=chosen).key
             case "reopen":
-                done = triage.act(admin, reports[one], (verb_named(verb), NothingIn()))[1]
+                done = triage.act(admin, reports[one], (verb_named(verb), Nothing()))[1]
             case "undo":
                 if one < len(actions):
                     bulk.undo(admin, actions.pop(-1 - one))
