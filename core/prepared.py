@@ -7,7 +7,6 @@ SQL with other values. Written by hand, the same SQL would have to know how each
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -29,6 +28,7 @@ from django.db.models import (
     SmallIntegerField,
     TextField,
 )
+from django.db.models.expressions import Col
 
 from core.db import snapshot
 
@@ -100,8 +100,9 @@ class Prepared:
         sql, values = compiler.as_sql()
         columns = [column for column, *_ in compiler.select[: compiler.col_count]]
         converters = tuple(
-            (place, column, tuple(_quicker(each, column, connection) for each in found))
+            (place, column, tuple(found))
             for place, (found, column) in compiler.get_converters(columns).items()
+            if not _comes_converted(column, connection)
         )
         # PostgreSQL is told how wide a number is: it would prepare the statement anew for each width that comes along.
         slots = tuple(
@@ -438,20 +439,17 @@ def _ready(connection: Any) -> Any:
     return connection.wrap_database_errors
 
 
-def _quicker(convert: Any, column: Any, connection: Any) -> Any:
-    """SQLite's times are always in UTC and do not say so, which Django tells them by a longer way."""
-    is_moment = connection.vendor == "sqlite" and isinstance(column.output_field, DateTimeField)
-    return _moment if is_moment else convert
-
-
-def _moment(value: datetime | None, *_: object) -> datetime | None:
-    return None if value is None else value.replace(tzinfo=UTC)
+def _comes_converted(column: Any, connection: Any) -> bool:
+    """Whether the driver gives a column's values as they are meant: times, which SQLite knows by the column's type."""
+    return connection.vendor == "sqlite" and isinstance(column, Col) and isinstance(column.output_field, DateTimeField)
 
 
 def _converted(row: Row, compiled: _Compiled, connection: Any) -> Row:
-    """A row in Python's types: times, booleans and JSON are kept in other ones by some databases."""
-    values = list(row)
+    """A row in Python's types: times, booleans and JSON are kept in other ones by some databases. NULL is none."""
+    values: list[Any] | None = None
     for place, column, converters in compiled.converters:
-        for convert in converters:
-            values[place] = convert(values[place], column, connection)
-    return tuple(values)
+        if row[place] is not None:
+            values = values or list(row)
+            for convert in converters:
+                values[place] = convert(values[place], column, connection)
+    return row if values is None else tuple(values)

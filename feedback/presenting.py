@@ -10,6 +10,9 @@ from core.templatetags.ui import thousands
 from feedback.taxonomy import Category, Outcome, Sentiment, fitting, group_of
 from threads.presenting.articles import Mark, Sentimental
 
+_LINE, _LINES = 50, 14
+"""About how many letters a line of the report holds, and how many lines stand there without a fold."""
+
 
 def category_word(category: str) -> str:
     """One category, for people."""
@@ -178,6 +181,11 @@ class ReportCard(_Spelled):
         """The rating in one line, as somebody read it: `Negative, slow: It took a minute`."""
         rating = f"{self.word}, {self.categories_line}" if self.categories else self.word
         return f"{rating}: {self.notes}" if self.notes else rating
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the words fill so many lines that some of them are folded away: eight are shown."""
+        return sum(1 + len(line) // _LINE for line in self.notes.split("\n")) > _LINES
 
     @property
     def is_edited(self) -> bool:

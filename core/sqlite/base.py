@@ -5,9 +5,11 @@ sleeps while the file is free, and each look takes the interpreter away from the
 one process stand in line for it here, and sleep until it is theirs. Other processes are waited for as ever.
 """
 
+import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -17,8 +19,17 @@ from django.db.backends.sqlite3 import base
 from core.sqlite import caseless
 
 _Wrapper: Any = base.DatabaseWrapper
+_UTC = "+00:00"
 Row = tuple[Any, ...]
 Step = tuple[str, Sequence[Any]]
+
+
+def _moment(stored: bytes) -> datetime:
+    """A time as it is kept, in UTC without saying so. Django's own way, by a naive one, takes eight times as long."""
+    return datetime.fromisoformat(stored.decode() + _UTC)
+
+
+sqlite3.register_converter("datetime", _moment)
 
 
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]

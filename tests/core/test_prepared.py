@@ -30,6 +30,15 @@ def test_rows_are_those_of_the_queryset_in_the_types_of_its_fields(who):
         assert row[3].tzinfo is UTC
 
 
+def test_a_time_that_was_stored_in_whole_seconds_or_never_comes_back_as_it_was(who):
+    query = Prepared(lambda pk: ApiToken.objects.filter(user=pk).values_list("created", "expires_at"), int)
+    for created in (datetime(2026, 2, 28, 23, 59, 59, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 0, 7, tzinfo=UTC)):
+        ApiToken.objects.filter(user=who.alice.user).update(created=created)
+        [row] = query.rows(who.alice.user.pk)
+        assert row == (created, None)
+        assert ApiToken.objects.get(user=who.alice.user).created == created
+
+
 def test_each_argument_takes_its_own_place(who):
     query = Prepared(lambda pk, email: _people(pk, email).values_list("id"), int, str)
     assert query.rows(who.alice.user.pk, who.bob.user.email) == []
