@@ -5,11 +5,17 @@ from django.views.generic import RedirectView
 
 from config import docs, operations
 from core.api import UnknownUrl
-from feedback.urls_api import of_messages
+from feedback.urls_api import of_a_thread as feedback_of_a_thread
+from feedback.urls_api import of_the_desk
+from threads.urls_api import of_a_thread
+
+_OF_A_THREAD = [*feedback_of_a_thread, *of_a_thread]
 
 urlpatterns = [
     # Tried in this order: what programs ask again and again comes first.
-    path("v1/ai/threads/<str:thread_id>/messages/", include(of_messages)),
+    path("v1/ai/threads/<str:thread_id>/", include(_OF_A_THREAD)),
+    path("v1/ai/admin/feedback/", include(of_the_desk)),
+    path("v1/ai/chats/<str:thread_id>/", include(_OF_A_THREAD)),
     path("v1/", include("threads.urls_api")),
     path("v1/", include("feedback.urls_api")),
     path("v1/", include("catalogue.urls_api")),

@@ -299,7 +299,7 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
 def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
     verb = RENAME if bulk.verb == RENAME.name else verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
-    triage.hold_for(body, _rest(actor, bulk).order_by("pk").values_list("pk", flat=True)[:size])
+    triage.hold_for(body, lambda: _rest(actor, bulk).order_by("pk").values_list("pk", flat=True)[:size])
     found = list(
         _rest(actor, bulk)
         .select_for_update(of=("self",), no_key=True)

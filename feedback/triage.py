@@ -1,6 +1,6 @@
 """Triage: what admins make of a report. Each change is recorded with what was before and after."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -67,16 +67,16 @@ def _locked(actor: Actor, feedback_id: str, steps: Iterable[tuple[Verb, BaseMode
     require_admin(actor)
     key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
     for _, body in steps:
-        hold_for(body, UserFeedback.objects.filter(key=key).values_list("pk", flat=True))
+        hold_for(body, lambda: UserFeedback.objects.filter(key=key).values_list("pk", flat=True))
     replied = () if all(verb is UPDATE for verb, _ in steps) else _REPLY.questions(key)
     ahead = [*_TRIAGE.questions(key), *replied, *webhooks.questions_of(key)]
     return _there(_LOCKED.first(key, ahead=ahead), key, feedback_id)
 
 
-def hold_for(body: BaseModel, subjects: Iterable[int]) -> None:
+def hold_for(body: BaseModel, subjects: Callable[[], Iterable[int]]) -> None:
     """Lock what a verb is going to name and change besides its subjects (row ids), which it may lock itself then."""
     if isinstance(body, DuplicateIn) and (of := named_by(body)):
-        following.hold(subjects, named=[of.pk])
+        following.hold(subjects(), named=[of.pk])
 
 
 def _there(report: UserFeedback | None, key: str, feedback_id: str) -> UserFeedback:

@@ -7,13 +7,12 @@ from feedback.checks import api as checks
 from feedback.insight import api as insight
 from feedback.webhooks import api as webhooks
 
-of_messages = [path("<str:index>/feedback", api.MessageFeedback.as_view())]
-"""Below a thread's messages: rated again and again, so that it is not looked for among all that threads have."""
-_OF_A_THREAD = [
+of_a_thread = [
+    path("messages/<str:index>/feedback", api.MessageFeedback.as_view()),
     path("feedback", api.OwnFeedback.as_view()),
     path("feedback/replies", api.OwnReplies.as_view()),
 ]
-_DESK = (
+_OF_THE_DESK = (
     ("bulk", api_desk.Bulks),
     ("bulk/<str:bulk_id>", api_desk.OneBulk),
     ("bulk/<str:bulk_id>/cancel", api_desk.CancelBulk),
@@ -44,11 +43,10 @@ _CHECKS = (
     ("<str:check_id>/runs", checks.RunsOfCheck),
 )
 
+of_the_desk = [path(tail, view.as_view()) for tail, view in _OF_THE_DESK]
+
 urlpatterns = [
-    path("ai/threads/<str:thread_id>/", include(_OF_A_THREAD)),
-    path("ai/chats/<str:thread_id>/", include([path("messages/", include(of_messages)), *_OF_A_THREAD])),
     path("ai/admin/feedback", api.AllFeedback.as_view()),
-    path("ai/admin/feedback/", include([path(tail, view.as_view()) for tail, view in _DESK])),
     path("ai/admin/checks", checks.Checks.as_view()),
     path("ai/admin/checks/", include([path(tail, view.as_view()) for tail, view in _CHECKS])),
     path("webhooks", webhooks.Webhooks.as_view()),

@@ -1,24 +1,24 @@
 """The thread routes under /v1, and the names they had before 2026-05-20 (spec 1.6)."""
 
-from django.urls import include, path
+from django.urls import path
 
 from threads import api, api_agents
 
-_ONE = (
-    ("/delta", api.Delta),
-    ("", api.OneThread),
-    ("/messages", api.Messages),
-    ("/tool-results", api.ToolResults),
-    ("/fork", api.Fork),
-    ("/rerun", api.Rerun),
-    ("/visibility", api.VisibilityOf),
-    ("/pin", api.PinOf),
-    ("/cancel", api.Cancel),
-    ("/again", api.Again),
-    ("/subjects", api.Subjects),
-    ("/export", api.Export),
-    ("/tools/<path:tool_use_id>", api.ToolDetail),
+_OF_A_THREAD = (
+    ("delta", api.Delta),
+    ("messages", api.Messages),
+    ("tool-results", api.ToolResults),
+    ("fork", api.Fork),
+    ("rerun", api.Rerun),
+    ("visibility", api.VisibilityOf),
+    ("pin", api.PinOf),
+    ("cancel", api.Cancel),
+    ("again", api.Again),
+    ("subjects", api.Subjects),
+    ("export", api.Export),
+    ("tools/<path:tool_use_id>", api.ToolDetail),
 )
+of_a_thread = [path(tail, view.as_view()) for tail, view in _OF_A_THREAD]
 
 urlpatterns = []
 for root in ("ai/threads", "ai/chats"):
@@ -26,7 +26,7 @@ for root in ("ai/threads", "ai/chats"):
         path(root, api.Threads.as_view()),
         path(f"{root}/search", api.Search.as_view()),
         path(f"{root}/import", api.Import.as_view()),
-        path(f"{root}/<str:thread_id>", include([path(tail, view.as_view()) for tail, view in _ONE])),
+        path(f"{root}/<str:thread_id>", api.OneThread.as_view()),
     ]
 urlpatterns += [
     path("ai/model-profiles", api.ModelProfiles.as_view()),
