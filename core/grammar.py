@@ -21,7 +21,7 @@ _FIELD = re.compile(r"(?!https?://)([A-Za-z_]+):")
 _RUN = re.compile(r'[^\s()"]+')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r'\\(["\\])')
-_SIGNS = ("AND", "OR", "NOT")
+SIGNS = ("AND", "OR", "NOT")
 """Words that are signs, in capitals and bare. Between parts that stand side by side, AND says what holds anyway."""
 
 
@@ -106,7 +106,7 @@ def spelled(node: Node, *, alone: bool = True) -> str:
             return text if _is_bare(text) else _quoted(text)
         case Field(name=name, value=value, literal=literal):
             return f"{name}:{value if _RUN.fullmatch(value) and not literal else _quoted(value)}"
-        case Unknown(text=text) if text in _SIGNS or not text.strip("-"):
+        case Unknown(text=text) if text in SIGNS or not text.strip("-"):
             return f"({text})"  # bare, it would find something to stand between, before, or behind
         case Unknown(text=text):
             return text
@@ -180,7 +180,7 @@ def _whole(text: str, reason: str) -> Unknown:
 
 
 def _is_bare(text: str) -> bool:
-    return bool(_RUN.fullmatch(text)) and text not in _SIGNS and not text.startswith("-") and not _FIELD.match(text)
+    return bool(_RUN.fullmatch(text)) and text not in SIGNS and not text.startswith("-") and not _FIELD.match(text)
 
 
 def _quoted(text: str) -> str:
@@ -228,7 +228,7 @@ def _term(text: str, place: int) -> _Token:
     else:
         run = _RUN.match(text, at)
         value, end = (run[0], run.end()) if run else ("", at)
-        if not named and value in _SIGNS:
+        if not named and value in SIGNS:
             return _Mark(value, start=place, end=end)
     if named:
         return Field(named[1].lower(), value, is_quoted, start=place, end=end)
@@ -255,7 +255,7 @@ def _paired(tokens: list[_Token]) -> list[_Token]:
         elif _is_dash(token):
             if not _excludes(tokens, place, lone):
                 token = _lone(token, "excludes what follows it without a blank, and nothing does")
-            elif isinstance(after, _Mark) and after.sign in _SIGNS:
+            elif isinstance(after, _Mark) and after.sign in SIGNS:
                 tokens[place + 1] = Text(after.sign, start=token.start, end=after.end)
             found.append(token)
         elif _is(token, "NOT"):

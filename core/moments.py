@@ -37,12 +37,20 @@ def clean(value: str, *, dates: bool = True) -> str:
         if _AGE.search(said):
             raise ValueError("counts back from now, in every time zone the same: take the brackets away")
         return f"{said}[{zones.named(zoned[2]).key}]"
-    said = value.lower()
+    said = _closed(value.lower())
     ends = said.split("..") if ".." in said else [_split(said)[1]]
     kinds = {_kind(end, dates) for end in ends}
     if len(ends) > 2 or len(kinds) > 1 or None in kinds:
         takes = f"{DATES}, or {AGES}" if dates else AGES
         raise ValueError(f"must be {takes}, with <, <=, > or >= before it, or two of a kind with .. between")
+    return said
+
+
+def _closed(said: str) -> str:
+    """A range that is open at one end, as the sign that means the same: `2026-05..` is `>=2026-05`."""
+    first, dots, end = said.partition("..")
+    if dots and bool(first) is not bool(end):
+        return f">={first}" if first else f"<={end}"
     return said
 
 

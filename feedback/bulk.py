@@ -22,9 +22,9 @@ from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound
 from core.grammar import spelled
 from core.wire import Exact
-from feedback import renaming, triage, undoing
+from feedback import projecting, renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, Verb, verb_named
-from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
+from feedback.models import Bulk, BulkFailure, Retraction, TriageChange, UserFeedback
 from feedback.querying import Query, matching, named, parse, understood
 from feedback.wire_desk import MOST_TICKED
 
@@ -175,8 +175,15 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
         bulk.state = Bulk.State.QUEUED if bulk.total > AT_ONCE else Bulk.State.RUNNING
         bulk.save()
         # Cut where they are told and not where they are looked for: the beginning of an id may be another report's.
-        gone = [BulkFailure(bulk=bulk, feedback_key=key[:26], reason="There is no such report.") for key in unknown]
-        BulkFailure.objects.bulk_create(gone)
+        retracted = set(Retraction.objects.filter(key__in=unknown).values_list("key", flat=True)) if unknown else ()
+        BulkFailure.objects.bulk_create(
+            BulkFailure(
+                bulk=bulk,
+                feedback_key=key[:26],
+                reason=projecting.GONE if key in retracted else "There is no such report.",
+            )
+            for key in unknown
+        )
         if bulk.state == Bulk.State.QUEUED:
             jobs.enqueue_on_commit(TASK, bulk.pk)
             return bulk

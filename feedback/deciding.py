@@ -196,6 +196,8 @@ class Verb:
     name: str
     takes: type[Exact]
     decide: Callable[[Actor, Subject, Any], Decision]
+    merges: bool = False
+    """What it writes is added to what others wrote meanwhile, so that no two of them conflict."""
 
 
 UPDATE = Verb("update", TriageIn, update)
@@ -204,7 +206,7 @@ RENAME = Verb("rename", RenameIn, rename)
 VERBS: dict[str, Verb] = {
     verb.name: verb
     for verb in (
-        Verb("label", LabelIn, label),
+        Verb("label", LabelIn, label, merges=True),
         Verb("note", NoteIn, note),
         Verb("own", OwnIn, own),
         Verb("resolve", ResolveIn, resolve),

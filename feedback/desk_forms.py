@@ -122,6 +122,8 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
         said.append(f"It has {isolated(', '.join(names))} already.")
     elif action is None and verb in ("note", "note_next"):
         said.append("The note is as it was.")
+    elif verb not in ("", "label") and goes_on(form) and (names := _names(form)):
+        said.append(f"The label that you typed was not added: {isolated(', '.join(names))}.")
     if goes_on(form) and (typed := _text(form, "public_reply")):
         sent = Reply.objects.filter(feedback=report).values_list("public_reply", flat=True).first()
         if typed != forms.lines(sent or "").strip():

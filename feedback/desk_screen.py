@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
-from core import forms, ids
+from core import forms, grammar, ids
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, NotFound, Stale
 from core.grammar import MAX_LENGTH, spelled
@@ -70,7 +70,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
     rows, onward, back = _listed(actor, meant, query, parsed.order) if meant else ([], None, None)
-    last = undoing.last_action(actor, _unfinished(bulks), tz=tz)
+    last = undoing.last_action(actor, unfinished=_unfinished(bulks), tried=_tried(bulks), tz=tz)
     running = [each for each in bulks if not each.is_over]
     if last and last.action in {each.undoes for each in running}:
         last = None
@@ -92,8 +92,16 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         try:
             context |= opened(actor, query, rows, onward, tz=tz)
         except NotFound as problem:
-            context["gone"] = problem.message
+            context |= {"gone": problem.message, "resume": _below(rows, query["item"], parsed.order)}
     return context
+
+
+def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:
+    """The row at which a list goes on where a report was that is gone: ids are in the order of birth."""
+    if order.moments or not rows:
+        return ""
+    below = (row for row in rows if (row.feedback_id > feedback_id) is order.is_oldest_first)
+    return next(below, rows[-1]).feedback_id
 
 
 def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
@@ -290,7 +298,15 @@ def _notes(parsed: Query, meant: Meaning | None, total: int | None) -> tuple[Not
             found.append(Note(remark.words, spelled(named(remark.field, name)), href({"q": better})))
         else:
             found.append(Note(remark.words))
+    if meant and not total:
+        found += [Note(f"“{each}” was searched for as a word. Operators are upper case.") for each in _small(parsed)]
     return tuple(found)
+
+
+def _small(parsed: Query) -> list[str]:
+    """Words of a query that are operators but for their case."""
+    words = [leaf.text for leaf in grammar.leaves(parsed.root) if isinstance(leaf, grammar.Text)]
+    return [each for each in dict.fromkeys(words) if each.upper() in grammar.SIGNS and not each.isupper()]
 
 
 def _other_order(parsed: Query) -> Choice:
@@ -308,10 +324,11 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
     latest = _latest(bulks, last)
     if latest is None or not latest.failed_count:
         return None
-    failures = latest.failures.order_by("id").values_list("feedback_key", "reason")[: desk_forms.FAILURES_SHOWN]
+    failures = list(latest.failures.order_by("id").values_list("feedback_key", "reason")[: desk_forms.FAILURES_SHOWN])
+    notes = dict(UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list("key", "notes"))
     return {
         "words": desk_forms.told_of_failures(latest),
-        "failures": [(ids.FEEDBACK + key, _told(reason)) for key, reason in failures],
+        "failures": [(ids.FEEDBACK + key, notes.get(key) or "", _told(reason)) for key, reason in failures],
     }
 
 
@@ -331,10 +348,18 @@ def _latest(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | No
 
 def _unfinished(bulks: Sequence[Bulk]) -> set[str]:
     """Actions of which the latest undo was stopped before its end."""
-    undos = {each.undoes: each for each in bulks if each.undoes}
-    return {
-        action for action, each in undos.items() if each.state == Bulk.State.CANCELLED and each.dealt_with < each.total
-    }
+    undos = _undos(bulks).items()
+    return {action for action, each in undos if each.state == Bulk.State.CANCELLED and each.dealt_with < each.total}
+
+
+def _tried(bulks: Sequence[Bulk]) -> set[str]:
+    """Actions of which the latest undo came to its end, whatever it could change."""
+    return {action for action, each in _undos(bulks).items() if each.state == Bulk.State.DONE}
+
+
+def _undos(bulks: Sequence[Bulk]) -> dict[str, Bulk]:
+    """By action, its latest undo."""
+    return {each.undoes: each for each in bulks if each.undoes}
 
 
 def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:

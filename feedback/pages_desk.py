@@ -1,6 +1,8 @@
 """The feedback desk: one page of list, conversation and report, and doors to its verbs. The address is the state."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -38,8 +40,30 @@ from feedback.querying import completing, parse
 
 _LATEST = "bulk_latest"
 """Where a bulk of what was ticked waits in the session: the next page ticks what it still lists."""
+View = Callable[..., HttpResponseBase]
 _LEFT, _EVERYTHING, _COOKIE_BYTES = "desk", "q=", 3_000
 """The list that was looked at last, a cookie: who goes to a thread from there comes back to it."""
+
+
+def posted(view: View) -> View:
+    """A door that takes forms. Opened as a page, it leads to the desk with the same query.
+
+    Without scripts a refused form is answered at its own address, against which the page's links and a reload count.
+    """
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method not in ("GET", "HEAD"):
+            return require_POST(view)(request, *args, **kwargs)
+        return to_desk(request, item=kwargs.get("feedback_id", ""))
+
+    return wrapper
+
+
+def to_desk(request: HttpRequest, *, item: str = "") -> HttpResponse:
+    """The desk with the query of the address; without one, all reports with `item` open."""
+    query = request.META["QUERY_STRING"] or urlencode({"q": "", **({"item": item} if item else {})})
+    return redirect(f"{reverse('feedback:desk')}?{query}")
 
 
 @signed_in
@@ -84,7 +108,7 @@ def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
 
 
 @signed_in
-@require_POST
+@posted
 def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Do to one report what the pressed button says; some go on to the next one."""
     actor = admin_actor(request)
@@ -107,7 +131,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
 
 
 @signed_in
-@require_POST
+@posted
 def act_on_all(request: HttpRequest) -> HttpResponse:
     """Do to all that are ticked, or to all that match, what the pressed button says."""
     actor = admin_actor(request)
@@ -128,7 +152,7 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
 
 
 @signed_in
-@require_POST
+@posted
 def undo(request: HttpRequest) -> HttpResponse:
     """Take back an action. A single report that it was about is opened again."""
     actor = admin_actor(request)
@@ -146,7 +170,7 @@ def undo(request: HttpRequest) -> HttpResponse:
 
 
 @signed_in
-@require_POST
+@posted
 def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
     """Stop a bulk that a worker is at."""
     try:
@@ -159,7 +183,7 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
 
 
 @signed_in
-@require_POST
+@posted
 def keep_view(request: HttpRequest) -> HttpResponse:
     """Keep the query as a view; one's own of that name gets this query, and the page tells the one that it had.
 

@@ -116,7 +116,7 @@ def act(
         for verb, body in steps:
             subject = subject_of(report, verb)
             decision = verb.decide(actor, subject, body)
-            written = [column for column, now in decision.items() if subject[column] != now]
+            written = [] if verb.merges else [column for column, now in decision.items() if subject[column] != now]
             versions.require_unseen(actor, report, seen, written, is_of_words=verb.name in ANSWERS)
             changed |= apply(actor, subject, verb.name, decision, action=action)
         if changed:

@@ -25,7 +25,7 @@ from feedback.deciding import (
     Subject,
     read_back,
 )
-from feedback.label_text import beyond
+from feedback.label_text import LABELS_LENGTH, beyond, changed
 from feedback.models import Bulk, TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
@@ -103,14 +103,19 @@ class LastAction:
         return max(0, int((self.until - timezone.now()).total_seconds() // 60))
 
 
-def last_action(actor: Actor, unfinished: Iterable[str] = (), *, tz: tzinfo = UTC) -> LastAction | None:
-    """What `z` would take back: the actor's latest action that is young enough and was not taken back, or not to its
-    end: `unfinished` are those of which that was stopped. Times are told in `tz`.
+def last_action(
+    actor: Actor, *, unfinished: Iterable[str] = (), tried: Iterable[str] = (), tz: tzinfo = UTC
+) -> LastAction | None:
+    """What `z` undoes: the actor's latest action that is young enough and was not undone.
+
+    `unfinished`: actions whose undo was stopped, so that it can go on. `tried`: actions whose undo came to its end,
+    though it may have changed nothing: `z` goes on to the one before. Times are shown in `tz`.
     """
     undone = TriageChange.objects.filter(undoes=OuterRef("action"))
     found = (
         TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
         .exclude(Exists(undone) & ~Q(action__in=unfinished))
+        .exclude(action__in=tried)
         .exclude(verb__in=(FOLLOW, *_FINAL))
         .select_related("feedback")
         .order_by("-id")
@@ -221,6 +226,11 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     if _WHOLE.intersection(stay):  # the resolution or the answer is somebody else's now, and all that it says
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
+    if "admin_label" in stay and not _WHOLE.intersection(stay):
+        others = _without_its_labels(report.admin_label, change)
+        if others != report.admin_label:
+            decision["admin_label"] = others
+            stay.remove("admin_label")
     if _is_of_nothing(decision):
         decision["duplicate_of_id"] = None if "resolved" in decision else subject["duplicate_of_id"]
         stay.append("duplicate_of_id")
@@ -243,6 +253,12 @@ def changes_of(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
 def columns_line(columns: Iterable[str]) -> str:
     """Columns, for people."""
     return ", ".join(column.removesuffix("_id").replace("admin_", "").replace("_", " ") for column in columns)
+
+
+def _without_its_labels(admin_label: str | None, change: TriageChange) -> str | None:
+    """Labels as they would be without a change of them: what others added or removed since stays so."""
+    labels = changed(admin_label, add=_less(change.before, change.after), remove=_less(change.after, change.before))
+    return admin_label if len(labels) > LABELS_LENGTH else labels or None
 
 
 def _is_of_nothing(decision: Decision) -> bool:

@@ -36,6 +36,8 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """The check of a report with its runs, as a piece of the page; and what its buttons do."""
     actor = admin_actor(request)
     if request.method == "GET":
+        if not request.headers.get("HX-Request"):
+            return pages_desk.to_desk(request, item=feedback_id)
         running.come_by()
         return render(request, "feedback/checks/_check.html", screen.of_report(triage.report_for(actor, feedback_id)))
     form = request.POST

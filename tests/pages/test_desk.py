@@ -571,6 +571,19 @@ def test_leases_are_taken_and_given_back(browser_of: Browser, who: People) -> No
     assert browser_of("admin").get(path).status_code == 405
 
 
+def test_an_operator_in_small_letters_is_remarked_where_it_finds_nothing(browser_of: Browser, who: People) -> None:
+    reports(who.alice, 1)
+    for line, is_remarked in (
+        ("is:open or is:resolved", True),
+        ('"or" is:open', True),
+        ("zzz", False),
+        ("report", False),
+    ):
+        notes = get(browser_of("admin"), f"{DESK}?q={quote(line)}").id("desk-rows").all("p", class_="unread")
+        said = ["“or” was searched for as a word. Operators are upper case."] if is_remarked else []
+        assert [each.words for each in notes] == said, line
+
+
 def test_a_full_page_stays_below_60_kB_and_one_with_a_report_below_75(browser_of: Browser, who: People) -> None:
     """A full list, words as long as a row shows them, everything that completes the query line."""
     made = reports(who.alice, 41, notes="Every word of this complaint is said with great care, " * 4)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from core.moments import spoken
-from feedback import screens, triage
+from feedback import capture, screens, triage
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.wire import TriageIn
 from tests import hooks, make
@@ -554,6 +554,47 @@ def test_undo_says_what_it_could_not_take_back(browser_of: Browser, who: People)
     assert stored(report).admin_note == "Bea's"
 
 
+def test_an_undo_that_could_change_nothing_leads_on_to_what_was_done_before(browser_of: Browser, who: People) -> None:
+    made, client, bea = reports(who.alice, 2), browser_of("admin"), second_admin()
+    then(client, press(client, opened(client, made[0]), "resolve"))
+    page = then(client, press(client, opened(client, made[1]), "resolve"))
+    do(bea, made[1], "reopen")
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert [stored(each).resolved for each in made] == [False, False]
+    assert page.id("desk-status").none("form")
+
+
+def test_labels_of_two_do_not_collide_and_an_undo_leaves_those_of_others(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "label", add=["hers"])
+    page = then(client, press(client, page, "label", label="mine, too"))
+    assert stored(report).admin_label == "hers, mine, too"
+    do(bea, report, "label", add=["later"])
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert stored(report).admin_label == "hers, later"
+    page = then(client, press(client, page, "unlabel hers"))
+    do(bea, report, "label", add=["last"])
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert stored(report).admin_label == "later, last, hers"
+
+
+def test_a_label_that_was_typed_and_left_is_told(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    page = then(client, press(client, opened(client, made[1]), "resolve", label="half"))
+    assert "The label that you typed was not added: half." in told(page)
+    assert stored(made[1]).admin_label is None
+
+
+def test_a_report_that_is_gone_leaves_the_place_in_the_list(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 4), browser_of("admin")
+    capture.retract(who.alice.actor, made[2].thread, made[2].message_sequence_num)
+    for order, below in (("", "report 1"), (" sort:oldest", "report 3")):
+        page = dom(client.get(f"{DESK}?q={quote('is:open' + order)}&item={made[2].feedback_id}"), 404)
+        assert page.one("a", **{"data-focus": True}).words == below
+
+
 def test_what_is_said_after_an_undo_is_what_was_taken_back(browser_of: Browser, who: People) -> None:
     """What was done before stands beside it, can be taken back too, and does not look as if it had just happened."""
     made, client = reports(who.alice, 3), browser_of("admin")
@@ -640,7 +681,19 @@ def test_triage_from_another_site_is_refused(who: People) -> None:
     for path in (f"{report.feedback_id}/", "bulk/", "undo/", "views/", f"{report.feedback_id}/lease/"):
         assert client.post(f"{DESK}{path}", {"verb": "resolve"}).status_code == 403, path
     assert press(client, opened(client, report), "resolve").status_code == 302
-    assert client.get(f"{DESK}{report.feedback_id}/").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["{}/", "{}/check/", "bulk/", "undo/", "views/", "bulk/blk_x/stop/"])
+def test_a_form_s_address_that_is_opened_leads_to_the_desk(browser_of: Browser, who: People, path: str) -> None:
+    """Without scripts a refused form is answered there: the page's links and a reload count from that address."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    address = DESK + path.format(report.feedback_id)
+    assert client.get(f"{address}?q=is%3Aopen&item={report.feedback_id}")["Location"] == (
+        f"{DESK}?q=is%3Aopen&item={report.feedback_id}"
+    )
+    item = f"&item={report.feedback_id}" if "{}" in path else ""
+    assert client.get(address)["Location"] == f"{DESK}?q={item}"
+    assert browser_of("alice").get(client.get(address)["Location"]).status_code == 403
 
 
 def test_forking_at_the_rated_message_from_the_desk(browser_of: Browser, who: People) -> None:

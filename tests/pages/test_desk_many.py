@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.test import Client
 
 from core import sse
-from feedback import bulk, saved_views, triage
+from feedback import bulk, projecting, saved_views, triage
 from feedback.deciding import verb_named
 from feedback.models import Bulk, Label, Labelled, Retraction, SavedView, Triage, UserFeedback
 from tests import make
@@ -184,9 +184,9 @@ def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) ->
     assert told(page) == ["Resolved 2 reports"]
     failed = page.id("desk-status").one("details")
     assert failed.one("summary").words == "2 of 4 stayed as they were"
-    lines = {link.one("span").words: link.words.partition(" ")[2] for link in failed.all("a")}
-    assert lines[taken.feedback_id] == "Bea resolved this report already."
-    assert lines[gone["id"][2:]] == "There is no such report."
+    lines = [link.words for link in failed.all("a")]
+    assert f"{taken.notes} Bea resolved this report already." in lines
+    assert f"{gone['id'][2:]} {projecting.GONE}" in lines
     page = then(client, submit(client, opened(client, made[0]).id("triage"), "note", admin_note="x"))
     assert page.id("desk-status").none("details"), "what is done next takes its place"
 
