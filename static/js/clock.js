@@ -1,7 +1,7 @@
-// Where the viewer is, so that days begin at their midnight.
+// The viewer's time zone: days begin at their midnight.
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
-// Relative times stay true on an open page. The words are those of core.rendering.ago.
+// Keeps relative times current, worded as core.rendering.ago.
 
 const RELATIVE = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/;
 

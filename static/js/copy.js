@@ -1,4 +1,4 @@
-// What a click copies.
+// Copy buttons.
 import { enter, focused, on, one, say } from "./page.js";
 
 on("click", ({ target }) => {
@@ -10,7 +10,7 @@ on("click", ({ target }) => {
   setTimeout(() => delete button.dataset.done, 1200);
 });
 
-/** By a selection: the clipboard needs a secure address. */
+/** Fallback: the clipboard API needs HTTPS. */
 function write(text) {
   const had = focused();
   const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });

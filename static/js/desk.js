@@ -1,4 +1,4 @@
-// Reports are opened beside the list; the address says which.
+// The desk: the open report is in the URL.
 import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const desk = part("desk");
@@ -6,13 +6,14 @@ const ahead = new Map();
 const row = () => one(".rep[aria-current]");
 const opened = () => new URLSearchParams(location.search).get("item");
 const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
-let leases, bulks, held, resting, source, heard, last;
+let leases, bulks, held, resting, source, heard, last, unfolded;
 
 function settle() {
   const { pane } = one("#desk-tabs [aria-current]").dataset;
   if (desk.dataset.pane !== pane) scrollTo(0, 0);
   desk.dataset.pane = pane;
   mark(opened());
+  if (unfolded && unfolded === opened()) part("all-words")?.setAttribute("open", "");
   one("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
   lead();
   recall();
@@ -22,7 +23,7 @@ function settle() {
   if (heard !== query()) listen();
 }
 
-/** How far bulks are, as the later of page and line has it: an end may come before its beginning. */
+/** Progress of bulks: the newer of page and stream wins, an end may arrive before its beginning. */
 function progress() {
   const shown = part("bulks");
   if (!(bulks?.dataset.at > shown.dataset.at)) return;
@@ -31,7 +32,7 @@ function progress() {
   if (isOver) htmx.ajax("GET", location.href, { source: "#told", swap: "none" }).then(() => say(done()));
 }
 
-/** Scrolled first, so laid out once. */
+/** Scroll first: one layout. */
 function mark(item) {
   const found = item && part(`r-${item}`);
   if (found === row()) return;
@@ -40,7 +41,7 @@ function mark(item) {
   found?.setAttribute("aria-current", "true");
 }
 
-/** Resolving goes on to the row below, on the next page too, else to the one above, else to the list. */
+/** After resolving: the row below (next page too), else above, else the list. */
 function lead() {
   const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
   const links = [below, row()?.previousElementSibling].flatMap((near) => near?.querySelector("a") ?? []);
@@ -48,7 +49,7 @@ function lead() {
   for (const { href } of links) fetched(href);
 }
 
-/** A report's part, fetched once in 20 seconds; empty where it has to be a page, nothing on failure. */
+/** HTML of a report, cached for 20 s; "" if it needs a page load, undefined on failure. */
 function fetched(href) {
   if (ahead.has(href)) return ahead.get(href);
   const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
@@ -59,7 +60,7 @@ function fetched(href) {
   return html;
 }
 
-/** Rows open what was fetched ahead: the one asked for last, however the answers come in. */
+/** Open from the cache; the last click wins. */
 on(
   "click",
   async (event) => {
@@ -89,20 +90,26 @@ on(
   true,
 );
 
-// What scrolls, scrolls the conversation from the list.
+// A long complaint stays unfolded while its report is open.
+on("toggle", ({ target }) => target.id === "all-words" && (unfolded = target.open && opened()), true);
+
+// Scroll keys scroll the conversation.
 on("keydown", ({ key, target }) => {
   if (/^( |Page)/.test(key) && part("triage") && target.matches("body, .rep a")) part("desk-talk").focus();
 });
 
-/** Lost focus comes back to the row, else to the pane. */
+/** Restore lost focus: an error, the row, or the pane. */
 function refocus(goes) {
-  if (!goes && focused() !== document.body) return;
+  if (!goes && !focused().matches("body, .rep a")) return;
   const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
   const link = one(".rep[aria-current] a") ?? one(".rep a");
   enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
 }
 
-// What htmx brings. A refusal is a page like any other, but none to come back to.
+// htmx. A refusal is swapped in like a page, but gets no history entry.
+
+// Keys typed after a field was sent are not its text.
+on("htmx:beforeSend", ({ target }) => target === focused().form && target.id === "triage" && enter(one(".rep[aria-current] a")));
 
 on("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
@@ -130,7 +137,7 @@ on("htmx:afterRequest", ({ detail }) => {
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
 const done = () => words("[data-said]");
 
-// Ticks survive paging, and end with their query.
+// Ticks survive paging, not another query.
 
 const query = () => part("bulk").q.value;
 
@@ -139,7 +146,7 @@ function ticks() {
   return new Set(of === query() ? ids : []);
 }
 
-/** With shift, all from the last on. */
+/** Shift: the range from the last tick. */
 on("click", ({ target, shiftKey }) => {
   if (target.name !== "feedback_ids") return;
   const ids = ticks();
@@ -163,7 +170,7 @@ function recall(ids = ticks()) {
   part("bulk").toggleAttribute("data-more", more);
 }
 
-// Who is where: an open report is held for two minutes, again and again, until it is left.
+// Leases: two minutes, renewed while a report is open.
 
 function hold() {
   clearTimeout(resting);
@@ -180,7 +187,7 @@ const leave = () => held && lease(held, new URLSearchParams("leave=1"));
 
 let line = Promise.resolve();
 
-/** In turn, so that no release overtakes its lease. */
+/** In order: no release may overtake its lease. */
 function lease(item, body) {
   const headers = { "X-CSRFToken": one("[name=csrfmiddlewaretoken]").value };
   const sent = { method: "POST", headers, body, keepalive: true };
@@ -197,7 +204,7 @@ function tell() {
   note("held", leases[opened()]);
 }
 
-/** Who is there, or did what, at the foot of the report. */
+/** Who has it open, or changed it. */
 function note(id, who) {
   const told = part(id);
   if (!told) return;

@@ -1,4 +1,4 @@
-// What has a data-key is pressed, entered or opened by it; off while typing and in overlays.
+// A key presses, focuses or opens its data-key element; off while typing and in overlays.
 import { all, enter, focused, on, one, say, whenShown } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
@@ -16,7 +16,7 @@ on("keydown", (event) => {
   if (act() || waiting[0]) event.preventDefault();
 });
 
-// Keys wait while an answer or a row is on the way, and are the text of a field that one opens, until a refusal or menu.
+// Keys queue during a request; typed into a field that one of them opens; dropped on a refusal or menu.
 const waiting = [];
 
 function act() {
@@ -36,12 +36,12 @@ function then() {
 }
 on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
 
-/** Keys in a field: send, leave, take back the term before. */
+/** In a field: send, leave, remove the term before. */
 function inField(event) {
   const field = event.target.closest(TYPING);
   if (!field) return false;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey || field.matches("select, [type=radio]")) && "submit" in field.dataset) {
-    // Not requestSubmit(button): htmx sends the name of what was clicked.
+    // Not requestSubmit(button): htmx sends the clicked name.
     return press(one(field.dataset.submit || ".btn[data-kind=primary]", field.form));
   }
   if (event.key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
@@ -51,7 +51,7 @@ function inField(event) {
 }
 
 on("click", (event) => {
-  // A form under a message closes; its words stay a draft.
+  // Close the form; its text stays a draft.
   const form = event.target.closest("[data-cancel]")?.closest(".rate");
   const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
   if (opener) event.preventDefault(), form.remove(), enter(opener);
@@ -78,7 +78,7 @@ function plain(key) {
   return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
 }
 
-/** What stands for a key, first among what acts on the ticked. */
+/** The element of a key; bulk actions first. */
 function use(key) {
   const named = `[data-key="${CSS.escape(key)}"]`;
   const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
@@ -100,7 +100,7 @@ function open() {
   return details || press(focused().closest("[data-roving] a"));
 }
 
-/** Rate it, fork at it. */
+/** Rate or fork. */
 function atTurn(key) {
   const act = `.msg-end [data-act="${key}"]`;
   return press(reached(act)?.querySelector(act)) || (reached() && say("Not at this turn."));
@@ -111,20 +111,19 @@ function tick(key, shiftKey) {
   return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
-/** The next report that nobody else has. */
+/** The next report nobody else has, or the next page. */
 function free() {
   const below = ".rep:not([aria-current], :has(~ [aria-current]))";
   const link = one(`${below}:not([data-held], [data-owned]) a`);
   link?.focus();
-  return press(link) || !one("#desk") || tell(one(below) ? "Others hold the rest of this page." : undefined);
+  return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "Others hold the rest.");
 }
 
-function tell(words = "No more reports here.") {
-  say(words);
-  one("#told").textContent = words;
+function tell(words) {
+  say((one("#told").textContent = words || "No more reports."));
 }
 
-// A list is one stop of the tab key: arrows move in it, and in menus; j and k in a page's.
+// A list is one Tab stop: arrows move in it and in menus; j and k in the page's list.
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
@@ -163,11 +162,11 @@ whenShown((root) => {
   for (const each of all("[data-focus]", root)) each.focus(), each.select?.();
 });
 
-// A transcript is walked by turns, leapt through by kind.
+// Transcripts: j and k by turn, leap by kind.
 
 const TURN = "#talk .msg[data-index]";
 
-/** Where reading starts, below the bars. */
+/** Below the bars. */
 const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
 
 function inView(element) {
@@ -175,7 +174,7 @@ function inView(element) {
   return bottom > edge() + 8 && top < innerHeight - 72;
 }
 
-/** The turn with the focus, if that is in view, else the first that has something of a kind. */
+/** The focused turn if in view, else the first in view with something of a kind. */
 const reached = (kind = "*") => [focused().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
 
 function move(by) {

@@ -1,4 +1,4 @@
-// A transcript kept as the server has it. Every event carries a token: a broken line resumes behind it.
+// Keeps a transcript up to date. Every event carries a token to resume after.
 import { adopt, all, enter, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
@@ -14,7 +14,7 @@ addEventListener("pagehide", () => source.close());
 addEventListener("pageshow", (event) => event.persisted && connect());
 on("htmx:afterSettle", ({ target }) => {
   if (!target.matches("#write, #asked")) return;
-  connect(); // what a form brought may be older than what the line told: a new line begins with the head
+  connect(); // a form's answer may be older than the stream: start again with the head
   if (focused() === document.body && matchMedia("(hover)").matches) enter(part("say"));
 });
 
@@ -26,7 +26,7 @@ function connect() {
   for (const name in WORK) source.addEventListener(name, hear);
 }
 
-/** The browser reconnects by itself; a refused line is tried again, or given up with its page. */
+/** Browsers reconnect by themselves, but not after a refusal. */
 function again() {
   setTimeout(async () => {
     const { status } = await fetch("", { redirect: "manual" }).catch(() => ({}));
@@ -43,7 +43,7 @@ function hear({ type, data, lastEventId }) {
   else if (type === "turns") talk.dataset.below = "";
 }
 
-/** Who reads at the end is kept there until they go up a step, but not who fills in a form above it. */
+/** Stay at the end until the reader scrolls up or fills in a form. */
 function follow() {
   const left = talk.getBoundingClientRect().bottom - innerHeight;
   follows = !focused().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
@@ -51,19 +51,19 @@ function follow() {
   if (follows) delete talk.dataset.below;
 }
 
-/** What comes has the form token of this page. */
+/** Use this page's CSRF token. */
 function bring(html) {
   const body = parsed(html);
   for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
   [...body.children].forEach(put);
 }
 
-// What waits for an answer, is pressed or selected, stays where it is: its news wait.
+// News wait while an element is pressed, selected or being sent.
 const aside = new Map();
 
 function put(fresh) {
   const held = part(fresh.id);
-  aside.delete(fresh.id); // older than this, even where this changes nothing
+  aside.delete(fresh.id); // older than this
   const chosen = getSelection();
   const isChosen = held && !chosen.isCollapsed && chosen.containsNode(held, true);
   if (isChosen || (held && all(".htmx-request, :active", held)[0])) aside.set(fresh.id, fresh);
@@ -72,7 +72,7 @@ function put(fresh) {
 
 on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].forEach(put)));
 
-/** Put an article where its number says, or in place of the one it replaces. */
+/** Insert an article by its index, or replace it. */
 function place(article, held) {
   if (held?.matches(".msg")) return replace(held, article);
   (turns().find((other) => number(other) > number(article)) ?? part("asked")).before(article);
@@ -86,7 +86,7 @@ function drop(index) {
   for (const article of turns()) if (number(article) >= index) article.remove(), aside.delete(article.id);
 }
 
-/** Exchange an element for its newer self, unless nothing has changed. */
+/** Replace an element if it changed. */
 function exchange(fresh, held) {
   if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
   const said = one("#status", fresh)?.dataset.said;
@@ -94,16 +94,16 @@ function exchange(fresh, held) {
   replace(held, fresh);
 }
 
-/** As it came, whatever was opened or typed in it since. */
+/** As received, without what was opened or typed since. */
 const telling = (element) => (element.telling ??= element.outerHTML);
 
-/** What was refused stays to be read while the same tools wait. */
+/** Keep a refusal while the same tools wait. */
 function tells(held, fresh) {
   const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
   return one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);
 }
 
-/** What the reader has opened or typed stays; the focus comes back to it, its namesake, or what stands in its place. */
+/** Keep what was opened or typed, and the focus. */
 function replace(held, fresh) {
   const had = focused();
   const at = held.contains(had) && reachable(held).indexOf(had);

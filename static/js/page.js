@@ -1,4 +1,4 @@
-// What the modules share.
+// Shared helpers.
 
 export const one = (selector, root = document) => root.querySelector(selector);
 
@@ -8,7 +8,7 @@ export const on = (events, work, how) => {
   for (const event of events.split(" ")) document.addEventListener(event, work, how);
 };
 
-/** Elements of a selector under root, root included. */
+/** Matches under root, root included. */
 export function all(selector, root = document) {
   const found = [...root.querySelectorAll(selector)];
   return root.matches?.(selector) ? [root, ...found] : found;
@@ -19,16 +19,16 @@ export const focused = () => document.activeElement;
 /** Without scrolling. */
 export const enter = (element) => element?.focus({ preventScroll: true });
 
-/** Say something to readers who listen. One polite region a page. */
+/** Announce to screen readers. */
 export const say = (words) => one("#said")?.replaceChildren(words);
 
-/** Run now and whenever htmx has put something new on the page; `root` is what is new. */
+/** Run now and for whatever htmx adds. */
 export function whenShown(work) {
   work(document.body);
   on("htmx:load", ({ target }) => target !== document.body && work(target));
 }
 
-/** Let htmx know markup that did not come through it. */
+/** Register markup that htmx did not load. */
 export function adopt(element) {
   htmx.process(element);
   htmx.trigger(element, "htmx:load");
@@ -40,7 +40,7 @@ const unreached = reason.textContent;
 
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
-/** What did not get through is told beside it, in the server's words where it had any. */
+/** Show a failure next to its form, in the server's words if it had any. */
 export function fail(near, { status, responseText } = {}) {
   const told = status ? all("[data-why]", parsed(responseText)) : [];
   reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));

@@ -705,15 +705,20 @@ def test_keys_go_over_the_edge_of_a_page_and_say_where_the_list_ends(
         page.keyboard.press("j")
         shows(page, f"Complaint {number}")
     page.keyboard.press("j")
-    expect(page.locator("#desk-status")).to_contain_text("No more reports here.")
-    expect(page.locator("#said")).to_have_text("No more reports here.")
+    expect(page.locator("#desk-status")).to_contain_text("No more reports.")
+    expect(page.locator("#said")).to_have_text("No more reports.")
     page.keyboard.press("k")
     shows(page, "Complaint 1")
-    expect(page.locator("#desk-status")).not_to_contain_text("No more reports here.")
+    expect(page.locator("#desk-status")).not_to_contain_text("No more reports.")
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep a").last.click()
+    shows(page, "Complaint 2")
+    for number in (1, 0):
+        page.keyboard.press("n")
+        shows(page, f"Complaint {number}")
     page.keyboard.press("n")
-    shows(page, "Complaint 0")
-    page.keyboard.press("n")
-    expect(page.locator("#desk-status")).to_contain_text("No more reports here.")
+    expect(page.locator("#desk-status")).to_contain_text("No more reports.")
+    page.go_back()
     page.go_back()
     expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
 
@@ -826,6 +831,24 @@ def test_keys_find_what_they_were_meant_for_however_slow_the_line(empty: Heddle,
         page.keyboard.press(key)
     shows(page, "Complaint 2")
     assert [each["resolved"] for each in stored(empty, thread_id)] == [False, False, True, False, False, False, False]
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_keys_after_a_field_was_sent_are_not_its_text(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """A label by Enter, a note by Ctrl+Enter: what comes while the answer is on its way is a key of the desk."""
+    thread_id = complaints(empty, 3)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 2")
+    slowly(page, "**/feedback/fb_*/")
+    for key in ("l", "q", "Enter", "e"):
+        page.keyboard.press(key)
+    shows(page, "Complaint 1")
+    expect(page.locator("form.htmx-request")).to_have_count(0)
+    for key in ("m", "n", "Control+Enter", "e"):
+        page.keyboard.press(key)
+    expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 0”")
+    made = [(each["resolved"], each["admin_label"], each["admin_note"]) for each in stored(empty, thread_id)]
+    assert made == [(True, "q", None), (False, None, "n"), (True, None, None)]
     page.unroute_all(behavior="ignoreErrors")
 
 

@@ -161,6 +161,27 @@ def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crow
     only(talk)
 
 
+def test_a_report_is_snoozed_woken_and_labelled_from_the_dock(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = complaints(heddle, 1, "Docked")
+    page = visit("admin", **PHONE).page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    page.locator(".rep a").tap()
+    menu, status = page.locator("#dock summary[aria-label]"), page.locator("#desk-status")
+    for choice in ("4 hours", "tomorrow"):
+        menu.tap()
+        page.locator("#dock button", has_text=f"Snooze: {choice}").tap()
+        expect(status).to_contain_text("Snoozed")
+        page.goto(f"/feedback/?q=thread:{thread_id}")
+        page.locator(".rep a").tap()
+        menu.tap()
+        page.locator("#dock button", has_text="Wake").tap()
+        expect(status).to_contain_text("Woke")
+    page.locator("#dock summary", has_text="Label").tap()
+    page.locator("#dock-label").fill("by thumb")
+    page.locator("#dock [value=label]").tap()
+    wait_until(lambda: stored(heddle, thread_id)[0]["admin_label"] == "by thumb")
+
+
 def test_nothing_open_is_told_without_keys_and_without_an_empty_dock(
     heddle: Heddle, visit: Callable[..., Visit], crowded: str
 ) -> None:
