@@ -2,12 +2,16 @@
 
 import json
 import logging
+import random
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.db import connection, models
+from django.db import DatabaseError, connection, models
+
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -48,6 +52,36 @@ def code_of(problem: BaseException) -> str:
 def is_full(problem: BaseException) -> bool:
     """Whether there is no room left: no second try mends that."""
     return code_of(problem) in ("SQLITE_FULL", "53100")
+
+
+def is_conflict(problem: BaseException) -> bool:
+    """Whether the database ended a transaction because of others beside it: each waited for the other, mostly."""
+    return code_of(problem) in ("40P01", "40001")
+
+
+def is_named_elsewhere(problem: BaseException) -> bool:
+    """Whether a row is named that is gone, or was deleted while somebody stored another that names it."""
+    return code_of(problem) in ("23503", "SQLITE_CONSTRAINT_FOREIGNKEY")
+
+
+def again(work: Callable[[], Result], also: Callable[[BaseException], bool] = is_conflict) -> Result:
+    """What a piece of work gives that is a transaction of its own, begun anew where others beside it ended it.
+
+    That is a conflict, or what `also` says of the problem; the third time it stands. Nothing of what failed is left,
+    not even what was to be told after its commit, so that the work is as if it began later. Within a transaction it is
+    done once: whoever began that begins it anew.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return work()
+        except DatabaseError as problem:
+            if connection.in_atomic_block or not (is_conflict(problem) or also(problem)):
+                raise
+        time.sleep(random.uniform(0, _APART))  # noqa: S311 (two that met come apart)
+    return work()
+
+
+_TRIES, _APART = 3, 0.05
 
 
 def log_refused(logger: logging.Logger, event: str, problem: BaseException, **ids: object) -> None:
