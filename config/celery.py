@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready
+from celery.signals import setup_logging, worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -66,7 +66,6 @@ app.conf.update(
     accept_content=["json"],
     # In one process there is nobody to leave work to, and a full prefetch would wait for the next look to be emptied.
     worker_prefetch_multiplier=1 if env.redis_url else 0,
-    worker_hijack_root_logger=False,
     worker_send_task_events=False,
     worker_enable_remote_control=False,
     timezone="UTC",
@@ -88,6 +87,13 @@ app.conf.update(
 
 if env.redis_url:
     app.steps["consumer"].add("config.alive:Pulse")
+
+
+@setup_logging.connect
+def _leave_the_log(**_: object) -> None:
+    """The log is set up with Django, by the operator's settings. Where nobody answers this signal, Celery gives the
+    root its own level, and most of what is told at INFO is lost.
+    """
 
 
 @worker_ready.connect

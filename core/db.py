@@ -2,11 +2,16 @@
 
 import json
 import logging
-from collections.abc import Iterator
+import random
+import re
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.db import connection, models
+from django.db import DatabaseError, connection, models
+
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -49,6 +54,36 @@ def is_full(problem: BaseException) -> bool:
     return code_of(problem) in ("SQLITE_FULL", "53100")
 
 
+def is_conflict(problem: BaseException) -> bool:
+    """Whether the database ended a transaction because of others beside it: each waited for the other, mostly."""
+    return code_of(problem) in ("40P01", "40001")
+
+
+def is_named_elsewhere(problem: BaseException) -> bool:
+    """Whether a row is named that is gone, or was deleted while somebody stored another that names it."""
+    return code_of(problem) in ("23503", "SQLITE_CONSTRAINT_FOREIGNKEY")
+
+
+def again(work: Callable[[], Result], also: Callable[[BaseException], bool] = is_conflict) -> Result:
+    """What a piece of work gives that is a transaction of its own, begun anew where others beside it ended it.
+
+    That is a conflict, or what `also` says of the problem; the third time it stands. Nothing of what failed is left,
+    not even what was to be told after its commit, so that the work is as if it began later. Within a transaction it is
+    done once: whoever began that begins it anew.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return work()
+        except DatabaseError as problem:
+            if connection.in_atomic_block or not (is_conflict(problem) or also(problem)):
+                raise
+        time.sleep(random.uniform(0, _APART))  # noqa: S311 (two that met come apart)
+    return work()
+
+
+_TRIES, _APART = 3, 0.05
+
+
 def log_refused(logger: logging.Logger, event: str, problem: BaseException, **ids: object) -> None:
     """Log what the database could not do, as a warning under that event; a full disk as the error that it is."""
     told = {**ids, "kind": type(problem).__name__, "code": code_of(problem)}
@@ -59,6 +94,21 @@ def log_refused(logger: logging.Logger, event: str, problem: BaseException, **id
 def dump(value: object) -> str:
     """JSON text as it is stored: key order kept, ASCII only, no NaN."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def load(text: str) -> Any:
+    """The value of stored JSON text. A half of a surrogate pair, which no answer could hold, is read as U+FFFD.
+
+    Nothing stores one any more; older rows have some. Text without an escaped one costs a search for two letters.
+    """
+    if "\\ud" in text and _HALF.search(text):
+        text = _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
+    return json.loads(text)
+
+
+_HALF = re.compile(r"\\ud[89ab]..(?!\\ud[c-f])|(?<!\\ud[89ab]..)\\ud[c-f]")
+"""Half of a pair as `dump` spells it. It also finds an escaped backslash before the same letters, which is none."""
+_ESCAPE = re.compile(r"\\(?:ud[89ab]..\\ud[c-f]..|(?P<half>ud[89a-f]..)|.)")
 
 
 class JsonText(models.TextField):  # type: ignore[type-arg]
@@ -73,7 +123,7 @@ class JsonText(models.TextField):  # type: ignore[type-arg]
         _pyi_private_get_type: Any
 
     def from_db_value(self, value: str | None, expression: object, connection: object) -> Any:
-        return None if value is None else json.loads(value)
+        return None if value is None else load(value)
 
     def to_python(self, value: Any) -> Any:
         return value

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,6 +10,7 @@ from django.utils import timezone
 from accounts.rights import Right
 from core import ids, notices
 from core.actor import Actor
+from core.db import again, is_named_elsewhere
 from core.errors import InvalidRequest, NotFound
 from core.prepared import PreparedInsert, Question
 from feedback import inheriting, projecting, taxonomy, triage, webhooks
@@ -82,8 +84,10 @@ def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
     its place. Raises `NotFound` where the actor has rated no such message.
     """
     require(actor, thread, Right.RATE)
-    if not _take_back(actor, _own_pk(actor, thread, index)):  # the same request, sent twice: the other was quicker
-        raise NotFound(_NOT_RATED.format(index=index))
+    pk = _own_pk(actor, thread, index)
+    # What hangs on the report grows without its lock: an attempt of a webhook, a lease.
+    if not again(partial(_take_back, actor, pk), is_named_elsewhere):
+        raise NotFound(_NOT_RATED.format(index=index))  # the same request, sent twice: the other was quicker
 
 
 def take_back_all(actor: Actor, thread: Thread) -> None:

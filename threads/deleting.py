@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,6 +13,7 @@ from accounts.rights import require_admin
 from catalogue import calls
 from core import ids
 from core.actor import Actor
+from core.db import again, is_named_elsewhere
 from core.errors import NotFound
 from threads import hooks, transcript
 from threads.models import Block, Thread
@@ -58,6 +60,11 @@ def delete(actor: Actor, thread_pk: int) -> bool:
     under way loses its thread, and ends. Forks stay, and are forks of nothing.
     """
     require_admin(actor)
+    # Somebody may rate it just then, or store what hangs on a rating.
+    return again(partial(_delete, actor, thread_pk), is_named_elsewhere)
+
+
+def _delete(actor: Actor, thread_pk: int) -> bool:
     with transaction.atomic():
         thread = Thread.objects.select_for_update().filter(pk=thread_pk).first()
         if thread is None:

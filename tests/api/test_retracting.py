@@ -3,9 +3,11 @@
 import threading
 from datetime import timedelta
 from functools import partial
+from io import StringIO
 
 import pytest
 import time_machine
+from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -15,9 +17,11 @@ from core.errors import Conflict, DomainError
 from core.wire import Nothing
 from feedback import bulk, capture, deciding, digesting, leasing, triage, undoing, versions
 from feedback.models import Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEvent
+from feedback.webhooks import outbox
 from feedback.wire import TriageIn
 from feedback.wire_verbs import DuplicateIn
-from tests import make
+from tests import hooks, make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
 
@@ -465,3 +469,28 @@ def test_what_was_made_a_duplicate_of_it_just_then_is_open_again(who):
     assert came == [None]
     left = UserFeedback.objects.get()
     assert (left.feedback_id, left.resolved) == (second, False)
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("by", ["its submitter", "the operator"])
+def test_a_report_is_taken_back_while_a_webhook_tells_of_it(who, api, by):
+    """Attempts hang on the report: one that is stored just then is found at the commit, and goes with it."""
+    thread = make.conversation(who.alice, 4, visibility="org")
+    hooks.endpoint(api("admin"), "https://hooks.example.org/x")
+    make.rating(who.alice, thread, 1)
+    outbox.settle(WebhookEvent.objects.get().pk)
+    delivery, client = WebhookDelivery.objects.get(), api("alice")
+    with transaction.atomic():
+        WebhookDelivery.objects.select_for_update().get(pk=delivery.pk)
+        WebhookAttempt.objects.create(delivery=delivery, milliseconds=1, error="No answer.")
+        if by == "the operator":
+            given = ["delete_threads", thread.thread_id, "--as", "admin@heddle.test", "--yes"]
+            going, came = aside(lambda: call_command(*given, stdout=StringIO()))
+        else:
+            going, came = aside(lambda: data_of(take_back(client, f"threads/{thread.thread_id}")))
+        going.join(0.5)
+        assert going.is_alive()
+    going.join()
+    assert came == [None]
+    assert not UserFeedback.objects.exists() and Retraction.objects.count() == 1

@@ -315,3 +315,37 @@ def test_an_older_unanswered_use_is_no_pending_one(api, who):
     )
     assert refusal_of(refused)[0] == 400
     assert stored() == before
+
+
+WHOLE_READS = ["threads/{}", "threads/{}/delta", "threads/{}/export?format=openai"]
+UNSTORABLE = ['{"value": "\\ud800"}', '{"\\udfff": 1}', '{"value": ["a\\u0000b"]}', '{"value": NaN}',
+              '{"value": -Infinity}', '{"value": 1e999}', '{"value": ' + "[" * 101 + "]" * 101 + "}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", UNSTORABLE)
+@pytest.mark.parametrize("tool", ["echo", "remember"])
+def test_arguments_that_cannot_be_stored_are_no_arguments_and_the_thread_stays_readable_B176(api, who, tool, arguments):
+    """A model may write anything: what no body may hold is refused as what is no object is, and kept as it was."""
+    client_tools = [make.client_tool()]
+    thread = make.thread(who.alice, f"[[call {tool} {arguments}]]", client_tools=client_tools, visibility="org")
+    record, *_ = [data_of(api("alice").get(path.format(thread.thread_id))) for path in WHOLE_READS]
+    assert record["status"] == "user_turn"
+    [use], [result] = shapes.blocks(record, "tool_use"), shapes.blocks(record, "tool_result")
+    assert (use["input"], result["status"]) == (None, "error")
+    assert result["payload"] == {"error": "The arguments are no JSON object."}
+    detail = data_of(api("alice").get(f"threads/{thread.thread_id}/tools/{use['tool_use_id']}"))
+    assert detail["tool_use"]["raw_request"] == {"arguments": arguments}
+
+
+def test_halves_of_pairs_that_were_stored_once_are_read_as_replacement_characters(api, who):
+    """Whole pairs, and what only looks like a half, are read as they were stored."""
+    thread = make.thread(who.alice, '[[call echo {"value": 1}]]')
+    use = Block.objects.get(thread=thread, kind="tool_use")
+    kept = {"pair": "\U0001f600\U0001f600", "said": "\\ud800", "slash": "\\\U0001f600"}
+    Block.objects.filter(pk=use.pk).update(
+        data={**use.data, "input": {**kept, "\udfff": ["\ud800", "\\\ud800\U0001f600\ude00"]}}
+    )
+    record, *_ = [data_of(api("alice").get(path.format(thread.thread_id))) for path in WHOLE_READS]
+    [read] = shapes.blocks(record, "tool_use")
+    assert read["input"] == {**kept, "\ufffd": ["\ufffd", "\\\ufffd\U0001f600\ufffd"]}
+    data_of(api("alice").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 1}))

@@ -93,6 +93,32 @@ def test_a_worker_waits_for_its_queue_for_as_long_as_it_is_away(monkeypatch):
 
 
 @pytest.mark.pure
+@pytest.mark.parametrize(("level", "told"), [("DEBUG", ["low", "middle"]), ("INFO", ["middle"]), ("ERROR", [])])
+def test_a_process_of_the_queues_library_writes_from_the_level_that_the_operator_set(tmp_path, level, told):
+    """By itself the library sets WARNING, or what its own option says."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
+    speak = """
+import logging, django
+from config.celery import app
+django.setup()
+app.log.setup(loglevel="WARNING", redirect_stdouts=True)
+logging.getLogger("heddle.turns").debug("low")
+logging.getLogger("heddle.turns").info("middle")
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", speak],
+        cwd=ROOT,
+        env={**env, "HEDDLE_DATA_DIR": str(tmp_path), "HEDDLE_LOG_LEVEL": level},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    written = [json.loads(line) for line in run.stderr.splitlines()]
+    assert [line["event"] for line in written if line["logger"] == "heddle.turns"] == told
+
+
+@pytest.mark.pure
 @pytest.mark.parametrize("arguments", [("worker", "--pool", "threads", "--concurrency", "1"), ("beat",)])
 def test_a_process_whose_queue_is_away_warns_of_it_by_its_event_and_now_and_then(tmp_path, arguments):
     """Its library would call each try an error, in a sentence of its own."""

@@ -203,3 +203,12 @@ def test_what_no_database_keeps_is_shown_as_a_replacement_character(talk):
     talk.provider.will(says("A \0 and ", "half \ud83e of a sign."))
     record = talk.start()
     assert shapes.said(record["messages"][-1]) == "A \ufffd and half \ufffd of a sign."
+
+
+def test_half_of_a_pair_in_a_call_leaves_the_thread_readable(talk):
+    """A provider's own JSON may hold one, so that it is there before the arguments are read."""
+    talk.provider.will(says(Call("echo", '{"value": "\ud800"}')), says("It did not work."))
+    record = talk.start()
+    assert record["status"] == "user_turn"
+    [use], [result] = shapes.blocks(record, "tool_use"), shapes.blocks(record, "tool_result")
+    assert (use["input"], result["payload"]) == (None, {"error": "The arguments are no JSON object."})

@@ -32,6 +32,16 @@ def test_run_straight_after_send_waits_for_the_answer(alice: Caller) -> None:
     assert held(thread) == held(alice.thread(thread))
 
 
+def test_the_log_tells_how_a_turn_ended_whichever_process_worked_at_it(alice: Caller) -> None:
+    """docs/operations.md, The log: at INFO, which is the level unless the operator sets another."""
+    before = alice.server.log.read_text().count("turn.left")
+    alice.talk("One.")
+    ends_at = time.monotonic() + 10
+    while alice.server.log.read_text().count("turn.left") == before and time.monotonic() < ends_at:
+        time.sleep(0.05)
+    assert alice.server.log.read_text().count("turn.left") > before
+
+
 def test_several_text_blocks_stay_several(alice: Caller) -> None:
     """B36."""
     thread = alice.talk("One.")

@@ -265,8 +265,8 @@ class _Run:
                     # The first words go out at once, or nearly: whatever follows within a few milliseconds joins them.
                     first = 0.005 if answer.block_count == 0 else batch
                     flush_at = flush_at or monotonic() + first
-                case ToolCall():
-                    called.append(event)
+                case ToolCall(name=name, verbatim=verbatim):
+                    called.append(replace(event, name=_storable(name), verbatim=_storable(verbatim)))
                 case Finished(usage=usage):
                     return self._finish(answer, fragments, called, usage)
                 case Broken(usage=usage):

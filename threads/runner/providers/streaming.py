@@ -21,6 +21,8 @@ from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextP
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
+from core.bodies import check_storable
+from core.errors import InvalidRequest
 from threads.content import MessageSnapshot
 from threads.profiles import Profile
 from threads.runner.providers import building, failures, history
@@ -146,16 +148,19 @@ def _text(event: object) -> str:
 
 
 def _call(part: ToolCallPart) -> ToolCall:
-    """Arguments as an object where they are one; what else the model wrote is kept as it is."""
-    arguments = part.args
-    if isinstance(arguments, str):
-        verbatim = arguments
-        try:
-            arguments = json.loads(arguments or "{}")
-        except ValueError:
-            return ToolCall(part.tool_name, None, verbatim)
-        return ToolCall(part.tool_name, arguments if isinstance(arguments, dict) else None, verbatim)
-    return ToolCall(part.tool_name, arguments or {})
+    """Arguments as an object where they are one that can be stored; what else the model wrote is kept as it is.
+
+    Half of a surrogate pair would make the thread unreadable, and NaN could not be stored: no body may hold them, and
+    no model either.
+    """
+    given = part.args or {}
+    verbatim = given if isinstance(given, str) else json.dumps(given)
+    try:
+        arguments = json.loads(given) if isinstance(given, str) else given
+        check_storable(arguments)
+    except (ValueError, RecursionError, InvalidRequest):
+        return ToolCall(part.tool_name, None, verbatim)
+    return ToolCall(part.tool_name, arguments if isinstance(arguments, dict) else None, verbatim)
 
 
 def _definition(tool: Tool) -> ToolDefinition:
