@@ -31,6 +31,7 @@ class Field:
     name: str
     type: Type
     is_required: bool
+    said: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,10 @@ def _shapes(found: Schema) -> list[Shape]:
 
 def _fields(model: Schema) -> tuple[Field, ...]:
     required = model.get("required", [])
-    return tuple(Field(name, _type(shape), name in required) for name, shape in model.get("properties", {}).items())
+    return tuple(
+        Field(name, _type(shape), name in required, shape.get("description", ""))
+        for name, shape in model.get("properties", {}).items()
+    )
 
 
 def _type(shape: Schema) -> Type:

@@ -161,6 +161,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_PATCH": False,
     "SCHEMA_PATH_PREFIX": "/v1",
     "POSTPROCESSING_HOOKS": ["core.openapi.as_sent"],
 }

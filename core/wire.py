@@ -97,3 +97,4 @@ class Page(BaseModel, Generic[Row]):
 
     items: list[Row]
     next_token: str | None
+    """Send it as `page_token` to get the next page; null on the last page."""

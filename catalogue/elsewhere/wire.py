@@ -33,7 +33,7 @@ class Reach(Exact):
     url: Url | None = None
     headers: Headers = {}
     dialect: str | None = None
-    """Of results that come over HTTP."""
+    """The format of results that arrive over HTTP."""
     timeout_ms: Milliseconds | None = None
 
     @field_validator("headers")

@@ -1,17 +1,20 @@
-"""The schema that is served, held against the server: whatever fits it is answered as it says, never with a 500."""
+"""Check the served schema against the server: any request that fits it gets the documented answer, never a 500."""
 
 import json
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import schemathesis
 from django.core.wsgi import get_wsgi_application
 from django.test import Client
 from hypothesis import HealthCheck, settings
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
 
 from config import docs
+from core.openapi import DescribedSchema
 from tests import people
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,7 +23,7 @@ wsgi = cache(get_wsgi_application)
 
 
 def application(environ: Any, start_response: Any) -> Any:
-    """The application in this process, made when the first request comes: its static files are collected by then."""
+    """The application in this process, created on the first request, after its static files were collected."""
     return wsgi()(environ, start_response)
 
 
@@ -39,7 +42,7 @@ def test_schema_is_served_as_openapi_31(db: None) -> None:
 
 
 def test_every_operation_has_a_summary_and_its_own_name() -> None:
-    """A reader of the schema finds each route once, with what it is for."""
+    """Each route appears once, with its purpose."""
     operations = [operation for item in docs.generated()["paths"].values() for operation in item.values()]
     assert all(operation.get("summary") for operation in operations)
     names = [operation["operationId"] for operation in operations]
@@ -55,7 +58,7 @@ def parameters(method: str, path: str) -> dict[str, Any]:
 
 
 def test_what_can_be_asked_for_and_answered_is_said() -> None:
-    """A generated client knows headers, kinds of values, bodies that are needed, and refusals."""
+    """A generated client knows headers, value types, required bodies and error statuses."""
     listed = parameters("get", "/v1/ai/admin/feedback")
     assert (listed["limit"]["type"], listed["limit"]["minimum"], listed["limit"]["maximum"]) == ("integer", 1, 200)
     assert listed["sentiment"]["enum"] == ["positive", "negative"] and listed["resolved"]["type"] == "boolean"
@@ -86,7 +89,7 @@ def test_a_key_is_told_as_a_header_wherever_a_body_has_one() -> None:
 
 
 def test_every_body_of_the_catalogue_refuses_what_it_does_not_know() -> None:
-    """These routes are Heddle's own: a key that is spelled wrong there would mean something else than was meant."""
+    """These routes are Heddle's own, so a misspelled key is an error."""
     schema = docs.generated()
     taken = {
         content["schema"]["$ref"].rpartition("/")[2]
@@ -100,6 +103,82 @@ def test_every_body_of_the_catalogue_refuses_what_it_does_not_know() -> None:
     assert [name for name in sorted(taken) if records[name].get("additionalProperties") is not False] == []
 
 
+def test_every_parameter_has_a_description() -> None:
+    bare = {
+        each["name"]
+        for item in docs.generated()["paths"].values()
+        for described in item.values()
+        for each in described.get("parameters", [])
+        if not each.get("description")
+    }
+    assert bare == set()
+
+
+def test_paging_and_versions_are_explained_where_they_are_parameters() -> None:
+    said = {each["name"]: each["description"] for each in operation("get", "/v1/ai/threads")["parameters"]}
+    assert "next_token" in said["page_token"]
+    assert "latest" in said["X-Roboto-Api-Version"]
+
+
+def test_triage_routes_have_their_own_tag() -> None:
+    """As the API page groups them: checks and reports under triage, ratings under feedback."""
+    assert operation("get", "/v1/ai/admin/checks")["tags"] == ["triage"]
+    assert operation("get", "/v1/ai/admin/feedback")["tags"] == ["triage"]
+    assert operation("get", "/v1/ai/threads/{thread_id}/feedback")["tags"] == ["feedback"]
+    assert operation("get", "/v1/ai/threads/{thread_id}")["tags"] == ["threads"]
+
+
+def test_no_record_is_named_patched() -> None:
+    names = docs.generated()["components"]["schemas"]
+    assert "TitlePatch" in names and not [name for name in names if name.startswith("Patched")]
+
+
+def test_text_under_a_field_is_its_description() -> None:
+    schemas = docs.generated()["components"]["schemas"]
+    assert schemas["Handler"]["properties"]["dialect"]["description"], "inherited from Reach"
+    assert schemas["ThreadPageOut"]["properties"]["next_token"]["description"], "of a generic record"
+
+
+class Inner(TypedDict):
+    name: str
+    """Of a typed dict."""
+
+
+@dataclass
+class Plain:
+    name: str
+    """Of a dataclass."""
+
+
+class Outer(BaseModel):
+    said: str
+    """On two
+    lines."""
+    aliased: Annotated[str, Field(alias="from")]
+    """Under its name on the wire."""
+    explicit: Annotated[str, Field(description="From Field.")]
+    """Not this."""
+    inner: Inner
+    """Of a reference."""
+    plain: Plain
+    bare: str
+
+
+def test_descriptions_of_all_kinds_of_records() -> None:
+    found = Outer.model_json_schema(schema_generator=DescribedSchema, mode="serialization")
+    said = {name: each.get("description") for name, each in found["properties"].items()}
+    assert said == {
+        "said": "On two lines.",
+        "from": "Under its name on the wire.",
+        "explicit": "From Field.",
+        "inner": "Of a reference.",
+        "plain": None,
+        "bare": None,
+    }
+    assert found["$defs"]["Inner"]["properties"]["name"]["description"] == "Of a typed dict."
+    assert found["$defs"]["Plain"]["properties"]["name"]["description"] == "Of a dataclass."
+
+
 @pytest.fixture
 def token() -> str:
     return people.gather().alice.token
@@ -108,12 +187,12 @@ def token() -> str:
 @SCHEMA.parametrize()
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_fits_the_schema_is_answered_as_the_schema_says(case: schemathesis.Case, token: str) -> None:
-    """B167 to B169: refusals in the envelope, no accident whatever is sent."""
+    """B167 to B169: errors use the envelope; no input causes a 500."""
     case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, checks=CHECKS)
 
 
 def test_no_two_records_share_a_name():
-    """The schema knows records by their names: of two with the same, one would be described as the other."""
+    """The schema identifies records by name: two with the same name would overwrite each other."""
     found: dict[str, set[str]] = {}
     waiting = list(BaseModel.__subclasses__())
     while waiting:
