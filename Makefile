@@ -1,4 +1,4 @@
-# The commands of Heddle. `make run` and `make test` need nothing but Python 3.11 or newer.
+# Heddle's commands. They need Python 3.11 or newer, and internet access when they first install packages.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,16 +10,16 @@ export PORT
 run: $(VENV)/.base  ## serve with the demo at http://127.0.0.1:8000
 	@exec $(BIN)/python manage.py serve --demo
 
-# exec: a shell in between would end by itself where make is asked to stop, and leave what it started behind.
-worker: $(VENV)/.base  ## a worker process, where REDIS_URL and DATABASE_URL are set
+# exec: otherwise a shell between make and the process would end when make is stopped, and leave the process running.
+worker: $(VENV)/.base  ## a worker process; needs REDIS_URL and DATABASE_URL
 	exec $(BIN)/celery -A config.celery worker --pool threads --concurrency $${HEDDLE_TURNS:-8}
 
-beat: $(VENV)/.base  ## the clock of the sweep: one of it beside the workers
+beat: $(VENV)/.base  ## the scheduler (exactly one); needs REDIS_URL and DATABASE_URL
 	exec $(BIN)/celery -A config.celery beat
 
-# Bytecode is written whatever the environment says: or each worker of both runs would compile every test anew.
+# Write bytecode whatever the environment says; otherwise each worker of both runs would compile every test again.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: $(VENV)/.dev $(VENV)/.referees  ## every test; what needs PostgreSQL, Redis or Chromium is skipped where they are missing
+test: $(VENV)/.dev $(VENV)/.referees  ## all tests; those that need PostgreSQL, Redis or Chromium are skipped if these are missing
 	$(BIN)/python -m pytest -n 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
 	$(BIN)/python -m tests.on_services $(ARGS)
 
@@ -36,13 +36,13 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.dev  ## figures beside their floors, measured in the same run
+bench: $(VENV)/.dev  ## benchmarks, each next to a minimal baseline from the same run
 	$(BIN)/python -m bench $(ARGS)
 
-chaos: $(VENV)/.dev  ## hundreds of turns while everything is killed at random; ARGS="--seed 7 --turns 500 --way full"
+chaos: $(VENV)/.dev  ## fault injection: hundreds of turns while processes are killed at random; ARGS="--seed 7 --turns 500 --way full"
 	$(BIN)/python -W ignore -m tests.chaos $(ARGS)
 
-lock: $(VENV)/.dev  ## resolve the dependencies anew, with hashes and without the registry's address
+lock: $(VENV)/.dev  ## update the locked dependencies, with hashes and without the registry's URL
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/base.in -o requirements/base.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/providers.in -o requirements/providers.txt
@@ -52,7 +52,7 @@ lock: $(VENV)/.dev  ## resolve the dependencies anew, with hashes and without th
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Heddle needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
-	@echo "Making the environment in $(VENV) ..."
+	@echo "Creating the virtual environment $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.base: requirements/base.txt | $(VENV)/bin/python
@@ -61,20 +61,20 @@ $(VENV)/.base: requirements/base.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.base
-	@echo "Installing what tests and checks need ..."
+	@echo "Installing packages for tests and checks ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
 	@touch $@
 
 $(VENV)/.referees: requirements/referees.txt $(VENV)/.dev
-	@echo "Installing the packages that tool formats are held against ..."
+	@echo "Installing reference packages for tool formats ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/referees.txt
 	@touch $@
 
-providers: $(VENV)/.base requirements/providers.txt  ## what profiles of OpenAI, Anthropic and compatible servers need
+providers: $(VENV)/.base requirements/providers.txt  ## install the packages for OpenAI, Anthropic and compatible models
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/providers.txt
 
-# Beside the test tools it comes by their lock: theirs holds starlette, which it needs, at an older version than its own.
-mcp: $(VENV)/.base requirements/mcp.txt  ## what connections to MCP servers need; the tests bring it themselves
+# With the test tools installed, use their lock file: it has an older starlette, which mcp needs, than mcp's own lock.
+mcp: $(VENV)/.base requirements/mcp.txt  ## install the packages for MCP servers; `make test` does it too
 	@test ! -e $(VENV)/.dev || $(MAKE) --no-print-directory $(VENV)/.referees
 	@$(BIN)/python -c "from mcp import Client" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/mcp.txt
 

@@ -1,6 +1,6 @@
-"""Signs of life that a worker and the clock leave in their data folder, for a health check beside them.
+"""Files that worker and beat touch in their data folder, for `manage.py healthy`.
 
-Each comes from the loop that does the work: a process that hangs, or has lost its queue, leaves none.
+The main loop touches them, so a process that hangs or has lost its queue does not.
 """
 
 import time
@@ -14,11 +14,11 @@ from django.conf import settings
 Name = Literal["worker", "beat"]
 EVERY_SECONDS: Final = 10.0
 STALE_SECONDS: Final = 120.0
-"""The clock sleeps for up to a minute where that is how seldom it sweeps."""
+"""Beat sleeps up to a minute if HEDDLE_SWEEP_SECONDS is that long."""
 
 
 class Pulse(StartStopStep):
-    """Of a worker that has its queue; with the queue it ends, and begins again."""
+    """Touch the file while the worker is connected to its queue; stops and restarts with the connection."""
 
     beats: Any = None
 
@@ -29,12 +29,12 @@ class Pulse(StartStopStep):
         self.beats = parent.timer.call_repeatedly(EVERY_SECONDS, leave, ("worker",))
 
     def stop(self, parent: Any) -> None:
-        if self.beats is not None:  # a queue can be lost before it is there
+        if self.beats is not None:  # the connection can be lost before start() ran
             self.beats.cancel()
 
 
 class Clock(PersistentScheduler):
-    """Celery's own, which says at each look that it looked."""
+    """Celery's scheduler, which also touches the file at each tick."""
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
         leave("beat")
@@ -42,14 +42,14 @@ class Clock(PersistentScheduler):
 
 
 def leave(name: Name) -> None:
-    """Say that a process of this folder is at work. A folder that cannot be written to keeps nobody from working."""
+    """Touch the file of a process. An unwritable folder is ignored: it must not stop the work."""
     with suppress(OSError):
         settings.HEDDLE.data_dir.mkdir(parents=True, exist_ok=True)
         (settings.HEDDLE.data_dir / f"{name}-alive").touch()
 
 
 def is_alive(name: Name) -> bool:
-    """Whether one of this folder was at work within the last two minutes."""
+    """Whether such a process of this folder was alive within the last two minutes."""
     try:
         left_at = (settings.HEDDLE.data_dir / f"{name}-alive").stat().st_mtime
     except OSError:

@@ -1,4 +1,4 @@
-"""The queue. A task carries an id and is only a nudge: the row it names is the truth."""
+"""The queue. A task is a queue message with an id; the row it names is the truth."""
 
 import os
 import sys
@@ -17,29 +17,29 @@ env = django.conf.settings.HEDDLE
 
 
 class _App(Celery):
-    """Its own processes, a worker and the clock, only where they share a queue with the server.
+    """Refuses to start a worker or beat in single-process mode.
 
-    An embedded server has its queue inside: nothing would ever come to them, and nobody would be told. It asks for
-    neither, and begins its worker by itself (`config.embedded`). The signal of a clock that begins would be too late:
-    by then its file is made and stderr is a logger.
+    There the queue is inside the server, so they would silently get nothing; the server starts its own worker
+    (`config.embedded`). Celery's `beat_init` signal would be too late for this check: by then beat has created its
+    file and replaced stderr by a logger.
     """
 
     @property
     def Worker(self) -> Any:
-        _refuse_to_be_alone()
+        _require_redis()
         return super().Worker
 
     @property
     def Beat(self) -> Any:
-        _refuse_to_be_alone()
+        _require_redis()
         return super().Beat
 
 
-def _refuse_to_be_alone() -> None:
+def _require_redis() -> None:
     if env.is_embedded:
         sys.exit(
-            "Heddle: DATABASE_URL and REDIS_URL are not set, so the server works by itself and shares no queue. "
-            "A worker and the clock need both."
+            "Heddle: DATABASE_URL and REDIS_URL are not set, so the server runs in single-process mode. "
+            "A worker and beat need both."
         )
 
 
@@ -48,7 +48,7 @@ app.conf.update(
     broker_url=env.redis_url or core.broker.URL,
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
-    # A send must never hang on a broker that is away: the row is stored, the sweep queues it again.
+    # A send must never hang while the broker is down: the row is stored, and the sweep queues it again.
     task_publish_retry=False,
     broker_transport_options={
         "socket_connect_timeout": 1,
@@ -64,7 +64,7 @@ app.conf.update(
     task_default_queue="heddle",
     task_serializer="json",
     accept_content=["json"],
-    # In one process there is nobody to leave work to, and a full prefetch would wait for the next look to be emptied.
+    # In single-process mode no other worker could take the rest, and a full prefetch would wait for the next poll.
     worker_prefetch_multiplier=1 if env.redis_url else 0,
     worker_send_task_events=False,
     worker_enable_remote_control=False,
@@ -73,7 +73,7 @@ app.conf.update(
         "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
         "catalogue": {"task": "catalogue.sweep", "schedule": env.sweep_seconds},
         "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
-        # One that waited behind long turns has nothing to do any more: the next one does it.
+        # One that waited for long turns is obsolete: the next one does its work.
         "digest": {
             "task": "feedback.digest",
             "schedule": env.digest_seconds,
@@ -98,7 +98,7 @@ def _leave_the_log(**_: object) -> None:
 
 @worker_ready.connect
 def _warm_up(**_: object) -> None:
-    """The first turn should not pay for imports."""
+    """Import what turns need, so that the first turn is not slower."""
     from threads.runner import loop
 
     loop.settle()

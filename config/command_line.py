@@ -1,4 +1,4 @@
-"""The command line: what an operator can mend is told in a sentence, also where a command did not expect it."""
+"""The command line: turns database errors that an operator can fix into one sentence, in every command."""
 
 import re
 import sys
@@ -9,9 +9,9 @@ from django.db import DatabaseError, OperationalError
 
 
 def run(arguments: list[str]) -> None:
-    """Do what a command line says; a database that does not answer or is not prepared ends it with one sentence.
+    """Run a command; exit with one sentence if the database does not respond or is not migrated.
 
-    Everything else that a database refuses is a mistake of ours: its trace stays, as it does with `--traceback`.
+    Any other database error is a bug in Heddle and keeps its traceback, as everything does with `--traceback`.
     """
     try:
         execute_from_command_line(arguments)
@@ -23,17 +23,17 @@ def run(arguments: list[str]) -> None:
 
 
 def told(problem: DatabaseError) -> str | None:
-    """What an operator can do about it; None where nothing can be done from outside."""
+    """What an operator can do about the error; None for a bug."""
     if re.search(r"no such (table|column)|(relation|column) .* does not exist", str(problem)):
-        return "The database is not prepared for this version: `manage.py migrate` does it, as `serve` does."
+        return "The database is not migrated to this version. Run `manage.py migrate` (`serve` does it too)."
     if isinstance(problem, OperationalError) or type(problem) is DatabaseError:
         setting = "DATABASE_URL" if settings.HEDDLE.database_url else "HEDDLE_DATA_DIR"
-        return f"{setting}: the database does not answer: {_reason(problem)}"
+        return f"{setting}: the database does not respond: {_reason(problem)}"
     return None
 
 
 def _reason(problem: BaseException) -> str:
-    """One line of it."""
+    """The error in one line."""
     first, *others = str(problem).strip().splitlines() or [type(problem).__name__]
-    # Of a name with several addresses psycopg tells all, under a heading.
+    # For a host with several addresses psycopg lists all, under a heading.
     return others[-1].strip(" -") if others and first.startswith("Multiple connection attempts failed") else first

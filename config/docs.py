@@ -1,4 +1,4 @@
-"""The OpenAPI schema, and a page that shows it without asking any other host."""
+"""The OpenAPI schema, and a page that renders it without loading anything from other hosts."""
 
 import json
 import re
@@ -15,7 +15,7 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some words of a type; `shape` is the schema that they name, empty where they name none."""
+    """Part of a type's text; `shape` is the schema it links to, empty if none."""
 
     words: str
     shape: str = ""
@@ -26,7 +26,7 @@ Type = tuple[Piece, ...]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a body."""
+    """A field of a request body or schema."""
 
     name: str
     type: Type
@@ -36,7 +36,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route as a reader needs it."""
+    """One route with what the page shows."""
 
     id: str
     method: str
@@ -49,7 +49,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Routes of one matter, under one heading."""
+    """Routes under one heading."""
 
     name: str
     routes: tuple[Route, ...]
@@ -57,19 +57,19 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A schema that bodies and answers name."""
+    """A named schema of bodies and responses."""
 
     name: str
     said: str
     fields: tuple[Field, ...]
     type: Type
-    """What it is where it has no fields."""
+    """Its type if it has no fields."""
 
 
 @cache
 def generated() -> Schema:
-    """The schema; the same for everybody for as long as the process lives."""
-    # What makes it is imported for the first who asks: it would be a fifth of every start.
+    """The OpenAPI schema, cached for the life of the process; it is the same for all callers."""
+    # Imported on the first request: it would take a fifth of every startup.
     from drf_spectacular.generators import SchemaGenerator
 
     found: Schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
@@ -78,13 +78,13 @@ def generated() -> Schema:
 
 @require_GET
 def schema(request: HttpRequest) -> HttpResponse:
-    """OpenAPI 3.1, as JSON."""
+    """Return the OpenAPI 3.1 schema as JSON."""
     return HttpResponse(json.dumps(generated(), default=str), content_type="application/json")
 
 
 @require_GET
 def browse(request: HttpRequest) -> HttpResponse:
-    """The routes with what they take and give, for reading."""
+    """Render the API reference: all routes with parameters, bodies and responses."""
     found = generated()
     return render(request, "docs.html", {"groups": _groups(found), "shapes": _shapes(found)})
 
@@ -114,7 +114,7 @@ def _route(method: str, path: str, operation: Schema, schemas: Schema) -> Route:
 
 
 def _shapes(found: Schema) -> list[Shape]:
-    """What routes name, by name."""
+    """All named schemas, by name."""
     return [
         Shape(name, model.get("description", "").partition("\n")[0], _fields(model), _type({**model, "title": ""}))
         for name, model in sorted(found["components"]["schemas"].items())
@@ -130,7 +130,7 @@ def _fields(model: Schema) -> tuple[Field, ...]:
 
 
 def _type(shape: Schema) -> Type:
-    """A shape in a few words."""
+    """A schema's type in a few words."""
     if name := _name(shape):
         return (Piece(name, name),)
     if "const" in shape:
@@ -152,5 +152,5 @@ def _name(shape: Schema) -> str:
 
 
 _GROUPS = ("threads", "feedback", "triage", "agents", "skills", "catalogue", "webhooks")
-"""In the order in which a reader comes to them."""
+"""In the order of the page."""
 _SPEC_ROW = re.compile(r" \([A-Z]\d+(?:, [A-Z]\d+)*\)$")

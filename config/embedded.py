@@ -1,4 +1,4 @@
-"""The embedded way of running: a Celery worker and the sweep's clock as threads of the server process."""
+"""Single-process mode: a Celery worker and the periodic sweep as threads of the server process."""
 
 import logging
 import threading
@@ -22,7 +22,7 @@ _started = False
 
 
 def start_if_wanted() -> None:
-    """Start the worker and the clock, once, where one process does everything."""
+    """Start the worker and the sweeps, once, in single-process mode."""
     global _started
     with _lock:
         if _started or not settings.HEDDLE.is_embedded or not settings.HEDDLE.embedded_worker:
@@ -31,7 +31,7 @@ def start_if_wanted() -> None:
     threading.Thread(target=_work, name="worker", daemon=True).start()
     threading.Thread(target=_sweep, name="sweep", daemon=True).start()
     threading.Thread(target=_digest, name="digest", daemon=True).start()
-    # After the first page has been served: importing takes the interpreter for half a second.
+    # Delayed, so that the first page is served before: importing blocks the interpreter for half a second.
     warmth = threading.Timer(1.0, loop.settle)
     warmth.daemon = True
     warmth.start()
@@ -56,9 +56,9 @@ def _work() -> None:
 
 
 def _sweep(pause: Callable[[float], object] = time.sleep) -> None:
-    """Ask again for what is stuck. At the start nobody else can be running anything, so all of it is.
+    """Queue stuck work again, periodically. At startup no other process can be running anything, so all of it is stuck.
 
-    Of each kind once: what this process has taken up since is its own.
+    Each startup sweep runs until it has succeeded once: what this process starts later is not stuck.
     """
     orphaned = [claims.sweep, bulk.sweep, sending.sweep]
     while True:
@@ -70,7 +70,7 @@ def _sweep(pause: Callable[[float], object] = time.sleep) -> None:
 
 
 def _digest() -> None:
-    """Look at what was rated, soon after it was, and count the days that are over. Without news: two short queries."""
+    """Index newly rated answers and count closed days, periodically. Without news: two short queries."""
     while True:
         time.sleep(settings.HEDDLE.digest_seconds)
         for catch_up in (digesting.catch_up, tallying.catch_up):
@@ -79,10 +79,10 @@ def _digest() -> None:
 
 
 def _done(event: str, verb: Callable[[], object]) -> bool:
-    """Do one thing of a clock's, and say whether it could be done: where it fails, the others go on."""
+    """Run one periodic job and return whether it succeeded; a failure is logged and does not stop the others."""
     try:
         verb()
-    except Exception as problem:  # the database is away or busy: look again in a while
+    except Exception as problem:  # the database is down or busy: try again later
         log_refused(logger, event, problem)
         return False
     return True

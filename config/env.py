@@ -1,4 +1,4 @@
-"""Every setting an operator can make: typed, prefixed `HEDDLE_`, read once, refused with a sentence when wrong."""
+"""Settings from the environment: typed, prefixed `HEDDLE_`, read once; invalid ones are refused with a message."""
 
 import difflib
 import os
@@ -22,10 +22,10 @@ from threads import profiles
 
 DEFAULT_PORT = 8000
 SPARE_CONNECTIONS = 2
-"""What a worker's pool holds beside one connection a turn: for what renews the leases, and for whoever ends a task."""
+"""Connections of a worker's pool besides one per turn: for renewing leases and for ending tasks."""
 BASE_DIR = Path(__file__).resolve().parent.parent
 WEEK, CENTURY = 7 * 24 * 3600, 36_500
-"""In seconds and in days: no wait and no keeping is longer. Dates end, and what is longer was a slip of the hand."""
+"""Upper bounds in seconds and in days. Beyond them dates overflow, and the value was surely a typo."""
 Pause = Annotated[float, Field(ge=0, le=WEEK)]
 Pauses = Annotated[tuple[Pause, ...], NoDecode, Field(min_length=1)]
 Words = Annotated[tuple[str, ...], NoDecode]
@@ -35,26 +35,26 @@ def _network(value: str) -> IPv4Network | IPv6Network:
     try:
         return ip_network(value)
     except ValueError:
-        raise ValueError(f"{value[:80]!r} is no network such as 10.20.0.0/16") from None
+        raise ValueError(f"{value[:80]!r} is not a network such as 10.20.0.0/16") from None
 
 
 Networks = Annotated[tuple[Annotated[IPv4Network | IPv6Network, PlainValidator(_network)], ...], NoDecode]
 
-_OF_DJANGO = frozenset({"assume_role", "isolation_level", "pool", "prepare_threshold", "server_side_binding"})
-"""Options of a PostgreSQL address that are for Django and the driver."""
+_DJANGO_OPTIONS = frozenset({"assume_role", "isolation_level", "pool", "prepare_threshold", "server_side_binding"})
+"""Options of a PostgreSQL URL that Django and the driver read, not libpq."""
 
 _HOST = re.compile(r"\*|\.?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[a-f0-9:.]+\]", re.IGNORECASE | re.ASCII)
-"""What Django compares with the host of a request; a dot in front stands for all names below, `*` for every one."""
-_OF_OTHERS = re.compile(
+"""What Django compares with a request's host; a leading dot means all subdomains, `*` any host."""
+_FOREIGN_NAMES = re.compile(
     r"HEDDLE_(TEST|BENCH|REQUIRE)_\w+|HEDDLE_TAU_BENCH|HEDDLE_(\w+_)?(SERVICE_HOST|SERVICE_PORT|PORT)\w*"
 )
-"""What tests and measurements are told, and what Kubernetes calls the addresses of services."""
+"""Variables of the tests and benchmarks, and those that Kubernetes sets for a service called heddle."""
 
 
 class Env(BaseSettings):
     """The environment of one Heddle process.
 
-    A secret may stand in a file instead: `HEDDLE_SECRETS_DIR` names a folder with one file a variable.
+    Any of them may be in a file instead: `HEDDLE_SECRETS_DIR` names a folder with one file per variable.
     """
 
     model_config = SettingsConfigDict(env_prefix="HEDDLE_", extra="ignore", env_ignore_empty=True, allow_inf_nan=False)
@@ -73,14 +73,14 @@ class Env(BaseSettings):
     queue_prefix: str = "heddle"
     database_pool: int = Field(16, ge=1, le=500)
 
-    embedded_worker: bool = Field(True, description="advance turns inside the server where no Redis is given")
-    threads: int = Field(256, ge=4, le=2000, description="requests and open event streams served at once")
-    turns: int = Field(8, ge=1, le=500, description="turns that one worker advances at once")
+    embedded_worker: bool = Field(True, description="run turns inside the server if REDIS_URL is not set")
+    threads: int = Field(256, ge=4, le=2000, description="concurrent requests and open event streams")
+    turns: int = Field(8, ge=1, le=500, description="concurrent turns per worker")
     check_runs: int = Field(
         default_factory=lambda data: max(1, min(4, data.get("turns", 8) - 1)),
         ge=1,
         le=500,
-        description="runs of checks under way at once, so that no reader waits",
+        description="concurrent runs of checks; fewer than turns, so that they do not delay users",
     )
     lease_seconds: float = Field(30, gt=0.2, le=3600)
     heartbeat_seconds: float = Field(8, gt=0.05, le=1800)
@@ -88,23 +88,23 @@ class Env(BaseSettings):
     digest_seconds: float = Field(5, gt=0.2, le=60)
     batch_ms: int = Field(50, ge=1, le=1000)
 
-    allow_private_targets: Networks = Field((), description="private networks that webhooks and tools may reach")
-    allow_http_targets: bool = Field(False, description="webhooks and tools may be reached without TLS")
+    allow_private_targets: Networks = Field((), description="private networks that webhooks and tools may connect to")
+    allow_http_targets: bool = Field(False, description="allow webhooks and tools without TLS")
     webhook_delay_seconds: float = Field(
-        1800, ge=0, le=WEEK, description="triage is told when it can no longer be undone"
+        1800, ge=0, le=WEEK, description="undo window: triage events are sent after it"
     )
     webhook_timeout_seconds: float = Field(15, gt=0, le=60)
     webhook_retry_seconds: Pauses = (5, 300, 1800, 7200, 18000, 36000, 36000)
     webhook_disable_days: float = Field(5, gt=0, le=CENTURY)
     webhook_log_days: float = Field(30, gt=0, le=CENTURY)
 
-    call_days: float = Field(90, ge=0, le=CENTURY, description="recorded calls are kept so long; 0: for ever")
-    world_days: float = Field(30, ge=0, le=CENTURY, description="worlds are kept so long after their end; 0: for ever")
+    call_days: float = Field(90, ge=0, le=CENTURY, description="days to keep records of tool calls; 0: forever")
+    world_days: float = Field(30, ge=0, le=CENTURY, description="days to keep expired worlds; 0: forever")
     mcp_commands: Annotated[dict[str, tuple[str, ...]], NoDecode] = Field(
-        {}, description="commands that start MCP servers on this machine, by the names that connections use"
+        {}, description="commands that start MCP servers on this machine, by the name that connections use"
     )
 
-    demo_tools: bool | None = Field(None, description="the server demo of the catalogue; by default outside production")
+    demo_tools: bool | None = Field(None, description="add the catalogue's server `demo`; default: outside production")
     model_profiles: Words = ()
     default_profile: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
@@ -113,7 +113,7 @@ class Env(BaseSettings):
     @field_validator("hosts", "model_profiles", "allow_private_targets", "webhook_retry_seconds", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
-        """Lists are written with commas or new lines."""
+        """Split a list at commas or line breaks."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
         return value
@@ -121,10 +121,12 @@ class Env(BaseSettings):
     @field_validator("hosts")
     @classmethod
     def _names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        """What no Host header could ever match would refuse everybody."""
+        """Refuse names that no Host header can match: with only those, every request would be refused."""
         for host in value:
             if not _HOST.fullmatch(host):
-                raise ValueError(f"{host[:80]!r} is no host name: heddle.example.org, without scheme, port or path")
+                raise ValueError(
+                    f"{host[:80]!r} is not a host name such as heddle.example.org (no scheme, port or path)"
+                )
         return value
 
     @field_validator("log_level", mode="before")
@@ -142,8 +144,8 @@ class Env(BaseSettings):
         except ValueError:
             is_address = is_alone = False
         if value and not (is_address and is_alone):
-            raise ValueError("must be an address such as https://heddle.example.org, without path, user or blanks")
-        # As browsers spell it in `Origin`: small letters, and no port that goes without saying.
+            raise ValueError("must be a URL such as https://heddle.example.org, without path, user or spaces")
+        # As browsers send it in `Origin`: lower case, without the scheme's default port.
         return re.sub(r"^(http(?=:.*:80/?$)|https(?=:.*:443/?$))(.*):\d+", r"\1\2", value.lower())
 
     @field_validator("secret_key")
@@ -157,13 +159,13 @@ class Env(BaseSettings):
     @classmethod
     def _prefix(cls, value: str) -> str:
         if not re.fullmatch(r"[a-z0-9_-]+", value):
-            raise ValueError("must be small letters, digits, - and _")
+            raise ValueError("must be lower-case letters, digits, - and _")
         return value
 
     @field_validator("mcp_commands", mode="before")
     @classmethod
     def _commands(cls, value: object) -> object:
-        """One `name=command line` a line, quoted as in a shell; no shell reads it."""
+        """Parse one `name=command line` per line, quoted as in a shell; no shell runs it."""
         if not isinstance(value, str):
             return value
         found = {}
@@ -178,7 +180,7 @@ class Env(BaseSettings):
     @field_validator("allow_private_targets", mode="before")
     @classmethod
     def _everything(cls, value: object) -> object:
-        """`true` stands for every network, `false` for none. The last one written is the first to look at a value."""
+        """Read `true` as every network and `false` as none. It runs before `_words`: the last validator runs first."""
         if isinstance(value, str) and value.strip().lower() in ("true", "false"):
             return ("0.0.0.0/0", "::/0") if value.strip().lower() == "true" else ()
         return value
@@ -187,21 +189,21 @@ class Env(BaseSettings):
     def _whole(self) -> Self:
         if self.heartbeat_seconds * 2 > self.lease_seconds:
             raise ValueError(
-                "HEDDLE_HEARTBEAT_SECONDS must be at most half of HEDDLE_LEASE_SECONDS, or a busy worker loses its turn"
+                "HEDDLE_HEARTBEAT_SECONDS must be at most half of HEDDLE_LEASE_SECONDS, or busy workers lose turns"
             )
         if self.check_runs >= max(self.turns, 2):
             raise ValueError(
-                f"HEDDLE_CHECK_RUNS must be fewer than HEDDLE_TURNS ({self.turns}), or readers wait for checks"
+                f"HEDDLE_CHECK_RUNS must be less than HEDDLE_TURNS ({self.turns}), or checks delay users' turns"
             )
         profiles.parse(self.model_profiles, self.default_profile)
         if self.mode == "production":
             if self.secret_key is None or len(self.secret_key.get_secret_value().strip()) < 32:
                 raise ValueError("HEDDLE_SECRET_KEY must be set, with at least 32 characters, in production")
             if not self.hosts:
-                raise ValueError("HEDDLE_HOSTS must name the host names that are served, in production")
+                raise ValueError("HEDDLE_HOSTS must list the host names to serve, in production")
             if self.debug:
                 raise ValueError(
-                    "HEDDLE_DEBUG must be off in production: its error pages show code and routes to everybody"
+                    "HEDDLE_DEBUG must be off in production: its error pages show code and routes to anyone"
                 )
         if self.database_url:
             _check_database(self.database_url)
@@ -213,39 +215,39 @@ class Env(BaseSettings):
                 f"({self.turns} turns need {self.turns + SPARE_CONNECTIONS} connections), or turns wait for each other"
             )
         if bool(self.redis_url) != bool(self.database_url.startswith("postgres")):
-            raise ValueError("DATABASE_URL (postgresql://...) and REDIS_URL go together: set both, or neither")
+            raise ValueError("Set both DATABASE_URL (postgresql://...) and REDIS_URL, or neither")
         return self
 
     @property
     def address(self) -> str:
-        """Where people and programs find it: as configured, else where it was served last."""
+        """The URL of this Heddle: as configured, else where it was last served."""
         if self.public_url or self.port:
             return self.public_url.rstrip("/") or f"http://127.0.0.1:{self.port}"
         return self.last_address or f"http://127.0.0.1:{DEFAULT_PORT}"
 
     @property
     def last_address(self) -> str:
-        """Where it was served last from this folder; nothing where it never was."""
+        """Where this data folder was last served; empty if never."""
         kept = self.data_dir / "address"
         return kept.read_text().strip() if kept.exists() else ""
 
     def keep_address(self, address: str) -> None:
-        """Remember where it is served, for commands that are asked later."""
+        """Store where it is served, for commands that run later."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
         (self.data_dir / "address").write_text(address + "\n")
 
     @property
     def is_embedded(self) -> bool:
-        """One process does everything: SQLite, in-process queue and notices."""
+        """Whether this is single-process mode: SQLite, in-process queue and notices."""
         return not self.redis_url
 
     @property
     def has_demo_tools(self) -> bool:
-        """Whether the catalogue's server `demo` is there (catalogue 6.4)."""
+        """Whether the catalogue has the server `demo` (catalogue 6.4)."""
         return self.mode != "production" if self.demo_tools is None else self.demo_tools
 
     def signing_key(self) -> str:
-        """The configured key; on one machine without any, a random one that is made once and kept beside the data."""
+        """The configured secret key, or a random one that is created once and stored in the data folder."""
         if self.secret_key is not None:
             return self.secret_key.get_secret_value()
         path = self.data_dir / "secret_key"
@@ -255,7 +257,7 @@ class Env(BaseSettings):
             draft.touch(mode=0o600)
             draft.write_text(secrets.token_urlsafe(48))
             try:
-                # link() fails where the file exists, so two processes that start together agree on one key.
+                # link() fails if the file exists, so two processes that start together agree on one key.
                 path.hardlink_to(draft)
             except FileExistsError:
                 pass
@@ -265,7 +267,7 @@ class Env(BaseSettings):
 
 
 def load() -> Env:
-    """Read the environment, or stop the start with one sentence a mistake."""
+    """Read the environment, or exit with one message per mistake."""
     if misspelt := list(_misspelt(os.environ)):
         _stop(misspelt)
     try:
@@ -287,16 +289,16 @@ def load() -> Env:
 
 
 def port_number(text: str) -> int:
-    """What `argparse` makes of a port on a command line, by the rule of the setting."""
+    """Parse a port of a command line for `argparse`, by the same rule as `PORT`."""
     if not re.fullmatch(r"\d{1,5}", text, re.ASCII) or not 1 <= int(text) <= 65535:
         raise ArgumentTypeError("must be a number from 1 to 65535")
     return int(text)
 
 
 def _check_database(url: str) -> None:
-    """Raises `ValueError` for one that nobody could connect to; what can be known of it without trying.
+    """Raise `ValueError` for a URL that cannot work, without connecting.
 
-    No sentence shows the address: a password stands in it.
+    No message shows the URL: it contains a password.
     """
     try:
         found = dj_database_url.parse(url)
@@ -304,11 +306,11 @@ def _check_database(url: str) -> None:
         found = {}
     except ValueError:
         raise ValueError(
-            "DATABASE_URL cannot be read: inside a name or a password, @ is written as %40 and / as %2F"
+            "DATABASE_URL cannot be parsed: in a user name or password, write @ as %40 and / as %2F"
         ) from None
     name, options = str(found.get("NAME", "")), found.get("OPTIONS", {})
     if found.get("ENGINE") == "django.db.backends.sqlite3":
-        # Each connection would have a database of its own, and none of them tables.
+        # Each connection would get its own, empty database.
         if not name or ":memory:" in name:
             raise ValueError("DATABASE_URL must name a file, as in sqlite:////data/heddle.sqlite3")
         if options:
@@ -322,9 +324,9 @@ def _check_database(url: str) -> None:
 
 
 def _check_options(options: Iterable[str]) -> None:
-    import psycopg  # which SQLite does without
+    import psycopg  # not needed with SQLite
 
-    for option in sorted(set(options) - _OF_DJANGO):
+    for option in sorted(set(options) - _DJANGO_OPTIONS):
         try:
             psycopg.conninfo.make_conninfo(**{option: ""})
         except psycopg.ProgrammingError:
@@ -332,8 +334,8 @@ def _check_options(options: Iterable[str]) -> None:
 
 
 def _check_queue(url: str) -> None:
-    """Raises `ValueError` for a Redis that nobody could connect to. No sentence shows the address, as above."""
-    import redis  # which one process does without
+    """Raise `ValueError` for a Redis URL that cannot work. No message shows the URL, as above."""
+    import redis  # not needed in single-process mode
 
     try:
         parts = urlsplit(url)
@@ -343,25 +345,25 @@ def _check_queue(url: str) -> None:
         is_address = None
     if not is_address:
         raise ValueError(
-            "REDIS_URL must be redis://:password@host:6379/0 or rediss://...; inside a password, / is written as %2F"
+            "REDIS_URL must be redis://:password@host:6379/0 or rediss://...; in a password, write / as %2F"
         )
 
 
 def _misspelt(names: Iterable[str]) -> Iterator[str]:
-    """A sentence for each name that is nearly one of ours: the setting that was meant would be the default in silence.
+    """Yield a message for each name that is almost a setting: otherwise that setting would silently keep its default.
 
-    Others may begin with `HEDDLE_` as they like: Kubernetes names the addresses of a service so.
+    Other names may begin with `HEDDLE_`: Kubernetes sets such variables for a service called heddle.
     """
     for name in sorted(set(names) - _ours()):
         meant = difflib.get_close_matches(name, _ours(), n=1, cutoff=0.9) if name.startswith("HEDDLE_") else None
         if meant:
-            yield f"{name}: is no setting; {meant[0]} is"
+            yield f"{name}: unknown setting; did you mean {meant[0]}?"
 
 
 def unknown(names: Iterable[str]) -> list[str]:
-    """Names that begin as ours do and that nobody reads, as far as can be told."""
+    """Names that begin with `HEDDLE_` and that neither Heddle nor a known other program reads."""
     return sorted(
-        name for name in set(names) - _ours() if name.startswith("HEDDLE_") and not _OF_OTHERS.fullmatch(name)
+        name for name in set(names) - _ours() if name.startswith("HEDDLE_") and not _FOREIGN_NAMES.fullmatch(name)
     )
 
 
@@ -370,7 +372,7 @@ def _ours() -> set[str]:
 
 
 def _try_to_write(folder: Path) -> None:
-    """Raises `OSError`. Tried, not looked up: a volume may be read-only or full whatever the rights say."""
+    """Raise `OSError` if the folder is not writable. Tries it: a volume may be full or read-only whatever its mode."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
         pass
@@ -379,16 +381,16 @@ def _try_to_write(folder: Path) -> None:
 def _secrets_dir() -> str | None:
     folder = os.environ.get("HEDDLE_SECRETS_DIR")
     if folder and not Path(folder).is_dir():
-        _stop([f"HEDDLE_SECRETS_DIR: {folder} is no folder"])
+        _stop([f"HEDDLE_SECRETS_DIR: {folder} is not a folder"])
     return folder
 
 
 def _stop(sentences: Iterable[str]) -> NoReturn:
-    sys.exit("Heddle cannot start: the environment is not right.\n" + "\n".join(f"  {each}" for each in sentences))
+    sys.exit("Heddle cannot start. Fix these environment variables:\n" + "\n".join(f"  {each}" for each in sentences))
 
 
 def _sentence(loc: tuple[int | str, ...], message: str) -> str:
-    """What is wrong with several settings together has no place of its own, and names them itself."""
+    """Prefix a message with its variable; errors about several settings together have no location and name them."""
     message = message.removeprefix("Value error, ")
     if not loc:
         return message

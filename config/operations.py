@@ -1,4 +1,4 @@
-"""What operators and orchestrators ask: is it alive, is it ready, what are its figures."""
+"""Endpoints for operators and orchestrators: liveness, readiness, metrics."""
 
 import logging
 import pkgutil
@@ -26,27 +26,27 @@ _are_applied = False
 
 
 def livez(request: HttpRequest) -> HttpResponse:
-    """The process answers."""
+    """Respond while the process runs."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """The database answers and has its tables, and the queue answers where there is one; 503 names what does not."""
+    """Check the database, its migrations and the queue; a 503 names what fails."""
     found = checks()
     ok = all(found.values())
     return JsonResponse({"ok": ok, "checks": found}, status=200 if ok else 503)
 
 
 def checks() -> dict[str, bool]:
-    """What a process cannot work without, and whether it answers."""
+    """The dependencies of a process, each with whether it responds."""
     found = {"database": _database()}
-    if found["database"]:  # or nobody knows of its tables
+    if found["database"]:  # without it, migrations cannot be checked
         found["migrations"] = _are_applied or _migrations()
     return {**found, "queue": not queue_problem()}
 
 
 def queue_problem() -> str:
-    """Why the queue does not answer; nothing where it does, or is inside."""
+    """Why Redis does not respond; empty if it does, or in single-process mode."""
     if not settings.HEDDLE.redis_url:
         return ""
     import redis
@@ -60,18 +60,18 @@ def queue_problem() -> str:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Figures in the Prometheus text format; 503 in plain text where the database does not answer."""
+    """Metrics in the Prometheus text format; 503 in plain text if the database does not respond."""
     try:
         _probe()
         text = _on_a_live_connection(_figures)
     except (DatabaseError, InterfaceError) as problem:
         log_refused(logger, "database.unavailable", problem, route="metrics")
-        return HttpResponse("The database does not answer.\n", content_type="text/plain", status=503)
+        return HttpResponse("The database does not respond.\n", content_type="text/plain", status=503)
     return HttpResponse(text, content_type="text/plain; version=0.0.4")
 
 
 def _on_a_live_connection(ask: Callable[[], Answer]) -> Answer:
-    """What is asked of the database, once more where the connection at hand turns out to be dead."""
+    """Run a query, and once more if the connection turns out to be dead."""
     try:
         return ask()
     except (DatabaseError, InterfaceError):
@@ -86,9 +86,9 @@ def _figures() -> str:
     waits = {"": max((timezone.now() - oldest).total_seconds(), 0) if oldest else 0}
     gauges = [
         Gauge("heddle_turns", "Open turns by state.", turns),
-        Gauge("heddle_turn_oldest_queued_seconds", "Since when the oldest queued turn waits for a worker.", waits),
+        Gauge("heddle_turn_oldest_queued_seconds", "Age in seconds of the oldest turn that waits for a worker.", waits),
         *measuring.gauges(),
-        Gauge("heddle_info", "What runs here.", {f'version="{settings.VERSION}"': 1}),
+        Gauge("heddle_info", "The running version.", {f'version="{settings.VERSION}"': 1}),
     ]
     return "".join(each.text for each in gauges)
 
@@ -102,13 +102,13 @@ def _database() -> bool:
 
 
 def _probe() -> None:
-    """Raises `DatabaseError`, soon: whoever probes has given up before a pool does."""
-    ours: Any = connection  # of core.postgres or core.sqlite
+    """Raise `DatabaseError` quickly: a health probe times out before the pool does."""
+    ours: Any = connection  # from core.postgres or core.sqlite
     ours.probe()
 
 
 def _migrations() -> bool:
-    """Every migration of this version is in the database. Looked at until it is so once: nothing takes one back."""
+    """Whether the database has every migration of this version. Cached once true: migrations are not reversed."""
     global _are_applied
     try:
         applied = _on_a_live_connection(lambda: MigrationRecorder(connection).applied_migrations())
@@ -119,7 +119,7 @@ def _migrations() -> bool:
 
 
 def _known_migrations() -> set[tuple[str, str]]:
-    """App and name of each, by their files: to load them and what they import would stay in memory."""
+    """App and name of each migration, from file names: importing them would cost memory permanently."""
     found = set()
     for app in apps.get_app_configs():
         if folder := find_spec(f"{app.name}.migrations"):

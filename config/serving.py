@@ -1,4 +1,4 @@
-"""The server under a WSGI application."""
+"""The WSGI server (granian)."""
 
 import ctypes
 import gc
@@ -16,11 +16,11 @@ _FILES = 8192
 
 
 def serve(application: str, host: str, port: int) -> None:
-    """Serve until this process is asked to stop, with a wide pool: an event stream holds a thread while it waits, and
-    nothing else (docs/decisions/003).
+    """Serve until this process is stopped, with a large thread pool: a waiting event stream holds a thread and nothing
+    else (docs/decisions/003).
 
-    The process that answers comes of this one, which has Django in its memory already: to start an interpreter of its
-    own would take a second more, at the start and whenever one is started again that fell over.
+    The server process is forked from this one, which has Django loaded: a new interpreter would take a second more, at
+    startup and after each crash.
     """
     threads = settings.HEDDLE.threads
     server = Granian(
@@ -33,7 +33,7 @@ def serve(application: str, host: str, port: int) -> None:
         backpressure=_connections(),
         websockets=False,
         respawn_failed_workers=True,
-        workers_kill_timeout=8,  # a process that is asked to stop while it starts does not hear it
+        workers_kill_timeout=8,  # a process that is still starting misses the signal to stop
         log_level=LogLevels.error,
     )
     connections.close_all()
@@ -43,8 +43,8 @@ def serve(application: str, host: str, port: int) -> None:
 
 
 def _connections() -> int:
-    """How many may be open at once, idle ones too: each is a file, of which a process may often have but a thousand
-    unless it asks for more."""
+    """How many connections may be open, idle ones included. Each is a file; this raises the process's limit, which is
+    often a thousand."""
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = max(now, _FILES if most == resource.RLIM_INFINITY else min(most, _FILES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
@@ -52,6 +52,6 @@ def _connections() -> int:
 
 
 def _share_heaps() -> None:
-    """A wide pool of threads needs no heap for each of them: without this the process keeps a tenth more memory."""
-    with suppress(AttributeError, OSError):  # the C library of Linux alone
+    """Limit malloc arenas: with one per thread the process would keep a tenth more memory."""
+    with suppress(AttributeError, OSError):  # glibc only
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)

@@ -1,4 +1,4 @@
-"""Django's settings, in the order of its documentation. Values come from `config.env`; nothing is decided here."""
+"""Django's settings, in the order of its documentation. Values come from `config.env`."""
 
 from datetime import timedelta
 from typing import Any
@@ -55,21 +55,21 @@ TEMPLATES = [
 
 
 def _database() -> dict[str, Any]:
-    """PostgreSQL through a pool where a URL is given, else one SQLite file that many threads share."""
+    """PostgreSQL through a pool if DATABASE_URL says so, else one SQLite file shared by all threads."""
     if ENV.database_url:
         config: dict[str, Any] = {**dj_database_url.parse(ENV.database_url)}
         if config["ENGINE"].endswith("postgresql"):
             pool = {"min_size": 2, "max_size": ENV.database_pool, "timeout": 10}
             config["ENGINE"] = "core.postgres"
-            # Lets `core.prepared` prepare its statements; Django's own, which carry their values inside, never are.
+            # Lets `core.prepared` prepare its statements; Django's own contain their values and never are.
             config["OPTIONS"] = {"prepare_threshold": 5, **config.get("OPTIONS", {}), "pool": pool}
             return config
     else:
         ENV.data_dir.mkdir(parents=True, exist_ok=True)
         config = {"ENGINE": "core.sqlite", "NAME": str(ENV.data_dir / "heddle.sqlite3")}
-    # Immediate: a transaction that reads first and writes later cannot be upgraded while another one writes, so all
-    # of ours queue at their beginning. Reads that need one picture use core.db.snapshot, which takes no lock.
-    # Rows of the same kind change the same pages: gathered for longer (16 MB), each is written to the file less often.
+    # IMMEDIATE: a transaction that reads and later writes cannot be upgraded while another one writes, so all of ours
+    # wait at their start. Reads that need a consistent view use core.db.snapshot, which takes no lock.
+    # A larger checkpoint interval (16 MB) writes pages that change often to the file less often.
     config["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
@@ -104,15 +104,15 @@ PLACES = {
     "settings/members": ("", "accounts:members", "All members"),
     "settings/webhooks": ("", "feedback:webhooks", "All webhooks"),
 }
-"""By the beginning of a path: its place in the app bar, and the list that a page leads to where there is nothing."""
+"""By path prefix: the item in the app bar, and the list that an error page links to."""
 
 CACHES = {
     "default": {
         "BACKEND": "core.caching.RedisOrMemory" if ENV.redis_url else "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": ENV.redis_url or "heddle",
         "KEY_PREFIX": ENV.queue_prefix,
-        # More than wrong passwords can be tried within the pause after five, or tries for made-up addresses would push
-        # out what is counted of a real one. It is of the memory alone; Redis has limits of its own.
+        # More entries than passwords can be tried during a sign-in pause; otherwise tries for made-up addresses would
+        # push out the counter of a real one. For the in-memory cache only; Redis has its own limits.
         "max_entries": 5_000,
     }
 }
@@ -185,11 +185,11 @@ LOGGING = {
         "kombu": {"level": "WARNING"},
         "psycopg.pool": {"filters": ["database"]},
         "httpx": {"level": "WARNING"},
-        # The clients of model providers: what they say at lower levels holds addresses and whole requests.
+        # Clients of model providers: at lower levels they log addresses and whole requests.
         "httpx2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
         "anthropic": {"level": "WARNING"},
-        # It logs what servers send, and tells of every failure by an exception as well.
+        # It logs what servers send, and raises an exception for every failure anyway.
         "mcp": {"level": "CRITICAL"},
         "client": {"level": "CRITICAL"},
     },
@@ -201,7 +201,7 @@ IMPORT_BODY_BYTES = 32 * 1024 * 1024
 # Checking a schema costs a second for half a megabyte, on the thread that serves the request.
 TOOL_IMPORT_BYTES = 4 * 1024 * 1024
 BODY_BYTES = 16 * 1024 * 1024
-# Of a body that is refused unread so much is taken all the same, so that its sender hears why.
+# Of a refused body so much is still read, so that the sender gets the response.
 DRAINED_BYTES = 4 * BODY_BYTES
 TEXT_CHARACTERS = 1_000_000
 VERSION = "0.1.0"

@@ -1,4 +1,4 @@
-"""What a process says of its surroundings as it starts: what need not stop it, and would puzzle somebody later."""
+"""Startup warnings: problems of the environment that need not stop the process but would be puzzling later."""
 
 import logging
 import os
@@ -13,7 +13,7 @@ logger = logging.getLogger("heddle.start")
 
 
 def listen() -> None:
-    """Have workers and the clock tell it too, as they start."""
+    """Make workers and beat log the warnings at their startup, too."""
     for signal in (celeryd_after_setup, beat_init):
         signal.connect(_begins)  # type: ignore[no-untyped-call]
 
@@ -23,12 +23,12 @@ def _begins(**_: object) -> None:
 
 
 def tell() -> None:
-    """Warn of settings that are none, of a key that others may not have, and of a queue that does not answer."""
+    """Warn about unknown settings, a secret key that may differ between processes, and a dead queue."""
     env = settings.HEDDLE
     if names := unknown(os.environ):
         logger.warning("settings.unknown", extra={"names": names})
     if env.secret_key is None and not env.is_embedded:
-        hint = "set HEDDLE_SECRET_KEY, unless every process uses this folder: with two keys webhooks are signed wrongly"
+        hint = "set HEDDLE_SECRET_KEY, unless all processes use this folder: keys that differ break webhooks"
         logger.warning("secret_key.of_this_folder", extra={"folder": str(env.data_dir), "hint": hint})
     if problem := operations.queue_problem():
         logger.warning("queue.not_answering", extra={"setting": "REDIS_URL", "reason": problem})

@@ -1,4 +1,4 @@
-"""Roots only: every app brings its own."""
+"""URL roots; each app has its own URL module."""
 
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
@@ -12,7 +12,7 @@ from threads.urls_api import of_a_thread
 _OF_A_THREAD = [*feedback_of_a_thread, *of_a_thread]
 
 urlpatterns = [
-    # Tried in this order: what programs ask again and again comes first.
+    # Tried in this order: routes that programs poll come first.
     path("v1/ai/threads/<str:thread_id>/", include(_OF_A_THREAD)),
     path("v1/ai/admin/feedback/", include(of_the_desk)),
     path("v1/ai/chats/<str:thread_id>/", include(_OF_A_THREAD)),

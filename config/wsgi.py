@@ -1,4 +1,4 @@
-"""The WSGI entry point. In the embedded way of running, the worker lives in this very process."""
+"""The WSGI entry point. In single-process mode, the worker runs in this process."""
 
 import gc
 import logging
@@ -23,21 +23,21 @@ from core import sse
 
 logger = logging.getLogger("heddle.server")
 import_module(settings.ROOT_URLCONF)
-# What was loaded stays. To walk through it for garbage would stop every request for a sixth of a second now and then.
+# Exempt loaded modules from garbage collection: walking them would stop all requests for a sixth of a second.
 gc.freeze()
 
 
 def _end_with(parent: BaseProcess) -> None:
-    """A server whose parent was killed would keep the port and go on unseen: ask it to stop as its parent would."""
+    """Stop this server when its parent is killed: otherwise it would keep the port and run on unnoticed."""
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _let_readers_go() -> None:
-    """Hear of the signal to stop beside the server, which would wait for open streams until it is killed.
+    """End event streams on the signal to stop; the server alone would wait for them until it is killed.
 
-    Not by a handler: the server sets its own later on. What Python tells a descriptor of signals it tells whoever
-    handles them.
+    Not with a signal handler, because the server installs its own later. Python writes to the wakeup descriptor
+    whichever handler is installed.
     """
     hears, tells = socket.socketpair()
     tells.setblocking(False)

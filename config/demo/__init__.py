@@ -1,4 +1,4 @@
-"""The demo: two orgs, four people, and what they said to an agent and of its answers, all made for this project."""
+"""The demo: two orgs, four users, their threads and ratings, all written for this project."""
 
 from config.demo.loading import load
 from config.demo.people import PEOPLE, credentials

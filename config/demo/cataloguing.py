@@ -1,4 +1,4 @@
-"""The demo's own tools, and the calls of them that its threads tell of."""
+"""The demo's tools, and records of the calls in its threads."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from threads.models import Thread
 
 
 def publish(cast: Cast, published: Published, now: datetime) -> None:
-    """Import tools as their author, and put what came of it back to its time."""
+    """Import tools as their author, and backdate them."""
     actor = cast.actors[published.by]
     org_id = next(iter(actor.orgs.values()))
     done = importing.import_tools(actor, org_id, published.tools)
@@ -36,7 +36,7 @@ def publish(cast: Cast, published: Published, now: datetime) -> None:
 
 
 def record(thread: Thread, told: list[Told]) -> None:
-    """Record the calls of a told thread that are of catalogued tools.
+    """Record a thread's calls of tools that are in the catalogue.
 
     The rows are made here: what was called is told and happened nowhere, so there is no call for the verb to make.
     """
@@ -50,7 +50,7 @@ def record(thread: Thread, told: list[Told]) -> None:
 
 
 def try_out(cast: Cast, tried: Tried, now: datetime) -> None:
-    """Call a tool as somebody, and put the record back to its time."""
+    """Call a tool as a user, and backdate the record."""
     actor = cast.actors[tried.by]
     org_id = next(iter(actor.orgs.values()))
     made = calling.call(actor, org_id, tools.tool_for(org_id, tried.tool), CallIn(arguments=tried.arguments))
@@ -59,7 +59,7 @@ def try_out(cast: Cast, tried: Tried, now: datetime) -> None:
 
 
 def make_world(actor: Actor, org_id: int, played: Played) -> World:
-    """Make a world with all it has, and call there what is to be called."""
+    """Make a world with its tools and fixtures, and make its calls."""
     world = opening.open_stocked(actor, org_id, played.world, own=played.own, given=played.fixtures)
     for body in played.calls:
         playing.call(actor, world, body)
@@ -67,7 +67,7 @@ def make_world(actor: Actor, org_id: int, played: Played) -> World:
 
 
 def put_back(world: World, at: datetime) -> None:
-    """Move a world and its log to the time at which it was made, with some minutes from call to call."""
+    """Backdate a world and its log, with some minutes between calls."""
     World.objects.filter(pk=world.pk).update(created=at)
     for minutes, call in enumerate(Call.objects.filter(world=world).order_by("pk"), start=1):
         Call.objects.filter(pk=call.pk).update(begun=at + timedelta(minutes=4 * minutes))

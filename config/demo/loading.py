@@ -1,4 +1,4 @@
-"""Loading the demo through the verbs that everybody else uses. Only the times are put back afterwards."""
+"""Loads the demo through the same functions as users' requests, then backdates the rows."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -30,7 +30,7 @@ from threads.wire import AgentIn, LaunchIn, SendIn, SentMessageIn, StartIn, Subj
 
 
 def load() -> bool:
-    """Load everything in one transaction, so that a killed load leaves nothing; False where it is here already."""
+    """Load everything in one transaction, so that a killed load leaves nothing; False if it is already loaded."""
     with transaction.atomic():
         if people.are_here():
             return False
@@ -57,7 +57,7 @@ def load() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Rating:
-    """A report, the answer it is about, and when it was written."""
+    """A report with its answer and its time."""
 
     thread_id: str
     idx: int
@@ -67,7 +67,7 @@ class _Rating:
 
 @dataclass
 class _Stage:
-    """Who takes part, the time that is now, the reports that wait for all threads to be there, and skills by name."""
+    """State of a load: users, current time, reports to submit after all threads, and skills by name."""
 
     cast: people.Cast
     now: datetime
@@ -75,7 +75,7 @@ class _Stage:
     shelf: dict[str, str] = field(default_factory=dict)
 
     def tell(self, story: Story) -> None:
-        """Import a story, with what hangs on it."""
+        """Import a story with its pins, forks and reports."""
         actor = self.cast.actors[story.by]
         item = importing.import_one(
             "roboto", stories.conversation(story), actor.user_id, self.cast.orgs[story.org], story.visibility
@@ -95,7 +95,7 @@ class _Stage:
             self._fork(thread, fork, told[fork.upto])
 
     def play(self, live: Live) -> None:
-        """Start a thread, let the simulator answer, and put all of it back to its time."""
+        """Start a thread, let the simulator answer, and backdate it."""
         actor = self.cast.actors[live.by]
         org_id = next(iter(actor.orgs.values()))
         thread = thread_for(actor, turns.start(actor, org_id, live.start).thread_id)
@@ -113,7 +113,7 @@ class _Stage:
             self._hold(thread, answer.idx, answer.created, report)
 
     def simulate(self, played: Played) -> None:
-        """Make a world, and let what it says be called there."""
+        """Make a world, make its calls, and start its thread."""
         actor = self.cast.actors[played.by]
         org_id = next(iter(actor.orgs.values()))
         at = self.now - timedelta(hours=played.hours_ago)
@@ -127,7 +127,7 @@ class _Stage:
         cataloguing.put_back(world, at)
 
     def shelve(self, shelved: Shelved) -> None:
-        """Write a skill with its versions, and pin it for those who use it."""
+        """Create a skill with its versions, and pin it for its users."""
         author = self.cast.actors[shelved.by]
         skill = skills.create(author, next(iter(author.orgs.values())), shelved.skill)
         for version in shelved.then:
@@ -142,7 +142,7 @@ class _Stage:
         self.shelf[skill.name] = skill.skill_id
 
     def offer(self, template: Template) -> None:
-        """Write an agent, and launch what was launched from it."""
+        """Create an agent and launch its threads."""
         author = self.cast.actors[template.by]
         body = bodies.parse(AgentIn, self._with_ids(template.agent))
         agent = agents.create(author, next(iter(author.orgs.values())), body)
@@ -164,7 +164,7 @@ class _Stage:
         return {**agent, "request_template": {**request, **named}}
 
     def rate(self) -> None:
-        """Submit the reports in the order they were written, because the desk lists them in that of their birth."""
+        """Submit the reports in order of time, because the desk lists them in order of creation."""
         for rating in sorted(self.ratings, key=lambda rating: rating.at):
             actor = self.cast.actors[rating.report.by]
             message = message_standing_for(actor, rating.thread_id, rating.idx, Right.RATE)
@@ -175,7 +175,7 @@ class _Stage:
                 _triage(self.cast.actors["admin"], feedback_id, UPDATE, body, changed_at + timedelta(hours=hours))
 
     def work_at_the_desk(self) -> None:
-        """Do there what was done, to the reports that begin with certain words."""
+        """Apply the triage actions of desk.json; reports are found by how their notes begin."""
         for act in stories.acts():
             arguments, report = dict(act.arguments), _beginning(act.report)
             if act.until_hours is not None:
@@ -187,7 +187,7 @@ class _Stage:
             _triage(self.cast.actors["admin"], report.feedback_id, verb, bodies.parse(verb.takes, arguments), at, until)
 
     def keep_checks(self) -> None:
-        """Keep as tests what some reports are about. Nobody has run them yet."""
+        """Create checks from some reports, without runs."""
         for kept in stories.checks():
             report = _beginning(kept.report)
             body = CheckIn(title=kept.title, expectations=kept.expectations)
@@ -215,13 +215,13 @@ class _Stage:
 
 
 def _advance(thread: Thread) -> None:
-    """Do what a worker would: none is running while the demo is loaded."""
+    """Run the thread's queued turns, because no worker is running while the demo is loaded."""
     for turn_id in Turn.objects.filter(thread=thread, state=TurnState.QUEUED).values_list("pk", flat=True):
         loop.advance(turn_id)
 
 
 def _put_back(thread: Thread, began_at: datetime, *, since: int = 0) -> None:
-    """Move a thread to when it began, with its turns, its goals and the messages from `since` on."""
+    """Backdate a thread with its turns, goals and the messages from `since` on."""
     shift = began_at - thread.created
     Thread.objects.filter(pk=thread.pk).update(created=began_at, modified=F("modified") + shift)
     Message.objects.filter(thread=thread, idx__gte=since).update(created=F("created") + shift)
@@ -234,7 +234,7 @@ def _put_back(thread: Thread, began_at: datetime, *, since: int = 0) -> None:
 def _triage(
     admin: Actor, feedback_id: str, verb: Verb, body: BaseModel, at: datetime, until: datetime | None = None
 ) -> None:
-    """Do it now, and put it back to when it was done; a snooze may only begin to last in the future."""
+    """Act now, and backdate it; a snooze must end in the future, so its end is set afterwards."""
     triage.act(admin, feedback_id, (verb, body))
     report = _report(feedback_id)
     last = TriageChange.objects.filter(feedback__in=report).latest("id")
@@ -249,7 +249,7 @@ def _triage(
 
 
 def _beginning(words: str) -> UserFeedback:
-    """The report that begins with these words."""
+    """The report whose notes begin with these words."""
     return UserFeedback.objects.get(notes__startswith=words)
 
 

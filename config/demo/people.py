@@ -1,4 +1,4 @@
-"""The demo's orgs and people. Their passwords and tokens are known to everybody who can run its commands."""
+"""The demo's orgs and users. Anyone who can run its commands can print their passwords and tokens."""
 
 import base64
 import hashlib
@@ -23,36 +23,36 @@ PEOPLE: dict[str, tuple[str, ...]] = {
     "eve": ("eve@globex.test", "Eve Lindqvist", "globex"),
     "admin": ("admin@heddle.test", "Ines Admin"),
 }
-"""Address, name, and the org of everybody who is a member of one."""
+"""Address and name of each user, and the org if they are in one."""
 PASSWORD = "warp-and-weft"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Row ids of the orgs by slug, and the people as actors by name."""
+    """Row ids of the orgs by slug, and the users as actors by name."""
 
     orgs: dict[str, int]
     actors: dict[str, Actor]
 
 
 def are_here() -> bool:
-    """Whether the org acme and everybody of the demo are there."""
+    """Whether the org acme and all demo users exist."""
     return Org.objects.filter(slug="acme").exists() and _known().count() == len(PEOPLE)
 
 
 def gather() -> Cast:
-    """Make the orgs and the people; raises `CommandError` where others bear one of their names."""
+    """Create the orgs and users; raise `CommandError` if one of their names is taken."""
     if _known().exists() or Org.objects.filter(slug__in=ORGS).exists():
         raise CommandError("The demo was not loaded: some of its orgs or people are here, and they are not the demo's.")
     orgs = {slug: found_org(slug, name=name) for slug, name in ORGS.items()}
-    # Hashing is slow on purpose, and a password that is printed needs no salt of its own.
+    # Hash once: hashing is slow on purpose, and a published password needs no separate salt.
     password = make_password(PASSWORD)
     actors = {name: actor_of_user(_person(name, orgs, password)) for name in PEOPLE}
     return Cast({slug: org.pk for slug, org in orgs.items()}, actors)
 
 
 def credentials() -> dict[str, Any] | None:
-    """The address, acme's id, and everybody's token and password; None where no demo was loaded."""
+    """The URL, acme's id, and all tokens and passwords; None if no demo is loaded."""
     if not are_here():
         return None
     return {
@@ -64,7 +64,7 @@ def credentials() -> dict[str, Any] | None:
 
 
 def token_of(name: str) -> str:
-    """A person's token: derived, so that it can be printed again although only its hash is stored."""
+    """A user's token, derived so that it can be printed again although only its hash is stored."""
     derived = hmac.digest(settings.SECRET_KEY.encode(), f"demo token {name}".encode(), hashlib.sha256)
     return TOKEN_PREFIX + base64.urlsafe_b64encode(derived).decode().rstrip("=")
 

@@ -1,7 +1,7 @@
-"""The demo's threads as they are written down: JSON that reads like a conversation, at times relative to now.
+"""The demo's data files: JSON that reads like a conversation, with times relative to now.
 
-`@{-71m:time}` in a thread stands for a moment 71 minutes before its beginning, said as a time of day; minutes, hours
-and days count, and without a way of saying it the moment is ISO 8601.
+`@{-71m:time}` in a thread is replaced by the time of day 71 minutes before its start. Units are m, h and d; formats are
+`time`, `date`, `day`, `month` and `weekday`, by default ISO 8601.
 """
 
 import json
@@ -34,7 +34,7 @@ class _Written(BaseModel):
 
 
 class Report(FeedbackIn):
-    """What somebody said of an answer, some hours after it, and what admins made of that, again hours later."""
+    """A rating, hours after its answer, and its triage, hours after that."""
 
     model_config = ConfigDict(extra="forbid", strict=False)
 
@@ -56,7 +56,7 @@ class Call(_Written):
 
 
 class Line(_Written):
-    """What the person or the agent said. An agent's calls are answered before the next line."""
+    """One message. An agent's calls are answered before the next line."""
 
     user: Text | None = None
     agent: Text | None = None
@@ -65,14 +65,14 @@ class Line(_Written):
 
     @property
     def pause(self) -> timedelta:
-        """How long it took to read what came before and to write this."""
+        """Time since the previous line."""
         if self.user is not None:
             return timedelta(seconds=25 + len(self.user) // 8)
         return timedelta(seconds=2 + len(self.agent or "") // 100)
 
 
 class Fork(_Written):
-    """A fork after a line, some hours later, and what its owner wrote into it."""
+    """A fork after line `upto`, hours later, and what its owner wrote in it."""
 
     by: str
     upto: int
@@ -82,7 +82,7 @@ class Fork(_Written):
 
 
 class Story(_Written):
-    """A thread that is imported."""
+    """An imported thread."""
 
     name: str
     begins: datetime
@@ -101,13 +101,13 @@ class Story(_Written):
 
 
 class LiveReport(Report):
-    """A report on one of the agent's messages, counted from either end."""
+    """A report on the agent's message number `answer`, negative from the end."""
 
     answer: int
 
 
 class Live(_Written):
-    """A thread that the simulator answers."""
+    """A thread answered by the simulator."""
 
     name: str
     by: str
@@ -126,7 +126,7 @@ class Written(VersionIn):
 
 
 class Shelved(_Written):
-    """A skill, its later versions, and who lets agents use which of them; null is a subscription without one."""
+    """A skill, its later versions, and which version each user pinned; null is a subscription without a pin."""
 
     class Skill(SkillIn):
         body: Text
@@ -140,7 +140,7 @@ class Shelved(_Written):
 
 
 class Launched(_Written):
-    """A thread that somebody launched."""
+    """A thread launched from an agent."""
 
     by: str
     minutes_ago: int
@@ -148,7 +148,7 @@ class Launched(_Written):
 
 
 class Template(_Written):
-    """An agent; its skills go by their names."""
+    """An agent; it names its skills."""
 
     by: str
     days_ago: float
@@ -157,7 +157,7 @@ class Template(_Written):
 
 
 class Published(_Written):
-    """Tools that somebody imported, and what was changed of them in place, by their own names."""
+    """Imported tools, and later edits by tool name."""
 
     by: str
     days_ago: float
@@ -166,27 +166,27 @@ class Published(_Written):
 
 
 class Act(_Written):
-    """What an admin did at the desk, some hours after the report that begins with these words."""
+    """A triage action, hours after the report whose notes begin with `report`."""
 
     report: str
     hours: float
     verb: str
     arguments: JsonObject = {}
     until_hours: float | None = None
-    """Until how long after it a snooze lasts."""
+    """For a snooze: its length in hours."""
     same_as: str | None = None
-    """How the report begins that this one is a duplicate of."""
+    """For a duplicate: how the notes of the original begin."""
 
 
 class Kept(CheckIn):
-    """What an admin kept as a test, some hours after the report that begins with these words."""
+    """A check, created hours after the report whose notes begin with `report`."""
 
     report: str
     hours: float
 
 
 class Played(_Written):
-    """A world that somebody made, what was called there by hand, and a thread that is played in it."""
+    """A world, calls made in it by hand, and the request of a thread in it."""
 
     by: str
     hours_ago: float
@@ -198,7 +198,7 @@ class Played(_Written):
 
 
 class Tried(_Written):
-    """A tool that somebody called by hand."""
+    """A tool call made by hand."""
 
     by: str
     hours_ago: float
@@ -207,7 +207,7 @@ class Tried(_Written):
 
 
 class Told(NamedTuple):
-    """A line in its place: the index of its message, of the last one that belongs to it, and when it was said."""
+    """A line with its message index, the index of its last message (tool results), and its time."""
 
     line: Line
     idx: int
@@ -216,54 +216,54 @@ class Told(NamedTuple):
 
 
 def written(now: datetime) -> list[Story]:
-    """Every imported thread, oldest first, as it would have gone before `now`."""
+    """All imported threads, oldest first, with times before `now`."""
     stories = [_story(path, now) for path in sorted(FOLDER.glob("threads/*.json"))]
     return sorted(stories, key=lambda story: story.begins)
 
 
 def live() -> list[Live]:
-    """Every thread for the simulator, oldest first."""
+    """All threads answered by the simulator, oldest first."""
     found = [Live.model_validate(each) for each in json.loads((FOLDER / "live.json").read_text("utf-8"))]
     return sorted(found, key=lambda each: -each.minutes_ago)
 
 
 def skills() -> list[Shelved]:
-    """Every skill, oldest first."""
+    """All skills, oldest first."""
     return [Shelved.model_validate(each) for each in json.loads((FOLDER / "skills.json").read_text("utf-8"))]
 
 
 def templates() -> list[Template]:
-    """Every agent, oldest first."""
+    """All agents, oldest first."""
     return [Template.model_validate(each) for each in json.loads((FOLDER / "templates.json").read_text("utf-8"))]
 
 
 def tools() -> list[Published]:
-    """Every import of tools, oldest first."""
+    """All tool imports, oldest first."""
     return [Published.model_validate(each) for each in json.loads((FOLDER / "tools.json").read_text("utf-8"))]
 
 
 def acts() -> list[Act]:
-    """What was done at the desk, in its order."""
+    """All triage actions, in order."""
     return [Act.model_validate(each) for each in json.loads((FOLDER / "desk.json").read_text())]
 
 
 def checks() -> list[Kept]:
-    """What was kept as a test, in its order."""
+    """All checks, in order."""
     return [Kept.model_validate(each) for each in json.loads((FOLDER / "checks.json").read_text("utf-8"))]
 
 
 def worlds() -> list[Played]:
-    """Every world, oldest first."""
+    """All worlds, oldest first."""
     return [Played.model_validate(each) for each in json.loads((FOLDER / "worlds.json").read_text("utf-8"))]
 
 
 def tried() -> list[Tried]:
-    """Every call by hand, oldest first."""
+    """All calls made by hand, oldest first."""
     return [Tried.model_validate(each) for each in json.loads((FOLDER / "calls.json").read_text("utf-8"))]
 
 
 def told(story: Story) -> list[Told]:
-    """The lines of a story in their places."""
+    """The lines of a story with their indexes and times."""
     found: list[Told] = []
     idx, at = 0, story.begins
     for line in story.messages:
@@ -275,7 +275,7 @@ def told(story: Story) -> list[Told]:
 
 
 def conversation(story: Story) -> JsonObject:
-    """A story as a conversation that can be imported (spec 9), in Heddle's own format."""
+    """A story as an importable conversation (spec 9) in the format `roboto`."""
     prompts = json.loads((FOLDER / "agents.json").read_text("utf-8"))
     return {
         "id": story.name,

@@ -1,4 +1,4 @@
-"""A desk of any size: threads and reports made up in bulk, for measuring and for looking at a full house."""
+"""Generated threads and reports in bulk, for load tests and for seeing a full desk."""
 
 from config.seeding.loading import LAST_SEED, MOST_REPORTS, loaded, seed
 

@@ -1,7 +1,7 @@
-"""Threads with a few messages each, and eight reports on the answers of each, most of them resolved long ago.
+"""Generates threads with a few messages and eight reports each, most of them resolved.
 
-The same seed makes the same rows. A part of the load is one transaction; a part that is there already is left alone, so
-a load that broke off goes on where it was.
+The same seed generates the same rows. Each part is one transaction and skipped if it exists, so an interrupted load
+continues where it stopped.
 """
 
 import json
@@ -27,7 +27,7 @@ from threads.status import ThreadStatus, TurnState
 PER_THREAD = 8
 MOST_REPORTS = 100_000_000
 LAST_SEED = 10**10 - 1
-"""Its digits have room in a key."""
+"""Its digits fit in a key."""
 _RATERS, _ADMINS, _PART = 40, 5, 1000
 _SPAN = timedelta(days=300)
 _OUTCOMES = tuple(taxonomy.Outcome.values)
@@ -52,7 +52,7 @@ class _People:
 
 
 def seed(org: Org, reports: int, *, number: int) -> Iterator[int]:
-    """Load reports into an org; gives after each part how many reports it has, those that were there among them."""
+    """Load reports into an org; yields the number of reports of each part, including parts that existed."""
     people = _people(org)
     start = timezone.now() - _SPAN
     threads = -(-reports // PER_THREAD)
@@ -66,17 +66,17 @@ def seed(org: Org, reports: int, *, number: int) -> Iterator[int]:
             yield count
     if connection.vendor != "sqlite":
         with connection.cursor() as cursor:
-            # As PostgreSQL does by itself a while after so many rows; in a transaction it cannot.
+            # As autovacuum would do later after so many rows; VACUUM cannot run in a transaction.
             cursor.execute("ANALYZE" if connection.in_atomic_block else "VACUUM ANALYZE")
 
 
 def loaded(number: int) -> int:
-    """How many reports of a seed there are."""
+    """The number of stored reports of a seed."""
     return UserFeedback.objects.filter(key__startswith=f"seedr{number}n").count()
 
 
 def _people(org: Org) -> _People:
-    """Raters and admins without a password: nobody signs in as one of them."""
+    """Get or create raters and admins; they have no password."""
     raters = [_person(f"rater-{place}@{org.slug}.test", org) for place in range(_RATERS)]
     admins = [_person(f"seed-admin-{place}@heddle.test") for place in range(_ADMINS)]
     labels = [
@@ -100,7 +100,7 @@ def _key(kind: str, number: int, place: int) -> str:
 
 
 def _load(people: _People, number: int, first: int, reports: int, start: datetime, step: timedelta) -> None:
-    """One part: its rows are made up first, so that nobody waits for that."""
+    """Generate and store one part."""
     made = _tables()
     random, part = Random(f"{number}/{first}"), _Part()  # noqa: S311 - nothing here is a secret
     with tables.in_bulk(*(made[name] for name in ("thread", "report", "message", "block", "turn"))):
@@ -120,7 +120,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
 
 
 def _tables() -> dict[str, Table]:
-    """What is written, in an order in which everything is there before somebody refers to it."""
+    """The tables to write, referenced ones first."""
     return {
         "thread": Table(
             Thread, "id", "key", "org", "created_by", "created", "modified", "title", "status", "visibility",
@@ -151,16 +151,16 @@ def _tables() -> dict[str, Table]:
 
 @dataclass(frozen=True)
 class _Thread:
-    """What the reports of a thread have to know of it; the two answers are at `answers`."""
+    """What a thread's reports need to know about it."""
 
     pk: int
     at: datetime
     answers: tuple[tuple[int, str, str, str, dict[str, bool]], ...]
-    """Of each answer: place, text, model profile, error, tools with whether they failed."""
+    """Each answer's index, text, model profile, error, and tools with whether they failed."""
 
 
 def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at: datetime) -> _Thread:
-    """Two turns, half of the first ones with a tool."""
+    """Add a thread with two turns, some with a tool."""
     owner, when, idx = random.choice(people.raters), moment(at), 0
     revision, answers, weave = 0, [], ""
 
@@ -207,7 +207,7 @@ def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at:
 
 
 def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: int, key: str, place: int) -> None:
-    """One of eight: four people each rate both answers."""
+    """Add one of a thread's eight reports: four users each rate both answers."""
     idx, said, model, error, tools = thread.answers[place % 2]
     rater = people.raters[(thread.pk * 4 + place // 2) % len(people.raters)]
     created = thread.at + timedelta(minutes=random.randint(1, 600))

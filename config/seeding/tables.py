@@ -1,7 +1,7 @@
-"""Rows in bulk: COPY on PostgreSQL, one prepared statement on SQLite, with the triggers of the desk out of the way.
+"""Bulk inserts: COPY on PostgreSQL, one prepared statement on SQLite, with the desk's triggers disabled.
 
-What is loaded here has never been announced to anybody and nobody waits for it, so it goes past the verbs and past the
-one writer of transcripts, as a backup that is played back does.
+Generated rows need no events and nobody waits for them, so they bypass the desk's verbs and the transcript writer, as
+restoring a backup does.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ _TRIGGERED = ("feedback_userfeedback", "feedback_triage", "feedback_ratedanswer"
 
 
 class Table:
-    """The columns of a model that are given; the others get their defaults."""
+    """A model's given columns; the others get their defaults."""
 
     def __init__(self, model: type[Model], *names: str) -> None:
         self.model = model
@@ -30,7 +30,7 @@ class Table:
         self._defaults = tuple(each.get_db_prep_save(each.get_default(), connection) for each in rest)
 
     def next_id(self) -> int:
-        """The row id that follows the last one."""
+        """The next row id."""
         last: int | None = self.model._base_manager.aggregate(last=Max("pk"))["last"]
         return (last or 0) + 1
 
@@ -54,14 +54,14 @@ def write(table: str, columns: list[str], rows: Iterable[Row]) -> None:
 
 
 def moment(value: datetime) -> str:
-    """A time in UTC as both databases read it."""
+    """A UTC time in the database's format."""
     text = value.strftime("%Y-%m-%d %H:%M:%S.%f")
     return text if connection.vendor == "sqlite" else f"{text}+00"
 
 
 @contextmanager
 def in_bulk(*tables: Table) -> Iterator[None]:
-    """One transaction in which nobody else writes these tables, and no trigger of the desk runs."""
+    """A transaction that locks these tables for other writers and disables the desk's triggers."""
     with transaction.atomic():
         if connection.vendor == "sqlite":
             indexing.remove()
@@ -74,7 +74,7 @@ def in_bulk(*tables: Table) -> Iterator[None]:
             for name in _TRIGGERED:
                 cursor.execute(f"ALTER TABLE {name} DISABLE TRIGGER USER")
             yield
-            # Foreign keys wait for the end, and a table with waiting ones cannot be altered.
+            # Foreign keys are checked at the end, and a table with pending checks cannot be altered.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             for name in _TRIGGERED:
                 cursor.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
@@ -87,7 +87,7 @@ def in_bulk(*tables: Table) -> Iterator[None]:
 
 @contextmanager
 def without_word_index() -> Iterator[None]:
-    """PostgreSQL builds its index of words at the end many times quicker than it keeps it up to date on the way."""
+    """Drop PostgreSQL's word index and rebuild it at the end, which is many times faster than updating it."""
     if connection.vendor != "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("DROP INDEX IF EXISTS feedback_search_words")

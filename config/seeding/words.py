@@ -1,4 +1,4 @@
-"""What made-up people say. The words of the front are common, those of the back are rare."""
+"""The words of generated texts: common ones first, rare ones last."""
 
 from itertools import accumulate
 from random import Random
@@ -25,6 +25,6 @@ LABELS = ("wording", "refunds", "tool bug", "prompt", "latency", "policy", "dupl
 
 
 def sentence(random: Random, shortest: int, longest: int) -> str:
-    """Words in a row; most are common, one in a while is rare."""
+    """Random words, mostly common ones."""
     said = random.choices(WORDS, cum_weights=_WEIGHTS, k=random.randint(shortest, longest))
     return f"{' '.join(said).capitalize()}."

@@ -35,7 +35,7 @@ def signs_in(email):
 def test_who_is_switched_off_is_out_at_once_and_what_they_wrote_stays(person, browser_of, who):
     bob, thread = browser_of("bob"), make.thread(who.bob, "Hello", visibility="org")
     said = person("BOB@acme.test", "--off")
-    assert said == "bob@acme.test is switched off: signed out everywhere, 1 token revoked.\n"
+    assert said == "bob@acme.test is disabled: signed out everywhere, 1 token revoked.\n"
     assert bob.get("/threads/").status_code == 302 and not signs_in("bob@acme.test")
     assert refusal_of(Api(who.bob.token).get("threads"))[0] == 401
     assert get(browser_of("alice"), f"/threads/{thread.thread_id}/")
@@ -46,7 +46,7 @@ def test_who_is_switched_on_again_signs_in_anew_and_their_tokens_stay_revoked(pe
     bob = browser_of("bob")
     person("bob@acme.test", "--off")
     mint(who.bob.user, "of a request that was under way")
-    assert "sign in with their password" in person("bob@acme.test", "--on")
+    assert "sign in with their previous password" in person("bob@acme.test", "--on")
     assert bob.get("/threads/").status_code == 302, "the session of before"
     assert refusal_of(Api(who.bob.token).get("threads"))[0] == 401
     assert not who.bob.user.tokens.filter(revoked_at=None).exists()
@@ -82,7 +82,7 @@ def test_webhooks_of_who_is_switched_off_are_told_nothing(person, who, settings)
 
 def test_a_platform_admin_becomes_a_plain_person(person, browser_of, who):
     admin = browser_of("admin")
-    assert person("admin@heddle.test", "--no-admin") == "admin@heddle.test is no platform admin.\n"
+    assert person("admin@heddle.test", "--no-admin") == "admin@heddle.test is not a platform admin any more.\n"
     assert refusal_of(Api(who.admin.token).get("admin/feedback"))[0] == 403
     assert admin.get("/feedback/").status_code == 403
     assert person("admin@heddle.test", "--admin") == "admin@heddle.test is a platform admin.\n"
@@ -105,7 +105,7 @@ def test_a_new_token_takes_the_place_of_those_before(person, who):
 
 @pytest.mark.parametrize("option", ["--off", "--on", "--no-admin", "--revoke-tokens"])
 def test_nobody_is_made_to_be_taken_something_from(person, option):
-    with pytest.raises(CommandError, match=r"^email: zoe@acme\.test is nobody here"):
+    with pytest.raises(CommandError, match=r"^email: zoe@acme\.test has no account"):
         person("zoe@acme.test", option)
     assert not User.objects.filter(email="zoe@acme.test").exists()
 
@@ -120,15 +120,15 @@ def test_what_contradicts_itself_is_refused(person, who, options):
 
 def test_no_token_is_made_for_who_is_switched_off(person):
     person("bob@acme.test", "--off")
-    with pytest.raises(CommandError, match=r"^token: bob@acme\.test is switched off"):
+    with pytest.raises(CommandError, match=r"^token: bob@acme\.test is disabled"):
         person("bob@acme.test", "--token", "x")
 
 
 def test_an_account_that_comes_into_a_further_org_is_said_to_keep_what_it_has(person, who):
-    said = "eve@globex.test was here already, in globex, with the password and tokens of before.\n"
+    said = "eve@globex.test already had an account, in globex; password and tokens are unchanged.\n"
     assert person("eve@globex.test", "--org", "acme") == said
     assert person("eve@globex.test", "--org", "acme") == ""
-    assert "zoe@acme.test is here now" in person("zoe@acme.test", "--org", "acme", "--no-password")
+    assert "zoe@acme.test was created" in person("zoe@acme.test", "--org", "acme", "--no-password")
 
 
 def test_an_org_keeps_an_admin_who_can_sign_in(person, browser_of, who):
@@ -144,4 +144,6 @@ def test_an_org_keeps_an_admin_who_can_sign_in(person, browser_of, who):
 def test_one_of_no_admin_is_named_when_the_last_is_switched_off(person, who):
     hooks.make_org_admin(who.alice)
     add_member(Org.objects.create(slug="third", name="Third"), who.alice.user)
-    assert "acme has no admin now: manage.py org_role acme EMAIL admin" in person("alice@acme.test", "--off")
+    assert "acme has no admin now. To appoint one: manage.py org_role acme EMAIL admin" in person(
+        "alice@acme.test", "--off"
+    )

@@ -62,7 +62,7 @@ def test_of_a_database_that_does_not_answer_nothing_is_said_of_its_tables(client
 def test_figures_that_cannot_be_had_are_refused_in_the_words_of_who_asks(client, away):
     answer = client.get("/metrics")
     assert (answer.status_code, answer["Content-Type"]) == (503, "text/plain")
-    assert answer.content == b"The database does not answer.\n"
+    assert answer.content == b"The database does not respond.\n"
 
 
 @pytest.mark.pure

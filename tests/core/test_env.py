@@ -57,7 +57,7 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_THREADS", "3", "HEDDLE_THREADS"),
         ("HEDDLE_THREADS", "many", "HEDDLE_THREADS"),
         ("HEDDLE_TURNS", "0", "HEDDLE_TURNS"),
-        ("HEDDLE_QUEUE_PREFIX", "Two Words", "HEDDLE_QUEUE_PREFIX: must be small letters, digits, - and _"),
+        ("HEDDLE_QUEUE_PREFIX", "Two Words", "HEDDLE_QUEUE_PREFIX: must be lower-case letters, digits, - and _"),
         ("HEDDLE_BATCH_MS", "0", "HEDDLE_BATCH_MS"),
         ("HEDDLE_SWEEP_SECONDS", "61", "HEDDLE_SWEEP_SECONDS"),
         ("HEDDLE_LOG_LEVEL", "LOUD", "HEDDLE_LOG_LEVEL"),
@@ -69,11 +69,11 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_MODEL_PROFILES", "a=openai:x?fallback=b", "'a' falls back to 'b', which is no other line"),
         ("HEDDLE_DEFAULT_PROFILE", "quick", "\n  HEDDLE_DEFAULT_PROFILE: 'quick' is none of HEDDLE_MODEL_PROFILES"),
         ("HEDDLE_HEARTBEAT_SECONDS", "20", "half of HEDDLE_LEASE_SECONDS"),
-        ("HEDDLE_HOSTS", "http://foo", "\n  HEDDLE_HOSTS: 'http://foo' is no host name"),
-        ("HEDDLE_HOSTS", "a.test, foo:8000", "\n  HEDDLE_HOSTS: 'foo:8000' is no host name"),
-        ("HEDDLE_HOSTS", "foo/path", "\n  HEDDLE_HOSTS: 'foo/path' is no host name"),
-        ("DATABASE_URL", "postgresql://h/db", "go together"),
-        ("REDIS_URL", "redis://h/0", "go together"),
+        ("HEDDLE_HOSTS", "http://foo", "\n  HEDDLE_HOSTS: 'http://foo' is not a host name"),
+        ("HEDDLE_HOSTS", "a.test, foo:8000", "\n  HEDDLE_HOSTS: 'foo:8000' is not a host name"),
+        ("HEDDLE_HOSTS", "foo/path", "\n  HEDDLE_HOSTS: 'foo/path' is not a host name"),
+        ("DATABASE_URL", "postgresql://h/db", "Set both DATABASE_URL"),
+        ("REDIS_URL", "redis://h/0", "Set both DATABASE_URL"),
         ("DATABASE_URL", "mysql://h/db", "\n  DATABASE_URL must begin with postgresql://"),
         ("DATABASE_URL", "postgresfoo://h/db", "\n  DATABASE_URL must begin with postgresql://"),
         ("DATABASE_URL", "sqlite:///", "\n  DATABASE_URL must name a file"),
@@ -82,21 +82,21 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("DATABASE_URL", "sqlite:///:memory:", "\n  DATABASE_URL must name a file"),
         ("DATABASE_URL", "sqlite:///file::memory:", "\n  DATABASE_URL must name a file"),
         ("DATABASE_URL", "sqlite:///x.sqlite3?timeout=5", "\n  DATABASE_URL takes no options with SQLite"),
-        ("HEDDLE_PUBLIC_URL", "heddle.example.org", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
-        ("HEDDLE_PUBLIC_URL", "https://", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
-        ("HEDDLE_PUBLIC_URL", "https://[", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
-        ("HEDDLE_PUBLIC_URL", "https://h:99999", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
-        ("HEDDLE_PUBLIC_URL", "https://heddle.local/heddle", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
-        ("HEDDLE_PUBLIC_URL", "https://u:p@heddle.local", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
-        ("HEDDLE_PUBLIC_URL", "https://heddle.local?", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
-        ("HEDDLE_PUBLIC_URL", "https://heddle.local/#a", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
-        ("HEDDLE_PUBLIC_URL", "https://heddle.local ", "HEDDLE_PUBLIC_URL: must be an address such as https://"),
+        ("HEDDLE_PUBLIC_URL", "heddle.example.org", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://[", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://h:99999", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://heddle.local/heddle", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://u:p@heddle.local", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://heddle.local?", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://heddle.local/#a", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
+        ("HEDDLE_PUBLIC_URL", "https://heddle.local ", "HEDDLE_PUBLIC_URL: must be a URL such as https://"),
         ("HEDDLE_SECRET_KEY", "  ", "\n  HEDDLE_SECRET_KEY: must not be blank"),
-        ("HEDDLE_CHECK_RUNS", "8", "\n  HEDDLE_CHECK_RUNS must be fewer than HEDDLE_TURNS (8)"),
+        ("HEDDLE_CHECK_RUNS", "8", "\n  HEDDLE_CHECK_RUNS must be less than HEDDLE_TURNS (8)"),
         ("HEDDLE_WEBHOOK_RETRY_SECONDS", ",", "\n  HEDDLE_WEBHOOK_RETRY_SECONDS: "),
         ("HEDDLE_MODEL_PROFILES", "bad=foo:x", "'bad' names an unknown provider 'foo'"),
         ("HEDDLE_WEBHOOK_RETRY_SECONDS", "5,-1", "HEDDLE_WEBHOOK_RETRY_SECONDS: "),
-        ("HEDDLE_SECRETS_DIR", "/nowhere/at/all", "HEDDLE_SECRETS_DIR: /nowhere/at/all is no folder"),
+        ("HEDDLE_SECRETS_DIR", "/nowhere/at/all", "HEDDLE_SECRETS_DIR: /nowhere/at/all is not a folder"),
         ("HEDDLE_DATA_DIR", "/proc/heddle", "HEDDLE_DATA_DIR: /proc/heddle cannot be written to"),
         ("HEDDLE_DATA_DIR", __file__, "cannot be written to (File exists)"),
     ],
@@ -150,7 +150,7 @@ def test_production_shows_nobody_the_page_of_a_developer(refusal, load):
             "postgresql://u:pw@h/db?sslmood=require",
             "DATABASE_URL has an option 'sslmood' that PostgreSQL does not know",
         ),
-        ("postgresql://u:pw@h:port/db", "DATABASE_URL cannot be read"),
+        ("postgresql://u:pw@h:port/db", "DATABASE_URL cannot be parsed"),
         ("postgresql://u:pw@h/", "DATABASE_URL must name a database"),
     ],
 )
@@ -228,7 +228,7 @@ def test_runs_of_checks_leave_a_turn_for_readers_by_themselves(load, turns, runs
 
 def test_a_worker_of_one_turn_has_one_for_a_run_of_a_check(load, refusal):
     assert load(HEDDLE_TURNS="1", HEDDLE_CHECK_RUNS="1").check_runs == 1
-    assert "HEDDLE_CHECK_RUNS must be fewer" in refusal(HEDDLE_CHECK_RUNS="2")
+    assert "HEDDLE_CHECK_RUNS must be less" in refusal(HEDDLE_CHECK_RUNS="2")
 
 
 @pytest.mark.parametrize("written", ["https://heddle.local", "https://heddle.local/", "http://[::1]:8000"])
@@ -321,7 +321,7 @@ def test_pauses_between_attempts_are_numbers_with_commas(load, refusal):
 def test_what_is_no_network_is_named(refusal, wrong):
     told = refusal(HEDDLE_ALLOW_PRIVATE_TARGETS=f"10.0.0.0/8,{wrong}")
     assert told.count("HEDDLE_ALLOW_PRIVATE_TARGETS") == 1
-    assert f"HEDDLE_ALLOW_PRIVATE_TARGETS: '{wrong}' is no network such as 10.20.0.0/16" in told
+    assert f"HEDDLE_ALLOW_PRIVATE_TARGETS: '{wrong}' is not a network such as 10.20.0.0/16" in told
 
 
 def test_commands_of_mcp_servers_have_a_name_and_words_as_in_a_shell(load, refusal):
@@ -345,7 +345,7 @@ def test_commands_of_mcp_servers_have_a_name_and_words_as_in_a_shell(load, refus
     ],
 )
 def test_a_misspelt_name_is_told_instead_of_ignored(refusal, given, meant):
-    assert f"{given}: is no setting; {meant} is" in refusal(**{given: "1"})
+    assert f"{given}: unknown setting; did you mean {meant}?" in refusal(**{given: "1"})
 
 
 @pytest.mark.parametrize("name", ["HEDDLE_SERVICE_HOST", "HEDDLE_PORT_8000_TCP", "HEDDLE_TEST_DATABASE_URL", "TURNS"])

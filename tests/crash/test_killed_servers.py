@@ -156,7 +156,7 @@ def test_a_second_server_on_the_same_folder_does_not_start(embedded: live.Served
     some_words(alice, thread)
     second = embedded.manage("serve", "--port", str(live.free_port()), check=False)
     assert second.returncode == 1
-    assert f"Another Heddle serves {embedded.log.parent} already, at {embedded.url}." in second.stderr
+    assert f"Another Heddle already serves {embedded.log.parent}, at {embedded.url}." in second.stderr
     assert "Traceback" not in second.stderr
     token = alice.get(f"threads/{thread.thread_id}/delta")["continuation_token"]
     run(thread)

@@ -35,7 +35,7 @@ def test_a_thread_goes_with_all_that_hangs_on_it(api, who: People, capsys) -> No
     make.run_turns()
     fork = data_of(api("alice").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 1}))
     with_all = left()
-    assert delete(capsys, thread.thread_id) == "3 threads would be deleted. With --yes they are, for ever."
+    assert delete(capsys, thread.thread_id) == "3 threads would be deleted. Add --yes to delete permanently."
     assert left() == with_all
     assert delete(capsys, thread.thread_id, "--yes") == "3 of 3 threads deleted."
     assert not Check.objects.exists() and not CheckRun.objects.exists()
@@ -90,7 +90,7 @@ def test_they_are_chosen_by_org_by_person_and_by_age(api, who: People, capsys) -
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        ([], "Say which"),
+        ([], "Name the threads"),
         (["ags_unknown"], "There is no thread ags_unknown"),
         (["--org", "nowhere"], "There is no org nowhere"),
         (["--started-by", "nobody@acme.test"], "There is no person nobody@acme.test"),

@@ -9,12 +9,12 @@ from core.errors import DomainError
 
 
 class Command(BaseCommand):
-    help = "Make a member of an org its admin, or a plain member again."
+    help = "Set a member's role in an org."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("org")
-        parser.add_argument("email")
-        parser.add_argument("role", choices=Membership.Role.values)
+        parser.add_argument("org", help="short name of the org")
+        parser.add_argument("email", help="e-mail address of a member of the org")
+        parser.add_argument("role", choices=Membership.Role.values, help="new role")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

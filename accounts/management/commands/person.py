@@ -18,23 +18,25 @@ from core.errors import InvalidRequest
 
 class Command(BaseCommand):
     help = (
-        "Make a person, put them into orgs (made where missing), and optionally mint an API token. Of who is here it "
-        "takes away rights, tokens, or the whole account."
+        "Create a user, add them to orgs (created if missing), optionally create an API token. For an existing user: "
+        "also remove platform-admin rights, revoke tokens, or disable the account."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email")
-        parser.add_argument("--name", default="")
-        parser.add_argument("--org", action="append", default=[], help="short name of an org; may be repeated")
+        parser.add_argument("email", help="e-mail address, which identifies the user")
+        parser.add_argument("--name", default="", help="display name")
+        parser.add_argument(
+            "--org", action="append", default=[], help="short name of an org to add them to; may be repeated"
+        )
         admin = parser.add_mutually_exclusive_group()
-        admin.add_argument("--admin", action="store_true", help="platform admin")
-        admin.add_argument("--no-admin", action="store_true", help="no platform admin any more")
-        parser.add_argument("--token", metavar="NAME", help="mint a token with this name and print it once")
-        parser.add_argument("--no-password", action="store_true", help="no sign-in by password")
-        parser.add_argument("--revoke-tokens", action="store_true", help="revoke all tokens that they have")
+        admin.add_argument("--admin", action="store_true", help="make them a platform admin")
+        admin.add_argument("--no-admin", action="store_true", help="remove platform-admin rights")
+        parser.add_argument("--token", metavar="NAME", help="create an API token with this name and print it once")
+        parser.add_argument("--no-password", action="store_true", help="create the account without a password")
+        parser.add_argument("--revoke-tokens", action="store_true", help="revoke all their API tokens")
         account = parser.add_mutually_exclusive_group()
-        account.add_argument("--off", action="store_true", help="close the account: sessions and tokens end")
-        account.add_argument("--on", action="store_true", help="open it again; tokens stay revoked")
+        account.add_argument("--off", action="store_true", help="disable the account: ends sessions, revokes tokens")
+        account.add_argument("--on", action="store_true", help="re-enable the account; tokens stay revoked")
 
     def handle(self, *args: Any, **options: Any) -> None:
         email, name = options["email"].lower(), options["name"]
@@ -52,8 +54,7 @@ class Command(BaseCommand):
             raise CommandError(_told(problem)) from None
         except EOFError:
             raise CommandError(
-                "There is no terminal to ask for a password at: run this at one (`docker exec -it`), "
-                "or with --no-password."
+                "There is no terminal to ask for a password. Run this in one (`docker exec -it`), or add --no-password."
             ) from None
 
     def _make(self, email: str, password: str | None, options: dict[str, Any]) -> User:
@@ -62,7 +63,7 @@ class Command(BaseCommand):
         if user is None:
             user = User.objects.create_user(email, password, name=name)
             without = f" They cannot sign in until a password is set: manage.py changepassword {email}"
-            self.stdout.write(f"{email} is here now.{'' if password else without}")
+            self.stdout.write(f"{email} was created.{'' if password else without}")
         User.objects.filter(pk=user.pk).update(name=name or user.name, is_staff=user.is_staff or options["admin"])
         if options["admin"] and not user.is_staff:
             self.stdout.write(f"{email} is a platform admin.")
@@ -70,27 +71,29 @@ class Command(BaseCommand):
             add_member(found_org(slug), user)
         if before and set(options["org"]) - set(before):
             where = ", ".join(before)
-            self.stdout.write(f"{email} was here already, in {where}, with the password and tokens of before.")
+            self.stdout.write(f"{email} already had an account, in {where}; password and tokens are unchanged.")
         return user
 
     def _take(self, user: User, options: dict[str, Any]) -> None:
         if options["no_admin"]:
             leaving.dismiss(user)
-            self.stdout.write(f"{user} is no platform admin.")
+            self.stdout.write(f"{user} is not a platform admin any more.")
         if options["revoke_tokens"]:
             self.stdout.write(f"{user}: {_tokens(leaving.revoke_tokens(user))} revoked.")
         if options["off"]:
             count = leaving.switch_off(user)
-            self.stdout.write(f"{user} is switched off: signed out everywhere, {_tokens(count)} revoked.")
+            self.stdout.write(f"{user} is disabled: signed out everywhere, {_tokens(count)} revoked.")
             for org in left_without_admin(user.pk):
-                self.stdout.write(f"{org} has no admin now: manage.py org_role {org} EMAIL admin")
+                self.stdout.write(f"{org} has no admin now. To appoint one: manage.py org_role {org} EMAIL admin")
         if options["on"]:
             leaving.switch_on(user)
-            self.stdout.write(f"{user} is switched on: they sign in with their password. Tokens have to be made anew.")
+            self.stdout.write(
+                f"{user} is enabled: they sign in with their previous password. Tokens stay revoked; create new ones."
+            )
 
 
 def _check(options: dict[str, Any]) -> None:
-    """Raise `InvalidRequest` or `ValidationError` for what nothing could be made of, before a password is asked for."""
+    """Raise `InvalidRequest` or `ValidationError` for invalid arguments, before a password is asked for."""
     given = {name: options[name] for name in ("email", "name", "org", "token")}
     bodies.check_storable(given)
     for name in ("name", "token"):
@@ -106,13 +109,13 @@ def _check(options: dict[str, Any]) -> None:
     user = _found(options["email"])
     asked = [f"--{name.replace('_', '-')}" for name in ("no_admin", "off", "on", "revoke_tokens") if options[name]]
     if user is None and asked:
-        raise InvalidRequest(f"email: {options['email']} is nobody here: {asked[0]} is for who has an account")
+        raise InvalidRequest(f"email: {options['email']} has no account; {asked[0]} needs an existing one")
     if options["token"] and (options["off"] or (user and not user.is_active and not options["on"])):
-        raise InvalidRequest(f"token: {options['email']} is switched off, and could not use one")
+        raise InvalidRequest(f"token: {options['email']} is disabled and could not use a token")
 
 
 def _told(problem: ValidationError) -> str:
-    """Each reason with the option that it is about; a password's says so itself."""
+    """Join the reasons, each prefixed with its option; password rules name the password themselves."""
     if not hasattr(problem, "error_dict"):
         return " ".join(problem.messages)
     return " ".join(f"{name}: {reason}" for name, reasons in problem.message_dict.items() for reason in reasons)
@@ -127,12 +130,12 @@ def _tokens(count: int) -> str:
 
 
 def _asked_for(user: User) -> str | None:
-    """A password typed twice, or None for nothing typed; raises `ValidationError` as the sign-in page's rules do."""
+    """Ask for a password twice; None if nothing was typed. Raises `ValidationError` if it breaks the password rules."""
     with warnings.catch_warnings(action="ignore", category=getpass.GetPassWarning):
         password = getpass.getpass("Password (Enter for none): ")
         if not password:
             return None
         validate_password(password, user)
         if getpass.getpass("Once more: ") != password:
-            raise CommandError("The two are not the same.")
+            raise CommandError("The two passwords differ.")
     return password

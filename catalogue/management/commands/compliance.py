@@ -15,22 +15,24 @@ from core.errors import DomainError
 
 class Command(BaseCommand):
     help = (
-        "Check the tools of a server. Leaves with 0 where all checks pass, with 1 where one fails, so that a pipeline "
-        "can stop there, and with 2 where nothing could be checked."
+        "Check the tools of a server, for example in CI. "
+        "Exit code: 0 all passed, 1 a check failed, 2 nothing could be checked."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("server")
-        parser.add_argument("--org", help="short name of the org, where there are several")
-        parser.add_argument("--include", action="append", choices=PARTS, help="only these checks; may be repeated")
-        parser.add_argument("--world", metavar="ID", help="call the tools that need no arguments in this world")
-        parser.add_argument("--json", action="store_true", help="the report as the REST route gives it")
+        parser.add_argument("server", help="name of the server in the catalogue")
+        parser.add_argument("--org", help="short name of the org; needed if there are several")
+        parser.add_argument("--include", action="append", choices=PARTS, help="run only these checks; may be repeated")
+        parser.add_argument(
+            "--world", metavar="ID", help="call the tools that need no arguments, simulated in this world"
+        )
+        parser.add_argument("--json", action="store_true", help="print the report as REST returns it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             asked = {"server": options["server"], "world_id": options["world"]}
             asked["include"] = options["include"] or [*PARTS]
-            # A pipeline has the time that it takes.
+            # The command has no time limit, unlike the REST route.
             report = running.run(None, _org(options["org"]).pk, bodies.parse(ComplianceIn, asked), seconds=inf)
         except DomainError as problem:
             raise CommandError(problem.message, returncode=2) from None
@@ -53,5 +55,5 @@ def _org(slug: str | None) -> Org:
         return org_named(slug)
     orgs = list(Org.objects.all()[:2])
     if len(orgs) != 1:
-        raise CommandError("Name the org with --org: there is not exactly one.", returncode=2)
+        raise CommandError("There is not exactly one org. Name it with --org.", returncode=2)
     return orgs[0]

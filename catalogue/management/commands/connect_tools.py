@@ -14,32 +14,46 @@ from core.errors import DomainError
 
 
 class Command(BaseCommand):
-    help = "Say where the tools of a server live, and take over what an MCP server lists."
+    help = (
+        "Connect a server of the catalogue to where its tools run (HTTP or MCP), and import what an MCP server lists."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("server", help="the server in the catalogue; it is made where it is missing")
+        parser.add_argument("server", help="server in the catalogue; created if missing")
         parser.add_argument("--org", required=True, help="short name of the org")
-        parser.add_argument("--owner", required=True, help="e-mail address of who does this, and may change it later")
-        parser.add_argument("--http", metavar="URL", help="tools are called by signed requests to this address")
-        parser.add_argument("--mcp", metavar="URL", help="tools are those of the MCP server at this address")
-        parser.add_argument("--command", metavar="NAME", help="the same, started by a command of HEDDLE_MCP_COMMANDS")
-        parser.add_argument("--dialect", help="of the results that come over HTTP; plain unless it is given")
-        parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE")
-        parser.add_argument("--refresh", action="store_true", help="ask the MCP server for its tools")
-        parser.add_argument("--remove", action="store_true", help="take the connection away; the server's tools stay")
-        parser.add_argument("--dry-run", action="store_true", help="with --refresh: only tell what differs")
-        parser.add_argument("--partial", action="store_true", help="with --refresh: take the tools that are good")
+        parser.add_argument(
+            "--owner", required=True, help="e-mail address of the user who does this and may change it later"
+        )
+        parser.add_argument("--http", metavar="URL", help="call the tools by signed requests to this URL")
+        parser.add_argument("--mcp", metavar="URL", help="use the tools of the MCP server at this URL")
+        parser.add_argument(
+            "--command", metavar="NAME", help="use an MCP server started by this command of HEDDLE_MCP_COMMANDS"
+        )
+        parser.add_argument("--dialect", help="format of the results that --http returns; default: plain")
+        parser.add_argument(
+            "--header",
+            action="append",
+            default=[],
+            metavar="NAME:VALUE",
+            help="sent with each request; may be repeated",
+        )
+        parser.add_argument("--refresh", action="store_true", help="import the tools that the MCP server lists")
+        parser.add_argument("--remove", action="store_true", help="remove the connection; the server's tools stay")
+        parser.add_argument("--dry-run", action="store_true", help="with --refresh: only show what would change")
+        parser.add_argument(
+            "--partial", action="store_true", help="with --refresh: import the valid tools even if others are not"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             org_id, actor = org_named(options["org"]).pk, actor_of_email(options["owner"])
             if not actor.is_admin and not actor.belongs_to(org_id):
-                raise CommandError(f"{options['owner']} is no member of {options['org']}.")
+                raise CommandError(f"{options['owner']} is not a member of {options['org']}.")
             body = _connection(options)
             if options["remove"]:
                 connections.delete(actor, connections.connection_for(org_id, options["server"]))
                 self.stdout.write(
-                    f"{options['server']} is not connected any more. Its tools stay, and nobody runs them."
+                    f"{options['server']} is disconnected. Its tools stay in the catalogue but cannot run."
                 )
             if body:
                 self._connect(actor, org_id, options["server"], bodies.parse(ConnectionIn, body))
@@ -51,29 +65,27 @@ class Command(BaseCommand):
 
     def _connect(self, actor: Actor, org_id: int, server: str, body: ConnectionIn) -> None:
         made = connections.put(actor, org_id, server, body)
-        self.stdout.write(f"{made.server} is connected over {made.kind}.")
+        self.stdout.write(f"{made.server} is connected ({made.kind}).")
         if made.secret:
-            self.stdout.write(f"Its secret, which is shown this once: {made.secret}")
+            self.stdout.write(f"Its secret, shown only once: {made.secret}")
 
     def _refresh(self, actor: Actor, org_id: int, server: str, asked: RefreshIn, *, is_new: bool) -> None:
-        """Tell what differs. Whoever connected it just now is told that it stays so, where it does not answer."""
+        """Import the server's tools and print what changed. A failure does not undo a connection just made."""
         try:
             drift = refreshing.refresh(actor, connections.connection_for(org_id, server), asked)
         except DomainError as problem:
-            kept = f"\nThe connection of {server} is kept: --refresh alone asks it again, --remove takes it away."
+            kept = f"\n{server} stays connected: use --refresh to try again, --remove to disconnect it."
             raise CommandError(problem.message + (kept if is_new else "")) from None
         self.stdout.write(json.dumps(drift.model_dump(), indent=2))
 
 
 def _connection(options: dict[str, Any]) -> dict[str, Any] | None:
-    """The body of the route that the options stand for, None where they name no place."""
+    """Build the body of the REST route from the options; None if they name no address."""
     named = [name for name in ("http", "mcp", "command") if options[name]]
     if not named and options["refresh"] != options["remove"]:
         return None
     if len(named) != 1 or options["remove"]:
-        raise CommandError(
-            "Give one of --http, --mcp and --command; or --refresh or --remove for a server that is connected."
-        )
+        raise CommandError("Give one of --http, --mcp and --command; for a connected server, --refresh or --remove.")
     pairs = [each.partition(":") for each in options["header"]]
     return {
         "kind": "http" if options["http"] else "mcp",

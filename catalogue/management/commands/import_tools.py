@@ -17,17 +17,22 @@ from core.errors import DomainError
 
 
 class Command(BaseCommand):
-    help = "Import tools from a file: a JSON list, one tool, a Convilyn manifest, or a Python function."
+    help = "Import tools from a file: one tool or a list of tools as JSON, a manifest, or a Python function."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--dialect", choices=sorted(DIALECTS), required=True)
-        parser.add_argument("--server", help="where the tools go, unless the file says it")
-        parser.add_argument("--org", help="short name of the org, where there are several")
+        parser.add_argument("file", type=Path, help="file to import")
+        parser.add_argument("--dialect", choices=sorted(DIALECTS), required=True, help="format of the file")
+        parser.add_argument("--server", help="server to put the tools in, unless the file names one")
+        parser.add_argument("--org", help="short name of the org; needed if there are several")
         parser.add_argument("--owner", help="e-mail address of a member of the org, who may delete the tools later")
-        parser.add_argument("--on-conflict", choices=["new_version", "skip", "error"], default="new_version")
-        parser.add_argument("--partial", action="store_true", help="import what is good, even if something is not")
-        parser.add_argument("--dry-run", action="store_true", help="tell what would happen, and store nothing")
+        parser.add_argument(
+            "--on-conflict",
+            choices=["new_version", "skip", "error"],
+            default="new_version",
+            help="what to do if a tool exists; default: new_version",
+        )
+        parser.add_argument("--partial", action="store_true", help="import the valid tools even if others are invalid")
+        parser.add_argument("--dry-run", action="store_true", help="show what would happen; store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -60,7 +65,7 @@ def _org(slug: str | None) -> Org:
         return org_named(slug)
     orgs = list(Org.objects.all()[:2])
     if len(orgs) != 1:
-        raise CommandError("Name the org with --org: there is not exactly one.")
+        raise CommandError("There is not exactly one org. Name it with --org.")
     return orgs[0]
 
 
@@ -69,12 +74,12 @@ def _owner(email: str | None, org: Org) -> Actor | None:
         return None
     actor = actor_of_email(email)
     if not actor.belongs_to(org.pk):
-        raise CommandError(f"{email} is no member of {org.slug}.")
+        raise CommandError(f"{email} is not a member of {org.slug}.")
     return actor
 
 
 def _body(options: dict[str, Any]) -> dict[str, Any]:
-    """The import that a file and its options ask for, as the route takes it."""
+    """Build the body of the import route from the file and the options."""
     path: Path = options["file"]
     try:
         text = path.read_bytes()

@@ -8,14 +8,14 @@ from config import demo
 
 
 class Command(BaseCommand):
-    help = "Load the demo: orgs, people, threads, feedback. Loading it again changes nothing."
+    help = "Load the demo data: orgs, users, threads, feedback. Loading it again changes nothing."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.HEDDLE.mode == "production":
-            raise CommandError("The demo has known passwords; production settings refuse to load it.")
-        logging.disable(logging.WARNING)  # a person waits for one line, not for a line a turn
+            raise CommandError("The demo has publicly known passwords, so HEDDLE_MODE=production refuses to load it.")
+        logging.disable(logging.WARNING)  # otherwise each demo turn would print a log line
         try:
             is_new = demo.load()
         finally:
             logging.disable(logging.NOTSET)
-        self.stdout.write("The demo is loaded." if is_new else "The demo is here already.")
+        self.stdout.write("The demo is loaded." if is_new else "The demo is already loaded.")

@@ -8,16 +8,18 @@ from config import demo
 
 
 class Command(BaseCommand):
-    help = "Print the address, the org, the tokens and the passwords of the demo."
+    help = "Print the demo's address, org id, users, passwords and API tokens."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true")
-        parser.add_argument("--welcome", action="store_true", help="with what to try, as `make run` shows it")
+        parser.add_argument("--json", action="store_true", help="print JSON, tokens included")
+        parser.add_argument(
+            "--welcome", action="store_true", help="print the welcome text of `make run`: sign-ins and what to try"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = demo.credentials()
         if found is None:
-            raise CommandError("No demo is loaded here.")
+            raise CommandError("No demo is loaded in this database.")
         if options["json"]:
             self.stdout.write(json.dumps(found))
         elif options["welcome"]:
@@ -32,15 +34,15 @@ def _welcome(found: dict[str, Any]) -> str:
     people = [f"    {demo.PEOPLE[name][0]:20} {password}" for name, password in found["passwords"].items()]
     lines = [
         "",
-        f"  Heddle serves {found['url']}  (Ctrl+C stops it, the data stays)",
+        f"  Heddle serves {found['url']}  (Ctrl+C stops it; your data is kept)",
         "",
         "  Sign in as",
         *people,
         "",
         "  Try",
-        "    1. as alice: open a thread, rate an answer, write to the agent and watch it answer",
-        "    2. as admin: Feedback, read with j and k, resolve with e",
-        "    3. from Python: .venv/bin/python manage.py demo_credentials --json, and the ten lines of the README",
+        "    1. as alice: open a thread, rate an answer, send a message and watch the agent answer",
+        "    2. as admin: open Feedback, move with j and k, resolve with e",
+        "    3. from Python: .venv/bin/python manage.py demo_credentials --json prints a token; see README.md",
         "",
     ]
     return "\n".join(lines)

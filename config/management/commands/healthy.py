@@ -9,11 +9,15 @@ from config.operations import checks
 
 
 class Command(BaseCommand):
-    help = "Exit with 0 when database and queue answer and the tables are there, with 1 and the names of what is not."
+    help = "Check the database, its migrations and the queue. Exit code: 0 all fine, 1 otherwise; names what fails."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--worker", action="store_true", help="a worker of this data folder is at work, too")
-        parser.add_argument("--beat", action="store_true", help="the clock of this data folder is at work, too")
+        parser.add_argument(
+            "--worker", action="store_true", help="also check that a worker using this data folder is alive"
+        )
+        parser.add_argument(
+            "--beat", action="store_true", help="also check that a beat using this data folder is alive"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = checks() | {name: alive.is_alive(name) for name in ("worker", "beat") if options[name]}

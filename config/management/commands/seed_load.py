@@ -11,17 +11,17 @@ from core.errors import InvalidRequest
 
 
 class Command(BaseCommand):
-    help = "Fill the desk with made-up threads and reports, for measuring. The same seed again changes nothing."
+    help = "Generate threads and reports for load tests. Running the same seed again changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--reports", type=int, required=True)
-        parser.add_argument("--org", default="seeded", help="short name of the org, made where it is missing")
-        parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--yes", action="store_true", help="do it under production settings, too")
+        parser.add_argument("--reports", type=int, required=True, help="number of reports to generate")
+        parser.add_argument("--org", default="seeded", help="short name of the org; created if missing")
+        parser.add_argument("--seed", type=int, default=1, help="number that determines the content; default 1")
+        parser.add_argument("--yes", action="store_true", help="allow it with HEDDLE_MODE=production")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.HEDDLE.mode == "production" and not options["yes"]:
-            raise CommandError("This fills a production database with made-up reports; say --yes if that is meant.")
+            raise CommandError("This would fill a production database with generated reports. Add --yes to do it.")
         for option, least, most in (("reports", 1, seeding.MOST_REPORTS), ("seed", 0, seeding.LAST_SEED)):
             if not least <= options[option] <= most:
                 raise CommandError(f"--{option} must be a number from {least} to {most:,}.")
@@ -29,9 +29,9 @@ class Command(BaseCommand):
             org = found_org(options["org"], name=options["org"].capitalize())
         except InvalidRequest as problem:
             raise CommandError(problem.message) from None
-        is_quiet = True if options["verbosity"] == 0 else None  # None: where stderr is no terminal
+        is_quiet = True if options["verbosity"] == 0 else None  # None: quiet unless stderr is a terminal
         with tqdm(total=options["reports"], unit=" reports", unit_scale=True, disable=is_quiet) as bar:
             for count in seeding.seed(org, options["reports"], number=options["seed"]):
                 bar.update(count)
         count = seeding.loaded(options["seed"])
-        self.stdout.write(f"{count:,} reports of seed {options['seed']} are there.")
+        self.stdout.write(f"{count:,} reports of seed {options['seed']} are stored.")

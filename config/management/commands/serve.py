@@ -22,14 +22,15 @@ from core.static import LEFT_OUT
 
 
 class Command(BaseCommand):
-    requires_system_checks = ()  # `make check` runs them; at every start they would be a second of waiting
-    help = "Prepare the database and the static files, then serve. Without REDIS_URL the worker runs inside."
+    requires_system_checks = ()  # `make check` runs them; at every start they would cost a second
+    help = "Migrate the database, collect static files, then serve. Without REDIS_URL the worker runs in this process."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=port_number, default=settings.HEDDLE.port or DEFAULT_PORT)
-        parser.add_argument("--demo", action="store_true", help="load the demo first, and tell what to try")
-        parser.add_argument("--no-prepare", action="store_true", help="leave database and static files as they are")
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on; default 127.0.0.1")
+        port = settings.HEDDLE.port or DEFAULT_PORT
+        parser.add_argument("--port", type=port_number, default=port, help=f"port to listen on; default {port}")
+        parser.add_argument("--demo", action="store_true", help="load the demo data first and print its sign-ins")
+        parser.add_argument("--no-prepare", action="store_true", help="skip migrations and static files")
 
     def handle(self, *args: Any, **options: Any) -> None:
         held = _hold_the_folder() if settings.HEDDLE.is_embedded else None
@@ -46,7 +47,7 @@ class Command(BaseCommand):
             serving.serve("config.wsgi:application", options["host"], options["port"])
 
     def _prepare_aside(self, **options: Any) -> None:
-        """In a process of its own, so that nothing of it stays in memory. Whoever stops this one stops that one."""
+        """Prepare in a child process, so that its memory is freed. Stopping this process stops the child."""
         for each in (signal.SIGTERM, signal.SIGINT):
             signal.signal(each, lambda *_: sys.exit(0))
         preparing = get_context("fork").Process(target=self._prepare, kwargs=options, daemon=True)
@@ -78,10 +79,11 @@ class Command(BaseCommand):
 
 
 def _hold_the_folder() -> TextIOWrapper:
-    """Refuse a data folder that is served already: what is running there would be taken for left behind by a crash.
+    """Lock the data folder; raise `CommandError` if another server holds it.
 
-    The lock is the process's, and that of the one which answers: it is free when both are gone. Of one that was killed
-    the other may take a moment.
+    At startup a server treats running turns as left behind by a crash, so two servers on one folder would steal each
+    other's turns. This process and the server process share the lock. After one is killed, the other may take a moment
+    to end, so this tries for two seconds.
     """
     path = settings.HEDDLE.data_dir / "serving"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,16 +96,16 @@ def _hold_the_folder() -> TextIOWrapper:
         else:
             return lock
     raise CommandError(
-        f"Another Heddle serves {settings.HEDDLE.data_dir} already, at {settings.HEDDLE.last_address}. Stop it, or "
-        "give this one a folder and a port of its own: HEDDLE_DATA_DIR=other PORT=9000 make run"
+        f"Another Heddle already serves {settings.HEDDLE.data_dir}, at {settings.HEDDLE.last_address}. Stop it, or "
+        "use another folder and port: HEDDLE_DATA_DIR=other PORT=9000 make run"
     )
 
 
 def _try_to_listen(host: str, port: int) -> None:
-    """Refuse an address that is taken, before anything is prepared.
+    """Raise `CommandError` if the address is in use, before anything is prepared.
 
-    The server shares its port with whoever else says so: a second Heddle would start without a word, and each would get
-    some of the requests. This socket does not share.
+    The server sets SO_REUSEPORT: a second Heddle would start silently, and each would get some of the requests. This
+    socket does not share its port.
     """
     try:
         [(family, _, _, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -112,14 +114,14 @@ def _try_to_listen(host: str, port: int) -> None:
             door.bind(address)
     except OSError as problem:
         raise CommandError(
-            f"Heddle cannot listen on {host}, port {port}: {problem.strerror}. Another port: PORT=9000 make run"
+            f"Heddle cannot listen on {host}, port {port}: {problem.strerror}. To use another port: PORT=9000 make run"
         ) from None
     except UnicodeError:
-        raise CommandError(f"Heddle cannot listen on {host!a}: --host is no name of a machine.") from None
+        raise CommandError(f"Heddle cannot listen on {host!a}: --host is not a valid host name.") from None
 
 
 def _collect_static() -> None:
-    """Collect static files, unless those that are collected are newer than all of their sources."""
+    """Collect static files, unless the collected ones are newer than all their sources."""
     manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
     collected_at = manifest.stat().st_mtime if manifest.exists() else 0.0
     sources = (Path(storage.path(name)) for finder in get_finders() for name, storage in finder.list([]))

@@ -17,18 +17,20 @@ MOST_DAYS = 36_500
 
 class Command(BaseCommand):
     help = (
-        "Delete threads for ever, with their messages, calls, ratings and checks. Without --yes it only says how many. "
-        "Several conditions together must all apply."
+        "Permanently delete threads with their messages, calls, ratings and checks. Without --yes it only counts them. "
+        "If you give several conditions, all must hold."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("thread", nargs="*", help="ids of threads")
-        parser.add_argument("--as", dest="admin", required=True, help="e-mail address of a platform admin")
-        parser.add_argument("--org", help="all of the org with this short name")
-        parser.add_argument("--started-by", metavar="EMAIL", help="all that somebody started")
-        parser.add_argument("--untouched", type=_days, metavar="DAYS", help="all in which nothing was written so long")
-        parser.add_argument("--with-forks", action="store_true", help="also what others forked from them")
-        parser.add_argument("--yes", action="store_true", help="do it")
+        parser.add_argument("thread", nargs="*", help="thread ids")
+        parser.add_argument(
+            "--as", dest="admin", required=True, help="e-mail address of the platform admin who deletes"
+        )
+        parser.add_argument("--org", help="threads of this org (short name)")
+        parser.add_argument("--started-by", metavar="EMAIL", help="threads owned by this user")
+        parser.add_argument("--untouched", type=_days, metavar="DAYS", help="threads not written to for this many days")
+        parser.add_argument("--with-forks", action="store_true", help="also delete other people's forks")
+        parser.add_argument("--yes", action="store_true", help="delete; without it, only count")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -38,9 +40,9 @@ class Command(BaseCommand):
             raise CommandError(problem.message) from None
         threads = f"{len(found)} thread{'' if len(found) == 1 else 's'}"
         if not options["yes"]:
-            self.stdout.write(f"{threads} would be deleted. With --yes they are, for ever.")
+            self.stdout.write(f"{threads} would be deleted. Add --yes to delete permanently.")
             return
-        # One at a time: whoever stops it has whole threads, and may go on later.
+        # One at a time: if you interrupt it, each thread is whole or gone, and you can run it again.
         deleted = sum(deleting.delete(actor, pk) for pk in tqdm(found, disable=None, unit="thread"))
         self.stdout.write(f"{deleted} of {threads} deleted.")
 
@@ -54,7 +56,7 @@ def _days(value: str) -> int:
 def _chosen(options: dict[str, Any]) -> Chosen:
     named = ("thread", "org", "started_by", "untouched")
     if not any(options[name] or options[name] == 0 for name in named):
-        raise CommandError("Say which: ids of threads, --org, --started-by or --untouched.")
+        raise CommandError("Name the threads: ids, --org, --started-by or --untouched.")
     person = options["started_by"]
     started_by = User.objects.filter(email=person.strip().lower()).first() if person else None
     if person and started_by is None:

@@ -17,16 +17,18 @@ from threads.dialects import FORMATS
 
 class Command(BaseCommand):
     help = (
-        "Import conversations from a file: one a line, or a JSON value that is one or a list of them. "
+        "Import conversations from a file: JSON Lines (one per line), or one JSON conversation or list of them. "
         "Importing the same file again changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--format", choices=FORMATS, required=True)
+        parser.add_argument("file", type=Path, help="JSON or JSON Lines file")
+        parser.add_argument("--format", choices=FORMATS, required=True, help="format of the messages")
         parser.add_argument("--org", required=True, help="short name of the org")
-        parser.add_argument("--owner", required=True, help="e-mail address of a member of the org")
-        parser.add_argument("--visibility", choices=["private", "org"], default="private")
+        parser.add_argument(
+            "--owner", required=True, help="e-mail address of a member of the org, who will own the threads"
+        )
+        parser.add_argument("--visibility", choices=["private", "org"], default="private", help="default: private")
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner_id, org_id = _target(options["owner"], options["org"])
@@ -44,7 +46,7 @@ class Command(BaseCommand):
 
 
 def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
-    """Where each stands and what it is: a line as it was read, or a value of a file that is one value."""
+    """Yield each conversation with its position: raw bytes of a line, or a parsed value of a one-value file."""
     try:
         values = _values(path)
         if values is None:
@@ -57,9 +59,9 @@ def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _values(path: Path) -> list[Any] | None:
-    """The conversations of a file that is one JSON value; None where each line is one of its own.
+    """Return the conversations of a file that is one JSON value; None if each line is a conversation.
 
-    Only where its first line is no conversation is it read as a whole: others may be larger than the memory.
+    The file is read as a whole only if its first line is not a conversation: JSON Lines may be larger than memory.
     """
     with path.open("rb") as source:
         first = next((line for line in source if line.strip()), b"")
@@ -97,7 +99,7 @@ def _target(owner: str, org: str) -> tuple[int, int]:
     except DomainError as problem:
         raise CommandError(problem.message) from None
     if not actor.belongs_to(found.pk):
-        raise CommandError(f"{owner} is no member of {org}.")
+        raise CommandError(f"{owner} is not a member of {org}.")
     return actor.user_id, found.pk
 
 

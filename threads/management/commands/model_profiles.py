@@ -14,10 +14,10 @@ QUESTION = "Answer with one short sentence: are you there?"
 
 
 class Command(BaseCommand):
-    help = "List the model profiles, or ask one of them whether it is there: once, with neither repeat nor fallback."
+    help = "List the model profiles, or test one with a single request (no retries, no fallback)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--ask", metavar="NAME", help="the profile to ask; costs a few tokens")
+        parser.add_argument("--ask", metavar="NAME", help="test this profile; costs a few tokens")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["ask"]:
