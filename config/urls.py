@@ -8,7 +8,7 @@ from core.api import UnknownUrl
 from feedback.urls_api import of_messages
 
 urlpatterns = [
-    # Tried in this order: routes that programs poll come first.
+    # Tried in this order: what programs ask again and again comes first.
     path("v1/ai/threads/<str:thread_id>/messages/", include(of_messages)),
     path("v1/", include("threads.urls_api")),
     path("v1/", include("feedback.urls_api")),
