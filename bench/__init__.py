@@ -1,1 +1,1 @@
-"""Figures of a running Heddle beside floors that are measured in the same minutes (docs/decisions/004-budgets.md)."""
+"""Benchmarks of a running Heddle, each next to a minimal baseline (docs/decisions/004-budgets.md)."""

@@ -1,14 +1,14 @@
-"""`python -m bench`: every figure on every way of running. The exit code says nothing: these are no tests."""
+"""Run the benchmarks in single-process and full mode. The exit code is always 0: these are not tests."""
 
 import argparse
 import os
 import sys
 
 parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-parser.add_argument("--only", default="", help="figures whose name holds this")
-parser.add_argument("--way", choices=("embedded", "full", "both"), default="both")
-parser.add_argument("--quick", action="store_true", help="a quarter of the rounds")
-parser.add_argument("--slow", action="store_true", help="also what takes minutes")
+parser.add_argument("--only", default="", help="only benchmarks whose name contains this")
+parser.add_argument("--way", choices=("embedded", "full", "both"), default="both", help="mode; default: both")
+parser.add_argument("--quick", action="store_true", help="run a quarter of the rounds")
+parser.add_argument("--slow", action="store_true", help="include benchmarks that take minutes")
 
 
 def main() -> None:

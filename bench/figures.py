@@ -1,4 +1,4 @@
-"""What is measured: named figures, each with the most it may be, and how a result is told."""
+"""Benchmark registry: named figures with budgets, and the output format."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ EMBEDDED, FULL = "embedded", "full"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure and, where there is one, its floor from the same minutes."""
+    """A measured value and its floor (baseline) from the same minutes, if any."""
 
     value: float
     unit: Unit
@@ -20,7 +20,7 @@ class Measured:
 
     @property
     def ratio(self) -> float | None:
-        """How many floors the figure costs; for rates, how many times the floor is quicker."""
+        """The value divided by its floor; for rates, the floor divided by the value."""
         if self.floor is None:
             return None
         return self.floor / self.value if self.unit == "/s" else self.value / self.floor
@@ -31,7 +31,7 @@ Measure = Callable[[House], Measured]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure that can be measured. `at_most` is in floors, or in the unit where there is no floor."""
+    """A benchmark. `at_most` is its budget in floors, or in the unit if there is no floor."""
 
     name: str
     measure: Measure
@@ -41,7 +41,7 @@ class Figure:
     is_slow: bool
 
     def tell(self, way: str, measured: Measured) -> str:
-        """One line: figure, floor, ratio, budget, ok or over."""
+        """Format one line: figure, floor, ratio, budget, ok or over."""
         floor = "" if measured.floor is None else f"{_number(measured.floor, measured.unit)} {self.floor}"
         ratio = "" if measured.ratio is None else f"{measured.ratio:.2f}"
         most = self.at_most.get(way)
@@ -64,7 +64,7 @@ def figure(
     ways: tuple[str, ...] = (EMBEDDED, FULL),
     is_slow: bool = False,
 ) -> Callable[[Measure], Measure]:
-    """Register a function that measures."""
+    """Register a function as a benchmark."""
 
     def register(measure: Measure) -> Measure:
         most = at_most if isinstance(at_most, dict) else {} if at_most is None else dict.fromkeys(ways, at_most)

@@ -20,7 +20,7 @@ _WORDS = ("the", "warp", "holds", "while", "the", "weft", "goes", "through", "an
 
 
 def main() -> None:
-    """People, threads of several lengths, and a desk full of reports."""
+    """Create users, threads of several lengths, and reports."""
     with transaction.atomic():
         org = Org.objects.create(slug="bench", name="Bench")
         alice = User.objects.create_user("alice@bench.test", None, name="Alice")
@@ -49,12 +49,12 @@ def _thread(org: Org, owner: User, length: int) -> Thread:
 
 
 def _said(place: int) -> str:
-    """From a dozen words to about seventy."""
+    """Generate a text of about twelve to seventy words."""
     return " ".join(_WORDS[(place + word) % len(_WORDS)] for word in range(12 + place * 7 % 60))
 
 
 def _reports(org: Org, submitter: User) -> None:
-    """A desk: every second report is negative, every third one resolved."""
+    """Create reports: every second negative, every third resolved."""
     rows = [Thread(org=org, created_by=submitter, status=ThreadStatus.USER_TURN) for _ in range(REPORTED_THREADS)]
     threads = Thread.objects.bulk_create(rows)
     common: dict[str, Any] = {"org": org, "created_by": submitter, "modified_by": submitter}

@@ -1,4 +1,4 @@
-"""A Heddle to measure, and beside it the floor under the same server, each in processes of its own."""
+"""Starts a Heddle to measure and the floor on the same kind of server, in separate processes."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ TURNS = "8"
 
 @dataclass(frozen=True)
 class House:
-    """A running Heddle with a filled database, its floor, and the model provider beside it."""
+    """A running Heddle with data, its floor, and a model provider."""
 
     way: str
     served: Served
@@ -36,15 +36,15 @@ class House:
     filled: dict[str, Any]
 
     def alice(self) -> Caller:
-        """A program of the person who owns every thread, on a line of its own."""
+        """An API client of the user who owns all threads, with its own connection."""
         return Caller(self.served.port, token=self.filled["people"]["Alice"]["token"])
 
     def admin(self) -> Caller:
-        """A program of a platform admin."""
+        """An API client of a platform admin."""
         return Caller(self.served.port, token=self.filled["people"]["admin"]["token"])
 
     def browser(self, encoding: str = "") -> Caller:
-        """A signed-in browser of Alice."""
+        """A signed-in browser client of Alice."""
         return Caller(self.served.port, cookie=self.cookie, encoding=encoding)
 
     @property
@@ -53,20 +53,20 @@ class House:
         return str(self.filled["people"]["Alice"]["cookie"])
 
     def thread(self, length: int) -> str:
-        """The id of the thread with that many messages."""
+        """Return the id of the thread with that many messages."""
         return str(self.filled["threads"][str(length)]["id"])
 
     def view(self) -> Callable[[], bytes]:
-        """The floor *view*, on a line of its own."""
+        """A client of the floor *view*, with its own connection."""
         return Caller(self.floor.port).prepared("GET", "/")
 
     def task_rate(self, count: int = 400) -> float:
-        """The floor *task*: how many tasks a second are done that only commit a row."""
+        """Measure the floor *task*: tasks per second that only commit a row."""
         return float(json.loads(Caller(self.floor.port).prepared("GET", f"/tasks/{count}")())["rate"])
 
     @contextlib.contextmanager
     def workers(self, count: int) -> Iterator[None]:
-        """So many worker processes for a while, for the product and for the floor alike."""
+        """Temporarily run that many worker processes, for Heddle and the floor."""
         more = [f"worker{number}" for number in range(2, count + 1)]
         try:
             for name in more:
@@ -81,7 +81,7 @@ class House:
 
     @contextlib.contextmanager
     def wider(self, threads: int) -> Iterator[None]:
-        """The product's server with another number of threads for a while."""
+        """Temporarily run the server with another number of threads."""
         before = dict(self.served.env)
         try:
             self.served.env["HEDDLE_THREADS"] = str(threads)
@@ -97,21 +97,21 @@ class House:
         self.served.start_server("--no-prepare")
 
     def settle(self) -> None:
-        """Wait until the reports that it was filled with are digested: nobody's server has 10,000 of them at once.
+        """Wait until the loaded reports are digested: no real server has 10,000 of them at once.
 
-        The full way is measured without its clock, so that nothing digests there.
+        Full mode is measured without beat, so nothing is digested there.
         """
         rows = self.sql()
         while self.way == "embedded" and rows.all("SELECT 1 FROM feedback_undigested LIMIT 1"):
             time.sleep(0.2)
 
     def sql(self) -> "Sql":
-        """A bare connection to the product's database."""
+        """Open a bare connection to Heddle's database."""
         return Sql(self.served)
 
 
 class Sql:
-    """Statements on the product's database, without any of the product."""
+    """Runs statements on Heddle's database without Heddle's code."""
 
     def __init__(self, served: Served) -> None:
         self.is_postgres = "DATABASE_URL" in served.env
@@ -130,13 +130,13 @@ class Sql:
         self._line.execute("COMMIT")
 
     def all(self, statement: str) -> list[Any]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         return list(self._line.execute(statement).fetchall())
 
 
 @contextlib.contextmanager
 def house(way: str) -> Iterator[House]:
-    """Start everything one way of running needs, and leave nothing behind."""
+    """Start all processes of a mode, and clean up afterwards."""
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="heddle-bench-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -161,7 +161,7 @@ def house(way: str) -> Iterator[House]:
 
 
 def new_server(way: str, folder: Path, services: dict[str, str], provider: Provider | None = None) -> Served:
-    """A server that is not started yet, with settings of its own and the product's defaults for everything else."""
+    """Prepare a server with the given settings and defaults for the rest."""
     folder.mkdir(parents=True)
     port = free_port()
     env = {key: value for key, value in os.environ.items() if not key.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
@@ -173,7 +173,7 @@ def new_server(way: str, folder: Path, services: dict[str, str], provider: Provi
 
 
 def start_worker(served: Served, app: str, name: str = "worker") -> None:
-    """A worker of the full way, as `make worker` starts it."""
+    """Start a worker as `make worker` does."""
     if served.way == "full":
         served.start(
             name, "-m", "celery", "-A", app, "worker", "--pool", "threads", "--concurrency", TURNS, "-n", f"{name}@%h"
@@ -188,7 +188,7 @@ def stop(served: Served) -> None:
 
 @contextlib.contextmanager
 def own_database() -> Iterator[dict[str, str]]:
-    """A database of our own, dropped afterwards, and a prefix of our own in Redis."""
+    """Create a separate database, dropped afterwards, and a separate Redis prefix."""
     name = f"heddle_bench_{os.getpid()}"
     with psycopg.connect(POSTGRES, autocommit=True) as line:
         line.execute(f'CREATE DATABASE "{name}"')
@@ -204,7 +204,7 @@ def own_database() -> Iterator[dict[str, str]]:
 
 
 _SERVE = "from config.serving import serve; serve('bench.floor.wsgi:application', '127.0.0.1', {port})"
-"""The floor's server is the product's."""
+"""The floor uses Heddle's server."""
 
 
 def _floor_names(services: dict[str, str]) -> dict[str, str]:

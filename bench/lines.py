@@ -1,4 +1,4 @@
-"""A client that costs next to nothing: one kept-alive connection, requests as bytes. Its cost is in every floor."""
+"""A minimal HTTP client: one keep-alive connection, requests as bytes. Its cost is included in every floor."""
 
 import json
 import re
@@ -10,14 +10,14 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class Line:
-    """A connection to a server on this machine."""
+    """A connection to a local server."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, request: bytes) -> bytes:
-        """Send a request and return the body of its answer; raises `RuntimeError` unless that is a success."""
+        """Send a request and return the response body; raises `RuntimeError` for an error status."""
         self._socket.sendall(request)
         got = self._socket.recv(65536)
         while (end := got.find(b"\r\n\r\n")) < 0:
@@ -56,7 +56,7 @@ class Line:
 
 
 class Caller:
-    """A person's program: a line, and the headers that go with everything it asks."""
+    """A user's API client: a connection, and headers for all requests."""
 
     def __init__(self, port: int, *, token: str = "", cookie: str = "", encoding: str = "") -> None:
         self.line = Line(port)
@@ -67,15 +67,15 @@ class Caller:
         self._headers = "\r\n".join(headers)
 
     def prepared(self, method: str, path: str, body: Any = None) -> Callable[[], bytes]:
-        """A request that is ready to be sent again and again."""
+        """Prepare a request for repeated sending."""
         request = self.request(method, path, body)
         return lambda: self.line.ask(request)
 
     def request(self, method: str, path: str, body: Any = None) -> bytes:
-        """The bytes of a request."""
+        """Build the bytes of a request."""
         sent = b"" if body is None else json.dumps(body).encode()
         return f"{method} {path} HTTP/1.1\r\n{self._headers}\r\nContent-Length: {len(sent)}\r\n\r\n".encode() + sent
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """What the answer carries under `data`."""
+        """Return the response's `data`."""
         return json.loads(self.line.ask(self.request(method, path, body)))["data"]

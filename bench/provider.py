@@ -1,4 +1,4 @@
-"""A model provider on this machine that knows to the microsecond when it gave its first words."""
+"""A local model provider that records exactly when it sent its first fragment."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ THINKING_SECONDS = 0.25
 
 
 class Provider:
-    """Chat completions, streamed: silence, one fragment, silence, the end. `given_at` is when the fragment left."""
+    """Streams chat completions: pause, one fragment, pause, end. `given_at` is when the fragment was sent."""
 
     def __init__(self) -> None:
         self.given_at = 0.0
@@ -33,18 +33,18 @@ class Provider:
                     self.wfile.flush()
 
             def log_message(self, *args: Any) -> None:
-                """Requests are not told."""
+                """Do not log requests."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     @property
     def url(self) -> str:
-        """What a client takes for the provider's address."""
+        """The provider's base URL."""
         return f"http://127.0.0.1:{self._server.server_port}/v1"
 
     def events(self) -> Iterator[str]:
-        """The events of one answer."""
+        """Yield the events of one answer."""
         time.sleep(THINKING_SECONDS)
         self.given_at = time.perf_counter()
         yield _chunk({"role": "assistant", "content": "pumpernickel"})

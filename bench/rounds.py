@@ -1,7 +1,7 @@
-"""Timing. Floor and figure take turns in small rounds, and the quicker half of the rounds counts.
+"""Timing. Floor and figure alternate in small rounds, and the faster half of the rounds counts.
 
-What slows a round down is somebody else on the machine, and it slows a long request down more than a short one: a ratio
-of medians over all rounds would tell of the neighbours.
+Other load on the machine slows long requests more than short ones: a ratio of medians over all rounds would measure
+that load.
 """
 
 import os
@@ -20,7 +20,7 @@ _SHRINK = 4 if os.environ.get("BENCH_QUICK") else 1
 
 
 def p50_beside(act: Act, floor: Act, *, rounds: int = 24, calls: int = 16) -> Measured:
-    """The median of an act beside the median of its floor, in milliseconds."""
+    """Measure the medians of an action and of its floor, in milliseconds."""
     for each in (floor, act):
         _times(each, max(1, calls // 2))
     pairs = [(_times(floor, calls), _times(act, calls)) for _ in range(max(4, rounds // _SHRINK))]
@@ -31,12 +31,12 @@ def p50_beside(act: Act, floor: Act, *, rounds: int = 24, calls: int = 16) -> Me
 
 
 def p50_in_views(house: House, act: Act, *, rounds: int = 24, calls: int = 16) -> Measured:
-    """The median of an act beside that of a bare view under the same server."""
+    """Measure the medians of an action and of a bare view on the same server."""
     return p50_beside(act, house.view(), rounds=rounds, calls=calls)
 
 
 def p50_alone(act: Act, *, rounds: int = 12, calls: int = 8, warm: int = 3) -> Measured:
-    """The median of an act that no floor goes with, of the quicker half of the rounds."""
+    """Measure the median of an action without floor, over the faster half of the rounds."""
     _times(act, warm)
     found = sorted((_times(act, calls) for _ in range(max(1, rounds // _SHRINK))), key=median)
     quiet = found[: max(1, len(found) // 2)]
@@ -44,7 +44,7 @@ def p50_alone(act: Act, *, rounds: int = 12, calls: int = 8, warm: int = 3) -> M
 
 
 def rate_beside(acts: Sequence[Act], floor: Callable[[], float], *, rounds: int = 6, seconds: float = 1.0) -> Measured:
-    """How often a second all clients together act, beside a floor that tells its own rate; medians of the rounds."""
+    """Measure actions per second over all clients, with a floor that measures its own rate; medians of the rounds."""
     rate_of(acts, seconds / 2)
     pairs = [(floor(), rate_of(acts, seconds)) for _ in range(max(4, rounds // _SHRINK))]
     pairs.sort(key=lambda pair: -pair[0] * pair[1])
@@ -53,7 +53,7 @@ def rate_beside(acts: Sequence[Act], floor: Callable[[], float], *, rounds: int 
 
 
 def rate_of(acts: Sequence[Act], seconds: float) -> float:
-    """How often a second the acts are done, each by a client of its own that does it again and again."""
+    """Measure actions per second, each repeated by its own client."""
     started = time.perf_counter()
 
     def client(act: Act) -> int:
@@ -69,7 +69,7 @@ def rate_of(acts: Sequence[Act], seconds: float) -> float:
 
 
 def in_turn(requests: Iterable[Act]) -> Act:
-    """An act that does the next one of many each time, from the first again after the last."""
+    """Return an action that performs the next of many each time, cyclically."""
     each = list(requests)
     place = count()
     return lambda: each[next(place) % len(each)]()

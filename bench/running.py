@@ -1,4 +1,4 @@
-"""Running figures and telling them."""
+"""Runs benchmarks and prints the results."""
 
 import os
 
@@ -17,7 +17,7 @@ _TITLES = {
 
 
 def run(way: str, *, only: str, slow: bool) -> None:
-    """Measure and tell every chosen figure of one way of running."""
+    """Run and print all selected benchmarks in one mode."""
     chosen = [each for each in FIGURES if way in each.ways and only in each.name and (slow or not each.is_slow)]
     if way == "full" and (what := _missing()):
         print(f"{_TITLES[way]}: skipped, {what} was not found.")
@@ -34,7 +34,7 @@ def run(way: str, *, only: str, slow: bool) -> None:
 
 
 def _line(each: Figure, running: House) -> str:
-    """One that breaks is told, and the others go on."""
+    """Run one benchmark; print a failure and continue."""
     try:
         return each.tell(running.way, each.measure(running))
     except (OSError, RuntimeError, AssertionError) as problem:

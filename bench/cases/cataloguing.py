@@ -1,4 +1,4 @@
-"""The catalogue: importing tools, checking and calling them, looking through thousands."""
+"""The catalogue: import, validate and call tools; list thousands of them."""
 
 from itertools import count
 from typing import Any
@@ -91,13 +91,13 @@ def one(house: House) -> Measured:
 
 
 def _importing(house: House) -> Act:
-    """Each time into a server of its own, so that every tool is new."""
+    """Import into a new server each time, so that every tool is new."""
     alice = house.alice()
     return lambda: alice.call("POST", f"{TOOLS}/import", _body(next(_servers)))
 
 
 def _playing(house: House, mode: str) -> Act:
-    """A call after another in a world of its own, which reads a ride that there is, or one that it makes up."""
+    """Calls in a world that read a ride, existing or generated."""
     alice, tool = house.alice(), {"name": "get_ride", "description": "Looks up a ride.", "inputSchema": _SCHEMA}
     alice.call("POST", f"{TOOLS}/import", {"dialect": "mcp", "server": "rides", "tools": [tool]})
     world = alice.call("POST", "/v1/catalogue/worlds", {"mode": mode, "seed": 7, "tools": ["rides__get_ride"]})
@@ -111,14 +111,14 @@ def _body(server: str) -> dict[str, Any]:
 
 
 def _fill(house: House) -> None:
-    """Bring the catalogue up to five thousand tools."""
+    """Fill the catalogue up to five thousand tools."""
     alice = house.alice()
     while sum(each["tool_count"] for each in alice.call("GET", "/v1/catalogue/servers")["items"]) < MANY:
         alice.call("POST", f"{TOOLS}/import", _body(next(_servers)))
 
 
 def _bare() -> Act:
-    """The same check by `jsonschema` alone, its validator made once."""
+    """Validate with `jsonschema` alone, with one validator."""
     from jsonschema import Draft202012Validator
 
     validator = Draft202012Validator(_SCHEMA)

@@ -1,4 +1,4 @@
-"""The desk at three sizes: its list, queries of every kind, completion, similar reports. Slow, because it is filled."""
+"""The desk at three sizes: list, queries, completion, similar reports. Slow, because it loads the reports first."""
 
 from urllib.parse import quote
 
@@ -20,7 +20,7 @@ _QUERIES = {
 
 
 def _filled(house: House, size: int) -> None:
-    """So many reports of all kinds beside the plain ones that every house has."""
+    """Load varied reports, in addition to the simple ones of every instance."""
     rows = house.sql()
     [(found,)] = rows.all("SELECT count(*) FROM feedback_userfeedback WHERE key LIKE 'seedr%'")
     if found < size:

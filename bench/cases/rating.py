@@ -52,13 +52,13 @@ def big_desk(house: House) -> Measured:
 
 
 def _submitting(house: House, caller: Caller, *, first: int) -> Act:
-    """Rate the next answer of a long thread each time: every call stores a report that was not there."""
+    """Rate the next answer of a long thread each time, so that every call stores a new report."""
     path, numbers = f"/v1/ai/threads/{house.thread(10_000)}/messages", count(first, 2)
     return lambda: caller.line.ask(caller.request("POST", f"{path}/{next(numbers) % 10_000}/feedback", _NEGATIVE))
 
 
 def _doubling(rows: int) -> str:
-    """As many reports once more, on messages further on."""
+    """Store as many reports again, on later messages."""
     same = (
         "thread_id, org_id, created, created_by_id, modified, modified_by_id, sentiment, categories, category_bits, "
         "notes, resolved, resolved_at, resolved_by_id"

@@ -1,4 +1,4 @@
-"""What readers ask for: deltas, records, pages, forks."""
+"""Reading: deltas, records, pages, forks."""
 
 from bench.figures import Measured, figure
 from bench.houses import House
@@ -64,7 +64,7 @@ def _fork(house: House, length: int) -> Act:
 
 
 def _copy(house: House, length: int) -> Act:
-    """The rows of a fork by bare statements, each time for a thread of its own, as a fork's are."""
+    """Copy a fork's rows with bare statements, into a new thread each time."""
     sql, source = house.sql(), house.filled["threads"][str(length)]["pk"]
     spare = (row[0] for row in sql.all(_WITHOUT_MESSAGES))
 

@@ -1,4 +1,4 @@
-"""Many who read along: open event streams, and programs that poll."""
+"""Many live readers: open event streams, and clients that poll."""
 
 import http.client
 import time
@@ -13,7 +13,7 @@ from bench.rounds import rate_beside, rate_of
 
 POLLERS, READERS = 200, 300
 _THREADS = 400
-"""Each open stream holds a thread of the server, which has 256 unless `HEDDLE_THREADS` says more."""
+"""Each open stream holds a server thread; the default of `HEDDLE_THREADS` is 256."""
 
 
 @figure("delta polling by 200 clients with nothing new", floor="view", is_slow=True)
@@ -46,7 +46,7 @@ def reach(house: House) -> Measured:
 
 @contextmanager
 def _readers(house: House) -> Iterator[list[http.client.HTTPResponse]]:
-    """Open event streams of one thread, each on a line of its own."""
+    """Open event streams of one thread, each on its own connection."""
     record = house.alice().call("GET", f"/v1/ai/threads/{house.thread(50)}")
     path = f"/threads/{record['thread_id']}/live/?token={record['continuation_token']}"
     lines = []
@@ -63,7 +63,7 @@ def _readers(house: House) -> Iterator[list[http.client.HTTPResponse]]:
 
 
 def _hear(answer: http.client.HTTPResponse, words: bytes) -> float:
-    """When the words came."""
+    """Return when the text arrived."""
     held = b""
     while words not in held:
         held = held[-len(words) :] + answer.read1(65536)

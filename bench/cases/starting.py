@@ -1,4 +1,4 @@
-"""What it costs to have a Heddle at all: memory, starting, downloading, installing."""
+"""Fixed costs: memory, startup, download, installation."""
 
 import contextlib
 import re
@@ -23,7 +23,7 @@ _IMPORTED = re.compile(rb"""(?:from|import)\s*\(?\s*(?:url\()?["']([./][^"'\s]*\
 
 @figure("script and style over the wire, first page", at_most=50, ways=(EMBEDDED,))
 def first_page_bytes(house: House) -> Measured:
-    """Everything that the first page of a signed-in browser loads and runs, as the server compresses it."""
+    """Size of all scripts and styles of the first page of a signed-in browser, compressed."""
     page = house.browser().prepared("GET", "/threads/")()
     pending, seen, sent = [found.decode() for found in _LOADED.findall(page)], set(), 0
     while pending:
@@ -38,7 +38,7 @@ def first_page_bytes(house: House) -> Measured:
 
 @figure("memory, server with embedded worker, idle (PSS)", at_most=160, ways=(EMBEDDED,))
 def idle_memory(house: House) -> Measured:
-    """After the first page, before the first turn."""
+    """Measured after the first page, before the first turn."""
     with _new_server() as (served, _):
         time.sleep(2)
         return Measured(pss_mib(served.processes["server"].pid), "MiB")
@@ -64,7 +64,7 @@ def later_start(house: House) -> Measured:
 
 @figure("size of the installed environment", at_most=200, ways=(EMBEDDED,), is_slow=True)
 def environment_size(house: House) -> Measured:
-    """A new environment from the locked dependencies, without the installer that made it."""
+    """Size of a new environment with the locked dependencies, without pip."""
     folder = Path(tempfile.mkdtemp(prefix="heddle-bench-"))
     try:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
@@ -81,7 +81,7 @@ def environment_size(house: House) -> Measured:
 
 @contextlib.contextmanager
 def _new_server() -> Iterator[tuple[Served, float]]:
-    """A server on an empty data folder, and how long it took to show its first page."""
+    """Start a server on an empty data folder and time its first page."""
     folder = Path(tempfile.mkdtemp(prefix="heddle-bench-"))
     served = new_server(EMBEDDED, folder / "product", {})
     try:
@@ -104,7 +104,7 @@ def _seconds_to_first_page(served: Served) -> float:
 
 
 def pss_mib(pid: int) -> float:
-    """Proportional memory of a process and everything it started."""
+    """Proportional memory (PSS) of a process and its children."""
     own = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
     assert own is not None
     children = Path(f"/proc/{pid}/task").glob("*/children")

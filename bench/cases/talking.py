@@ -1,4 +1,4 @@
-"""Turns: from a person's words to the agent's, and how many of them."""
+"""Turns: latency and throughput."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ _TIGHTLY, _GENTLY = 0.001, 0.02
 
 @figure("start a thread and finish one turn, the first of a server")
 def first_turn(house: House) -> Measured:
-    """The first turn after a start also loads the model library."""
+    """Warm up: the first turn after startup also loads the model library."""
     return p50_alone(_turn(house.alice(), _TIGHTLY), rounds=1, calls=1, warm=0)
 
 
@@ -54,7 +54,7 @@ def _turns_of(house: House, workers: int) -> Measured:
 
 @figure("first fragment in a client's delta after the model gave it, p50")
 def first_delta(house: House) -> Measured:
-    """The client asks every ten milliseconds."""
+    """The client polls every ten milliseconds."""
     if find_spec("openai") is None:
         raise RuntimeError("a provider's package is needed: make providers")
     alice = house.alice()
@@ -72,7 +72,7 @@ def first_fragment(house: House) -> Measured:
 
 
 def _turn(caller: Caller, pause: float) -> Act:
-    """Start a thread and ask for its delta until it is the user's turn again."""
+    """Start a thread and poll its delta until it is the user's turn again."""
     ask = caller.prepared("POST", "/v1/ai/threads", _ASKED)
 
     def act() -> None:
@@ -87,7 +87,7 @@ def _turn(caller: Caller, pause: float) -> Act:
 
 
 def _seconds_to_be_polled(house: House, caller: Caller) -> float:
-    """How long after the provider's first words a client that asks again and again has them."""
+    """Time from the provider's first fragment until a polling client has it."""
     thread = caller.call("POST", "/v1/ai/threads", _GIVEN)
     path, token = f"/v1/ai/threads/{thread['thread_id']}/delta", thread["continuation_token"]
     seen_at = 0.0
@@ -103,7 +103,7 @@ def _seconds_to_be_polled(house: House, caller: Caller) -> float:
 
 
 def _seconds_to_be_seen(house: House, caller: Caller) -> float:
-    """How long after the provider's first words a browser that reads along has them."""
+    """Time from the provider's first fragment until a live browser has it."""
     thread = caller.call("POST", "/v1/ai/threads", _GIVEN)
     line = http.client.HTTPConnection("127.0.0.1", house.served.port, timeout=30)
     path = f"/threads/{thread['thread_id']}/live/?token={thread['continuation_token']}"

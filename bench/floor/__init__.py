@@ -1,1 +1,1 @@
-"""The floors: the least that the same server, the same queue and the same database need for anything at all."""
+"""The floors: minimal baselines on the same server, queue and database."""

@@ -1,4 +1,4 @@
-"""A task that commits one row, on the product's broker, pool and concurrency."""
+"""A task that commits one row, on Heddle's broker, pool and concurrency."""
 
 import threading
 from typing import Any
@@ -12,7 +12,7 @@ import core.broker
 
 env = settings.HEDDLE
 app = Celery("floor")
-app.conf.update(  # as config.celery has it; its module brings the product's tasks along
+app.conf.update(  # same as config.celery, whose import would register Heddle's tasks
     broker_url=env.redis_url or core.broker.URL,
     broker_transport_options={"global_keyprefix": f"{env.queue_prefix}:"} if env.redis_url else {},
     task_ignore_result=True,
@@ -27,14 +27,14 @@ app.set_default()
 
 @app.task(name="floor.commit_one", ignore_result=True)
 def commit_one(number: int) -> None:
-    """What every turn does at least: look after its connection, and commit."""
+    """Do the minimum of a turn: clean up the connection and commit."""
     close_old_connections()
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO bench_row (number) VALUES (%s)", [number])
 
 
 def make_table() -> None:
-    """The table of the rows, once."""
+    """Create the table if missing."""
     key = "bigserial PRIMARY KEY" if connection.vendor == "postgresql" else "integer PRIMARY KEY"
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TABLE IF NOT EXISTS bench_row (id {key}, number integer)")
@@ -42,14 +42,14 @@ def make_table() -> None:
 
 
 def stored() -> int:
-    """How many rows were stored so far."""
+    """The number of rows stored so far."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT coalesce(max(id), 0) FROM bench_row")
         return int(cursor.fetchone()[0])
 
 
 def start_embedded_worker() -> None:
-    """The worker inside the server, as `config.embedded` starts it."""
+    """Start the worker in the server process, as `config.embedded` does."""
     threading.Thread(target=_work, name="worker", daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""Tiny settings: the product's database and queue, no middleware and no apps."""
+"""Minimal settings: Heddle's database and queue, no middleware, no apps."""
 
 from config import settings as product
 

@@ -1,4 +1,4 @@
-"""A bare view, and one that tells how quickly tasks are done."""
+"""A bare view, and one that measures the rate of tasks."""
 
 import time
 
@@ -9,12 +9,12 @@ from bench.floor import queue
 
 
 def view(request: HttpRequest) -> JsonResponse:
-    """As little as an answer can be."""
+    """Return a minimal response."""
     return JsonResponse({"ok": True})
 
 
 def tasks(request: HttpRequest, count: int) -> JsonResponse:
-    """Queue that many tasks and wait for their rows; the answer is their rate a second."""
+    """Queue that many tasks and wait for their rows; returns tasks per second."""
     before, started = queue.stored(), time.perf_counter()
     for number in range(count):
         queue.commit_one.delay(number)

@@ -1,4 +1,4 @@
-"""The floor under the product's server."""
+"""The floor's WSGI application, on Heddle's server."""
 
 from django.core.wsgi import get_wsgi_application
 

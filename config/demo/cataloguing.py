@@ -38,7 +38,7 @@ def publish(cast: Cast, published: Published, now: datetime) -> None:
 def record(thread: Thread, told: list[Told]) -> None:
     """Record a thread's calls of tools that are in the catalogue.
 
-    The rows are made here: what was called is told and happened nowhere, so there is no call for the verb to make.
+    The rows are created directly, because these calls never happened and must not be made now.
     """
     org_tools = {tool.name: tool for tool in Tool.objects.filter(org=thread.org_id).select_related("server")}
     Call.objects.bulk_create(

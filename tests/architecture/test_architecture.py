@@ -1,4 +1,4 @@
-"""What keeps the house in order: imports, migrations, templates, what may stand in a tracked file, locked packages."""
+"""Rules for the repository: imports, migrations, templates, content of tracked files, locked packages."""
 
 import ast
 import io
@@ -25,7 +25,7 @@ SLOW_LIBRARIES = {"mcp",
 
 
 def tracked() -> list[Path]:
-    """Every file that belongs to the project."""
+    """All tracked files."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("this is no checkout")
     listed = subprocess.run(
@@ -45,7 +45,7 @@ def texts() -> list[tuple[str, str]]:
 
 
 def sources() -> list[tuple[Path, ast.Module]]:
-    """Every module of the product."""
+    """All modules of the apps."""
     paths = (path for app in APPS for path in sorted((ROOT / app).rglob("*.py")) if "migrations" not in path.parts)
     return [(path, ast.parse(path.read_text())) for path in paths]
 
@@ -61,7 +61,7 @@ def test_imports_run_one_way():
 
 
 def test_nothing_is_imported_inside_of_functions_but_slow_libraries_and_what_loads_them():
-    """A circle that is cut by a late import is a circle still; what speaks to models costs half a second to load."""
+    """An import cycle broken by a late import is still a cycle; model clients take half a second to load."""
     found = []
     for path, tree in sources():
         for function in ast.walk(tree):
@@ -84,7 +84,7 @@ def test_nothing_is_imported_inside_of_functions_but_slow_libraries_and_what_loa
 
 
 def test_only_the_one_writer_makes_messages_and_blocks():
-    """`Message.objects.create` and the like stand in threads/transcript.py alone."""
+    """`Message.objects.create` and the like are only in threads/transcript.py."""
     makers = re.compile(r"\b(Message|Block|Rewind)\.objects\.(create|bulk_create|get_or_create|update_or_create)\b")
     found = {str(path.relative_to(ROOT)) for path, _ in sources() if makers.search(path.read_text())}
     assert found == {"threads/transcript.py"}
@@ -103,7 +103,7 @@ def test_the_checks_of_the_framework_have_nothing_to_say():
 
 
 def test_names_in_the_database_are_told_apart_by_both_databases():
-    """PostgreSQL cuts names at 63 bytes; one of ours at 30 is Django's own limit."""
+    """PostgreSQL cuts names at 63 bytes; Django limits index names to 30."""
     names = [
         each.name
         for model in apps.get_models()
@@ -116,9 +116,9 @@ def test_names_in_the_database_are_told_apart_by_both_databases():
 
 
 def test_nothing_is_deleted_with_a_person():
-    """What somebody said stays when they go: every reference to a person keeps its row, or loses the name only.
+    """Deleting a user keeps what they wrote: every reference keeps its row, or loses only the name.
 
-    What is theirs alone, and says nothing to anybody else, goes with them.
+    Rows that concern only the user are deleted with them.
     """
     for model in apps.get_models():
         if model.__module__.partition(".")[0] in ("threads", "feedback"):
@@ -138,7 +138,7 @@ def test_every_template_compiles(name):
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_no_template_trusts_text_or_runs_scripts_of_its_own(name):
-    """The policy forbids them, and everything said is hostile where it is shown."""
+    """The Content-Security-Policy forbids them, and all content is untrusted."""
     text = (ROOT / "templates" / name).read_text()
     assert not re.search(r"\|\s*safe\b|autoescape off|mark_safe", text)
     assert not re.search(r"\son[a-z]+\s*=\s*[\"']", text)

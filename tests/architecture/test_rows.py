@@ -1,4 +1,4 @@
-"""Every row of the specifications is named by a test that proves it."""
+"""Every row of the specifications is named by a test."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ _NAMED = re.compile(r"(?<![A-Za-z0-9])([BCGHKT])(\d+)(?: (?:to|-) [BCGHKT]?(\d+)
 
 
 def named_by(words: str) -> set[str]:
-    """The rows that a name or a docstring speaks of; `B167 to B169` are three."""
+    """The rows that a name or docstring mentions; `B167 to B169` are three."""
     found = set()
     for letter, first, last in _NAMED.findall(words.replace("_", " ")):
         found |= {f"{letter}{number}" for number in range(int(first), int(last or first) + 1)}

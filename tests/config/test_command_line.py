@@ -1,4 +1,4 @@
-"""The command line: what an operator can mend is one sentence and an exit code, never a trace."""
+"""The command line: an error that an operator can fix is one sentence and an exit code, never a traceback."""
 
 import json
 import os
@@ -49,17 +49,17 @@ sys.exit(1)
 
 
 def run(folder, *arguments, **variables):
-    """What a command of a new process says when it is refused."""
+    """The last line that a refused command prints, run in a new process."""
     return told(folder, "manage.py", *arguments, **variables)[-1]
 
 
 def run_all(folder, *commands):
-    """What each of several says: to start a process takes longer than to be refused."""
+    """The last lines of several refused commands, run in one process because starting one is slow."""
     return told(folder, "-c", IN_ONE_PROCESS, json.dumps(commands))
 
 
 def told(folder, *arguments, **variables):
-    """All that a new process says before it ends with a refusal."""
+    """All that a refused command prints, run in a new process."""
     ours = ("HEDDLE_", "DATABASE_URL", "REDIS_URL", "PORT")
     env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     done = subprocess.run(
@@ -90,7 +90,7 @@ def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, por
 
 
 def test_a_database_that_is_not_there_is_told_by_what_the_server_of_it_says(tmp_path):
-    """And at once: a pool would try for ten seconds, and say only that it got no connection."""
+    """And immediately: a pool would try for ten seconds, and report only that it got no connection."""
     started = time.monotonic()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The compose file says what the product understands."""
+"""docker-compose.yml and .env.example match Heddle's settings and commands."""
 
 import re
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_every_setting_it_names_is_one(services: dict[str, Any]) -> None:
 
 
 def test_what_decides_how_many_turns_run_reaches_the_settings_of_every_process(services: dict[str, Any]) -> None:
-    """The worker's command line alone would leave the pool and the limits that follow from them as they are."""
+    """With only the worker's command line, the pool and the limits derived from it would not change."""
     for name in OWN:
         assert services[name]["environment"]["HEDDLE_TURNS"] == services["worker"]["command"][-1]
         assert "HEDDLE_DATABASE_POOL" in services[name]["environment"]

@@ -1,4 +1,4 @@
-"""The demo is loaded once and whole, in known hands: B177, B178. What it shows: test_demo_shown.py."""
+"""The demo is loaded once, completely, with known passwords: B177, B178. Its content: test_demo_shown.py."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ EVENING = datetime(2031, 12, 31, 23, 59, tzinfo=UTC)
 
 @pytest.fixture
 def loaded(db: None) -> dict[str, Any]:
-    """The credentials of a demo that was loaded just now."""
+    """The credentials of a newly loaded demo."""
     assert demo.load() is True
     found = demo.credentials()
     assert found is not None
@@ -97,7 +97,7 @@ def test_at_no_time_of_the_day_does_a_story_reach_into_the_future(now):
 
 
 def test_stories_are_whole_conversations_without_a_warning():
-    """B178: each is read without a loss; and no moment is left unsaid."""
+    """B178: each is imported without loss, and every time placeholder is replaced."""
     for story in stories.written(EVENING):
         said = stories.conversation(story)
         assert dialects.parse("roboto", said).warnings == (), story.name

@@ -1,5 +1,5 @@
-"""What the demo shows, loaded once for all of these: worth looking at, and the same for whoever looks. T6, T7, T9, B81,
-B111, B129, B134 and B178 on threads that read like real ones."""
+"""The demo's content, loaded once for all these tests. T6, T7, T9, B81, B111, B129, B134 and B178 on realistic
+threads."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread, Tu
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, Any]]:
-    """A demo in a transaction around those of the tests, so that each of them takes back only what it did itself."""
+    """A demo in an outer transaction, so that each test rolls back only its own changes."""
     with django_db_blocker.unblock(), transaction.atomic():
         assert demo.load() is True
         found = demo.credentials()
@@ -68,7 +68,7 @@ def test_tokens_depend_on_the_signing_key(loaded, settings):
 
 
 def test_people_stand_where_the_tests_of_others_expect_them(loaded):
-    """B134: a platform admin is staff and no member of any org."""
+    """B134: a platform admin is staff and not a member of any org."""
     places = set(User.objects.values_list("email", "is_staff", "memberships__org__slug"))
     assert places == {
         ("alice@acme.test", False, "acme"),
@@ -100,7 +100,7 @@ def test_every_state_of_a_thread_can_be_looked_at(loaded):
 
 
 def test_worlds_and_calls_by_hand_can_be_looked_at(loaded):
-    """C102 to C112, C134: a world that remembers, with a thread in it, one that fails, and tools that were used."""
+    """C102 to C112, C134: a stateful world with a thread, a world with failures, and tools with calls."""
     api = Api(loaded["tokens"]["alice"])
     failing, stateful = data_of(api.get("/v1/catalogue/worlds?status=active"))["items"]
     assert (stateful["mode"], stateful["seed"], failing["failure_profile"]["rate"]) == ("stateful", 7, 0.4)
@@ -118,7 +118,7 @@ def test_worlds_and_calls_by_hand_can_be_looked_at(loaded):
 
 
 def test_reports_use_every_category_and_a_good_part_of_them_was_triaged(loaded):
-    """T7, B129: what is resolved has its stamps, from the time of its triage."""
+    """T7, B129: resolved reports have stamps with the time of their triage."""
     reports = UserFeedback.objects.all()
     used = {category for row in reports for category in row.categories}
     assert used == set(taxonomy.Category.values)
@@ -175,7 +175,7 @@ def test_everything_happened_within_a_fortnight_and_nothing_in_the_future(loaded
 
 
 class _Dangers(HTMLParser):
-    """What would run, or tell a stranger, in a page: inline scripts, handlers, script addresses, foreign sources."""
+    """What would run or contact another host in a page: inline scripts, handlers, script URLs, foreign sources."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ def test_the_search_for_dangers_finds_them():
 
 
 def test_every_page_of_the_demo_opens_and_what_a_rider_pasted_stays_text(loaded):
-    """Names, titles, notes and messages are hostile input wherever they are shown."""
+    """Names, titles, notes and messages are untrusted input wherever they are shown."""
     admin = Client()
     admin.login(email="admin@heddle.test", password=loaded["passwords"]["admin"])
     pages = ["/threads/", *(f"/threads/{thread.thread_id}/" for thread in Thread.objects.all())]
@@ -214,7 +214,7 @@ def test_every_page_of_the_demo_opens_and_what_a_rider_pasted_stays_text(loaded)
 
 
 def test_no_answer_quotes_json_within_json(loaded):
-    """What a tool said of its failure is shown as the tool said it."""
+    """A tool's error message is shown unchanged."""
     of_failures = Block.objects.filter(text__contains="did not work out").values("thread")
     pieces = Block.objects.filter(thread__in=of_failures).order_by("thread", "idx", "position")
     told = "".join(pieces.values_list("text", flat=True))

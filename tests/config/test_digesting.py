@@ -1,4 +1,4 @@
-"""The clocks that look at rated answers: the queue's task, and its place in the schedule."""
+"""The periodic digest of rated answers: the task and its schedule."""
 
 import pytest
 from django.conf import settings

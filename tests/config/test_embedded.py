@@ -1,4 +1,4 @@
-"""The clock of the embedded server: what a process that died left behind is freed once, and what this one has stays."""
+"""The sweep of single-process mode: work left by a dead process is freed once, this process's own work is not."""
 
 from datetime import timedelta
 
@@ -19,12 +19,12 @@ LEASE = timedelta(seconds=30)
 
 
 class Over(BaseException):
-    """Enough was swept."""
+    """Raised to end the sweep loop."""
 
 
 @pytest.fixture
 def rounds(monkeypatch):
-    """`rounds(between, ...)`: sweep, and do each of these things in the pause behind a round."""
+    """`rounds(between, ...)`: sweep, and call each of these in the pause after a round."""
 
     def sweep(*between):
         pauses = iter(between)

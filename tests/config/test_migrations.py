@@ -1,4 +1,4 @@
-"""An empty database gets its tables in one go; one that is there already took the steps. Both are the same."""
+"""An empty database gets its tables in one step, an existing one by all migrations. The results are the same."""
 
 import sqlite3
 
@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.pure, pytest.mark.django_db]
 
 
 def tables(path, *, in_one_go):
-    """What a database looks like after every migration, whatever order its columns have."""
+    """A database's schema after all migrations, whatever the order of columns."""
     quick = {"init_command": "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY"}
     kept = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(path), "CONN_MAX_AGE": None, "OPTIONS": quick}
     line = ConnectionHandler({"default": kept})["default"]
@@ -27,7 +27,7 @@ def tables(path, *, in_one_go):
 
 
 def _shape(database, table):
-    """Columns, and where the others point, as sets: a step that adds a column puts it last."""
+    """Columns and references as sets: a migration that adds a column puts it last."""
     columns = database.execute('SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)', [table])
     keys = database.execute('SELECT "table", "from", "to", on_delete FROM pragma_foreign_key_list(?)', [table])
     return set(columns), set(keys)

@@ -1,4 +1,4 @@
-"""Readiness, signs of life, and what a process says as it starts."""
+"""Readiness, liveness files, and startup warnings."""
 
 import io
 import logging
@@ -21,7 +21,7 @@ from tests import live
 
 @pytest.fixture(autouse=True)
 def unknown_yet(monkeypatch):
-    """As in a process that has just started."""
+    """Reset state, as in a process that has just started."""
     monkeypatch.setattr(operations, "_are_applied", False)
 
 
@@ -33,7 +33,7 @@ def folder(settings, tmp_path):
 
 @pytest.fixture
 def away(db, monkeypatch):
-    """The database does not answer."""
+    """The database does not respond."""
 
     def refuse(_):
         raise OperationalError("server closed the connection unexpectedly")
@@ -68,7 +68,7 @@ def test_figures_that_cannot_be_had_are_refused_in_the_words_of_who_asks(client,
 @pytest.mark.pure
 @pytest.mark.parametrize("is_silent", [True, False])
 def test_whoever_probes_hears_within_about_a_second(is_silent):
-    """A pool would wait for ten, and so would every probe that follows."""
+    """A pool would wait ten seconds, and so would every later probe."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         place = {"HOST": "127.0.0.1", "PORT": door.getsockname()[1], "OPTIONS": {"pool": {"timeout": 10}}}
         if not is_silent:

@@ -1,4 +1,4 @@
-"""What the clock begins, and a database that is away meanwhile (docs/operations.md: a warning, no mistake of ours)."""
+"""Periodic tasks while the database is down (docs/operations.md: a warning, not a bug)."""
 
 from __future__ import annotations
 

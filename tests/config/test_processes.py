@@ -1,4 +1,4 @@
-"""Processes beside the server: a worker and the clock share a queue with it, or do not start."""
+"""Worker and beat share a queue with the server, or refuse to start."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.pure
 @pytest.mark.parametrize("arguments", [("worker", "--pool", "threads", "--concurrency", "1"), ("beat",)])
 def test_where_nobody_shares_a_queue_neither_worker_nor_clock_starts(tmp_path, arguments):
-    """The queue would be one inside the process, and wait for ever."""
+    """Their queue would be inside the process, and stay empty forever."""
     ours = ("HEDDLE_", "DATABASE_URL", "REDIS_URL")
     env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     run = subprocess.run(
@@ -40,7 +40,7 @@ def test_where_nobody_shares_a_queue_neither_worker_nor_clock_starts(tmp_path, a
 
 @pytest.fixture
 def environment(tmp_path):
-    """A folder that `make` takes for the environment; what it starts there leaves its process's id."""
+    """A fake virtual environment for `make`; what it starts writes its process id."""
     started = tmp_path / "started"
     (tmp_path / "bin").mkdir()
     for name in ("python", "celery"):
@@ -55,7 +55,7 @@ def environment(tmp_path):
 @pytest.mark.pure
 @pytest.mark.parametrize("target", ["run", "worker", "beat"])
 def test_a_process_that_make_started_ends_with_it(environment, target):
-    """A worker that outlives it would go on taking turns, and nobody would know of it."""
+    """A worker that outlives it would keep running turns unnoticed."""
     make = subprocess.Popen(["make", target, f"VENV={environment}"], cwd=ROOT, start_new_session=True)
     try:
         pid = int(_soon(lambda: (environment / "started").exists() and (environment / "started").read_text()))
@@ -68,7 +68,7 @@ def test_a_process_that_make_started_ends_with_it(environment, target):
 
 
 def _soon(look, seconds=5):
-    """What comes of looking again and again for a few seconds."""
+    """Poll for a few seconds and return the result."""
     ends_at = time.monotonic() + seconds
     while not (found := look()) and time.monotonic() < ends_at:
         time.sleep(0.02)
@@ -77,7 +77,7 @@ def _soon(look, seconds=5):
 
 @pytest.mark.pure
 def test_a_worker_waits_for_its_queue_for_as_long_as_it_is_away(monkeypatch):
-    """By itself it would end for good with its hundredth try, after three quarters of an hour."""
+    """By default it would give up after a hundred tries, 45 minutes."""
     tries = itertools.count(1)
 
     def refuse(*_, **__):
@@ -121,7 +121,7 @@ logging.getLogger("heddle.turns").info("middle")
 @pytest.mark.pure
 @pytest.mark.parametrize("arguments", [("worker", "--pool", "threads", "--concurrency", "1"), ("beat",)])
 def test_a_process_whose_queue_is_away_warns_of_it_by_its_event_and_now_and_then(tmp_path, arguments):
-    """Its library would call each try an error, in a sentence of its own."""
+    """By default the library logs each try as an error."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HEDDLE_")} | {
         "HEDDLE_DATA_DIR": str(tmp_path),
         "HEDDLE_SECRET_KEY": "k" * 32,

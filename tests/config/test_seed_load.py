@@ -1,4 +1,4 @@
-"""`manage.py seed_load`: a full desk, made up."""
+"""`manage.py seed_load`: generated reports."""
 
 import pytest
 from django.conf import settings
@@ -91,7 +91,7 @@ def test_production_is_asked_twice(monkeypatch, who):
 @pytest.mark.django_db
 @pytest.mark.parametrize("reports", [0, -5, 100_000_001, 10**20])
 def test_how_many_reports_are_made_has_bounds(reports):
-    """More than any desk holds would be loaded until the disk is full."""
+    """A larger number would be loaded until the disk is full."""
     with pytest.raises(CommandError, match="--reports must be a number from 1 to 100,000,000"):
         load(reports)
 

@@ -1,4 +1,4 @@
-"""docs/feedback.md says all that the query language can do, and gives no example that is not understood."""
+"""docs/feedback.md covers the whole query language, and all its examples are valid."""
 
 import re
 from pathlib import Path

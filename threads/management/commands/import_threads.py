@@ -84,7 +84,7 @@ def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
     """Numbered lines that are not blank, with a bar that shows how far in the file we are."""
     with (
         path.open("rb") as source,
-        # None: no bar where stderr is no terminal, or pieces of it would stand between the reports.
+        # None: no progress bar unless stderr is a terminal; otherwise it would mix with the messages.
         tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar,
     ):
         for number, line in enumerate(source, 1):
