@@ -9,7 +9,6 @@ it is a leaf like any other (`Unknown`) with its place and a reason. `read(spell
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
@@ -17,6 +16,8 @@ from typing import TypeGuard
 from core.errors import InvalidRequest
 
 MAX_LENGTH, MAX_TERMS, MAX_DEPTH = 2000, 64, 8
+_BLANK = re.compile("[\\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Blanks, and what no database stores: control characters and halves of a pair."""
 _FIELD = re.compile(r"(?!https?://)([A-Za-z_]+):")
 _RUN = re.compile(r'[^\s()"]+')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -88,7 +89,7 @@ Node = Text | Field | Unknown | Not | All | Either
 
 def read(text: str) -> Node:
     """The tree of a text. It never fails; a text over a limit is one `Unknown`."""
-    text = "".join(" " if _is_blank(each) else each for each in text).rstrip()
+    text = _BLANK.sub(" ", text).rstrip()
     if len(text) > MAX_LENGTH:
         return _whole(text, f"has {len(text):,} characters; a query has {MAX_LENGTH:,} at most")
     tokens = _paired(list(_tokens(text)))
@@ -168,11 +169,6 @@ def refusal(unknown: Sequence[tuple[Unknown, str]], *, field: str = "q") -> Inva
     return InvalidRequest(
         f"{field}: {reasons[0]}{more}", details=[{"field": field, "reason": reason} for reason in reasons[:20]]
     )
-
-
-def _is_blank(character: str) -> bool:
-    """Blanks, and what no database stores: control characters and halves of a pair."""
-    return character.isspace() or unicodedata.category(character) in ("Cc", "Cs")
 
 
 def _whole(text: str, reason: str) -> Unknown:

@@ -1,5 +1,6 @@
 """What a request may hold (decision 014): one more is refused by the name of its field, soon and in little memory."""
 
+import time
 import tracemalloc
 
 import pytest
@@ -327,3 +328,19 @@ def test_a_read_only_token_asks_whatever_changes_nothing(who):
         reader.put("threads/search", {}),
     ):
         assert refusal_of(refused)[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("threads/search", lambda line: {"q": line}),
+        ("admin/feedback/bulk", lambda line: {"verb": "resolve", "arguments": {}, "query": line}),
+    ],
+)
+@pytest.mark.parametrize("line", ["x" * 12_000_000, "é \x01 " * 250_000], ids=["a word", "blanks"])
+def test_a_query_of_megabytes_is_refused_at_once(api, path, body, line):
+    """Its characters are not looked at one by one: that took a second for each megabyte."""
+    started = time.process_time()
+    status, _, said = refusal_of(api("admin").post(path, body(line)))
+    assert time.process_time() - started < 3
+    assert status == 400 and "a query has 2,000 at most" in said
