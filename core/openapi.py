@@ -68,7 +68,7 @@ class Operation(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         found = [OpenApiParameter(name, self._type_of(name), required=False) for name in self.described.query]
-        if hasattr(self.view, "org"):
+        if hasattr(self.view, "org") and self.method not in getattr(self.view, "methods_without_org", ()):
             found.append(_header("X-Roboto-Org-Id", "The org that the request acts in, for members of several."))
         if self.described.has_version:
             found.append(_header("If-Match", "The ETag that the report was read with: what has changed since is 412."))
