@@ -167,9 +167,9 @@ def _require_fitting(values: Mapping[str, Any]) -> None:
     if len(names) != len(set(names)):
         raise InvalidRequest("variables: a name must not be listed twice")
     if missing := sorted(found - set(names)):
-        raise InvalidRequest(f"variables: {missing[0]} is used in the template but not declared")
+        raise InvalidRequest(f"variables: the variable {missing[0]} is used in the template but not declared")
     if unused := sorted(set(names) - found):
-        raise InvalidRequest(f"variables: {unused[0]} is declared but not used in the template")
+        raise InvalidRequest(f"variables: the variable {unused[0]} is declared but not used in the template")
 
 
 def _template(given: Any) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def checked(tools: Sequence[ClientToolIn] | None, thread: Thread | None = None) 
     taken = RESERVED | calls.tool_names() | _offered(thread, {tool.name for tool in tools})
     for place, tool in enumerate(tools):
         if tool.name in taken or tool.name.startswith(RESERVED_PREFIXES):
-            raise InvalidRequest(f"client_tools.{place}.name: {tool.name} is the name of a server tool")
+            raise InvalidRequest(f"client_tools.{place}.name: the name {tool.name} is taken by a server tool")
         if problem := schemas.problem_of_schema(tool.input_schema, is_input=True):
             raise InvalidRequest(f"client_tools.{place}.input_schema: {problem}")
         found[tool.name] = tool

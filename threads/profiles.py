@@ -65,11 +65,11 @@ class Options(BaseModel):
     @model_validator(mode="after")
     def _fit(self) -> Self:
         if self.key_env and self.key_file:
-            raise ValueError("set only one of key_env and key_file")
+            raise ValueError("key_env and key_file cannot both be set")
         if self.key_file and not self.key_file.is_absolute():
             raise ValueError("key_file must be an absolute path")
         if (self.input_price is None) != (self.output_price is None):
-            raise ValueError("set both input_price and output_price, or neither")
+            raise ValueError("input_price and output_price must both be set, or neither")
         return self
 
 
