@@ -99,10 +99,10 @@ def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "")
 def listed(
     actor: Actor, org_id: int, *, limit: int, page_token: str | None, words: str = "", for_sdk: bool = False
 ) -> AgentPageOut:
-    """A page of an org's agents, newest first (G4); with `words`, of those that are named or described by them.
+    """A page of an org's agents, newest first (G4); `words` limits it to matching names and descriptions.
 
-    `for_sdk`: without the agents that the SDK's reader refuses, since one of them would cost it the whole page. They
-    are found by id and by name all the same.
+    `for_sdk`: leaves out agents that the SDK cannot read, because a single one makes it reject the whole page. They
+    can still be read by id and by name.
     """
     rows = _visible(actor).filter(org=org_id)
     for word in words.split():

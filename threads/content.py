@@ -46,9 +46,13 @@ class ToolUseBlock(_Block):
     content_type: Literal["tool_use"] = "tool_use"
     tool_name: str
     tool_use_id: str
+    """Id of this call; its result has the same."""
     input: JsonObject | None = None
+    """The arguments; null if the model wrote anything but a JSON object."""
     raw_request: JsonObject | None = None
+    """The request as sent to the tool; only in tool details."""
     answered_by_server: bool = False
+    """Whether the server answers the call with an error itself, because it cannot be made."""
 
 
 def _payload(value: object) -> object:
@@ -63,9 +67,11 @@ class ToolResultBlock(_Block):
     tool_name: str
     tool_use_id: str
     runtime_ms: int
+    """Runtime in milliseconds; 0 if unknown."""
     status: ResultStatus
     payload: Annotated[str | JsonObject | list[Any] | None, BeforeValidator(_payload)] = None
     raw_response: JsonObject | None = None
+    """The response as received from the tool; outside of tool details null unless equal to `payload`."""
 
 
 class ErrorBlock(_Block):
@@ -86,6 +92,7 @@ class ViewingContext(Body):
     view_ids: Strings = []
     table_state: JsonObject | None = None
     display_time_anchor_ns: int | None = None
+    """Nanoseconds since 1970-01-01 UTC."""
     display_time_anchor_label: str | None = None
     visualizer_state: JsonObject | None = None
     misc_context: JsonObject | None = None

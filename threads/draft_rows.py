@@ -150,13 +150,13 @@ def goal_value(field: str, row: GoalRow) -> dict[str, Any]:
 
 
 def kinds_of(rows: Rows) -> list[tuple[str, str]]:
-    """The types that a goal may be of, with their titles; one that is gone from the registry stays where it stood."""
+    """The goal types to choose from, with titles; includes types in the rows that are no longer registered."""
     names = dict.fromkeys([CHECKLIST, *REGISTRY, *(row.kind for row in rows.goals if row.kind != NO_GOAL)])
     return [*((name, goal_title(name)) for name in names), (NO_GOAL, "No goal")]
 
 
 def terse(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row without what it leaves open: null means the same there as nothing."""
+    """The data without null values, which mean the same as absent ones."""
     return {name: value for name, value in row.items() if value is not None}
 
 

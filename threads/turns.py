@@ -393,7 +393,9 @@ def _require_sendable(thread: Thread) -> None:
 def _result_block(place: int, result: Any, pending: dict[str, BlockDict]) -> BlockDict:
     use = pending.get(result.tool_use_id)
     if use is None:
-        raise InvalidRequest(f"tool_results.{place}.tool_use_id: there is no pending tool use {result.tool_use_id[:80]}")
+        raise InvalidRequest(
+            f"tool_results.{place}.tool_use_id: there is no pending tool use {result.tool_use_id[:80]}"
+        )
     if use["tool_name"] != result.tool_name:
         raise InvalidRequest(f"tool_results.{place}.tool_name: the tool use belongs to tool {use['tool_name']}")
     block = tool_result(
