@@ -1,4 +1,4 @@
-"""Whether somebody may do something with a thread. Every door and every verb asks here (spec 2)."""
+"""Permission checks for threads. Every page, route and operation uses them (spec 2)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from threads.models import Message, Thread
 from threads.status import Visibility
 
 LAST = 2**31 - 1
-"""No message has a greater index: beyond it the column holds nothing, and SQLite would not even compare."""
+"""The highest possible message index: the column cannot hold more, and SQLite cannot compare more."""
 
 
 def thread_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Thread:
@@ -29,7 +29,7 @@ def thread_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Threa
 
 
 class Standing(NamedTuple):
-    """The few columns of a thread that tell who may read it and whether there is anything new."""
+    """The few columns of a thread that decide who may read it and whether it has changed."""
 
     pk: int
     key: str
@@ -43,12 +43,12 @@ class Standing(NamedTuple):
 
     @classmethod
     def of(cls, thread: Thread) -> "Standing":
-        """The same of a thread that is at hand."""
+        """The standing of a thread that is already loaded."""
         return cls._make([*(getattr(thread, name) for name in cls._fields[:-1]), thread.org.key])
 
 
 class MessageStanding(NamedTuple):
-    """A message's place in a thread, with its role and status: None where there is no such message."""
+    """A message's index with its role and status, which are None if there is no such message."""
 
     thread: Standing
     idx: int
@@ -57,15 +57,15 @@ class MessageStanding(NamedTuple):
 
     @classmethod
     def of(cls, thread: Standing, idx: int) -> "MessageStanding":
-        """Where a message of a thread stands that its reader may see."""
+        """The standing of one message in a thread that the reader may see."""
         role, status = (_MESSAGE.first(thread.pk, idx) if 0 <= idx <= LAST else None) or (None, None)
         return cls(thread, idx, role, status)
 
 
 def standing_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Standing:
-    """Where a thread stands, for whoever has the right, one that no policy touches; raises what `thread_for` raises.
+    """The standing of a thread, if the actor has the right, which must be one without a policy; raises as `thread_for`.
 
-    Readers ask for nothing else again and again, so it is one short row and no objects.
+    Pollers ask for this over and over, so it reads one short row and creates no objects.
     """
     row = _first(standing_questions_of(public_id))
     if row is None:
@@ -76,7 +76,7 @@ def standing_for(actor: Actor, public_id: str, right: Right = Right.READ) -> Sta
 
 
 def message_standing_for(actor: Actor, public_id: str, idx: int, right: Right = Right.READ) -> MessageStanding:
-    """The same with where one of its messages stands, by one query."""
+    """Like `standing_for`, with the standing of one message, in one query."""
     row = _first(message_questions_of(public_id, idx))
     if row is None:
         return MessageStanding.of(standing_for(actor, public_id, right), idx)
@@ -87,35 +87,35 @@ def message_standing_for(actor: Actor, public_id: str, idx: int, right: Right = 
 
 
 def questions_of(public_id: str) -> Sequence[Question]:
-    """What `thread_for` asks first, if anything."""
+    """The first query of `thread_for`, if any."""
     key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
     return [(_BY_KEY, (key,))] if key else ()
 
 
 def standing_questions_of(public_id: str) -> Sequence[Question]:
-    """What `standing_for` asks first, if anything."""
+    """The first query of `standing_for`, if any."""
     key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
     return [(_STANDING, (key,))] if key else ()
 
 
 def message_questions_of(public_id: str, idx: int) -> Sequence[Question]:
-    """What `message_standing_for` asks first, if anything."""
+    """The first query of `message_standing_for`, if any."""
     key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
     return [(_MESSAGE_BY_KEY, (key, idx))] if key and 0 <= idx <= LAST else ()
 
 
 def require(actor: Actor, thread: Thread | Standing, right: Right) -> None:
-    """Raise `Unauthorized` unless the actor has the right to this thread; asks the database nothing.
+    """Raise `Unauthorized` unless the actor has the right to this thread; runs no query.
 
-    `ReadOnlyThread` for whoever could add to it if it belonged to no other surface (B161). Where only the standing is
-    at hand, the right is one that neither a policy nor a surface touches.
+    `ReadOnlyThread` if the actor could add to it but another surface owns it (B161). With only a standing, the right
+    must be one that depends on neither policy nor surface.
     """
     if not (may(actor, thread, right) if isinstance(thread, Thread) else relations_of(actor, thread) & RIGHTS[right]):
         raise _refusal(actor, thread, right)
 
 
 def may(actor: Actor, thread: Thread, right: Right) -> bool:
-    """Whether the actor has the right to this thread; looks at the org's policies only where one matters."""
+    """Whether the actor has the right to this thread; looks at the org's policies only if the right depends on one."""
     relations = relations_of(actor, thread)
     if right in NEEDS_POLICY and not allows(thread.org, right):
         return False
@@ -128,12 +128,12 @@ def may(actor: Actor, thread: Thread, right: Right) -> bool:
 
 
 def allows(org: Org, right: Right) -> bool:
-    """Whether an org's policies leave a right to whoever else has it; to all threads of the org, begun or not."""
+    """Whether an org's policies permit a right at all, for any thread of the org."""
     return right not in NEEDS_POLICY or bool(getattr(org, NEEDS_POLICY[right]))
 
 
 def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]:
-    """How the actor stands to the thread. A creator who left the org has lost it (spec 2), unless they are an admin."""
+    """The actor's relations to the thread. A creator who left the org is no longer one (spec 2), unless an admin."""
     found = set()
     belongs = actor.belongs_to(thread.org_id)
     if actor.is_admin:
@@ -146,12 +146,12 @@ def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]
 
 
 def _refusal(actor: Actor, thread: Thread | Standing, right: Right) -> DomainError:
-    """Why somebody has no such right: whom only the policy or another surface keeps from it is told of that."""
+    """The error for a missing right; it names the policy or the surface if that alone is the reason."""
     if not (actor.is_admin or actor.belongs_to(thread.org_id)):
         return Unauthorized(_STRANGE)
     could = relations_of(actor, thread) & RIGHTS[right]
     if could and isinstance(thread, Thread) and right is Right.SEND:
-        return ReadOnlyThread(f"This thread belongs to {thread.origin}; add to it there, or fork it.")
+        return ReadOnlyThread(f"This thread belongs to {thread.origin}. Add to it there, or fork it.")
     if could and right in NEEDS_POLICY:
         return Unauthorized(_FORBIDDEN[right])
     return Unauthorized(_REASONS.get(right, _REASONS[Right.READ]))
@@ -169,7 +169,7 @@ def _first(questions: Sequence[Question]) -> Row | None:
 
 
 def _thread(row: Row) -> Thread:
-    """A thread with its org and its creator, which every answer about it names."""
+    """The thread of a row, with its org and creator, which every response names."""
     thread = Thread.from_db(None, _COLUMNS, row[: len(_COLUMNS)])
     thread.org = Org.from_db(None, _ORG, row[len(_COLUMNS) : -len(_CREATOR)])
     thread.created_by = User.from_db(None, _CREATOR, row[-len(_CREATOR) :])
@@ -177,9 +177,9 @@ def _thread(row: Row) -> Thread:
 
 
 def _imported(actor: Actor, public_id: str) -> Thread | None:
-    """An imported thread is also found by the id it had where it came from, if that is one of the known spellings.
+    """Find an imported thread by its original id, if that has one of the known prefixes.
 
-    Two orgs may have imported the same id: the one that may be read is meant.
+    Two orgs may have imported the same id: the thread that the actor may read wins.
     """
     threads = Thread.objects.select_related("org", "created_by").defer(*Thread.HEAVY)
     found = list(threads.filter(import_id=public_id[:200]).order_by("id")[:50])
@@ -207,17 +207,17 @@ _MESSAGE_BY_KEY = Prepared(
     int,
 )
 
-_STRANGE = "This thread belongs to an org that you are no member of."
+_STRANGE = "You are not a member of this thread's org."
 _REASONS: dict[Right, str] = {
     Right.READ: "This thread is private to its owner.",
-    Right.SEND: "Only the person who started this thread may add to it.",
-    Right.CANCEL: "Only the person who started this thread may cancel its turn.",
-    Right.DESCRIBE: "Only the person who started this thread may change this.",
-    Right.FORK: "Only its owner may fork this thread.",
-    Right.RESCOPE: "Only the person who started this thread may change who sees it.",
-    Right.RAW: "Raw tool payloads are for the thread's owner and for admins.",
+    Right.SEND: "Only the owner of this thread can add to it.",
+    Right.CANCEL: "Only the owner of this thread can stop its turn.",
+    Right.DESCRIBE: "Only the owner of this thread can change this.",
+    Right.FORK: "Only the owner of this thread can fork it.",
+    Right.RESCOPE: "Only the owner of this thread can change who sees it.",
+    Right.RAW: "Only the owner of this thread and admins can see raw tool payloads.",
 }
 _FORBIDDEN: dict[Right, str] = {
-    Right.RESCOPE: "Your org's policy does not allow that: who sees a thread is settled when it is started.",
+    Right.RESCOPE: "Your org's policy does not allow changing who sees a thread after it was started.",
 }
-"""By right that needs a policy: what is said where that is off."""
+"""The error if the policy that a right needs is off, by right."""

@@ -1,4 +1,4 @@
-"""Agents: templates of start requests, and launching threads from them (G1 to G7)."""
+"""Agents: saved templates of start requests, and launching threads from them (G1 to G7)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ _PLACES = paging.Places("agents")
 
 
 def agent_for(actor: Actor, agent_id: str) -> Agent:
-    """An agent of one of the actor's orgs; another one is not found."""
+    """The agent with that id, if the actor can see it; raises `NotFound` otherwise."""
     key = ids.key_of(agent_id, ids.AGENT) or ""
     agent = _visible(actor).filter(key=key).first()
     if agent is None:
@@ -31,7 +31,7 @@ def agent_for(actor: Actor, agent_id: str) -> Agent:
 
 
 def agent_named(actor: Actor, org_id: int, name: str) -> Agent:
-    """An agent of an org by its name (G3)."""
+    """The agent of an org with that name (G3); raises `NotFound`."""
     agent = _visible(actor).filter(org=org_id, name=name).first()
     if agent is None:
         raise NotFound.of("agent", name[:200], "that you can see")
@@ -39,7 +39,7 @@ def agent_named(actor: Actor, org_id: int, name: str) -> Agent:
 
 
 def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
-    """A new template (G1); a name that is taken in the org is a conflict."""
+    """Create an agent (G1); raises `Conflict` if its name is taken in the org."""
     values = _parsed(body.model_dump(mode="json"))
     _require_fitting(values)
     with _name_kept(body.name):
@@ -47,9 +47,9 @@ def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
 
 
 def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = None) -> Agent:
-    """Change a template (G5): absent leaves, a null description clears; the merged result is checked.
+    """Change an agent (G5): absent fields stay, a null description is cleared, and the merged result is checked.
 
-    A conflict where `seen`, the last change as the editor read it, is no more.
+    `seen` is the time of the last change that the editor knows; raises `Conflict` if there was a later one.
     """
     given = body.model_dump(mode="json")
     changes = {name: given[name] for name in body.model_fields_set}
@@ -60,7 +60,7 @@ def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = N
     with _name_kept(changes.get("name", agent.name)):
         agent = _locked(agent)
         if seen is not None and seen != agent.modified.isoformat():
-            raise Conflict("Somebody has changed this agent since you opened it.")
+            raise Conflict("Somebody else has changed this agent since you opened it.")
         merged = {name: changes.get(name, getattr(agent, name)) for name in columns}
         _require_fitting(merged)
         for name, value in merged.items():
@@ -71,14 +71,14 @@ def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = N
 
 
 def delete(agent: Agent) -> None:
-    """Delete a template (G6); threads launched from it stay and keep its id."""
+    """Delete an agent (G6); threads launched from it are kept, with its id."""
     agent.delete()
 
 
 def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "") -> ThreadOut:
-    """Start a thread from a template (G7): it belongs to the agent's org and to the caller, and names the agent.
+    """Start a thread from an agent (G7), in the agent's org and owned by the caller; it records the agent's id.
 
-    The launch's visibility always wins; of the scope, each end that the launch sets (B158 to B160).
+    The launch's visibility always wins; so does each end of the scope that it sets (B158 to B160).
     """
     values = _values(agent, body.values)
     _require_small(values, _placeholders(agent.request_template))
@@ -99,10 +99,10 @@ def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "")
 def listed(
     actor: Actor, org_id: int, *, limit: int, page_token: str | None, words: str = "", for_sdk: bool = False
 ) -> AgentPageOut:
-    """A page of an org's agents, newest first (G4); with `words`, of those that are named or described by them.
+    """A page of an org's agents, newest first (G4); `words` limits it to matching names and descriptions.
 
-    `for_sdk`: without the agents that the SDK's reader refuses, since one of them would cost it the whole page. They
-    are found by id and by name all the same.
+    `for_sdk`: leaves out agents that the SDK cannot read, because a single one makes it reject the whole page. They
+    can still be read by id and by name.
     """
     rows = _visible(actor).filter(org=org_id)
     for word in words.split():
@@ -113,7 +113,7 @@ def listed(
 
 
 def _suits_sdk(template: Mapping[str, Any]) -> bool:
-    """Whether the SDK knows every goal type of a template, and finds its client tools named by its own rule."""
+    """Whether the SDK knows every goal type of a template and accepts the names of its client tools."""
     declared, tools = template.get("goals") or [], template.get("client_tools") or []
     return all(goal.get("goal_type") in goals.SDK_GOALS for goal in declared) and all(
         str(tool.get("name", "")).startswith("client_") for tool in tools
@@ -121,7 +121,7 @@ def _suits_sdk(template: Mapping[str, Any]) -> bool:
 
 
 def agent_out(agent: Agent) -> AgentOut:
-    """The record."""
+    """The wire record of an agent."""
     return AgentOut(
         agent_id=agent.agent_id,
         org_id=agent.org.org_id,
@@ -142,7 +142,7 @@ def _visible(actor: Actor) -> QuerySet[Agent]:
 
 
 def _locked(agent: Agent) -> Agent:
-    """The agent as it is now, held until the commit, so that of two changes the second is checked against the first."""
+    """Reload the agent and lock it until the commit, so that concurrent changes are checked one after the other."""
     rows = Agent.objects.select_for_update(of=("self",)).select_related("org", "created_by", "modified_by")
     found: Agent | None = rows.filter(pk=agent.pk).first()
     if found is None:
@@ -151,7 +151,7 @@ def _locked(agent: Agent) -> Agent:
 
 
 def _parsed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns as they are stored. What is long in it is done before the agent is locked."""
+    """The columns as they are stored. The slow part is done here, before the agent is locked."""
     if "request_template" not in values:
         return dict(values)
     return {**values, "request_template": _template(values["request_template"])}
@@ -160,22 +160,22 @@ def _parsed(values: Mapping[str, Any]) -> dict[str, Any]:
 def _require_fitting(values: Mapping[str, Any]) -> None:
     """Raise `InvalidRequest` unless the template's placeholders are the declared names, each once.
 
-    A stored violation would make the record unreadable: the SDK checks the same on every agent it reads (spec 3.11).
+    The SDK checks the same on every agent that it reads, so it could not read a record that violates this (spec 3.11).
     """
     found = set(_placeholders(values["request_template"]))
     names = [variable["name"] for variable in values["variables"]]
     if len(names) != len(set(names)):
-        raise InvalidRequest("variables: a name must not stand there twice")
+        raise InvalidRequest("variables: a name must not be listed twice")
     if missing := sorted(found - set(names)):
-        raise InvalidRequest(f"variables: the name {missing[0]} stands in the template and is not declared")
+        raise InvalidRequest(f"variables: the variable {missing[0]} is used in the template but not declared")
     if unused := sorted(set(names) - found):
-        raise InvalidRequest(f"variables: the name {unused[0]} does not stand in the template")
+        raise InvalidRequest(f"variables: the variable {unused[0]} is declared but not used in the template")
 
 
 def _template(given: Any) -> dict[str, Any]:
-    """A start request with its placeholders in place, and nothing else.
+    """Check a template and return it as a start request that still has its placeholders.
 
-    Fields that a start request does not have are left out: the SDK leaves them out too, and would miss a placeholder
+    Fields that a start request does not have are left out: the SDK also drops them, and would then miss a placeholder
     in one of them.
     """
     field = "request_template"
@@ -191,7 +191,7 @@ def _template(given: Any) -> dict[str, Any]:
 
 
 def _placeholders(value: Any, path: str = "request_template") -> Iterator[str]:
-    """The names in every string value; one in a key is refused."""
+    """The placeholder names in all string values; raises `InvalidRequest` for one in a key."""
     if isinstance(value, str):
         yield from PLACEHOLDER.findall(value)
     elif isinstance(value, list):
@@ -200,32 +200,32 @@ def _placeholders(value: Any, path: str = "request_template") -> Iterator[str]:
     elif isinstance(value, dict):
         for key, item in value.items():
             if PLACEHOLDER.search(key):
-                raise InvalidRequest(f"{path}: a placeholder must not stand in a key")
+                raise InvalidRequest(f"{path}: placeholders are not allowed in keys")
             yield from _placeholders(item, f"{path}.{key}")
 
 
 def _values(agent: Agent, given: Mapping[str, str]) -> dict[str, str]:
-    """A value for every variable: the given one, else its default; unknown and missing ones are refused (B160)."""
+    """A value for every variable: the given one, else its default; unknown and missing values are refused (B160)."""
     declared = {variable["name"]: variable for variable in agent.variables}
     if unknown := sorted(given.keys() - declared.keys()):
-        raise InvalidRequest(f"values.{unknown[0]}: is no variable of this agent")
+        raise InvalidRequest(f"values.{unknown[0]}: is not a variable of this agent")
     values = {}
     for name, variable in declared.items():
         value = given.get(name, variable.get("default"))
         if value is None:
-            raise InvalidRequest(f"values.{name}: is needed")
+            raise InvalidRequest(f"values.{name}: is required")
         values[name] = value
     return values
 
 
 def _require_small(values: Mapping[str, str], places: Iterable[str]) -> None:
-    """A value may stand in many places: a small template and a small launch must not make a huge request."""
+    """A value may be used in many places: a small template and a small launch must not make a huge request."""
     if sum(len(values[name]) for name in places) > settings.BODY_BYTES:
         raise InvalidRequest(f"values: make the request larger than {settings.BODY_BYTES // 1024 // 1024} MiB")
 
 
 def _filled(template: Any, values: Mapping[str, str]) -> Any:
-    """The template with every placeholder replaced, in values and never in keys."""
+    """The template with every placeholder replaced, only in values."""
     if isinstance(template, str):
         return PLACEHOLDER.sub(lambda match: values[match[1]], template)
     if isinstance(template, list):
@@ -237,7 +237,7 @@ def _filled(template: Any, values: Mapping[str, str]) -> Any:
 
 @contextmanager
 def _name_kept(name: str) -> Iterator[None]:
-    """A transaction in which a taken name is a conflict."""
+    """A transaction that raises `Conflict` if the name is taken."""
     try:
         with transaction.atomic():
             yield

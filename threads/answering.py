@@ -1,4 +1,4 @@
-"""A client tool answered by hand: what waits, as a page asks for it, and what was typed as a submission (T5)."""
+"""Answering client tools by hand: the pending tool uses as forms, and a sent form as a submission (T5)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from threads.models import Thread
 from threads.wire import ToolResultsIn
 
 _TITLES = {"success": "result", "error": "error", "declined": "reason"}
-"""Under which name of an object a text is handed in: an output is an object (spec 3.6)."""
+"""The key under which a text is submitted, by status: an output must be an object (spec 3.6)."""
 _LONGEST_MS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What a form sent."""
+    """The fields that a form sent."""
 
     tool_use_id: str = ""
     tool_name: str = ""
@@ -35,7 +35,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A tool use that waits, with its form."""
+    """A pending tool use with its form."""
 
     tool_use_id: str
     tool_name: str
@@ -49,14 +49,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Everything that waits in a thread; `late` is an answer that nothing waits for any more."""
+    """All pending tool uses of a thread; `late` is a submitted result whose tool use is no longer pending."""
 
     uses: tuple[Asked, ...] = ()
     late: Typed | None = None
 
 
 def asking(thread: Thread, typed: Typed | None = None, error: str = "") -> Asking:
-    """What waits in a thread for its client, with what was typed for one of them and not accepted."""
+    """The client tool uses pending in a thread, with the input for one of them that was not accepted."""
     uses = pending.pending_client_uses(thread) if thread.status == "client_tool_turn" else []
     words = client_tools.descriptions_of(thread) if uses else {}
     found = tuple(_asked(use, words.get(use["tool_name"], ""), typed, error) for use in uses)
@@ -65,7 +65,7 @@ def asking(thread: Thread, typed: Typed | None = None, error: str = "") -> Askin
 
 
 def submission(thread: Thread, typed: Typed) -> ToolResultsIn:
-    """What was typed as the wire says it; raises `InvalidRequest`. The runtime is how long the person was asked."""
+    """The request body of a sent form; raises `InvalidRequest`. The runtime is the time since the tool was called."""
     since = pending.asked_at(thread)
     took = (timezone.now() - since).total_seconds() * 1000 if since else 0
     result = {
@@ -80,7 +80,7 @@ def submission(thread: Thread, typed: Typed) -> ToolResultsIn:
 
 
 def _output(typed: Typed) -> dict[str, Any] | None:
-    """An object as it was typed, everything else under the name that tells what it is, nothing for nothing."""
+    """An object as typed; any other value under a key that fits the status; None for an empty field."""
     value = forms.json_of("output", typed.output) if typed.kind == "json" else typed.output if typed.output else None
     if value is None or isinstance(value, dict):
         return value

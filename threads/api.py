@@ -1,4 +1,4 @@
-"""The thread routes of the wire (spec 2.1, 2.8): thin doors to the verbs."""
+"""The REST routes for threads (spec 2.1, 2.8); the work is done by the modules they call."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -50,7 +50,7 @@ SESSION_NAMES_BEFORE = "2026-05-20"
 
 
 class ThreadEndpoint(Endpoint):
-    """A URL of one thread, or of all."""
+    """Base of the routes for one thread or for all threads."""
 
     def thread(self, right: Right = Right.READ) -> Thread:
         """The thread of the URL, if the caller has the right."""
@@ -61,16 +61,12 @@ class ThreadEndpoint(Endpoint):
 
     @property
     def api_version(self) -> str:
-        """The version the client speaks; an unknown one, like none, means the latest (spec 1.6)."""
+        """The client's API version; empty for none or an unknown one, which means the latest (spec 1.6)."""
         version = str(self.request.META.get("HTTP_X_ROBOTO_API_VERSION", ""))
         return version if version in KNOWN_VERSIONS else ""
 
-    def org(self) -> int:
-        """The org the request acts in."""
-        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
-
     def answer(self, model: BaseModel) -> HttpResponse:
-        """A record, under the names that older clients expect (spec 1.6)."""
+        """The response with a record, using the key names that older clients expect (spec 1.6)."""
         version = self.api_version
         if not version or version >= SESSION_NAMES_BEFORE:
             return record(model)
@@ -78,9 +74,17 @@ class ThreadEndpoint(Endpoint):
 
 
 class SdkEndpoint(ThreadEndpoint):
-    """One that the public SDK calls, whose versions differ in what they send (B20)."""
+    """A URL that the public SDK calls; its versions differ in what they send (B20)."""
 
     has_exact_query = False
+
+
+class OrgEndpoint(ThreadEndpoint):
+    """A URL that acts in an org; the schema declares X-Roboto-Org-Id for it."""
+
+    def org(self) -> int:
+        """The row id of the org the request acts in (spec 1.2)."""
+        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
 
 
 def _with_session_names(value: Any) -> Any:
@@ -92,11 +96,14 @@ def _with_session_names(value: Any) -> Any:
     return value
 
 
-class Threads(SdkEndpoint):
+class Threads(SdkEndpoint, OrgEndpoint):
+    methods_without_org = frozenset({"GET"})
+    """The list shows the caller's own threads in every org."""
+
     @describe(
         gives=ThreadPageOut,
         query=("q", "limit", "page_token"),
-        summary="List own and pinned threads (H1), those a line means",
+        summary="List own and pinned threads (H1), optionally narrowed by a query",
     )
     def get(self, request: Request) -> HttpResponse:
         limit, page_token = paging.limit_of(self.query("limit")), self.query("page_token")
@@ -125,7 +132,7 @@ class OneThread(SdkEndpoint):
         load_messages = self.query_bool("load_messages", True)
         return self.answer(reading.record(thread, load_messages=load_messages, api_version=self.api_version))
 
-    @describe(takes=TitlePatch, gives=ThreadOut, summary="Give a thread another title (H11)")
+    @describe(takes=TitlePatch, gives=ThreadOut, summary="Rename a thread (H11)")
     def patch(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.DESCRIBE)
         changes = self.parse(TitlePatch).changes()
@@ -138,7 +145,7 @@ class Delta(SdkEndpoint):
     def next_questions(self) -> Sequence[Question]:
         return standing_questions_of(self.kwargs["thread_id"])
 
-    @describe(gives=DeltaOut, query=("next_token",), summary="What is new since a token (T3)")
+    @describe(gives=DeltaOut, query=("next_token",), summary="Get changes since a token (T3)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         token = self.query("next_token")
         standing = standing_for(self.actor, thread_id)
@@ -156,7 +163,7 @@ class Messages(SdkEndpoint):
 
 
 class ToolResults(SdkEndpoint):
-    @describe(takes=ToolResultsIn, gives=StatusOut, summary="Answer client tool uses (T5)")
+    @describe(takes=ToolResultsIn, gives=StatusOut, summary="Submit results of client tools (T5)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.SEND)
         body = self.parse(ToolResultsIn)
@@ -177,23 +184,23 @@ class Fork(SdkEndpoint):
 
 
 class Rerun(ThreadEndpoint):
-    @describe(takes=RerunIn, gives=ThreadOut, summary="Have the request of an answer answered once more, in a fork")
+    @describe(takes=RerunIn, gives=ThreadOut, summary="Rerun the request of an answer in a private fork")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.FORK)
         return self.answer(reruns.rerun(self.actor, thread, self.parse(RerunIn), api_version=self.api_version))
 
 
 class VisibilityOf(SdkEndpoint):
-    @describe(takes=VisibilityIn, gives=StatusOut, summary="Change who may read a thread (T8)")
+    @describe(takes=VisibilityIn, gives=StatusOut, summary="Change who can read a thread (T8)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
-        # As its owner: what the org's policy says of it is asked behind the body, by the verb (spec 1.4).
+        # Only ownership is checked here. The org's policy is checked after the body, by the function called (spec 1.4).
         thread = self.thread(Right.DESCRIBE)
         sharing.set_visibility(self.actor, thread, self.parse(VisibilityIn).visibility)
         return self.answer(reading.status(thread))
 
 
 class PinOf(SdkEndpoint):
-    @describe(takes=PinIn, gives=StatusOut, summary="Pin a thread (T9)")
+    @describe(takes=PinIn, gives=StatusOut, summary="Pin or unpin a thread (T9)")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.PIN)
         sharing.pin(self.actor, thread, pinned=self.parse(PinIn).pinned)
@@ -209,9 +216,7 @@ class Cancel(ThreadEndpoint):
 
 
 class Again(ThreadEndpoint):
-    @describe(
-        takes=Nothing, gives=StatusOut, summary="Have the last request answered, where nobody has or its turn failed"
-    )
+    @describe(takes=Nothing, gives=StatusOut, summary="Retry the last request")
     def post(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.SEND)
         self.parse(Nothing)
@@ -219,17 +224,17 @@ class Again(ThreadEndpoint):
 
 
 class ToolDetail(ThreadEndpoint):
-    @describe(gives=ToolDetailOut, summary="A tool use and its result with raw payloads (H4)")
+    @describe(gives=ToolDetailOut, summary="Get a tool use and its result with raw payloads (H4)")
     def get(self, request: Request, thread_id: str, tool_use_id: str) -> HttpResponse:
         return record(reading.tool_detail_out(self.thread(Right.RAW), tool_use_id))
 
 
 class Subjects(ThreadEndpoint):
-    @describe(gives=SubjectOut, many=True, summary="What a thread is about (H10)")
+    @describe(gives=SubjectOut, many=True, summary="List the subjects of a thread (H10)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         return records(reading.subjects_of(self.thread()))
 
-    @describe(takes=SubjectIn, gives=SubjectOut, many=True, summary="Replace what a thread is about (H10)")
+    @describe(takes=SubjectIn, gives=SubjectOut, many=True, summary="Replace the subjects of a thread (H10)")
     def put(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.DESCRIBE)
         sharing.set_subjects(self.actor, thread, self.parse_list(SubjectIn, at_most=MAX_SUBJECTS))
@@ -237,7 +242,7 @@ class Subjects(ThreadEndpoint):
 
 
 class ModelProfiles(ThreadEndpoint):
-    @describe(gives=ProfileOut, many=True, summary="The models that can answer (H9)")
+    @describe(gives=ProfileOut, many=True, summary="List model profiles (H9)")
     def get(self, request: Request) -> HttpResponse:
         return records(
             [
@@ -247,7 +252,7 @@ class ModelProfiles(ThreadEndpoint):
         )
 
 
-class Import(ThreadEndpoint):
+class Import(OrgEndpoint):
     body_limit = settings.IMPORT_BODY_BYTES
 
     @describe(takes=ConversationsIn, gives=ImportOut, summary="Import conversations (spec 9)")
@@ -260,7 +265,7 @@ class Import(ThreadEndpoint):
 
 
 class Export(ThreadEndpoint):
-    @describe(gives=ExportOut, query=("format",), summary="A thread in another system's format (spec 9)")
+    @describe(gives=ExportOut, query=("format",), summary="Export a thread in another system's format (spec 9)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         response = record(importing.export(self.actor, self.thread(), self.query("format") or "roboto"))
         add_never_cache_headers(response)

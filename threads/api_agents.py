@@ -1,4 +1,4 @@
-"""The agent routes of the wire (G1 to G7)."""
+"""The REST routes for agents (G1 to G7)."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -8,40 +8,40 @@ from core import paging
 from core.api import data, describe, record
 from core.errors import InvalidRequest, NotFound, Unauthorized
 from threads import agents
-from threads.api import SdkEndpoint
+from threads.api import OrgEndpoint, SdkEndpoint
 from threads.models import Agent
 from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, ThreadOut
 
 
 class AgentEndpoint(SdkEndpoint):
-    """A URL of one agent, or of all."""
+    """Base of the routes for one agent or for all agents."""
 
     def agent(self) -> Agent:
-        """The agent of the URL; another org's is not found."""
+        """The agent of the URL; an agent of another org is not found."""
         return agents.agent_for(self.actor, self.kwargs["agent_id"])
 
 
-class Agents(AgentEndpoint):
+class Agents(AgentEndpoint, OrgEndpoint):
     @describe(gives=AgentPageOut, query=("limit", "page_token"), summary="List agents (G4)")
     def get(self, request: Request) -> HttpResponse:
         limit = paging.limit_of(self.query("limit"))
         page_token, for_sdk = self.query("page_token"), bool(self.api_version)
         return record(agents.listed(self.actor, self.org(), limit=limit, page_token=page_token, for_sdk=for_sdk))
 
-    @describe(takes=AgentIn, gives=AgentOut, summary="Write an agent (G1)")
+    @describe(takes=AgentIn, gives=AgentOut, summary="Create an agent (G1)")
     def post(self, request: Request) -> HttpResponse:
         org_id = self.org()
         agent = agents.create(self.actor, org_id, self.parse(AgentIn))
         return record(agents.agent_out(agent))
 
 
-class ByName(AgentEndpoint):
+class ByName(AgentEndpoint, OrgEndpoint):
     @describe(gives=AgentOut, summary="Read an agent by name (G3)")
     def get(self, request: Request, name: str) -> HttpResponse:
         return record(agents.agent_out(agents.agent_named(self.actor, self.owner(), name)))
 
     def owner(self) -> int:
-        """The org that owns it, where the caller named one; in an org they do not see, nothing is found."""
+        """The owning org that the caller named, else the request's org; `NotFound` for one the caller cannot see."""
         named = self.request.META.get("HTTP_X_ROBOTO_RESOURCE_OWNER_ID")
         if not named:
             return self.org()

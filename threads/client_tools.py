@@ -1,4 +1,4 @@
-"""Tools that the driver of a thread brings along and answers (spec 3.6)."""
+"""Client tools: tools that the client of a thread declares and runs itself (spec 3.6)."""
 
 from collections.abc import Sequence, Set
 
@@ -15,30 +15,30 @@ RESERVED = frozenset({LOAD_SKILL})
 
 
 def names_of(thread: Thread) -> frozenset[str]:
-    """The names declared so far."""
+    """The names of the client tools declared so far."""
     return frozenset(ClientTool.objects.filter(thread=thread).values_list("name", flat=True))
 
 
 def descriptions_of(thread: Thread) -> dict[str, str]:
-    """What each of them was said to do, by name."""
+    """The descriptions of the declared client tools, by name."""
     return dict(ClientTool.objects.filter(thread=thread).values_list("name", "description"))
 
 
 def checked(tools: Sequence[ClientToolIn] | None, thread: Thread | None = None) -> list[ClientToolIn]:
-    """The tools, if they may be declared; refused before anything is stored (B18). The last of a name counts.
+    """Check tools before anything is stored (B18); of several with one name the last one counts.
 
-    Of a template, which has no thread yet, what a thread is offered is checked at its launch. To be called before the
-    thread is locked: a check takes as long as the schemas are large.
+    A template has no thread yet; conflicts with the tools offered to a thread are checked at launch. Call this before
+    the thread is locked: checking large schemas takes time.
     """
     if not tools:
         return []
     if sum(size_of(tool.input_schema) for tool in tools) > MAX_SCHEMAS_BYTES:
-        raise InvalidRequest(f"client_tools: their input schemas have together more than {MAX_SCHEMAS_BYTES >> 10} KiB")
+        raise InvalidRequest(f"client_tools: the input schemas together have more than {MAX_SCHEMAS_BYTES >> 10} KiB")
     found: dict[str, ClientToolIn] = {}
     taken = RESERVED | calls.tool_names() | _offered(thread, {tool.name for tool in tools})
     for place, tool in enumerate(tools):
         if tool.name in taken or tool.name.startswith(RESERVED_PREFIXES):
-            raise InvalidRequest(f"client_tools.{place}.name: a tool of the server is called {tool.name}")
+            raise InvalidRequest(f"client_tools.{place}.name: the name {tool.name} is taken by a server tool")
         if problem := schemas.problem_of_schema(tool.input_schema, is_input=True):
             raise InvalidRequest(f"client_tools.{place}.input_schema: {problem}")
         found[tool.name] = tool
@@ -46,9 +46,9 @@ def checked(tools: Sequence[ClientToolIn] | None, thread: Thread | None = None) 
 
 
 def _offered(thread: Thread | None, wanted: Set[str]) -> Set[str]:
-    """Those of these names that tools bear which the server offers to a thread: its org's, or its world's.
+    """The wanted names that belong to server tools offered to a thread, those of its org or of its world.
 
-    A name that the thread's client had first stays the client's, whatever its org publishes later.
+    A name that the client declared first stays the client's, even if the org publishes a tool with that name later.
     """
     if thread is None:
         return frozenset()
@@ -58,11 +58,11 @@ def _offered(thread: Thread | None, wanted: Set[str]) -> Set[str]:
 
 
 def declare(thread: Thread, tools: Sequence[ClientToolIn]) -> None:
-    """Add tools, or replace them by name, for this and every later turn (B47, B48). The thread is the caller's."""
+    """Add tools, or replace them by name, for this and every later turn (B47, B48). The caller holds the thread."""
     if not tools:
         return
     if len(names_of(thread) | {tool.name for tool in tools}) > MAX_CLIENT_TOOLS:
-        raise InvalidRequest(f"client_tools: a thread has at most {MAX_CLIENT_TOOLS} of them")
+        raise InvalidRequest(f"client_tools: a thread can have at most {MAX_CLIENT_TOOLS} client tools")
     rows = [
         ClientTool(thread_id=thread.pk, name=tool.name, description=tool.description, input_schema=tool.input_schema)
         for tool in tools

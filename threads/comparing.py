@@ -1,4 +1,4 @@
-"""A fork beside its source: what both say, and from where on they differ."""
+"""Comparing a fork with its source, from the first message that differs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,55 +21,55 @@ from threads.presenting.articles import Article, Prose
 from threads.presenting.calls import output_of
 from threads.presenting.words import counted
 
-_UNSAID = {"Skills": "those of whoever asks"}
-"""What a setting is that a thread says nothing of."""
+_UNSET = {"Skills": "the user's subscriptions"}
+"""What a setting means if a thread does not set it; `none` for all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two threads."""
+    """One of the two compared threads."""
 
     thread_id: str
     title: str
     owner: str
     facts: tuple[str, ...]
-    """What came of it behind the messages that are the same, in words: so the two can be held against each other."""
+    """Figures about the messages after the common ones, in words, to compare the two threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two threads from their first difference on; from the fork on, where what both say there is all the same.
+    """Two threads from their first difference on, or from the fork on if the answers are the same.
 
-    `same` messages from the beginning are equal; `pairs` are the articles behind them, side by side in their order;
-    `settings` what the agent was told differently: name, in the source, in the fork.
+    The first `same` messages are equal; `pairs` are the articles after them, side by side in order; `settings` are
+    the settings that differ: name, in the source, in the fork.
     """
 
     source: Side
     fork: Side
     same: int
     pairs: tuple[tuple[Article | None, Article | None], ...]
-    """None where one of them has ended."""
+    """None if one of the threads has ended."""
     settings: tuple[tuple[str, str, str], ...]
     is_alike: bool = False
-    """Whether what the fork made of it is, word for word, what the source had."""
+    """Whether the fork's answer is word for word that of the source."""
     report_href: str = ""
-    """The complaint that the fork looks into, for whoever sees to it."""
+    """The report that the fork investigates, for readers who handle reports; else empty."""
 
 
 def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
-    """Compare a fork, which the actor may read, with its source; times are those of a zone.
+    """Compare a fork, which the actor may read, with its source; times are in `tz`.
 
-    Raises `NotFound` for a thread that is no fork, `Unauthorized` where its source may not be read.
+    Raises `NotFound` for a thread that is not a fork, `Unauthorized` if the actor may not read its source.
     """
     key = Thread.objects.filter(forks=fork.pk).values_list("key", flat=True).first()
     if key is None:
-        raise NotFound("This thread is no fork of another one.")
+        raise NotFound("This thread is not a fork.")
     source = thread_for(actor, ids.THREAD + key)
     shown = [screens.screen(actor, thread, tz=tz) for thread in (source, fork)]
     same, place = _same(*(each.messages for each in shown)), fork.forked_from_message_sequence_num or 0
     is_alike = place + 1 < same == len(shown[1].messages) and _ends(shown[0].messages, same)
     left, right = (_from(each, place + 1 if is_alike else same) for each in shown)
-    if is_alike:  # what the source says later is nothing that the fork could have said
+    if is_alike:  # the fork has no counterpart for later messages of the source
         left = [article for article in left if article.covers[0] < same]
     return Comparison(
         source=_side(actor, shown[0], same, left),
@@ -83,7 +83,7 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
 
 
 def _same(left: Sequence[MessageSnapshot], right: Sequence[MessageSnapshot]) -> int:
-    """How many messages from the beginning are equal. Fragments of text may be cut differently and say the same."""
+    """How many messages from the beginning are equal, however their text is split into fragments."""
     for place, (one, other) in enumerate(zip(left, right, strict=False)):
         if _said(one) != _said(other):
             return place
@@ -91,7 +91,7 @@ def _same(left: Sequence[MessageSnapshot], right: Sequence[MessageSnapshot]) -> 
 
 
 def _ends(messages: Sequence[MessageSnapshot], at: int) -> bool:
-    """Whether an answer ends before a place: with the thread, or because a person speaks there."""
+    """Whether an answer ends before index `at`: the thread ends there, or a user message follows."""
     return at == len(messages) or messages[at].role == "user"
 
 
@@ -106,7 +106,7 @@ def _said(message: MessageSnapshot) -> object:
 
 
 def _told(block: BlockDict) -> object:
-    """What a block says: a call that is made again has another id, and takes another time."""
+    """The content of a block without ids and runtimes, which differ between two equal calls."""
     match block["content_type"]:
         case "tool_use":
             return block["tool_name"], block["input"]
@@ -116,12 +116,12 @@ def _told(block: BlockDict) -> object:
 
 
 def _from(shown: screens.Screen, same: int) -> list[Article]:
-    """The articles that hold a message from `same` on, the first of them whole."""
+    """The articles that contain a message from index `same` on, the first of them whole."""
     return [article for article in shown.articles() if article.covers[-1] >= same]
 
 
 def _pairs(left: Sequence[Article], right: Sequence[Article]) -> tuple[tuple[Article | None, Article | None], ...]:
-    """The articles side by side, the words marked that only one of two has, as far as that can be afforded."""
+    """The articles side by side; words that only one side has are marked, within a limit of work."""
     work = differences.Work()
     return tuple(
         (_marked(one, other, work) if one and other else (one, other)) for one, other in zip_longest(left, right)
@@ -156,7 +156,7 @@ def _side(actor: Actor, shown: screens.Screen, same: int, articles: Sequence[Art
 
 
 def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
-    """Time and tokens, where there is any: a fork did not make what it copied, and an import made nothing here."""
+    """Time and tokens; empty without turns: copied and imported messages used nothing here."""
     if not turns:
         return []
     tokens_in, tokens_out = sum(each.input_tokens for each in turns), sum(each.output_tokens for each in turns)
@@ -169,7 +169,7 @@ def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
 def _settings(source: Thread, fork: Thread) -> list[tuple[str, str, str]]:
     before, after = ({**dict(screens.told(each)), "Model profile": each.model_profile} for each in (source, fork))
     return [
-        (name, before.get(name) or _UNSAID.get(name, "none"), after.get(name) or _UNSAID.get(name, "none"))
+        (name, before.get(name) or _UNSET.get(name, "none"), after.get(name) or _UNSET.get(name, "none"))
         for name in ("Model profile", "System prompt", "Scope", "Skills")
         if before.get(name) != after.get(name)
     ]

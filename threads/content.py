@@ -1,7 +1,7 @@
-"""Content blocks: what a message is made of (spec 3.3).
+"""Content blocks, the parts of a message (spec 3.3).
 
-A block has one spelling everywhere: the dict that goes over the wire is the dict that dialects read and pages show.
-The models below check what comes in and rebuild what is stored.
+A block has the same form everywhere: the dict on the wire is the dict that dialects read and pages show. The models
+below validate incoming blocks and rebuild stored ones.
 """
 
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ MessageStatus = Literal["not_started", "generating", "completed", "failed", "can
 ResultStatus = Literal["success", "error", "declined"]
 JsonObject = dict[str, Any]
 BlockDict = dict[str, Any]
-"""A block as plain data, `content_type` always present."""
+"""A block as plain data; `content_type` is always present."""
 
 MAX_NAME: Final = 200
-"""Characters of a tool's name and of the id of its use, wherever they come in: both stand in columns of that width."""
+"""Maximum length of tool names and tool use ids in all input: the width of their columns."""
 
 LOAD_SKILL = "load_skill"
-"""The tool by which an agent takes up a skill."""
+"""The tool with which an agent loads a skill."""
 
 UNANSWERED = "This call was never answered."
-"""What is told of a call that has no result: to the model, and in the transcript once a turn goes on behind it."""
+"""The text for a call without a result, for the model, and in the transcript after a later turn begins."""
 
 TERMINAL: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
@@ -46,13 +46,17 @@ class ToolUseBlock(_Block):
     content_type: Literal["tool_use"] = "tool_use"
     tool_name: str
     tool_use_id: str
+    """Id of this call; its result has the same."""
     input: JsonObject | None = None
+    """The arguments; null if the model wrote anything but a JSON object."""
     raw_request: JsonObject | None = None
+    """The request as sent to the tool; only in tool details."""
     answered_by_server: bool = False
+    """Whether the server answers the call with an error itself, because it cannot be made."""
 
 
 def _payload(value: object) -> object:
-    """Looked at before the union is, whose members would all complain, each under a name of its own."""
+    """Checked before the union, each of whose members would report an error under its own name."""
     if isinstance(value, str | dict | list | None):
         return value
     raise ValueError("must be text, a JSON object, a list or null")
@@ -63,9 +67,11 @@ class ToolResultBlock(_Block):
     tool_name: str
     tool_use_id: str
     runtime_ms: int
+    """Runtime in milliseconds; 0 if unknown."""
     status: ResultStatus
     payload: Annotated[str | JsonObject | list[Any] | None, BeforeValidator(_payload)] = None
     raw_response: JsonObject | None = None
+    """The response as received from the tool; outside of tool details null unless equal to `payload`."""
 
 
 class ErrorBlock(_Block):
@@ -75,7 +81,7 @@ class ErrorBlock(_Block):
 
 
 class ViewingContext(Body):
-    """What the caller's screen shows (spec 3.9). Informational: it never authorises or scopes anything."""
+    """What the user's screen shows (spec 3.9). For information only: it grants no access and limits nothing."""
 
     dataset_ids: Strings = []
     file_ids: Strings = []
@@ -86,6 +92,7 @@ class ViewingContext(Body):
     view_ids: Strings = []
     table_state: JsonObject | None = None
     display_time_anchor_ns: int | None = None
+    """Nanoseconds since 1970-01-01 UTC."""
     display_time_anchor_label: str | None = None
     visualizer_state: JsonObject | None = None
     misc_context: JsonObject | None = None
@@ -97,10 +104,10 @@ class ClientContextBlock(_Block):
 
 
 def _kind(value: object) -> str | None:
-    """The kind of an incoming block: what it says, or what its keys say (spec 3.3).
+    """The kind of an incoming block, from its `content_type` or else from its keys (spec 3.3).
 
-    A plain union would turn `{"text": 5}` into whatever model has no required field, so the kind is settled before
-    any field is looked at. None means the block is of no known shape.
+    A plain union would turn `{"text": 5}` into a model without required fields, so the kind is decided before any
+    field is validated. None means that the block has no known shape.
     """
     if isinstance(value, BaseModel):
         return cast(str, value.content_type)  # type: ignore[attr-defined]
@@ -127,7 +134,7 @@ Block = Annotated[
     Discriminator(
         _kind,
         custom_error_type="unknown_block",
-        custom_error_message="is no known content block, or its content_type disagrees with its fields",
+        custom_error_message="is not a known content block, or its content_type does not fit its fields",
     ),
 ]
 
@@ -142,7 +149,7 @@ def text(value: str) -> BlockDict:
 def tool_use(
     name: str, use_id: str, arguments: JsonObject | None, *, raw: JsonObject | None = None, refused: bool = False
 ) -> BlockDict:
-    """A tool use; `refused` marks a call that the server answers itself because it cannot be made."""
+    """A tool use; `refused` marks an impossible call, which the server answers with an error."""
     return {
         "content_type": "tool_use",
         "tool_name": name,
@@ -175,21 +182,21 @@ def tool_result(
 
 
 def without_answerer(block: BlockDict) -> BlockDict:
-    """A stored block without `answered_by`: who answered a call is ours to know, and in no record."""
+    """A stored block without `answered_by`, which is internal and not part of any record."""
     return {key: value for key, value in block.items() if key != "answered_by"}
 
 
 def error(message: str, code: str | None = None) -> BlockDict:
-    """An error, shown where it happened."""
+    """An error block."""
     return {"content_type": "error", "error_message": message, "error_code": code}
 
 
 @dataclass(frozen=True, slots=True)
 class MessageSnapshot:
-    """One stored message as reading returns it: pages, dialects and the wire all start from this.
+    """One stored message; pages, dialects and the wire all start from this.
 
-    `index` is the message_sequence_num; `blocks` are unsanitised block dicts in order. A streamed answer arrives as
-    several text blocks that concatenate without a separator.
+    `index` is the message_sequence_num; `blocks` are unsanitised block dicts in order. A streamed answer consists of
+    several text blocks that are joined without a separator.
     """
 
     index: int

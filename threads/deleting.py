@@ -1,4 +1,4 @@
-"""Deleting threads for ever: for operators, who keep what people say no longer than they may."""
+"""Permanent deletion of threads, for operators with retention rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,19 +23,19 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which threads: those named, or all to which each of the others applies."""
+    """Which threads to delete: the given ids, narrowed by every other condition that is set."""
 
     thread_ids: Sequence[str] = ()
     org: Org | None = None
     started_by: User | None = None
     untouched_days: int | None = None
-    """Nothing was written in them for so long."""
+    """Days since anything was last written to them."""
 
 
 def chosen(actor: Actor, what: Chosen, *, with_forks: bool = False) -> list[int]:
-    """The row ids of the threads that are meant, with all that was forked from them if asked for.
+    """The row ids of the selected threads, with everything forked from them if `with_forks`.
 
-    Runs of checks are copies of what they check, and always meant with it. Raises `NotFound` for a name of none.
+    Runs of checks are copies of the thread they check and always included. Raises `NotFound` for an unknown id.
     """
     require_admin(actor)
     rows = Thread.objects.all()
@@ -54,10 +54,10 @@ def chosen(actor: Actor, what: Chosen, *, with_forks: bool = False) -> list[int]
 
 
 def delete(actor: Actor, thread_pk: int) -> bool:
-    """Delete a thread with its messages, turns, goals, calls, ratings and checks; False where it was gone already.
+    """Delete a thread with its messages, turns, goals, calls, ratings and checks; False if it was already gone.
 
-    What was rated in it is taken back as its submitters would: who was told of it is told to forget it. A turn that is
-    under way loses its thread, and ends. Forks stay, and are forks of nothing.
+    Its ratings are retracted as if by their submitters, so webhook receivers learn of it. A running turn loses its
+    thread and ends. Forks are kept, without a source.
     """
     require_admin(actor)
     # Somebody may rate it just then, or store what hangs on a rating.
@@ -69,7 +69,7 @@ def _delete(actor: Actor, thread_pk: int) -> bool:
         thread = Thread.objects.select_for_update().filter(pk=thread_pk).first()
         if thread is None:
             return False
-        for run in _copies(actor, [thread_pk], with_forks=False):  # one may have begun since they were chosen
+        for run in _copies(actor, [thread_pk], with_forks=False):  # one may have started since the selection
             delete(actor, run)
         hooks.deleted(actor, thread)
         uses = Block.objects.filter(thread=thread, tool_use_id__isnull=False)
@@ -80,7 +80,7 @@ def _delete(actor: Actor, thread_pk: int) -> bool:
 
 
 def _with_copies(actor: Actor, found: set[int], *, with_forks: bool) -> list[int]:
-    """Threads with what was made of them, the copies first."""
+    """The threads and their copies, copies first."""
     in_order, seen = sorted(found), set(found)
     newest = in_order
     while newest:

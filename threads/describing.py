@@ -1,4 +1,4 @@
-"""An agent's template as its page shows it, for reading."""
+"""The view model of an agent's template for its page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from threads.presenting.words import goal_title
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message of the template: who says it, its words, and what it holds besides."""
+    """A message of the template: its role and its content as HTML."""
 
     role: str
     html: SafeString
@@ -25,7 +25,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class SkillLink:
-    """A skill that the template names; without a name where the reader cannot see it."""
+    """A skill in the template; `name` is empty if the reader cannot see it."""
 
     skill_id: str
     name: str
@@ -34,7 +34,7 @@ class SkillLink:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A client tool: its name, its words, its schema."""
+    """A client tool: name, description, schema."""
 
     title: str
     words: str
@@ -43,7 +43,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class GoalPiece:
-    """A goal as a thread shows it that nobody has worked on; `html` is what its points leave out, None for nothing."""
+    """A goal as a thread shows it before any attempt; `html` is what its points leave out, None if nothing."""
 
     title: str
     target: str
@@ -54,7 +54,7 @@ class GoalPiece:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An end of a scope: in words where the reader is, and exactly; `told` is the exact one for a machine."""
+    """The start or end of a scope: in the reader's time zone, exact, and `told` for `datetime=` (empty if finer)."""
 
     words: str
     exact: str
@@ -63,7 +63,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A template in parts. `available` is None where a launch takes the subscriptions of whoever launches."""
+    """A template in parts. `available` is None if the subscriptions of the launching user apply."""
 
     messages: tuple[Said, ...]
     system_prompt: SafeString | None
@@ -78,7 +78,7 @@ class Described:
 
 
 def described(actor: Actor, agent: Agent, *, tz: tzinfo = UTC) -> Described:
-    """The template of an agent, for a reader whose days begin at midnight of `tz`."""
+    """The template of an agent, with times in `tz`."""
     template = agent.request_template
     invoked, available = template.get("invoke_skills") or [], template.get("available_skills")
     names = {
@@ -120,7 +120,7 @@ _WORDS = ("instruction", "summary_format_spec_prompt", "event_focus_prompt")
 def _goal(goal: Mapping[str, Any]) -> GoalPiece:
     kind = goal["goal_type"]
     said = next((name for name in _WORDS if goal.get(name)), "")
-    # A point cuts what is long, and of a schema it has the names alone.
+    # Points shorten long texts, and show only the names of a schema.
     shown = {"goal_type", "dataset_id", said}
     if kind == goals.checklist.GOAL.name and all(len(words) <= 300 for words in goal["items"].values()):
         shown.add("items")

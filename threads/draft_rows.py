@@ -1,4 +1,4 @@
-"""The parts of an agent's form that come in rows: variables, and goals. What a row cannot say is written as JSON."""
+"""The variable and goal rows of the agent form. What a row cannot express is written as JSON."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +15,13 @@ from threads.presenting.words import goal_title
 
 CHECKLIST, NO_GOAL = checklist.GOAL.name, "none"
 MOST_ROWS = 120
-"""More than any agent may have, so that what is too much is refused by the rule and not cut."""
+"""More than an agent may have, so that too many rows are refused by validation instead of being cut off."""
 _ITEM = re.compile(r"(.*?):(?:\s+(.*))?")
 
 
 @dataclass(frozen=True, slots=True)
 class VariableRow:
-    """A variable as it is typed."""
+    """A variable as typed in the form."""
 
     name: str = ""
     description: str = ""
@@ -30,12 +30,12 @@ class VariableRow:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing was typed: it is no variable."""
+        """Whether nothing was typed, so the row does not count."""
         return not (self.name.strip() or self.description.strip() or self.default)
 
     @property
     def value(self) -> dict[str, Any]:
-        """What it means. An optional one that says nothing is empty unless a launch fills it."""
+        """The variable's data. The default of an optional one without a default is the empty string."""
         default = self.default if self.default or not self.is_needed else None
         said = {"description": self.description.strip() or None, "default": default}
         row = {"name": self.name.strip(), "required": None if self.is_needed else False, **said}
@@ -44,25 +44,25 @@ class VariableRow:
 
 @dataclass(frozen=True, slots=True)
 class GoalRow:
-    """A goal as it is typed: its type, and its items one a line, or its fields as JSON."""
+    """A goal as typed in the form: its type, and its items one per line, or its fields as JSON."""
 
     kind: str = CHECKLIST
     text: str = ""
 
     @property
     def is_blank(self) -> bool:
-        """Whether it is no goal: nothing was typed, or it is taken away. Any other type that was picked wants more."""
+        """Whether the row does not count: an empty checklist, or “No goal”."""
         return self.kind == NO_GOAL or (self.kind == CHECKLIST and not self.text.strip())
 
     @property
     def is_json(self) -> bool:
-        """Whether it was written as JSON; a list of items may begin with a placeholder."""
+        """Whether the text is JSON; a list of items may begin with a placeholder."""
         return bool(re.match(r"\s*\{(?!\{)", self.text))
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A row as the form draws it: its number, the id of its first field, and why it was refused."""
+    """A row as the form shows it: its number, the id of its first field, and its error."""
 
     row: VariableRow | GoalRow
     number: int
@@ -72,14 +72,14 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """All rows of a form in their order, blank ones too, and the variables that no row can say, behind the others."""
+    """All rows of a form in order, blank ones included, and as JSON the variables that no row can express."""
 
     variables: tuple[VariableRow, ...] = ()
     goals: tuple[GoalRow, ...] = ()
     variables_json: str = ""
 
     def with_blanks(self, part: str = "") -> "Rows":
-        """With one blank row at the end of each part; with one more in the part where a row was asked for."""
+        """The rows with at least one blank row at the end of each part, and one more in the part `part`."""
         variables, goals = self.variables, self.goals
         if part == "variables" or not any(row.is_blank for row in variables):
             variables = (*variables, VariableRow())
@@ -88,12 +88,12 @@ class Rows:
         return Rows(variables, goals, self.variables_json)
 
     def places(self) -> dict[str, str]:
-        """Where what a refusal names by its place in the request is typed: paths by the ids of the fields."""
+        """The id of the form field for each path in the request, to show errors next to their field."""
         found: dict[str, str] = {}
         for part, rows in self._parts():
             filled = [at for at, row in enumerate(rows, 1) if not row.is_blank]
             found |= {f"{part}.{place}": _id(part, at) for place, at in enumerate(filled)}
-            # What is about none of them leads to the last row, where it can be mended.
+            # An error about the whole list is shown at the last row.
             found[part] = _id(part, len(rows))
             if part == "variables" and self.variables_json.strip():
                 behind = range(len(filled), len(filled) + MOST_ROWS)
@@ -101,7 +101,7 @@ class Rows:
         return found
 
     def shown(self, errors: Mapping[str, str]) -> dict[str, list[Shown]]:
-        """The rows of each part with what was wrong in them, by the ids of `places`."""
+        """The rows of each part with their errors, which are given by the ids of `places`."""
         return {
             part: [Shown(row, at, _id(part, at), errors.get(_id(part, at), "")) for at, row in enumerate(rows, 1)]
             for part, rows in self._parts()
@@ -113,7 +113,7 @@ class Rows:
 
 
 def typed(data: QueryDict) -> Rows:
-    """The rows that a form sent. Each sends all of its fields, so that they belong together by their order."""
+    """The rows that a form sent. Each row sends all of its fields, so they are matched by order."""
     columns = [data.getlist(f"variable_{name}")[:MOST_ROWS] for name in ("name", "description", "default", "needed")]
     variables = (
         VariableRow(name, description, forms.lines(default), needed != "optional")
@@ -125,14 +125,14 @@ def typed(data: QueryDict) -> Rows:
 
 
 def typed_of(variables: Sequence[Mapping[str, Any]], goals: Sequence[Mapping[str, Any]]) -> Rows:
-    """Stored variables and goals as they would be typed. From the first variable on that no row says they are JSON."""
+    """Stored variables and goals as form rows. From the first variable that no row can express on, they are JSON."""
     rows = [_row_of(variable) for variable in takewhile(_fits, variables)]
     rest = [terse(variable) for variable in variables[len(rows) :]]
     return Rows(tuple(rows), tuple(map(_goal_row, goals)), forms.json_typed(rest or None))
 
 
 def variable_values(rows: Rows) -> list[Any]:
-    """The variables that the rows mean, those of the JSON behind them; raises `InvalidRequest`."""
+    """The variables of the rows, followed by those of the JSON; raises `InvalidRequest`."""
     rest = forms.json_of("variables_json", rows.variables_json)
     if not isinstance(rest, list | None):
         raise InvalidRequest("variables_json: must be a list")
@@ -140,7 +140,7 @@ def variable_values(rows: Rows) -> list[Any]:
 
 
 def goal_value(field: str, row: GoalRow) -> dict[str, Any]:
-    """The goal that a row means, unchecked; raises `InvalidRequest` that names the row."""
+    """The goal of a row, not yet validated; raises `InvalidRequest` that names the row."""
     if row.kind == CHECKLIST and not row.is_json:
         return {"goal_type": CHECKLIST, "items": _items(field, row.text)}
     fields = forms.json_of(field, row.text) if row.text.strip() else {}
@@ -150,13 +150,13 @@ def goal_value(field: str, row: GoalRow) -> dict[str, Any]:
 
 
 def kinds_of(rows: Rows) -> list[tuple[str, str]]:
-    """The types that a goal may be of, with their titles; one that is gone from the registry stays where it stood."""
+    """The goal types to choose from, with titles; includes types in the rows that are no longer registered."""
     names = dict.fromkeys([CHECKLIST, *REGISTRY, *(row.kind for row in rows.goals if row.kind != NO_GOAL)])
     return [*((name, goal_title(name)) for name in names), (NO_GOAL, "No goal")]
 
 
 def terse(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row without what it leaves open: null means the same there as nothing."""
+    """The data without null values, which mean the same as absent ones."""
     return {name: value for name, value in row.items() if value is not None}
 
 
@@ -166,7 +166,7 @@ def _id(part: str, number: int) -> str:
 
 def _fits(variable: Mapping[str, Any]) -> bool:
     row = _row_of(variable)
-    # A browser sends it without carriage returns, and without a line feed at the very beginning.
+    # A browser drops carriage returns and a leading line feed.
     is_kept = "\r" not in row.default and not row.default.startswith("\n")
     return is_kept and {"type": "string", "required": True, **row.value} == terse(variable)
 
@@ -187,12 +187,12 @@ def _goal_row(goal: Mapping[str, Any]) -> GoalRow:
 
 
 def _items(field: str, text: str) -> dict[str, str]:
-    """`name: what has to be so` a line; a line without a colon is both."""
+    """Items from lines `name: requirement`; a line without a colon is both."""
     items: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.split("\n"))):
         parted = _ITEM.fullmatch(line)
         name, words = (parted[1].strip(), (parted[2] or "").strip()) if parted else (line, line)
         if name in items:
-            raise InvalidRequest(f"{field}: the item {name[:80]} stands there twice")
+            raise InvalidRequest(f"{field}: the item {name[:80]} is listed twice")
         items[name] = words
     return items

@@ -1,4 +1,4 @@
-"""Agents as forms: a template as the fields in which it is typed, and back, without a loss (G1, G5, G7)."""
+"""The agent form: converts a template to form fields and back without loss (G1, G5, G7)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from threads.models import Agent
 
 SKILLS = ("invoke_skills", "available_skills")
 RARE = ("client_tools", "start_time", "end_time", "visibility", "client_context", "messages")
-"""What stands folded where it says nothing."""
+"""Fields that are folded while empty."""
 SCOPE = ("analysis_scope.start_time", "analysis_scope.end_time", "analysis_scope")
 FIELDS = (
     "name",
@@ -36,13 +36,13 @@ FIELDS = (
     "visibility",
     *SCOPE,
 )
-"""What a refusal may be about, by its path in the request."""
+"""The paths in the request that an error can name."""
 TYPED_AS = {
     "analysis_scope.start_time": "start_time",
     "analysis_scope.end_time": "end_time",
     "analysis_scope": "start_time",
 }
-"""Where the field that shows it has another name than the path."""
+"""The form field for a path, if the names differ."""
 _JSON = ("messages", "client_tools", "client_context")
 _IN_ROWS = ("goals", "variables", "variables_json")
 SAMPLES: Mapping[str, Any] = {
@@ -69,7 +69,7 @@ SAMPLES: Mapping[str, Any] = {
         {"role": "user", "content": [{"text": "Then write the repair order."}]},
     ],
 }
-"""What stands beside each field of JSON, so that nobody has to guess."""
+"""An example for each JSON field."""
 _VALUE = "value."
 
 Typed = dict[str, str]
@@ -77,14 +77,14 @@ Typed = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An agent's form: what stands in its fields, and in its rows."""
+    """The content of an agent form: its fields and its rows."""
 
     fields: Typed
     rows: Rows
 
 
 def typed(data: QueryDict) -> Draft:
-    """What a form sent, with nothing in it that cannot be stored. Ticked skills stand before those that were typed."""
+    """The content of a sent form. Ticked skills come before typed ones."""
     single = (field for field in FIELDS if "." not in field and field not in _IN_ROWS)
     names = (*single, "start_time", "end_time", "available")
     found = {name: forms.lines(data.get(name, "")) for name in names}
@@ -95,7 +95,7 @@ def typed(data: QueryDict) -> Draft:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """Skills as ticks: those that are offered, the ticked first, and the lines that no tick can say."""
+    """Skills as checkboxes, ticked ones first, and the lines that no checkbox can express."""
 
     offered: list[str]
     ticked: list[str]
@@ -103,7 +103,7 @@ class Picks:
 
 
 def picks(lines: str, names: Sequence[str]) -> Picks:
-    """Lines as ticks as far as they say a name alone; from the first other line on they are typed, in their order."""
+    """Turn leading lines that are plain names into ticks; from the first other line on, lines stay text, in order."""
     rows = list(_written(lines))
     ticked = list(takewhile(lambda row: row in names and rows.count(row) == 1, rows))
     others = "\n".join(rows[len(ticked) :])
@@ -111,13 +111,13 @@ def picks(lines: str, names: Sequence[str]) -> Picks:
 
 
 def blank() -> Draft:
-    """A form in which nothing stands yet."""
+    """An empty form."""
     draft = typed(QueryDict())
     return Draft(draft.fields | {"available": "subscribed"}, draft.rows)
 
 
 def typed_of(actor: Actor, agent: Agent) -> Draft:
-    """A template as it would be typed."""
+    """An agent as form content."""
     template, scope = agent.request_template, agent.request_template.get("analysis_scope") or {}
     text = _single_text(template.get("messages") or [])
     available = template.get("available_skills")
@@ -142,7 +142,7 @@ def typed_of(actor: Actor, agent: Agent) -> Draft:
 
 
 def body_of(actor: Actor, org_id: int, draft: Draft) -> dict[str, Any]:
-    """The body that a form means; raises `InvalidRequest` with everything that cannot be read in it."""
+    """The request body of a form; raises `InvalidRequest` with all errors at once."""
     reading, form = _Reading(), draft.fields
     read = {name: reading.of(forms.json_of, name, form[name]) for name in _JSON}
     template: dict[str, Any] = {name: read[name] for name in _JSON if read[name] is not None}
@@ -152,7 +152,7 @@ def body_of(actor: Actor, org_id: int, draft: Draft) -> dict[str, Any]:
     variables = reading.of(lambda _, rows: draft_rows.variable_values(rows), "", draft.rows)
     if form["text"].strip():
         if "messages" in template:
-            reading.refuse("messages: there is a request above already; write it there, or all messages here")
+            reading.refuse("messages: the request above is filled in too; use one of the two")
         template["messages"] = [{"role": "user", "content": [{"text": form["text"]}]}]
     for name in ("model_profile", "visibility"):
         if form[name].strip():
@@ -174,7 +174,7 @@ def body_of(actor: Actor, org_id: int, draft: Draft) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A variable of a template as a field of the launch form."""
+    """A variable as a field of the launch form."""
 
     name: str
     type: str
@@ -185,12 +185,12 @@ class Blank:
 
     @property
     def field(self) -> str:
-        """Under which name it is sent."""
+        """The name of the form field."""
         return _VALUE + self.name
 
 
 def blanks(agent: Agent, data: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None) -> list[Blank]:
-    """The fields of the launch form, with what was typed, or with the defaults."""
+    """The fields of the launch form, with the typed values or the defaults."""
     return [
         Blank(
             name=variable["name"],
@@ -205,7 +205,7 @@ def blanks(agent: Agent, data: Mapping[str, str] | None = None, errors: Mapping[
 
 
 def launch_body(agent: Agent, data: Mapping[str, str]) -> dict[str, Any]:
-    """The body of a launch (G7). A needed value that was left blank is none; everything else is sent as it stands."""
+    """The request body of a launch (G7). A required value that is blank counts as missing; others are sent as typed."""
     reading = _Reading()
     values = {
         variable["name"]: forms.lines(data[_VALUE + variable["name"]])
@@ -214,7 +214,7 @@ def launch_body(agent: Agent, data: Mapping[str, str]) -> dict[str, Any]:
     }
     for variable in agent.variables:
         if variable.get("required", True) and not values.get(variable["name"], "").strip():
-            reading.refuse(f"values.{variable['name']}: is needed")
+            reading.refuse(f"values.{variable['name']}: is required")
     body: dict[str, Any] = {"values": values, "visibility": data.get("visibility", "org")}
     if scope := _scope(reading, data):
         body["analysis_scope"] = scope
@@ -224,7 +224,7 @@ def launch_body(agent: Agent, data: Mapping[str, str]) -> dict[str, Any]:
 
 
 class _Reading:
-    """Fields that are read one after another, and what was wrong with them: a form names all of it at once."""
+    """Collects the errors of several fields, so that a form can show all of them at once."""
 
     def __init__(self) -> None:
         self.problems: list[InvalidRequest] = []
@@ -256,18 +256,18 @@ def _instant(field: str, text: str) -> int | None:
         return instants.nanoseconds(text)
     except (ValueError, OverflowError):
         raise InvalidRequest(
-            f"analysis_scope.{field}: is no instant; write 2026-05-12T08:00Z, or nanoseconds since 1970"
+            f"analysis_scope.{field}: is not a time; write 2026-05-12T08:00Z, or nanoseconds since 1970"
         ) from None
 
 
 def _single_text(messages: list[Any]) -> str | None:
-    """The words of a template whose only message is one text of a person; None for any other."""
+    """The text of a template whose only message is one text from the user; None for any other."""
     if len(messages) != 1 or messages[0]["role"] != "user" or len(messages[0]["content"]) != 1:
         return None
     block = messages[0]["content"][0]
     is_plain = set(messages[0]) == {"role", "content"} and set(block) <= {"text", "content_type"} and "text" in block
     text: str = block["text"] if is_plain else ""
-    # What a browser sends back is without the carriage returns, and without a newline at the very beginning.
+    # A browser drops carriage returns and a leading newline.
     return text if is_plain and "\r" not in text and not text.startswith("\n") else None
 
 
@@ -280,7 +280,7 @@ def _written(text: str) -> Iterator[str]:
 
 
 def _skill_typed(field: str, line: str, actor: Actor, org_id: int) -> dict[str, Any]:
-    """`name`, `name 2`, an id or a placeholder instead of the name."""
+    """Parse `name` or `name 2`; an id or a placeholder may replace the name."""
     name, _, number = line.rpartition(" ")
     if not (name and number.isascii() and number.isdigit() and len(number) < 10):
         name, number = line, ""
@@ -301,7 +301,7 @@ def _skill_lines(wanted: list[dict[str, Any]], names: Mapping[str, str]) -> str:
 
 
 def _names(actor: Actor, agent: Agent) -> dict[str, str]:
-    """Names by id, of the skills that the reader would mean by these names."""
+    """Names by id, for the skills that these names resolve to for the reader."""
     template = agent.request_template
     wanted = [*(template.get("invoke_skills") or []), *(template.get("available_skills") or [])]
     known = skills.known(actor, [each["skill_id"] for each in wanted])

@@ -1,4 +1,4 @@
-"""What a thread's turns used: time, tokens, cost, and who answered. For pages; no record of the wire holds it."""
+"""What a thread's turns used: time, tokens, cost and model. For pages only; not part of the REST API."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from threads.profiles import SIMULATED
 
 @dataclass(frozen=True, slots=True)
 class TurnFigures:
-    """One turn that is over; `took_ms` counts what it waited for, `cost` is None where any part of it is unknown."""
+    """One finished turn; `took_ms` includes waiting times, `cost` is in US dollars, None if any part is unknown."""
 
     answer_idx: int
     took_ms: int | None
@@ -27,7 +27,7 @@ class TurnFigures:
 
 
 def of_turns(thread_pk: int, *, between: tuple[int, int] | None = None) -> list[TurnFigures]:
-    """The turns of a thread that are over, in order, or those that ended between two messages. One query."""
+    """The finished turns of a thread in order, or those that ended `between` two messages. One query."""
     turns = Turn.objects.filter(thread=thread_pk, answer_idx__isnull=False)
     if between is not None:
         turns = turns.filter(answer_idx__range=between)
@@ -35,7 +35,7 @@ def of_turns(thread_pk: int, *, between: tuple[int, int] | None = None) -> list[
 
 
 def words(figures: TurnFigures) -> tuple[str, ...]:
-    """The figures as a line of words, the least surprising ones left out. A turn that no model answered has none."""
+    """The figures in words, without the unremarkable ones; empty for a turn that no model answered."""
     if not figures.requests:
         return ()
     found = [took(figures.took_ms)] if figures.took_ms is not None else []
@@ -45,7 +45,7 @@ def words(figures: TurnFigures) -> tuple[str, ...]:
     if figures.requests > 1:
         found.append(f"{figures.requests} requests")
     if figures.retries:
-        found.append(f"{figures.retries} repeated")
+        found.append(f"{figures.retries} retried")
     if figures.profile == SIMULATED:
         return (*found, SIMULATED)
     found.append("cost unknown" if figures.cost is None else dollars(figures.cost))
@@ -53,7 +53,7 @@ def words(figures: TurnFigures) -> tuple[str, ...]:
 
 
 def dollars(cost: Decimal) -> str:
-    """An amount with as many places as it needs, at least two and at most six: $0.0042."""
+    """An amount in US dollars with two to six decimal places as needed: $0.0042."""
     places = f"{cost:.6f}"
     if cost and not places.strip("0."):
         return "under $0.000001"

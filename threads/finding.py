@@ -1,4 +1,4 @@
-"""The list's query line: the grammar of the desk with fields of threads, what a line means, and how it may go on."""
+"""Search queries of the thread list: the desk's grammar with thread fields, their conditions and suggestions."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +21,7 @@ from threads.status import GoalStatus, ThreadStatus
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who asks, when, and where their days begin."""
+    """Who asks, when, and in which time zone."""
 
     actor: Actor
     now: datetime
@@ -30,20 +30,20 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class ThreadField:
-    """One field. `clean` gives the one spelling of a value, or raises `ValueError` with what would be right."""
+    """One search field. `clean` normalises a value, or raises `ValueError` with what is allowed."""
 
     name: str
     takes: str
     condition: Callable[[str, Asking], Q]
     clean: Callable[[str], str]
     offered: Callable[[], Sequence[str]]
-    """The values that are worth offering."""
+    """The values to suggest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A part of a line that is not understood, and why. Where something near was probably meant, `meant` is that, and
-    `mended` the line with it.
+    """An invalid term of a query, and why. If there is a likely correction, `meant` is that term and `mended` the
+    corrected query.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a line means. With a problem it means nothing: no thread is found, and `rest` is the line without them."""
+    """The condition of a query. With problems it matches nothing, and `rest` is the query without the invalid terms."""
 
     condition: Q
     problems: tuple[Problem, ...] = ()
@@ -62,7 +62,7 @@ class Found:
 
 
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
-    """Read a line. It never fails: what is not understood is a problem with its text and a reason, never dropped."""
+    """Parse a query. Never fails: each invalid term becomes a problem with its text and a reason."""
     root = _checked(grammar.read(line), line)
     if unknown := _unknown_in(root):
         return Found(Q(pk__in=[]), tuple(_problem(leaf, line) for leaf in unknown), _without(line, root))
@@ -70,7 +70,7 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
 
 
 def understood(actor: Actor, line: str | None) -> Q:
-    """The condition of a line that a program sends; raises `InvalidRequest` that names every term it does not know."""
+    """The condition of a query sent by a program; raises `InvalidRequest` that names every invalid term."""
     root = _checked(grammar.read(line or ""), line or "")
     if unknown := _unknown_in(root):
         raise grammar.refusal([(each, _meant_by(each)) for each in unknown])
@@ -78,16 +78,16 @@ def understood(actor: Actor, line: str | None) -> Q:
 
 
 def narrowed(line: str, view: str) -> str:
-    """A line within a view besides; the line as it is where there is no such view."""
+    """The query narrowed to a view; unchanged if there is no such view."""
     if view not in _VIEW_TERMS:
         return line
     return grammar.spelled(All((_VIEW_TERMS[view], *(part for part in _parts(line) if part != _VIEW_TERMS[view]))))
 
 
 def views(line: str) -> dict[str, tuple[str, bool]]:
-    """For every view the line that looks for the same in it and in no other, and whether the line is narrowed to it.
+    """For each view, the same query in that view only, and whether the given query is narrowed to it.
 
-    All threads are looked for by nothing.
+    The view of all threads is the empty query.
     """
     parts = _parts(line)
     others = [part for part in parts if part not in _VIEW_TERMS.values()]
@@ -96,7 +96,7 @@ def views(line: str) -> dict[str, tuple[str, bool]]:
 
 
 def _parts(line: str) -> tuple[Node, ...]:
-    """What has to hold, each in its one spelling."""
+    """The terms that must all match, normalised."""
     root = _checked(grammar.read(line), line)
     return root.parts if isinstance(root, All) else (root,)
 
@@ -106,9 +106,9 @@ def _unknown_in(root: Node) -> list[Unknown]:
 
 
 def terms(line: str) -> list[str]:
-    """The line as it may go on: with a field, or with a value of the field that is being typed."""
+    """Completions of a query: a field, or a value of the field being typed."""
     typed = _LAST.search(line)
-    assert typed is not None  # it finds the empty end as well
+    assert typed is not None  # it also matches the empty end
     name, colon, value = typed[0].lower().partition(":")
     known = FIELDS.get(name)
     if colon:
@@ -118,7 +118,7 @@ def terms(line: str) -> list[str]:
     return [line[: typed.start()] + each for each in offered if each != typed[0]]
 
 
-# Exists, not a join: a thread with many forks, goals or subjects stands in the list once.
+# Exists, not a join: a thread with many forks, goals or subjects is listed once.
 _WENT_WRONG = ("failed", "cancelled")
 _STATUS = {
     "idle": Q(status=ThreadStatus.USER_TURN) & ~Q(last_outcome__in=_WENT_WRONG),
@@ -127,7 +127,7 @@ _STATUS = {
     "goals_failed": Q(status=ThreadStatus.GOALS_FAILED),
     **{outcome: Q(status=ThreadStatus.USER_TURN, last_outcome=outcome) for outcome in _WENT_WRONG},
 }
-"""By the words that the rows say, as `words.thread_word` finds them."""
+"""By the status shown in the list (`words.thread_word`)."""
 _HAS = {
     "error": Q(has_error=True),
     "goal": Q(goal_count__gt=0),
@@ -152,13 +152,13 @@ def _has(value: str, asking: Asking) -> Q:
         return hooks.rated(asking.actor, "")
     if value == "answer":
         return hooks.answered(asking.actor)
-    if value == "fork":  # one that its reader may see: nobody learns that an admin forked a private thread
+    if value == "fork":  # only a visible one: nobody learns that an admin forked a private thread
         return Q(Exists(Thread.objects.visible_to(asking.actor).filter(forked_from=OuterRef("pk"))))
     return _HAS[value]
 
 
 def _goal(value: str, asking: Asking) -> Q:
-    # The count comes first: most threads have no goal, and are not asked for one.
+    # The count comes first: most threads have no goal, so the subquery is skipped.
     return Q(goal_count__gt=0) & Q(Exists(Goal.objects.filter(thread=OuterRef("pk"), status=value)))
 
 
@@ -208,7 +208,7 @@ FIELDS: dict[str, ThreadField] = {
         _chosen("goal", _goal, GoalStatus.values),
         _timed("created", dates=True),
         _timed("age", dates=False),
-        _named("owner", "me, a name, or the beginning of an e-mail address", _owner, lambda: ("me",)),
+        _named("owner", "me, a name, or the start of an e-mail address", _owner, lambda: ("me",)),
         _named(
             "model",
             "a model profile",
@@ -218,12 +218,12 @@ FIELDS: dict[str, ThreadField] = {
         _named("agent", "the id of an agent", lambda value, asking: Q(created_from_agent_id=value)),
         _named(
             "about",
-            "the id of what a thread is about",
+            "the id of a subject",
             lambda value, asking: Q(Exists(Subject.objects.filter(thread=OuterRef("pk"), association_id=value))),
         ),
         _named(
             "id",
-            "the id of a thread, here or where it came from",
+            "the id of a thread, or its id before the import",
             lambda value, asking: Q(key=value.partition("_")[2] or value) | Q(import_id=value),
         ),
     )
@@ -239,28 +239,28 @@ VIEWS = {
     "private": "is:private",
     "forks": "is:fork",
 }
-"""The views above the list, as lines: a term each, and all threads."""
+"""The views above the list as queries: one term each, and all threads."""
 _VIEW_TERMS = {name: grammar.read(line) for name, line in VIEWS.items() if line}
 UNASKED = "-is:run"
-"""What the list is narrowed to where nothing is asked for: a batch of runs would fill its first pages."""
+"""The condition of the list without a query: a batch of check runs would otherwise fill its first pages."""
 
 _LAST = re.compile(r'[^\s()"-][^\s()"]*$|$')
 
 
 def _checked(node: Node, line: str) -> Node:
-    """The tree with every value in its one spelling, and an `Unknown` in place of each that is none."""
+    """The tree with every value normalised, and an `Unknown` in place of each invalid term."""
     match node:
         case Text(text=text) if not text.strip(" *"):
-            return grammar.unknown(node, line, "holds nothing to look for")
+            return grammar.unknown(node, line, "has no text to search for")
         case Field(name=name) if name not in FIELDS:
             near = grammar.near(name, FIELDS)
             better = f"did you mean {near}:?" if near else f"the fields are {', '.join(FIELDS)}."
-            return grammar.unknown(node, line, f"There is no field {name}; {better} Quote it to look for the words.")
+            return grammar.unknown(node, line, f"There is no field {name}; {better} Quote it to search for the text.")
         case Field(name=name, value=value):
             try:
                 if cleaned := FIELDS[name].clean(value):
                     return Field(name, cleaned, start=node.start, end=node.end)
-                return grammar.unknown(node, line, f"needs a value without a blank before it: {FIELDS[name].takes}")
+                return grammar.unknown(node, line, f"needs a value directly after the colon: {FIELDS[name].takes}")
             except ValueError as problem:
                 return grammar.unknown(node, line, str(problem))
         case Not(part=part):
@@ -284,7 +284,7 @@ def _meant_by(leaf: Unknown) -> str:
 
 
 def _meant(name: str, value: str) -> str:
-    """The term that was probably meant by one that is not understood; empty where nothing is near."""
+    """The likely correction of an invalid term; empty if there is none."""
     known = FIELDS.get(grammar.near(name, FIELDS))
     if known is None:
         return ""
@@ -295,7 +295,7 @@ def _meant(name: str, value: str) -> str:
 
 
 def _without(line: str, root: Node) -> str:
-    """The line less every part of it that has to hold and is not understood."""
+    """The query without the invalid terms."""
     parts = root.parts if isinstance(root, All) else (root,)
     kept: Iterable[Node] = (
         part for part in parts if not any(isinstance(leaf, Unknown) for leaf in grammar.leaves(part))
@@ -316,4 +316,4 @@ def _condition(node: Node, asking: Asking) -> Q:
         case Either(parts=parts):
             return Q(*(_condition(part, asking) for part in parts), _connector=Q.OR)
         case Unknown():
-            raise AssertionError("a line with problems is not compiled")
+            raise AssertionError("a query with problems is not compiled")

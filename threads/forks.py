@@ -1,4 +1,4 @@
-"""Forking: a private copy of a thread up to a message, from which its owner goes on (spec 4.7)."""
+"""Forking: a private copy of a thread up to a message, which its owner continues (spec 4.7)."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -25,7 +25,7 @@ from threads.status import GoalStatus, ThreadStatus, Visibility
 from threads.wire import ThreadOut
 
 SAME_WORLD: Final = ""
-"""A fork goes on where its source is: what began in a world does not reach real tools unasked."""
+"""The fork stays in the world of its source, so that it does not run real tools unasked."""
 
 
 def fork(
@@ -39,11 +39,10 @@ def fork(
 ) -> ThreadOut:
     """Copy messages 0 to `upto`, both included, into a new private thread of the caller (T6).
 
-    Raw tool payloads are copied for whoever may see them at the source (B164), frozen skills as far as the caller may
-    read them (spec 4.7).
-    A bound out of range, or on a message still being written, is an invalid request (B139, B140). A fork of a
-    thread that is played in a world stays there, unless it is given another one or none. `changes` are columns in which
-    the fork is to differ from its source.
+    Raw tool payloads are copied if the caller may see them in the source (B164), frozen skills as far as the caller
+    may read them (spec 4.7). `world_id` is another world, or None to leave the world of the source. `changes` are
+    columns that differ from the source. Raises `InvalidRequest` for a bound out of range or on a message still being
+    written (B139, B140).
     """
     require(actor, source, Right.FORK)
     with transaction.atomic():
@@ -64,15 +63,15 @@ def fork(
 
 
 def request_of(source: Thread, index: int) -> int:
-    """The message that message `index` of a thread is an answer to: the last of a person up to it, itself if it is one.
+    """The index of the request that message `index` answers: the last user message up to and including it.
 
-    Raises `InvalidRequest` where there is no such message, and where no person spoke before it.
+    Raises `InvalidRequest` if there is no message `index`, or no user message before it.
     """
     if not 0 <= index < source.message_count:
         raise _out_of_range(source)
     found = last_request(source.pk, index)
     if found is None:
-        raise InvalidRequest(f"message_sequence_num: message {index} answers nobody")
+        raise InvalidRequest(f"message_sequence_num: message {index} has no request before it")
     return found
 
 
@@ -83,10 +82,9 @@ def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | Non
 
 
 def _standing(source: Thread, upto: int) -> tuple[dict[str, Any], bool, bool]:
-    """Lock the source; gives what of it a fork keeps, and whether it has goals and tools. Refuses a bound with no end.
+    """Lock the source; returns the columns that a fork keeps, and whether it has goals and tools; checks the bound.
 
-    What is copied is asked for along with it, unless the bound was out of range a moment ago: a refusal reads no more
-    than it needs.
+    The messages to copy are queried in the same round trip, unless the bound is already out of range.
     """
     bound: list[Row] = []
     if 0 <= upto <= LAST:
@@ -105,13 +103,13 @@ def _out_of_range(source: Thread) -> InvalidRequest:
 
 
 def _lent(actor: Actor, frozen: list[dict[str, Any]], messages: list[MessageSnapshot]) -> list[dict[str, Any]]:
-    """What somebody else has of the skills that a thread was started with. One query."""
+    """The frozen skills of a thread as far as somebody else may have them. One query."""
     shown = lending.shown(block for message in messages for block in message.blocks)
     return [skill.as_data() for skill in lending.lent(actor, Skills(lending.kept(frozen)), shown).offered.values()]
 
 
 def _fork_of(actor: Actor, source: Thread, messages: list[MessageSnapshot], kept: dict[str, Any]) -> Thread:
-    """What a fork keeps and what it does not: no agent, trigger, origin or pin (B137)."""
+    """The new thread row. It keeps no agent, trigger, origin or pin (B137)."""
     weave, has_error = weaving.of_messages(messages)
     return Thread(
         **kept,
@@ -132,7 +130,7 @@ def _fork_of(actor: Actor, source: Thread, messages: list[MessageSnapshot], kept
 
 
 def _goals_upto(source: Thread, upto: int) -> list[Goal]:
-    """Goals whose declaring message is copied come along; pending ones as failed, for no turn runs for them here."""
+    """The goals whose declaring message is copied; pending ones become failed, as no turn works on them here."""
     goals = list(Goal.objects.filter(thread=source, message_sequence_num__lte=upto).order_by("id"))
     for goal in goals:
         if goal.status == GoalStatus.PENDING:
@@ -154,9 +152,9 @@ def _copy_tools(source: Thread, thread: Thread) -> None:
 
 
 _KEPT = ("title", "model_profile", "system_prompt", "client_context", "analysis_scope", "available_skills")
-# Locked, because what is copied is read twice: whoever would take messages of the source back waits until it is done.
+# Locked, because the messages are read twice: a worker that rewinds the source has to wait.
 _KEPT_ROW = Prepared(lambda pk: Thread.objects.select_for_update(no_key=True).filter(pk=pk).values_list(*_KEPT), int)
-# Beside it and not in it: what is asked with the lock is answered as it was before the wait for it.
+# Not part of the locking query, which would return values from before the wait for the lock.
 _BOUND = Prepared(
     lambda pk, idx: Message.objects.filter(thread=pk, idx=idx).values_list(
         "status",

@@ -1,4 +1,4 @@
-"""What the feedback app tells this one about ratings, registered when Django is ready."""
+"""What the feedback app tells this app about ratings; registered at startup."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,34 +15,34 @@ from threads.presenting.articles import Mark
 
 
 class Ratings(NamedTuple):
-    """What a list says of the ratings of one thread."""
+    """The ratings of one thread, as the list shows them."""
 
     negative: int = 0
     positive: int = 0
     answered: int | None = None
-    """The first message whose rating, one of the reader's own, an admin answered, and they have not seen it."""
+    """The first message that the reader rated and got a reply about that they have not seen yet."""
 
 
 MessageMarks = Callable[[Actor, Thread], Mapping[int, Mark]]
-"""The ratings of a thread that the actor may see, by message."""
+"""The ratings of a thread that the actor may see, by message index."""
 ThreadRatings = Callable[[Actor, Sequence[int]], Mapping[int, Ratings]]
 """The ratings that the actor may see in each of these threads."""
 Rated = Callable[[Actor, str], Q]
-"""Threads with a rating of this sentiment that the actor may see; of any sentiment for an empty one."""
+"""Condition for threads with a rating of this sentiment (empty: any) that the actor may see."""
 ReportHref = Callable[[Actor, int, int], str]
-"""Where a complaint about an answer is seen to, for whoever sees to it: the thread's row id, one of its messages."""
+"""The URL of the report about an answer, given the thread's row id and a message index; empty if not visible."""
 Replies = Callable[[Actor, Thread], Mapping[int, datetime]]
-"""When the actor was last told something of an own rating in the thread, by message."""
+"""When the actor's ratings in the thread last got a visible change, by message index."""
 Answered = Callable[[Actor], Q]
-"""Threads in which a rating of the actor's was answered, and they have not seen it."""
+"""Condition for threads in which the actor's rating got a reply that they have not seen yet."""
 Runs = Callable[[Actor], Q]
-"""Threads of the actor's that only show how a check went."""
+"""Condition for the actor's threads that are runs of checks."""
 Deleted = Callable[[Actor, Thread], None]
-"""A locked thread is about to go for ever."""
+"""Called before a locked thread is permanently deleted."""
 Left = Callable[[int], None]
-"""A turn on a fork goes no further: the thread's row id. Called inside the transaction that ends it."""
+"""Called with the row id of a fork whose turn has ended or waits, inside that transaction."""
 Saw = Callable[[Actor, Thread, datetime], None]
-"""The actor has seen what they were told of their ratings in the thread up to a moment."""
+"""Called when the actor has seen the news about their ratings in the thread up to a moment."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ def register(
     fork_left: Left,
     deleted: Deleted,
 ) -> None:
-    """Called once by the app that knows about ratings."""
+    """Register the functions; called once by the feedback app."""
     _registered.message_marks, _registered.thread_ratings = message_marks, thread_ratings
     _registered.rated, _registered.replies = rated, replies
     _registered.answered, _registered.saw = answered, saw
@@ -83,55 +83,55 @@ def register(
 
 
 def message_marks(actor: Actor, thread: Thread) -> Mapping[int, Mark]:
-    """The ratings to show beside the messages of a thread."""
+    """The ratings to show with the messages of a thread, by message index."""
     return _registered.message_marks(actor, thread)
 
 
 def thread_ratings(actor: Actor, thread_ids: Sequence[int]) -> Mapping[int, Ratings]:
-    """What a list shows of ratings."""
+    """The ratings to show in a list, by the thread's row id."""
     return _registered.thread_ratings(actor, thread_ids)
 
 
 def rated(actor: Actor, sentiment: str) -> Q:
-    """The condition of threads that show such a rating in a list."""
+    """The condition for threads that show a rating of this sentiment in a list."""
     return _registered.rated(actor, sentiment)
 
 
 def wake_readers(thread_pk: int) -> None:
-    """Let open pages of a thread look whether a rating was answered."""
+    """Let open pages of a thread check for replies to ratings."""
     notices.publish(transcript.subject(thread_pk))
 
 
 def replies(actor: Actor, thread: Thread) -> Mapping[int, datetime]:
-    """When the reader was told something of their ratings."""
+    """When the reader's ratings last got a visible change, by message index."""
     return _registered.replies(actor, thread)
 
 
 def answered(actor: Actor) -> Q:
-    """The condition of threads that say in a list that the reader was answered."""
+    """The condition for threads with a reply that the reader has not seen yet."""
     return _registered.answered(actor)
 
 
 def saw(actor: Actor, thread: Thread, until: datetime) -> None:
-    """Remember that the reader has seen what they were told up to a moment."""
+    """Remember that the reader has seen the news about their ratings up to a moment."""
     _registered.saw(actor, thread, until)
 
 
 def report_href(actor: Actor, thread_pk: int, index: int) -> str:
-    """The address of a complaint about what was answered from a message on; empty where the actor sees to none."""
+    """The URL of the report about the answer at or after a message; empty if the actor may not see one."""
     return _registered.report_href(actor, thread_pk, index)
 
 
 def runs(actor: Actor) -> Q:
-    """The condition of threads that only show how a check went."""
+    """The condition for threads that are runs of checks."""
     return _registered.runs(actor)
 
 
 def fork_left(thread_pk: int) -> None:
-    """Say that a turn on a fork goes no further."""
+    """Report that the turn of a fork has ended or waits."""
     _registered.fork_left(thread_pk)
 
 
 def deleted(actor: Actor, thread: Thread) -> None:
-    """Have what others keep of a thread go with it."""
+    """Delete what other apps store about a thread."""
     _registered.deleted(actor, thread)

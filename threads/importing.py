@@ -1,4 +1,4 @@
-"""Bringing threads in from other systems, and giving them out again (spec 9)."""
+"""Importing threads from other systems and exporting them (spec 9)."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC
@@ -22,25 +22,25 @@ from threads.wire import ExportOut, ImportedThreadOut, ImportItemOut, ImportOut
 
 
 def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[int, int]:
-    """Row ids of the owner and the org of an import; others than one's own are for admins (B179)."""
+    """Row ids of the owner and the org of an import; only admins may name another owner (B179)."""
     org_id = org_of(actor, org_public_id)
     if owner is None or owner.strip().lower() == actor.email:
         return actor.user_id, org_id
     if not actor.is_admin:
-        raise Unauthorized("Only platform admins may import for somebody else.")
+        raise Unauthorized("Only platform admins can import for somebody else.")
     try:
         other = actor_of_email(owner)
     except NotFound as problem:
         raise InvalidRequest(f"owner: {problem.message}") from None
     if not other.belongs_to(org_id):
-        raise InvalidRequest(f"owner: {owner} is no member of that org")
+        raise InvalidRequest(f"owner: {owner} is not a member of that org")
     return other.user_id, org_id
 
 
 def import_conversations(
     format: str, conversations: Iterable[Any], owner_id: int, org_id: int, visibility: str = "private"
 ) -> ImportOut:
-    """Store every conversation that can be read; each bad one fails alone, with index, path and reason (B178)."""
+    """Store every valid conversation; an invalid one fails alone, with index, path and reason (B178)."""
     items = [
         ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility)))
         for index, each in enumerate(conversations)
@@ -52,15 +52,15 @@ def import_conversations(
 def import_one(
     format: str, conversation: Any, owner_id: int, org_id: int, visibility: str = "private"
 ) -> ImportedThreadOut:
-    """Store one conversation, whole or not at all. One whose id was imported before changes nothing (B177),
-    and is warned of where it has grown.
+    """Store one conversation, whole or not at all. If its id was imported before, nothing changes (B177); there is a
+    warning if it now has more messages.
     """
     given = conversation.get("id") if isinstance(conversation, dict) else None
     origin_id = str(given)[:200] if isinstance(given, str | int) and not isinstance(given, bool) else None
     try:
         check_storable(given)
     except InvalidRequest:
-        origin_id = None  # it cannot be told either
+        origin_id = None  # it cannot be returned either
     try:
         check_storable(conversation)
         parsed = dialects.parse(format, conversation)
@@ -74,7 +74,7 @@ def import_one(
         try:
             thread = _stored(parsed, owner_id, org_id, visibility)
         except IntegrityError:
-            # The same import ran beside this one and was quicker.
+            # A concurrent import of the same conversation was faster.
             thread = _imported(parsed.origin_id, owner_id, org_id)
             if thread is None:
                 raise
@@ -84,7 +84,7 @@ def import_one(
 
 
 def export(actor: Actor, thread: Thread, format: str) -> ExportOut:
-    """A thread in a dialect, with every loss named and no raw payload (B180)."""
+    """A thread in a dialect, with all losses listed and without raw payloads (B180)."""
     if format not in dialects.FORMATS:
         raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
     rendered = rendered_as(actor, thread, format)
@@ -94,8 +94,8 @@ def export(actor: Actor, thread: Thread, format: str) -> ExportOut:
 
 
 def conversation(actor: Actor, thread: Thread, format: str) -> dict[str, Any]:
-    """A thread in a dialect as an import takes it, with its id, title and birth, and its metadata for whoever may see
-    what is raw.
+    """A thread in a dialect as an import accepts it, with its id, title and creation time, and with its metadata if
+    the actor may see raw payloads.
     """
     return {
         "id": thread.thread_id,
@@ -107,10 +107,10 @@ def conversation(actor: Actor, thread: Thread, format: str) -> dict[str, Any]:
 
 
 def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
-    """A thread in any export format, texts for people included.
+    """A thread in any export format, including Markdown and transcript.
 
-    Arguments that are no JSON object are kept as the raw request (B176) and given to whoever may see that; to any other
-    reader they are a named loss.
+    Arguments that are not a JSON object are stored as the raw request (B176). They are exported if the actor may see
+    raw payloads, and listed as a loss otherwise.
     """
     system = Thread.objects.filter(pk=thread.pk).values_list("system_prompt", flat=True).first()
     messages = reading.snapshots(thread.pk, with_raw=True)
@@ -129,9 +129,11 @@ def _imported(origin_id: str, owner_id: int, org_id: int) -> Thread | None:
 
 
 def _not_taken_over(parsed: Conversation, thread: Thread) -> list[str]:
-    """What an import that is repeated leaves out. Fewer messages are no sign: people talk on in what was imported."""
+    """A warning if a repeated import has new messages. Fewer are normal: imported threads continue here."""
     given, stored = len(parsed.messages), thread.message_count
-    return [f"holds {given} messages, the stored one {stored}: not taken over"] if given > stored else []
+    return (
+        [f"has {given} messages, the stored thread {stored}: the new ones were not imported"] if given > stored else []
+    )
 
 
 def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -> Thread:

@@ -1,4 +1,4 @@
-"""Nanoseconds since the epoch as people write instants. Lossless both ways."""
+"""Converts nanoseconds since the epoch to and from written times, without loss."""
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -9,7 +9,7 @@ _FRACTION = re.compile(r"(?<=:\d\d)[.,](\d{1,9})(?=$|[Zz+-])")
 
 
 def nanoseconds(text: str) -> int:
-    """An instant as typed: ISO 8601, UTC unless it says otherwise, or the number itself; raises `ValueError`."""
+    """Parse a typed time: ISO 8601, in UTC by default, or the number of nanoseconds; raises `ValueError`."""
     text = text.strip()
     if re.fullmatch(r"-?[0-9]{1,30}", text) and not re.fullmatch(r"[0-9]{4}|[0-9]{8}", text):
         return int(text)
@@ -21,7 +21,7 @@ def nanoseconds(text: str) -> int:
 
 
 def local(text: str) -> str | None:
-    """The same for a calendar of a form, which knows whole seconds and no zone: UTC. None for what it cannot show."""
+    """A time for a `datetime-local` input, in UTC and whole seconds; None if it cannot show that time."""
     found = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2})(:[0-9]{2})?Z?", text.strip())
     if found is None:
         return None if text.strip() else ""
@@ -33,7 +33,7 @@ def local(text: str) -> str | None:
 
 
 def words(number: int, tz: tzinfo) -> str:
-    """An instant for people, where they are: `1 Jan 2026, 14:05 CET`; nothing where only the number is exact."""
+    """A time in zone `tz`: `1 Jan 2026, 14:05 CET`; empty if only the number is exact."""
     seconds, fraction = divmod(number, _SECOND)
     try:
         there = (_EPOCH + timedelta(seconds=seconds)).astimezone(tz)
@@ -44,7 +44,7 @@ def words(number: int, tz: tzinfo) -> str:
 
 
 def instant(number: int | None) -> str:
-    """As `nanoseconds` reads it; the number itself where no calendar reaches."""
+    """A time as `nanoseconds` reads it; the number itself beyond the range of the calendar."""
     if number is None:
         return ""
     seconds, fraction = divmod(number, _SECOND)

@@ -1,4 +1,4 @@
-"""Which skills of a thread go along into a copy of it: somebody else is lent no more than they may read."""
+"""Which skills of a thread are copied into a fork: somebody else gets only what they may read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,18 +18,18 @@ _TEXT = TypeAdapter(SkillText)
 
 @dataclass(frozen=True, slots=True)
 class Skills:
-    """What the agent could load by itself, or did, and what requests took up for it."""
+    """`offered`: skills that the agent could load itself, or did; `invoked`: skills that requests loaded for it."""
 
     offered: Texts = field(default_factory=dict)
     invoked: Texts = field(default_factory=dict)
 
     @property
     def ids(self) -> list[str]:
-        """Of all of them."""
+        """The ids of all of them."""
         return [*self.offered, *self.invoked]
 
     def told_by(self, versions: Iterable[SkillText]) -> "Skills":
-        """The same skills, those of which there is one of these versions in its words."""
+        """The same skills, replaced by these versions where there is one."""
         words = {text.skill_id: text for text in versions}
         offered, invoked = (
             {skill_id: words.get(skill_id, text) for skill_id, text in texts.items()}
@@ -44,9 +44,9 @@ def kept(frozen: Iterable[dict[str, Any]]) -> Texts:
 
 
 def shown(blocks: Iterable[BlockDict]) -> Skills:
-    """The skills whose words stand among some blocks, in these words. Who takes one up for the agent names its version.
+    """The skills whose text appears in some blocks, with that text. Calls made for an invoked skill name a version.
 
-    An imported result of that name may hold anything else, and is no skill then.
+    An imported result of that tool name may hold anything else and is then ignored.
     """
     found = Skills()
     wishes: dict[str, Any] = {}
@@ -62,8 +62,8 @@ def shown(blocks: Iterable[BlockDict]) -> Skills:
 
 
 def lent(actor: Actor, had: Skills, transcript: Skills) -> Skills:
-    """What somebody has of the skills of another one's thread: those that they can see, and of others the words that
-    its transcript shows them already. Only a platform admin has them whole.
+    """The skills of another user's thread that the actor may have: those they can see, and others only as far as the
+    transcript already shows their text. Platform admins get all of them.
     """
     if actor.is_admin:
         return had

@@ -1,4 +1,4 @@
-"""The thread pages: thin doors to the same verbs as the REST routes."""
+"""The thread pages; they call the same functions as the REST routes."""
 
 import json
 import re
@@ -48,19 +48,19 @@ from threads.wire import ForkIn, RerunIn, SendIn, StartIn, TitlePatch, Visibilit
 
 PAGE = 50
 LINE = 500
-"""The longest query line."""
+"""Maximum length of a query."""
 
 NO_WORLD = "none"
-"""What a form says for a fork that leaves its world."""
+"""The form value for a fork that leaves its world."""
 
 
 @signed_in
 @require_GET
 def threads(request: HttpRequest) -> HttpResponse:
-    """The list: pins on top, then the newest; the address is the state."""
+    """The thread list: pins on top, then newest first; the URL holds the whole state."""
     actor = page_actor(request)
     asked, view, after = (request.GET.get(name, "") for name in ("q", "view", "after"))
-    line = finding.narrowed(asked[:LINE], view)  # an address of the time when views stood beside the line
+    line = finding.narrowed(asked[:LINE], view)  # an old URL, from when views were separate from the query
     found = finding.find(actor, line or finding.UNASKED, tz=zones.of(request))
     scope = _in_org(request, actor).filter(found.condition)
     rows, next_token = reading.keyset(actor, scope, limit=PAGE, page_token=after or None)
@@ -95,7 +95,7 @@ def _in_org(request: HttpRequest, actor: Actor) -> Any:
 @signed_in
 @require_GET
 def running(request: HttpRequest) -> HttpResponse:
-    """Rows of the list that look different by now, and when to ask again; nothing where all look the same."""
+    """The rows of the list that have changed, and when to poll again; 204 if none has."""
     if not request.headers.get("HX-Request"):
         return redirect("threads:list")
     actor = page_actor(request)
@@ -105,14 +105,14 @@ def running(request: HttpRequest) -> HttpResponse:
     changed = [row for row in rows if row.mark != marks.get(row.thread_id)]
     if not changed and len(rows) == len(marks):
         return HttpResponse(status=204)
-    # Without the request, and so without what the frame of a page asks for.
+    # Without the request, to skip the queries of the page frame.
     return HttpResponse(render_to_string("threads/_running.html", {"changed": changed, "watch": listing.watch(rows)}))
 
 
 @signed_in
 @require_GET
 def terms(request: HttpRequest) -> HttpResponse:
-    """How the query line may go on from what is typed, as options."""
+    """Completions of the typed query, as options."""
     offered = finding.terms(request.GET.get("q", "")[:LINE])
     return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
 
@@ -120,7 +120,7 @@ def terms(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def start(request: HttpRequest) -> HttpResponse:
-    """A form for a new thread."""
+    """The form for a new thread."""
     text, profile = request.POST.get("text", ""), request.POST.get("model_profile", "")
     form: dict[str, Any] = {"text": text, "model_profile": profile, "errors": {}}
     said = request.POST if request.method == "POST" else request.GET
@@ -144,7 +144,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 
 def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
-    """The skill with which a thread is to begin, if there is one; what cannot be seen is not found."""
+    """The skill that a new thread begins with, if any; raises `NotFound` if the actor cannot see it."""
     if not wanted["skill_id"]:
         return None
     try:
@@ -168,7 +168,7 @@ def _started(request: HttpRequest, form: dict[str, Any], wanted: dict[str, Any])
 @signed_in
 @require_GET
 def detail(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """One thread, to be read."""
+    """One thread."""
     actor = page_actor(request)
     return _detail(request, actor, thread_for(actor, thread_id))
 
@@ -184,7 +184,7 @@ def _detail(
 @signed_in
 @require_POST
 def send(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Write to the agent; what was typed stays in the form when it cannot be sent."""
+    """Send a message to the agent; if that fails, the form keeps the text."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
     text = request.POST.get("text", "")
@@ -200,7 +200,7 @@ def send(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def again(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Have a request answered again whose turn failed; pressed twice, or too late, it changes nothing."""
+    """Retry a request whose turn failed; does nothing if pressed twice or too late."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
     with suppress(InvalidRequest):
@@ -211,14 +211,14 @@ def again(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def answer(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Answer a client tool by hand (T5); what cannot be sent stays in the form, what comes too late is shown."""
+    """Answer a client tool by hand (T5); invalid input stays in the form, a late result is shown."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.SEND)
     typed = answering.Typed.of(request.POST)
     try:
         turns.submit_tool_results(actor, thread, answering.submission(thread, typed))
     except InvalidRequest as problem:
-        shown = screens.context(actor, thread, tz=zones.of(request))  # reads the thread anew
+        shown = screens.context(actor, thread, tz=zones.of(request))  # reloads the thread
         shown["asking"] = answering.asking(thread, typed, forms.reason(problem))
         return render(request, "threads/detail.html", shown, status=400)
     return _back(thread)
@@ -237,26 +237,26 @@ def cancel(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Fork at a message and go there."""
+    """Fork at a message and open the fork."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     body = bodies.parse(ForkIn, {"message_sequence_num": _index(request.POST.get("message_sequence_num", ""))})
     world = request.POST.get("world", forks.SAME_WORLD)
     forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
-    notes.success(request, "This fork is yours and private. Write to go on from here.")
+    notes.success(request, "This private fork is yours. Write to continue from here.")
     return redirect(screens.to_write_in(forked.thread_id))
 
 
 @signed_in
 @require_POST
 def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Have the request of an answer answered once more in a fork, and go to where that is being written."""
+    """Rerun the request of an answer in a fork, and open the fork at the new answer."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     chosen = {name: request.POST[name] for name in ("skills", "tools", "model_profile") if request.POST.get(name)}
     index = _index(request.POST.get("message_sequence_num", ""))
     made = reruns.rerun(actor, thread, bodies.parse(RerunIn, {**chosen, "message_sequence_num": index}))
-    notes.success(request, "This fork is yours and private. The same request is being answered once more.")
+    notes.success(request, "This private fork is yours. The same request is being rerun.")
     place = f"#m{made.forked_from_message_sequence_num}"
     return redirect(reverse("threads:detail", args=[made.thread_id]) + place)
 
@@ -264,7 +264,7 @@ def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def pin(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Put a thread on top of one's list, or take it down."""
+    """Pin a thread to the top of the user's list, or unpin it."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.PIN)
     sharing.pin(actor, thread, pinned=request.POST.get("pinned") == "true")
@@ -274,7 +274,7 @@ def pin(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def visibility(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Open a thread to its org, or close it."""
+    """Share a thread with its org, or make it private."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.DESCRIBE)
     body = bodies.parse(VisibilityIn, {"visibility": request.POST.get("visibility", "")})
@@ -285,7 +285,7 @@ def visibility(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def title(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Give a thread another title."""
+    """Rename a thread."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.DESCRIBE)
     given = {"title": request.POST.get("title", "")}
@@ -297,7 +297,7 @@ def title(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_GET
 def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse:
-    """Input and output of one tool use, as a fragment or as a page; raw only with the right (H4)."""
+    """Input and output of one tool use, as a fragment or a page; raw payloads only with the right (H4)."""
     actor = page_actor(request)
     wants_raw = request.GET.get("raw") == "1"
     thread = thread_for(actor, thread_id, Right.RAW if wants_raw else Right.READ)
@@ -315,7 +315,7 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
 
 
 def _tool_url(request: HttpRequest, thread: Thread, tool_name: str) -> str:
-    """The tool's page in the catalogue, where it stands in that of the org that the viewer looks at."""
+    """The URL of the tool's page, if the tool is in the catalogue of the viewer's current org; else empty."""
     org = current_org(request)
     if not org or org.pk != thread.org_id:
         return ""
@@ -328,7 +328,7 @@ def _tool_url(request: HttpRequest, thread: Thread, tool_name: str) -> str:
 @signed_in
 @require_GET
 def compare(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """A fork beside its source, from the first message that differs."""
+    """A fork next to its source, from the first message that differs."""
     actor = page_actor(request)
     found = comparing.with_source(actor, thread_for(actor, thread_id), tz=zones.of(request))
     return render(request, "threads/compare.html", {"comparison": found})
@@ -337,7 +337,7 @@ def compare(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_GET
 def export(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Download a thread in a format of another system, as Markdown or as a plain transcript."""
+    """Download a thread in another system's format, as Markdown or as a plain transcript."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id)
     name = request.GET.get("format", "")
@@ -363,5 +363,5 @@ def _back(thread: Thread, place: str = "") -> HttpResponse:
 
 
 def _index(text: str) -> int | None:
-    """The number of a message, as a form or an address writes it."""
+    """A message index from a form or URL; None if it is not a number."""
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None

@@ -1,4 +1,4 @@
-"""The agent pages: thin doors to the same verbs as the REST routes (G1 to G7)."""
+"""The agent pages; they call the same functions as the REST routes (G1 to G7)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,13 +20,13 @@ from threads.wire import AgentIn, AgentPatch, LaunchIn
 
 PAGE = 50
 OFFERED = 60
-"""Skills that a form has ticks for; others are typed."""
+"""Maximum number of skills shown as checkboxes; others are typed."""
 
 
 @signed_in
 @require_GET
 def agent_list(request: HttpRequest) -> HttpResponse:
-    """The agents of the org, newest first (G4); the address is the state."""
+    """The agents of the org, newest first (G4); the URL holds the whole state."""
     actor, org = page_actor(request), current_org(request)
     line, after = request.GET.get("q", ""), request.GET.get("after", "")
     found = None
@@ -47,7 +47,7 @@ def agent_list(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """Write an agent (G1)."""
+    """Create an agent (G1)."""
     if request.method == "GET":
         return _form(request, drafting.blank())
     actor, typed = page_actor(request), drafting.typed(request.POST)
@@ -58,14 +58,14 @@ def new(request: HttpRequest) -> HttpResponse:
         agent = agents.create(actor, org.pk, bodies.parse(AgentIn, drafting.body_of(actor, org.pk, typed)))
     except (InvalidRequest, Conflict, NoOrgProvided) as problem:
         return _form(request, typed, problem)
-    notes.success(request, "The agent is written. Launch it to start a thread.")
+    notes.success(request, "Agent created. Launch it to start a thread.")
     return redirect("threads:agent", agent.agent_id)
 
 
 @signed_in
 @require_GET
 def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
-    """One agent, to be read (G2)."""
+    """One agent (G2)."""
     actor = page_actor(request)
     agent = agents.agent_for(actor, agent_id)
     context = {
@@ -80,7 +80,7 @@ def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def edit(request: HttpRequest, agent_id: str) -> HttpResponse:
-    """Change an agent (G5); what somebody else saved meanwhile is not written over unseen."""
+    """Change an agent (G5); changes that somebody else saved meanwhile are not overwritten unseen."""
     actor = page_actor(request)
     agent = agents.agent_for(actor, agent_id)
     if request.method == "GET":
@@ -103,14 +103,14 @@ def delete(request: HttpRequest, agent_id: str) -> HttpResponse:
     """Delete an agent (G6)."""
     agent = agents.agent_for(page_actor(request), agent_id)
     agents.delete(agent)
-    notes.success(request, f"{agent.name} is deleted. Threads launched from it stay.")
+    notes.success(request, f"Deleted {agent.name}. Threads launched from it are kept.")
     return redirect("threads:agents")
 
 
 @signed_in
 @require_http_methods(["GET", "POST"])
 def launch(request: HttpRequest, agent_id: str) -> HttpResponse:
-    """Start a thread from an agent, and go there (G7)."""
+    """Start a thread from an agent and open it (G7)."""
     actor = page_actor(request)
     agent = agents.agent_for(actor, agent_id)
     if request.method == "GET":
@@ -126,7 +126,7 @@ def launch(request: HttpRequest, agent_id: str) -> HttpResponse:
 def _form(
     request: HttpRequest, draft: drafting.Draft, problem: DomainError | None = None, *, agent: Agent | None = None
 ) -> HttpResponse:
-    """The form with what was typed, one row more where that was asked for, each refusal beside what it is about."""
+    """The form with the typed content, an added row if requested, and each error next to its field."""
     typed, added = draft.fields, request.POST.get("add", "")
     rows = draft.rows.with_blanks(added)
     places = rows.places()
@@ -156,7 +156,7 @@ def _form(
 
 
 def _seen(request: HttpRequest, agent: Agent, problem: DomainError | None) -> str:
-    """The change that the editor knows of; who was told of a later one may write over it."""
+    """The time of the last change that the editor has seen; after a conflict, that of the current one."""
     known = "" if isinstance(problem, Conflict) else request.POST.get("seen", "")
     return known or agent.modified.isoformat()
 

@@ -1,7 +1,7 @@
-"""Which tool uses of a thread are open (spec 4.5).
+"""Which tool uses of a thread have no result yet (spec 4.5).
 
-Those of a turn stand in its last assistant message and nowhere else. What a fork, an import or a seed brought along may
-stand anywhere, and is answered as the next turn is asked for.
+Those of a turn are all in its last assistant message. Those from a fork, an import or a seed can be anywhere, and get
+an error result when the next turn begins.
 """
 
 from collections.abc import Iterable
@@ -27,25 +27,25 @@ def open_uses(thread: Thread) -> list[BlockDict]:
 
 
 def unanswered(blocks: Iterable[BlockDict]) -> list[BlockDict]:
-    """Those of some blocks that are tool uses without a result among the others, in order."""
+    """The tool uses among some blocks that have no result among them, in order."""
     held = list(blocks)
     answered = {block["tool_use_id"] for block in held if block["content_type"] == "tool_result"}
     return [block for block in held if block["content_type"] == "tool_use" and block["tool_use_id"] not in answered]
 
 
 def left_open(thread_pk: int) -> list[BlockDict]:
-    """Every tool use of an idle thread that has no result behind it, in order."""
+    """Every tool use of an idle thread without a later result, in order."""
     return [data for (data,) in _LEFT_OPEN.rows(thread_pk)]
 
 
 def last_request(thread_pk: int, upto: int = LAST) -> int | None:
-    """The index of the last message of a person, up to a message; None where no person spoke."""
+    """The index of the last user message up to index `upto`; None if there is none."""
     said = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__lte=upto).order_by("-idx")
     return said.values_list("idx", flat=True).first()
 
 
 def calls_behind(thread_pk: int, upto: int) -> list[BlockDict]:
-    """Tool uses and results in all that was answered to the request at `upto`, before the next one, in order."""
+    """Tool uses and results between the request at index `upto` and the next request, in order."""
     following = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__gt=upto).order_by("idx")
     end = following.values_list("idx", flat=True).first()
     found = Block.objects.filter(thread=thread_pk, idx__gt=upto, kind__in=("tool_use", "tool_result"))
@@ -54,31 +54,31 @@ def calls_behind(thread_pk: int, upto: int) -> list[BlockDict]:
 
 
 def pending_client_uses(thread: Thread) -> list[BlockDict]:
-    """Those of them that a client has to answer."""
+    """The open tool uses that the client has to answer."""
     uses = [use for use in open_uses(thread) if not use["answered_by_server"]]
     names = client_tools.names_of(thread) if uses else frozenset()
     return [use for use in uses if use["tool_name"] in names]
 
 
 def asked_at(thread: Thread) -> datetime | None:
-    """When the message with those uses was begun."""
+    """When the message with the open tool uses was created."""
     asking = _asking(thread)
     return asking.created if asking else None
 
 
 def answered_message(thread: Thread) -> Message | None:
-    """The roboto message that collects the results of those uses, if it has been begun."""
+    """The roboto message that collects the results of the open tool uses, if it exists yet."""
     last = last_message(thread.pk)
     return last if last is not None and last.role == Message.Role.ROBOTO and last.idx else None
 
 
 def _asking(thread: Thread) -> Message | None:
-    """The assistant message at the end, or right before its results."""
+    """The last assistant message, if nothing but its results follows."""
     return next((message for message in _LAST.all(thread.pk) if message.role == Message.Role.ASSISTANT), None)
 
 
 def last_message(thread_pk: int) -> Message | None:
-    """The last message of a thread, of whatever role."""
+    """The last message of a thread, of any role."""
     return _LAST.first(thread_pk)
 
 

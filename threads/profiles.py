@@ -1,9 +1,9 @@
-"""Model profiles: which model answers under which name (H9). One line of configuration each.
+"""Model profiles: which model answers under which name (H9), one line of configuration each.
 
     name=provider:model?option=value&option=value
 
-The options are the fields of `Options`. A line that is not right is refused with a sentence that names it, and never
-with what stands behind its `?`: somebody may have put a key there.
+The options are the fields of `Options`. The error for an invalid line names the line but never includes the part after
+`?`, which may contain a key.
 """
 
 import difflib
@@ -24,7 +24,7 @@ from core.errors import InvalidRequest
 SIMULATED = "simulated"
 SHAPE = "must look like name=provider:model or name=provider:model?option=value&option=value"
 OWN_WIRES = ("openai", "openai-chat", "openai-responses", "anthropic")
-"""Providers whose address and key a line may set; every other one reads its own variables."""
+"""Providers for which a line may set address and key; all others read their own environment variables."""
 _KNOWN = """
     alibaba anthropic azure azure-responses bedrock bedrock-mantle cerebras cohere crusoe deepseek fireworks github
     github-copilot google google-cloud google-decisions groq heroku huggingface litellm meta mistral moonshotai nebius
@@ -32,32 +32,32 @@ _KNOWN = """
     sambanova snowflake system-one together typesafe vercel vllm xai zai
 """
 PROVIDERS = frozenset(_KNOWN.split())
-"""What pydantic-ai calls the providers whose models can answer. A list of its own: to ask the package would cost every
-command a second, and a test holds the two against each other."""
+"""The names of supported providers in pydantic-ai. Listed here because importing the package would cost every command
+a second; a test compares the two."""
 _LINE = re.compile(r"(?P<name>[\w.-]{1,60})\s*=\s*(?P<model>[\w.-]+:[^\s?]+)(?:\?(?P<options>\S*))?")
 Price = Annotated[Decimal, Field(ge=0, le=100_000)]
 
 
 class Options(BaseModel):
-    """What a line may say behind its `?`."""
+    """The options of a line, after its `?`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     label: str = Field("", max_length=60)
-    """What people read instead of the name."""
+    """The name shown to people."""
     base_url: HttpUrl | None = None
-    """Another server that speaks the provider's wire."""
+    """Another server with the provider's API."""
     key_env: str = Field("", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     key_file: Path | None = None
-    """Where the key stands, read anew for each request."""
+    """The file with the key, read again for each request."""
     temperature: float | None = Field(None, ge=0, le=2)
     max_tokens: int | None = Field(None, ge=1, le=10_000_000)
-    """The longest answer to one request."""
+    """Maximum length of the answer to one request."""
     timeout: float = Field(120, gt=0, le=3600)
-    """How many seconds the model may be silent, before its answer and within it."""
+    """Seconds that the model may be silent, before or within its answer."""
     retries: int = Field(3, ge=0, le=10)
     fallback: str = ""
-    """The profile that is asked when this one cannot answer."""
+    """The profile to use if this one cannot answer."""
     input_price: Price | None = None
     output_price: Price | None = None
     """US dollars per million tokens."""
@@ -65,17 +65,17 @@ class Options(BaseModel):
     @model_validator(mode="after")
     def _fit(self) -> Self:
         if self.key_env and self.key_file:
-            raise ValueError("key_env and key_file are two places for one key: give one")
+            raise ValueError("key_env and key_file cannot both be set")
         if self.key_file and not self.key_file.is_absolute():
             raise ValueError("key_file must be an absolute path")
         if (self.input_price is None) != (self.output_price is None):
-            raise ValueError("input_price and output_price go together: give both, or neither")
+            raise ValueError("input_price and output_price must both be set, or neither")
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A model under a name; `model` is what pydantic-ai calls it, or `simulated`."""
+    """A named model; `model` is its name in pydantic-ai, or `simulated`."""
 
     id: str
     label: str
@@ -86,15 +86,15 @@ class Profile:
 
     @property
     def silence_limit(self) -> float | None:
-        """How many seconds it may be silent; the simulator pauses as long as it was told to."""
+        """Seconds that the model may be silent; None for the simulator, whose pauses are requested."""
         return None if self.model == SIMULATED else self.options.timeout
 
 
 def parse(lines: Sequence[str], default: str = "") -> tuple[Profile, ...]:
-    """The profiles of these lines and the simulator, exactly one of them the default: `default`, else the first.
+    """The profiles of these lines and the simulator; `default`, else the first, becomes the default profile.
 
-    Raises `ValueError` with a sentence that names the line: of another shape, with an option that is unknown or out of
-    bounds, a name given twice, a fallback that is no other line or comes back to where it began.
+    Raises `ValueError` with a sentence that names the line: wrong format, unknown or invalid option, duplicate name,
+    unknown or circular fallback.
     """
     found: dict[str, tuple[str, Options]] = {}
     for line in lines:
@@ -104,7 +104,7 @@ def parse(lines: Sequence[str], default: str = "") -> tuple[Profile, ...]:
         found[name] = model, options
     _check_fallbacks({name: options.fallback for name, (_, options) in found.items()})
     if default and default not in (*found, SIMULATED):
-        raise ValueError(f"HEDDLE_DEFAULT_PROFILE: {default!r} is none of HEDDLE_MODEL_PROFILES")
+        raise ValueError(f"HEDDLE_DEFAULT_PROFILE: {default!r} is not one of HEDDLE_MODEL_PROFILES")
     default = default or next(iter(found), SIMULATED)
     found[SIMULATED] = SIMULATED, Options()
     return tuple(
@@ -120,7 +120,7 @@ def all_profiles() -> tuple[Profile, ...]:
 
 
 def named(profile_id: str | None) -> Profile:
-    """The profile with that id, the default one for none; an unknown id is an invalid request."""
+    """The profile with that id, the default one for None; raises `InvalidRequest` for an unknown id."""
     for profile in all_profiles():
         if profile.id == profile_id or (profile_id is None and profile.is_default):
             return profile
@@ -137,7 +137,7 @@ def _parsed(line: str) -> tuple[str, str, Options]:
         meant = difflib.get_close_matches(provider, PROVIDERS, n=1)
         raise ValueError(
             f"HEDDLE_MODEL_PROFILES: {name!r} names an unknown provider {provider[:40]!r}"
-            + (f"; {meant[0]} is one" if meant else "")
+            + (f"; did you mean {meant[0]}?" if meant else "")
         )
     try:
         pairs = parse_qsl(match["options"] or "", keep_blank_values=True, strict_parsing=bool(match["options"]))
@@ -145,7 +145,7 @@ def _parsed(line: str) -> tuple[str, str, Options]:
         raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} {SHAPE}") from None
     given = dict(pairs)
     if len(given) < len(pairs):
-        raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} gives an option twice")
+        raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} has an option twice")
     try:
         options = Options.model_validate(given)
     except ValidationError as problem:
@@ -153,29 +153,31 @@ def _parsed(line: str) -> tuple[str, str, Options]:
     if (options.base_url or options.key_env or options.key_file) and provider not in OWN_WIRES:
         raise ValueError(
             f"HEDDLE_MODEL_PROFILES: {name!r} base_url, key_env and key_file are for {', '.join(OWN_WIRES)}; "
-            "other providers read their own variables"
+            "other providers read their own environment variables"
         )
     return name, model, options
 
 
 def _sentence(problem: ValidationError) -> str:
-    """The first mistake, without what was given."""
+    """The first error, without the given value."""
     first = problem.errors(include_input=False, include_url=False, include_context=False)[0]
     option = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        return f"has an option {option[:40]!r}, which is none of {', '.join(Options.model_fields)}"
+        return f"has an unknown option {option[:40]!r}; the options are {', '.join(Options.model_fields)}"
     return f"{option}: {first['msg']}" if option else first["msg"].removeprefix("Value error, ")
 
 
 def _check_fallbacks(fallbacks: Mapping[str, str]) -> None:
     for name, fallback in fallbacks.items():
         if fallback and fallback not in fallbacks:
-            raise ValueError(f"HEDDLE_MODEL_PROFILES: {name!r} falls back to {fallback!r}, which is no other line")
+            raise ValueError(
+                f"HEDDLE_MODEL_PROFILES: {name!r} falls back to {fallback!r}, which is not another profile"
+            )
         seen = [name]
         while fallback:
             if fallback in seen:
                 circle = " -> ".join([*seen, fallback])
-                raise ValueError(f"HEDDLE_MODEL_PROFILES: the fallbacks {circle} go in a circle")
+                raise ValueError(f"HEDDLE_MODEL_PROFILES: circular fallback: {circle}")
             seen.append(fallback)
             fallback = fallbacks[fallback]
 
@@ -186,5 +188,5 @@ def _label(name: str) -> str:
 
 def _description(model: str) -> str:
     if model == SIMULATED:
-        return "Built in: answers at once, the same way every time, and never leaves this machine."
-    return f"Answers by {model}."
+        return "Built in: gives the same answer every time, without contacting any service."
+    return f"Uses {model}."

@@ -1,4 +1,4 @@
-"""Reading threads: the record, what is new since a token, lists. Every read of several tables sees one state (B87)."""
+"""Reading threads: records, deltas, lists. Every read of several tables uses one snapshot (B87)."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -33,12 +33,12 @@ _PLACES = paging.Places("threads", (str, str, int))
 
 
 def token_of(thread: Thread | Standing, revision: int | None = None) -> str:
-    """The continuation token for a state of a thread, the current one by default."""
+    """The continuation token for a revision of a thread, by default the current one."""
     return f"v1.{thread.key}.{thread.revision if revision is None else revision}"
 
 
 def revision_of(token: str | None, thread: Thread | Standing) -> int:
-    """The revision a token stands for; 0 for none. Malformed and foreign tokens are invalid requests (B94)."""
+    """The revision in a token, 0 for no token; raises `InvalidRequest` if malformed or of another thread (B94)."""
     if not token:
         return 0
     match = _TOKEN.fullmatch(token)
@@ -48,7 +48,7 @@ def revision_of(token: str | None, thread: Thread | Standing) -> int:
 
 
 def record(thread: Thread, *, load_messages: bool = True, api_version: str = "") -> ThreadOut:
-    """The whole record, its messages and its token from one snapshot (spec 4.6 items 3, 4 and 10)."""
+    """The thread record, with messages and token from one snapshot (spec 4.6 items 3, 4 and 10)."""
     of_thread = (thread.pk,)
     messages = questions(thread.pk) if load_messages else ()
     state, names, goals, *found = at_one_moment(
@@ -63,21 +63,21 @@ def record(thread: Thread, *, load_messages: bool = True, api_version: str = "")
 def record_of_fork(
     fork: Thread, source: Thread, messages: Iterable[MessageSnapshot], *, api_version: str = ""
 ) -> ThreadOut:
-    """The whole record of a fork by whoever has just stored it, with what it has of its source."""
+    """The record of a fork that was just stored, without reading back what is known."""
     goals = _GOALS.rows(fork.pk) if fork.goal_count else []
     names = _Names(source.org.key, fork.created_by.email, source.key)
     return _record(fork, names, message_outs(messages, api_version), _goal_outs(goals), token_of(fork))
 
 
 def status(thread: Thread) -> StatusOut:
-    """The short answer of the writing routes."""
+    """The short response of the writing routes."""
     return StatusOut(thread_id=thread.thread_id, status=thread.status)
 
 
 def delta(actor: Actor, standing: Standing, token: str | None, *, api_version: str = "") -> DeltaOut:
     """Everything newer than a token, read in one snapshot with the token that follows it (spec 4.4).
 
-    Nothing newer costs no query beyond the one that told where the thread stands.
+    If nothing is newer, no query runs besides the one for `standing`.
     """
     since = revision_of(token, standing)
     if since == standing.revision:
@@ -87,17 +87,17 @@ def delta(actor: Actor, standing: Standing, token: str | None, *, api_version: s
 
 
 def _news(actor: Actor, thread: Thread, since: int, api_version: str, *, is_lost: bool = False) -> DeltaOut:
-    state, goals, taken_back, *found = at_one_moment(
+    state, goals, rewound, *found = at_one_moment(
         (_STATE, (thread.pk,)),
         (_GOALS, (thread.pk,)),
-        (_TAKEN_BACK, (thread.pk, since)),
+        (_REWOUND, (thread.pk, since)),
         *questions(thread.pk, since=since),
     )
     _refresh(thread, state)
     if since > thread.revision:
-        # A token from the future: the database was restored from a backup. Everything again (spec 4.4).
+        # A token from the future: the database was restored from a backup. Send everything again (spec 4.4).
         return _news(actor, thread, 0, api_version, is_lost=True)
-    reset = 0 if is_lost else _first_taken_back(taken_back) if since else None
+    reset = 0 if is_lost else _first_rewound(rewound) if since else None
     changed = _woven(*found, since=since, echo_to=actor.user_id, kept_below=reset)
     return DeltaOut(
         messages_by_idx={
@@ -122,7 +122,7 @@ def snapshots(
 def questions(
     thread_pk: int, *, since: int = 0, with_raw: bool = False, between: tuple[int, int] | None = None
 ) -> Sequence[Question]:
-    """What is asked for messages and their blocks: for those with a change newer than `since`, for 0 for all or those
+    """The queries for messages and their blocks: with changes newer than `since`, or for 0 all messages or those
     `between` two, both included.
     """
     messages, *blocks = _NEWER if since else _BETWEEN
@@ -138,10 +138,10 @@ def _woven(
     echo_to: int | None = None,
     kept_below: int | None = None,
 ) -> list[MessageSnapshot]:
-    """Messages with their blocks, of those with a change newer than `since` the newer blocks only.
+    """Combine messages with their blocks; the rows hold only blocks newer than `since`.
 
-    `echo_to`: a person whose own sent texts are left out where they hold them already (B51). `kept_below`: the index
-    from which a reader was told to drop everything, so that nothing from there on counts as held.
+    `echo_to`: a user whose own sent texts are left out if their client already has them (B51). `kept_below`: the index
+    from which the reader drops everything, so nothing from there on counts as known to the client.
     """
     content = _content(parts)
     first_revisions = {row[0]: row[4] for row in found}
@@ -150,7 +150,7 @@ def _woven(
         held = content.get(idx, [])
         is_new_echo = echo_to is not None and echo == echo_to and idx > 0 and first > since
         is_dropped = kept_below is not None and idx >= kept_below
-        # The message before it is not newer than the token, or newer only in its state: it is held.
+        # The message before it is not newer than the token, or only its state is: the client has it.
         if is_new_echo and not is_dropped and first_revisions.get(idx - 1, 0) <= since:
             held = [block for block in held if block["content_type"] != "text"]
         result.append(MessageSnapshot(idx, cast(Role, role), cast(MessageStatus, state), created, held, author))
@@ -182,7 +182,7 @@ def _between(thread_pk: int, first: int, last: int) -> QuerySet[Message]:
 
 
 def _blocks_newer(thread_pk: int, since: int) -> QuerySet[Block]:
-    # A message with a newer block is newer itself, and there is an index of those.
+    # A message with a newer block has a newer revision too, and there is an index on that.
     return Block.objects.filter(thread=thread_pk, revision__gt=since, idx__in=_newer(thread_pk, since).values("idx"))
 
 
@@ -191,7 +191,7 @@ def _blocks_between(thread_pk: int, first: int, last: int) -> QuerySet[Block]:
 
 
 def _asking(messages: Callable[..., QuerySet[Message]], blocks: Callable[..., QuerySet[Block]], count: int) -> _Asking:
-    """The queries for messages and for their blocks without and with raw payloads, each with so many arguments."""
+    """The queries for messages, and for their blocks without and with raw payloads, each with `count` arguments."""
     of_message = ("idx", "role", "status", "created", "first_revision", "echo_to_id", "author__email")
     of_block = ("idx", "kind", "text", "data")
     kinds = [int] * count
@@ -207,7 +207,7 @@ _NEWER, _BETWEEN = _asking(_newer, _blocks_newer, 2), _asking(_between, _blocks_
 
 
 def message_outs(messages: Iterable[MessageSnapshot], api_version: str = "") -> list[MessageOut]:
-    """The wire form. Clients older than the client_context block cannot parse it and do not get it (spec 1.6)."""
+    """Messages in wire form. Clients that are too old for client_context blocks do not get them (spec 1.6)."""
     is_old = bool(api_version) and api_version < CLIENT_CONTEXT_SINCE
     return [
         {
@@ -223,7 +223,7 @@ def message_outs(messages: Iterable[MessageSnapshot], api_version: str = "") -> 
 
 
 def _open(block: BlockDict) -> BlockDict:
-    """A stored block with every key its record has: raw parts as null, save where they are the payload itself."""
+    """A stored block with every key of its record; raw payloads are null unless equal to the payload."""
     if block["content_type"] == "tool_use":
         return {**block, "raw_request": None}
     if block["content_type"] == "tool_result":
@@ -232,7 +232,7 @@ def _open(block: BlockDict) -> BlockDict:
 
 
 def _payload_as_raw(result: BlockDict) -> object:
-    """What readers get as the raw response of a stored result: the payload where that is all there is (spec 3.3)."""
+    """The raw response that every reader gets: the payload if the result has nothing else (spec 3.3), else None."""
     return result.get("payload") if result.get("answered_by") in ("client", "skill") else None
 
 
@@ -246,9 +246,9 @@ _GOALS = Prepared(lambda pk: Goal.objects.filter(thread=pk).order_by("id").value
 
 
 def is_unanswered(thread: Thread) -> bool:
-    """Whether it came with its messages, as a fork or by an import, and they end with a request.
+    """Whether the thread is a fork or an import whose last message is a request.
 
-    Not by the source of a fork, which may be deleted: where it was forked stays.
+    A fork is recognised by its bound, because its source may be deleted.
     """
     is_copy = thread.forked_from_message_sequence_num is not None or thread.import_id is not None
     return is_copy and _LAST_ROLE.first(thread.pk) == ("user",)
@@ -260,10 +260,10 @@ _LAST_ROLE = Prepared(lambda pk: Message.objects.filter(thread=pk).order_by("-id
 def tool_detail(
     thread: Thread, tool_use_id: str, *, message: int | None = None
 ) -> tuple[int, BlockDict, BlockDict | None]:
-    """The message that holds a tool use, the use, and its result, both with their raw payloads.
+    """A tool use: its message index, the use and its result, both with raw payloads. The caller checks the right.
 
-    Imported threads may use an id twice: `message` tells which use is meant, the first one by default. Its result is
-    the first with that id behind it, in the same message or a later one. Asking for the right is the caller's part.
+    Imported threads may use an id twice: `message` selects the use by its message, by default the first. Its result is
+    the first one with that id after it, in the same message or a later one. Raises `NotFound`.
     """
     rows = Block.objects.filter(thread=thread.pk, tool_use_id=tool_use_id).order_by("idx", "position")
     found = [
@@ -290,20 +290,20 @@ def tool_detail_out(thread: Thread, tool_use_id: str) -> ToolDetailOut:
 
 
 def subjects_of(thread: Thread) -> list[SubjectOut]:
-    """What the thread is about (H10)."""
+    """The subjects of a thread (H10)."""
     rows = thread.subjects.order_by("id").values_list("association_id", "note")
     return [SubjectOut(association_id=entity, note=note) for entity, note in rows]
 
 
 def own_threads(actor: Actor, *, limit: int, page_token: str | None, narrowed: Q = _ALL) -> ThreadPageOut:
-    """H1: the caller's threads and the ones they pinned; pins first, then newest first. `narrowed` to some of them."""
+    """H1: the caller's own and pinned threads that match `narrowed`; pins first, then newest first."""
     visible = Thread.objects.visible_to(actor).filter(narrowed)
     own = visible.filter(created_by=actor.user_id)
     return page_of(actor, visible, below=own, limit=limit, page_token=page_token)
 
 
 def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL) -> ThreadPageOut:
-    """H2: threads readable without admin rights, filtered (B149) and `narrowed`."""
+    """H2: threads that are readable without admin rights, pass the filters (B149) and match `narrowed`."""
     threads = Thread.objects.readable_by(actor).filter(narrowed)
     exact = {
         "status": body.status,
@@ -319,7 +319,7 @@ def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL) -> ThreadPageOut
 
 
 def says(words: str) -> Q:
-    """Threads whose title or user text holds the words, whatever their case."""
+    """Condition for threads whose title or user messages contain the text, ignoring case."""
     written = Block.objects.filter(
         thread=OuterRef("pk"),
         kind="text",
@@ -337,7 +337,7 @@ def page_of(
     page_token: str | None,
     below: QuerySet[Thread] | None = None,
 ) -> ThreadPageOut:
-    """One page, pins first. The cursor is a place in that order, so rows never jump or repeat while others write."""
+    """One page, pins first. The cursor is a position in that order, so concurrent writes never repeat or skip rows."""
     rows, next_token = keyset(actor, threads, limit=limit, page_token=page_token, below=below)
     keys = dict(
         Thread.objects.filter(pk__in=[row.forked_from_id for row in rows if row.forked_from_id]).values_list(
@@ -360,16 +360,16 @@ def keyset(
     page_token: str | None,
     below: QuerySet[Thread] | None = None,
 ) -> tuple[list[Thread], str | None]:
-    """Rows of one page, each with `pinned_at`, and the token of the next page.
+    """The rows of one page, each with `pinned_at`, and the token of the next page.
 
-    `below` are the threads that stand below the pins, where those are others than may be among them.
+    `below`: the threads listed below the pins, if they differ from `threads`, which the pins are taken from.
     """
     pinned_ids = Pin.objects.filter(user=actor.user_id).values("thread")
     block, at, last_id = _PLACES.place(page_token) if page_token else ("pinned", None, None)
     rows: list[Thread] = []
     if block == "pinned":
         pinned = threads.filter(pins__user=actor.user_id).annotate(pinned_at=F("pins__pinned_at"))
-        # In the order of their index, so that the few pins lead to their threads, and not all threads to the pins.
+        # In index order, so that the database starts from the few pins and not from all threads.
         pinned = pinned.order_by("-pinned_at", "-pins__thread")
         if at:
             pinned = pinned.filter(_before("pinned_at", at, last_id))
@@ -386,7 +386,7 @@ def keyset(
 
 
 def rows_by_key(actor: Actor, keys: Sequence[str]) -> list[Thread]:
-    """The rows of a list with these keys, as far as the actor may see them."""
+    """The list rows with these keys that the actor may see."""
     return list(_listed(Thread.objects.visible_to(actor).filter(key__in=keys)))
 
 
@@ -407,7 +407,7 @@ def _listed(threads: QuerySet[Thread]) -> QuerySet[Thread]:
 
 
 def refresh(thread: Thread) -> None:
-    """The columns that writing changes, as of this snapshot."""
+    """Reload the columns that writing changes, in this snapshot; raises `NotFound`."""
     _refresh(thread, _STATE.rows(thread.pk))
 
 
@@ -435,28 +435,28 @@ _STATE = Prepared(lambda pk: Thread.objects.filter(pk=pk).values_list(*_STATE_CO
 
 
 def reset_since(thread: Thread, since: int) -> int | None:
-    """The message from which a reader with that revision has to drop what they hold, if any was taken back."""
+    """The index from which a reader at revision `since` has to drop messages, or None if none was rewound."""
     if thread.rewind_revision <= since or not since:
         return None
-    return _first_taken_back(_TAKEN_BACK.rows(thread.pk, since))
+    return _first_rewound(_REWOUND.rows(thread.pk, since))
 
 
-def _first_taken_back(rows: Iterable[Row]) -> int | None:
+def _first_rewound(rows: Iterable[Row]) -> int | None:
     return min((row[0] for row in rows), default=None)
 
 
-_TAKEN_BACK = Prepared(
+_REWOUND = Prepared(
     lambda pk, since: Rewind.objects.filter(thread=pk, revision__gt=since).values_list("from_idx"), int, int
 )
 
 
 class _Names(NamedTuple):
-    """What the record of a thread names that stands in other rows."""
+    """What the record of a thread needs from other rows."""
 
     org_key: str
     owner: str
     source_key: str | None
-    """None where it is no fork, and where its source is gone."""
+    """None if the thread is not a fork or its source was deleted."""
 
 
 _NAMES = Prepared(

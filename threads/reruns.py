@@ -1,7 +1,7 @@
-"""Running an answer again: whether a complaint can be reproduced, and whether a fix holds.
+"""Reruns: running an answer again, to see whether a report can be reproduced or a fix works.
 
-The rerun is a fork before the answer, in which the same request is answered once more. Nothing is done twice in the
-world: what tools answered then they answer now, from the transcript (`threads.runner.recorded`).
+A rerun is a fork before the answer in which the same request is answered again. Side effects are not repeated: tool
+calls return their recorded results (`threads.runner.recorded`).
 """
 
 from typing import Any
@@ -22,10 +22,10 @@ from threads.wire import RerunIn, ThreadOut
 
 
 def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "") -> ThreadOut:
-    """Fork a thread at the request that a message answers, and have it answered once more, by what `body` says.
+    """Fork a thread at the request that a message answers, and have it answered again with the options of `body`.
 
-    The agent has the skills of whoever asked then. Raises `InvalidRequest` for a message that answers nobody and for
-    an unknown profile.
+    The agent has the skills of the user who made the request. Raises `InvalidRequest` for a message without a request
+    before it and for an unknown profile.
     """
     upto = forks.request_of(source, body.message_sequence_num)
     had = _skills(actor, source, upto, is_latest=body.skills == "latest")
@@ -40,9 +40,9 @@ def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "")
 
 
 def _skills(actor: Actor, source: Thread, upto: int, *, is_latest: bool) -> Skills:
-    """The skills of an answer, as far as the actor is lent them: in the words that it read, or in their latest ones.
+    """The skills of an answer that the actor may have, in the versions that were read or in their latest versions.
 
-    Those that were offered and not read are told in what they say now.
+    Subscribed skills that were offered but not read are used as they are now.
     """
     asker = actor_of_user(_asker(source, upto))
     frozen = source.available_skills
@@ -55,7 +55,7 @@ def _skills(actor: Actor, source: Thread, upto: int, *, is_latest: bool) -> Skil
 
 
 def _asker(source: Thread, upto: int) -> User:
-    """Who had the request answered: their agent is run again."""
+    """The user who made the request, whose skills the rerun uses."""
     answering = Turn.objects.filter(thread=source, answer_idx__gt=upto).select_related("requested_by")
     turn = answering.order_by("answer_idx").first()
     return turn.requested_by if turn else source.created_by

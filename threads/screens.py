@@ -1,4 +1,4 @@
-"""What the thread pages show: rows and heads from the database, as the view models of `threads.presenting`."""
+"""Loads the data of the thread pages into the view models of `threads.presenting`."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,12 +33,12 @@ from threads.presenting.words import thread_word
 from threads.status import RUNNING, SENDABLE, GoalStatus
 
 NO_END = 2**31 - 1
-"""Where a stretch of messages ends that goes on to the last one."""
+"""The end of a range of messages that reaches to the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """One thread as one snapshot shows it to one reader."""
+    """One thread as one reader sees it in one snapshot."""
 
     thread: Thread
     messages: Sequence[MessageSnapshot]
@@ -50,7 +50,7 @@ class Screen:
     now: datetime
     tz: ZoneInfo
     before: datetime | None
-    """When the article in front of a stretch was said."""
+    """The time of the article before a range of messages."""
 
     def articles(self) -> list[Article]:
         """The transcript as articles."""
@@ -69,12 +69,12 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Eyes:
-    """Everything about a reader that decides how the articles of a thread look to them at one moment.
+    """Everything about a reader that affects how the articles of a thread are rendered; a cache key.
 
-    Equal eyes see the same, so what was drawn for the one may be shown to the other: whatever an article shows that
-    not every reader of this revision sees has to stand here. `token` is the thread and its revision; names of people
-    and the words for a time change without one, so what is drawn holds for a minute. Clocks are those of `tz`: the
-    readers of a thread cost one drawing for each zone they are in, and not one each.
+    HTML rendered for one reader may be sent to another with an equal value, so everything in an article that differs
+    between readers of a revision must be included here. `token` is the thread and its revision; user names and
+    relative times change without a new revision, so the key also changes every minute. Times are shown in `tz`, so
+    the articles are rendered once per time zone, not once per reader.
     """
 
     token: str
@@ -87,7 +87,7 @@ class Eyes:
 
 
 def eyes_of(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> Eyes:
-    """The eyes of a reader, who is in a time zone, on a thread as it was last refreshed."""
+    """The rendering key of a reader in a time zone, for a thread as it was last refreshed."""
     return Eyes(
         token=reading.token_of(thread),
         tz=tz,
@@ -99,17 +99,19 @@ def eyes_of(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> Eyes:
 
 
 def screen(actor: Actor, thread: Thread, *, tz: ZoneInfo, between: tuple[int, int] | None = None) -> Screen:
-    """Everything a page shows of a thread, or of a stretch of its messages."""
+    """Everything a page shows of a thread, or of a range of its messages."""
     with snapshot():
         reading.refresh(thread)
         return screen_through(eyes_of(actor, thread, tz=tz), thread, between=between)
 
 
 def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | None = None) -> Screen:
-    """The same through somebody's eyes, inside the snapshot in which they were opened."""
+    """Like `screen`, for existing `Eyes`; call it in the snapshot in which those were made."""
     messages = reading.snapshots(thread.pk, between=between)
     found = figures.of_turns(thread.pk, between=between) if eyes.knows_figures else []
-    told = {each.answer_idx: figures.words(each) for each in reversed(found)}  # of two, the one that wrote the answer
+    told = {
+        each.answer_idx: figures.words(each) for each in reversed(found)
+    }  # if two turns have one answer, the first: it wrote the answer
     names = names_of(message.author for message in messages)
     return Screen(
         thread=thread,
@@ -126,7 +128,7 @@ def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | Non
 
 
 def _said_before(thread: Thread, between: tuple[int, int] | None) -> datetime | None:
-    """When the article in front of a stretch was said: results come in behind the words that give it its time."""
+    """The time of the article before a range. Tool results come later than the text that gives it its time."""
     if not between or not between[0]:
         return None
     said = Message.objects.filter(thread=thread, idx__lt=between[0]).exclude(role="roboto").order_by("-idx")
@@ -134,13 +136,13 @@ def _said_before(thread: Thread, between: tuple[int, int] | None) -> datetime | 
 
 
 def context(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> dict[str, Any]:
-    """What the templates of a thread's page need, whole or in parts."""
+    """The template context of a thread's page or its parts."""
     shown = screen(actor, thread, tz=tz)
     return around(shown, head_of(actor, thread, token=shown.token, goals=shown.goals, worlds=worlds_for(actor, thread)))
 
 
 def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
-    """The same from a screen and the head that its reader sees: whatever the head says not every reader may know."""
+    """Like `context`, from a screen and a head, which must be the reader's own."""
     thread, articles = shown.thread, shown.articles()
     return {
         "head": head,
@@ -153,27 +155,27 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
 
 
 def to_write_in(thread_id: str) -> str:
-    """The address of a thread where its reader goes on to write."""
+    """The URL of a thread with the write form focused."""
     return reverse("threads:detail", args=[thread_id]) + "?write"
 
 
 def note_seen(actor: Actor, thread: Thread, articles: Sequence[Article]) -> None:
-    """Remember that the reader was shown the answers to their ratings that stand beside these articles."""
+    """Remember that the reader has seen the replies to their ratings shown with these articles."""
     marks = (acts.mark for article in articles for acts in article.marks)
     if news := [mark.told.at for mark in marks if mark and mark.told and mark.told.is_news]:
-        with suppress(OperationalError):  # somebody holds the file: the list says it once more
+        with suppress(OperationalError):  # the database is locked: the list will show the news again
             hooks.saw(actor, thread, max(news))
 
 
 def worlds_for(actor: Actor, thread: Thread) -> tuple[Choice, ...]:
-    """The worlds that its reader may fork into."""
+    """The worlds that the reader may fork into."""
     return tuple(choosing.choices(thread.org_id)) if doors_of(actor, thread)["may_fork"] else ()
 
 
 def head_of(
     actor: Actor, thread: Thread, *, token: str, goals: Sequence[GoalNote], worlds: tuple[Choice, ...] = ()
 ) -> ThreadHead:
-    """What stands above a transcript, and what its reader may do there."""
+    """The header above a transcript, and what the reader may do."""
     is_running = thread.status in RUNNING
     may_add = may(actor, thread, Right.SEND)
     is_unanswered = may_add and not is_running and reading.is_unanswered(thread)
@@ -212,7 +214,7 @@ def head_of(
 
 
 def _agent(actor: Actor, thread: Thread) -> AgentLink | None:
-    """What it was launched from. One that is gone, or is not for this reader, is known by its id alone."""
+    """The agent that the thread was launched from; the name is empty if it was deleted or the reader cannot see it."""
     if not thread.created_from_agent_id:
         return None
     key = ids.key_of(thread.created_from_agent_id, ids.AGENT) or ""
@@ -221,7 +223,7 @@ def _agent(actor: Actor, thread: Thread) -> AgentLink | None:
 
 
 def doors_of(actor: Actor, thread: Thread) -> dict[str, bool]:
-    """What its reader may do at a message, as the head says it: all of a head that an article needs."""
+    """What the reader may do with messages: the only part of a head that articles need."""
     return {
         "may_rate": may(actor, thread, Right.RATE),
         "may_fork": may(actor, thread, Right.FORK) and thread.message_count > 0,
@@ -229,7 +231,7 @@ def doors_of(actor: Actor, thread: Thread) -> dict[str, bool]:
 
 
 def goal_notes(thread: Thread) -> list[GoalNote]:
-    """The goals beside their articles."""
+    """The goals of a thread, to show with their articles."""
     if not thread.goal_count:
         return []
     found = list(Goal.objects.filter(thread=thread.pk).order_by("id"))
@@ -248,7 +250,7 @@ def goal_notes(thread: Thread) -> list[GoalNote]:
 
 
 def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
-    """What came in for each goal: the result of one that is achieved, else the last attempt, else nothing."""
+    """The input for each goal: the result if achieved, else the last attempt, else None."""
     tried = {goal.achieve_tool_use_id for goal in found if goal.result is None} - {None}
     inputs: dict[str | None, Any] = {}
     if tried:
@@ -258,21 +260,21 @@ def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
 
 
 def rows_of(actor: Actor, threads: Sequence[Thread]) -> list[ThreadRow]:
-    """Threads as rows of the list: their ratings are one query for all of them."""
+    """Threads as list rows, with one query for all ratings."""
     ratings = hooks.thread_ratings(actor, [thread.pk for thread in threads])
     return [_row(thread, ratings.get(thread.pk, hooks.Ratings())) for thread in threads]
 
 
 def stretch_start(thread: Thread, idx: int) -> int:
-    """The message at which the article around `idx` begins at the earliest: the last one of a person up to there."""
+    """The earliest possible start of the article that contains `idx`: the last user message up to it."""
     said = Message.objects.filter(thread=thread, role="user", idx__lte=idx).order_by("-idx")
     return said.values_list("idx", flat=True).first() or 0
 
 
 def stretch(thread: Thread, idx: int) -> tuple[int, int]:
-    """The messages of which the article around `idx` is made, all of them: up to the next words of a person.
+    """The range of messages that makes up the article around `idx`: up to the next user message.
 
-    The results of its calls stand behind it, so what ends at `idx` would show them as not answered.
+    The results of its calls come later, so a range ending at `idx` would show the calls as unanswered.
     """
     said = Message.objects.filter(thread=thread, role="user", idx__gt=idx).order_by("idx")
     following = said.values_list("idx", flat=True).first()
@@ -319,7 +321,7 @@ def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
 
 
 def told(thread: Thread) -> tuple[tuple[str, str], ...]:
-    """What the agent was told besides the messages, and where the thread came from."""
+    """What the agent was given besides the messages, and the origin of an import."""
     prompt, scope, looking_at, skills, metadata = _TOLD.first(thread.pk) or (None,) * 5
     found = [
         ("System prompt", (prompt or "")[:4000]),
@@ -329,11 +331,11 @@ def told(thread: Thread) -> tuple[tuple[str, str], ...]:
         ("Metadata", ", ".join(f"{key}: {_plainly(value)}" for key, value in (metadata or {}).items())[:2000]),
     ]
     if looking_at:
-        found.append(("Looking at", gist(looking_at)))
+        found.append(("On screen", gist(looking_at)))
     return tuple((name, words) for name, words in found if words)
 
 
-# Asked for each reader of a head, in the moment in which all of them wake.
+# Prepared, because they run for every reader of a head at the same moment.
 _PIN = Prepared(lambda user, thread: Pin.objects.filter(user=user, thread=thread).values_list("id"), int, int)
 _FORK = Prepared(lambda pk: Thread.objects.filter(forked_from=pk).values_list("id")[:1], int)
 _SUBJECTS = Prepared(
@@ -352,7 +354,7 @@ def _plainly(value: Any) -> str:
 
 
 def _skills(available: Sequence[Mapping[str, Any]] | None) -> str:
-    """The skills that the agent may load here; none named means those its owner subscribes to."""
+    """The skills that the agent may load; empty if those are the owner's subscriptions."""
     if available is None:
         return ""
     return ", ".join(f"{skill['name']} (version {skill['version']})" for skill in available[:50]) or "none"

@@ -1,4 +1,4 @@
-"""Who sees a thread, on whose list it stands on top, and what it is about."""
+"""Visibility, pins and subjects of threads."""
 
 from collections.abc import Collection
 
@@ -14,7 +14,7 @@ from threads.wire import SubjectIn
 
 
 def set_visibility(actor: Actor, thread: Thread, visibility: str) -> None:
-    """Open a thread to its org, or close it at once (T8, B144, B146). The same value again is accepted."""
+    """Share a thread with its org or make it private, effective at once (T8, B144, B146); idempotent."""
     require(actor, thread, Right.RESCOPE)
     with transaction.atomic():
         Thread.objects.filter(pk=thread.pk).update(visibility=visibility)
@@ -23,7 +23,7 @@ def set_visibility(actor: Actor, thread: Thread, visibility: str) -> None:
 
 
 def pin(actor: Actor, thread: Thread, *, pinned: bool) -> None:
-    """Put a thread on top of one's own list, or take it down (T9); pinning again keeps the time (B147)."""
+    """Pin a thread to the top of the actor's list, or unpin it (T9); pinning again keeps the time (B147)."""
     require(actor, thread, Right.PIN)
     if pinned:
         Pin.objects.bulk_create([Pin(user_id=actor.user_id, thread=thread)], ignore_conflicts=True)
@@ -44,7 +44,7 @@ def set_subjects(actor: Actor, thread: Thread, subjects: list[SubjectIn]) -> Non
 
 
 def titles(actor: Actor, thread_ids: Collection[str]) -> dict[str, str]:
-    """The titles of those of these threads that the actor may read, by the id that was asked for."""
+    """The titles of these threads that the actor may read, by the given id."""
     keys = {ids.key_of(thread_id, *ids.THREAD_SPELLINGS): thread_id for thread_id in thread_ids}
     rows = (
         Thread.objects.visible_to(actor).filter(key__in=[key for key in keys if key]) if keys else Thread.objects.none()

@@ -1,10 +1,10 @@
-"""The documented states (spec 3.4, 4.1), as data."""
+"""The states of threads, turns and goals (spec 3.4, 4.1)."""
 
 from django.db.models import TextChoices
 
 
 class ThreadStatus(TextChoices):
-    """Whose turn it is. `not_started` exists on the wire and is never reached: a thread starts with its request."""
+    """Whose turn it is. `not_started` exists on the wire but is never used: a thread starts with a request."""
 
     NOT_STARTED = "not_started"
     USER_TURN = "user_turn"
@@ -18,7 +18,7 @@ RUNNING = frozenset({ThreadStatus.ROBOTO_TURN, ThreadStatus.CLIENT_TOOL_TURN})
 
 
 class TurnState(TextChoices):
-    """Where a turn stands. QUEUED and RUNNING need a worker, WAITING needs a client, the rest is over."""
+    """The state of a turn. QUEUED and RUNNING need a worker, WAITING needs a client, all others are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -32,7 +32,7 @@ OPEN_TURN = (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
 
 
 class GoalStatus(TextChoices):
-    """A goal is pending for as long as its turn runs, and never longer (spec 4.3)."""
+    """The state of a goal; it is pending only while its turn runs (spec 4.3)."""
 
     PENDING = "pending"
     ACHIEVED = "achieved"
@@ -40,7 +40,7 @@ class GoalStatus(TextChoices):
 
 
 class Visibility(TextChoices):
-    """Who may read a thread besides its creator and platform admins."""
+    """Who may read a thread besides its owner and platform admins."""
 
     PRIVATE = "private"
     ORG = "org"

@@ -1,10 +1,10 @@
-"""Live text for pages: server-sent events that bring the articles that changed, whole, in the order of the transcript.
+"""Live updates of thread pages: server-sent events with the changed articles, whole and in order.
 
-An event replaces what it names, and its id is the continuation token behind it. So a line that breaks and comes back
-loses nothing and repeats nothing, and the page needs no idea of how fragments join.
+An event replaces the articles it contains, and its id is the continuation token after it. So a reconnecting page loses
+and repeats nothing, and it does not need to join fragments.
 
-A change wakes every reader of a thread in the same moment. What they are shown is drawn once for all of them who see
-the same (`screens.Eyes`), not once for each.
+A change wakes all readers of a thread at the same moment. The HTML is rendered once for all readers who see the same
+(`screens.Eyes`), not once for each.
 """
 
 import secrets
@@ -33,20 +33,20 @@ from threads.presenting.articles import Article
 from threads.status import ThreadStatus
 
 ASKED_AGAIN_SECONDS = 2.0
-"""For how long who reads a thread that is being written to is taken for who they were."""
+"""Seconds for which a reader's identity is cached while a thread changes constantly."""
 
 
 @signed_in
 @require_GET
 def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
-    """The stream of one thread from `token` on; a reader that reconnects says where it was in Last-Event-ID."""
+    """The events of one thread after `token`; a reconnecting reader sends its position in Last-Event-ID."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id)
     token = request.headers.get("Last-Event-ID") or request.GET.get("token")
     try:
         since = reading.revision_of(token, thread)
     except InvalidRequest:
-        return HttpResponse(status=204)  # ends the reader's attempts: nothing can follow such a token
+        return HttpResponse(status=204)  # makes the browser stop reconnecting: such a token has no continuation
     return sse.stream(_news(request, actor, thread, since))
 
 
@@ -57,8 +57,8 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
         while True:
             try:
                 with _IN_TURN.passed():
-                    # Anew each time: the right to read may have been taken away meanwhile (B146). Who the person is now
-                    # costs two queries, which not each of many words in a second is worth.
+                    # Checked every time, because the right to read may be revoked (B146). Loading the user costs two
+                    # queries, too much for every fragment of a fast answer.
                     if not is_news or monotonic() - asked_at > ASKED_AGAIN_SECONDS:
                         actor, asked_at = page_actor_again(request), monotonic()
                     thread = thread_for(actor, thread.thread_id)
@@ -82,16 +82,16 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
 
 
 _IN_TURN = Turnstile(4)
-"""How many readers look at the same time. All those of a thread wake at once, and without turns all of them together
-would hold up every other request, and each other: a reader holds a connection to the database here, a few at most."""
+"""Limits how many readers load changes at the same time. All readers of a thread wake at once; without a limit they
+would delay every other request and each other, and each would hold a database connection."""
 
 
 def _changes(
     request: HttpRequest, actor: Actor, thread: Thread, since: int, known_status: str | None
 ) -> tuple[list[sse.Event], int]:
-    """The events for everything newer than a revision, and the revision that they lead to: one snapshot for all.
+    """The events for everything newer than a revision, and the revision after them, from one snapshot.
 
-    Raises `Unauthorized` where the right to read is gone in that snapshot: nothing that came after it is shown.
+    Raises `Unauthorized` if the right to read is gone in that snapshot, so nothing later is shown.
     """
     with snapshot():
         reading.refresh(thread)
@@ -107,16 +107,16 @@ def _changes(
             newer = Message.objects.filter(thread=thread, revision__gt=since).order_by("idx")
             changed = newer.values_list("idx", flat=True).first()
             if reset is not None:
-                # An article that began before that place and reached past it is drawn anew, without what was dropped.
+                # An article that began before that index and reached past it is sent again without the dropped part.
                 changed = max(0, min(reset - 1, reset if changed is None else changed))
             if changed is not None:
                 has_goals = thread.goals_revision > since
                 start = screens.stretch_start(thread, changed)
                 events.append(_changed(request, actor, thread, start, changed, has_goals=has_goals))
-        # A turn may have begun and ended since the last look: the status says nothing of it, the rest of the head does.
+        # A turn may have begun and ended since the last check: the status is the same, the rest of the head is not.
         has_rested = thread.status != ThreadStatus.ROBOTO_TURN and thread.revision > since
-        is_named_anew = thread.title_revision > since or thread.goals_revision > since
-        if thread.status != known_status or has_rested or is_named_anew:
+        has_new_head = thread.title_revision > since or thread.goals_revision > since
+        if thread.status != known_status or has_rested or has_new_head:
             events.append(_head(request, actor, thread))
         if events:
             events[-1] = sse.Event(events[-1].name, events[-1].data, reading.token_of(thread))
@@ -126,9 +126,9 @@ def _changes(
 def _changed(
     request: HttpRequest, actor: Actor, thread: Thread, start: int, changed: int, *, has_goals: bool
 ) -> sse.Event:
-    """The articles with a change; they are drawn from the last words of a person on, which begin an article.
+    """The changed articles, rendered from the last user message on, which begins an article.
 
-    Those words declared the goals of the turn, and how far these have come stands beside them.
+    That message declared the goals of the turn, whose status is shown with it.
     """
 
     def is_wanted(article: Article) -> bool:
@@ -138,7 +138,7 @@ def _changed(
 
 
 def _answered(request: HttpRequest, actor: Actor, thread: Thread, rated: set[int]) -> sse.Event:
-    """The articles of these messages, of which the reader's rating was answered: no news of the thread, so no token."""
+    """The articles whose ratings got a reply to the reader. The thread has not changed, so there is no token."""
     with snapshot():
         reading.refresh(thread)
         require(actor, thread, Right.READ)
@@ -173,9 +173,9 @@ def _last(article: Article) -> int:
 
 
 def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
-    """What stands around the transcript, drawn when the thread is handed over or named, not with every word.
+    """The page parts around the transcript, sent when the status, title or goals change, not with every fragment.
 
-    Its forms get the token of their reader's session behind the drawing, which must not be shared.
+    The reader's CSRF token is inserted after rendering, because the rendered HTML is shared.
     """
     eyes = screens.eyes_of(actor, thread, tz=zones.of(request))
     goals, worlds = screens.goal_notes(thread), screens.worlds_for(actor, thread)
@@ -188,7 +188,7 @@ def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
     return sse.Event("head", _DRAWN.get((eyes, head), draw).replace(_STAND_IN, get_token(request)))
 
 
-# Drawn without the request: what a template could learn of its reader from there is not in the key.
+# Rendered without the request, because the key does not cover what a template could read from it.
 _DRAWN = SharedTexts(size=64)
 _STAND_IN = secrets.token_hex(16)
-"""Stands where a form's token goes. Nobody gets to see it, so nobody can write it into a message."""
+"""Placeholder for the CSRF token. It is random and never sent, so no message can contain it."""

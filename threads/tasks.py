@@ -1,4 +1,4 @@
-"""Doors for the queue: an id in, a verb called, the outcome in the row."""
+"""Celery tasks: each takes an id and calls a function, which stores the outcome in the row."""
 
 from celery import shared_task
 from django.db import close_old_connections
@@ -9,13 +9,13 @@ from threads.runner import claims, loop
 
 @shared_task(name="threads.advance", ignore_result=True)
 def advance(turn_id: int) -> None:
-    """Carry a turn as far as it goes."""
+    """Advance a turn as far as possible."""
     close_old_connections()
     loop.advance(turn_id)
 
 
 @shared_task(name="threads.sweep", ignore_result=True)
 def sweep() -> None:
-    """Queue again what is stuck."""
+    """Queue stuck turns again."""
     with jobs.periodical("threads.sweep"):
         claims.sweep()

@@ -1,4 +1,4 @@
-"""Titles: what a thread is called when nobody gives it a name."""
+"""Thread titles: default titles and renaming."""
 
 import re
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ _DIRECTIVE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 
 
 def of_text(said: str) -> str | None:
-    """The first line with words in it; directives to the simulator are no words.
+    """The first non-blank line, without directives to the simulator.
 
-    As long as a title may be, cut at a word: lists shorten it to the room that they have.
+    Cut at a word to the maximum length of a title; lists shorten it further as needed.
     """
     for line in _DIRECTIVE.sub(" ", said[:4000]).splitlines():
         words = " ".join(line.split()).lstrip("#>*- ")
@@ -31,7 +31,7 @@ def of_text(said: str) -> str | None:
 
 
 def of_request(messages: Sequence[MessageIn], declared: Sequence[dict[str, Any]]) -> str | None:
-    """From the first words of the person, else from the first goal."""
+    """A title from the first user text, else from the first goal."""
     for message in messages:
         if message.role == "user":
             for block in message.content:
@@ -41,7 +41,7 @@ def of_request(messages: Sequence[MessageIn], declared: Sequence[dict[str, Any]]
 
 
 def retitle(actor: Actor, thread: Thread, title: str) -> None:
-    """Give a thread another title (H11)."""
+    """Rename a thread (H11)."""
     require(actor, thread, Right.DESCRIBE)
     with transcript.writing(thread.pk) as writer:
         writer.retitle(title)

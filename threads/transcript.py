@@ -1,9 +1,10 @@
-"""The one writer of the transcript (spec 4.4). Nothing else stores a message, a block, a status or a title.
+"""The only writer of transcripts (spec 4.4). Nothing else stores messages, blocks, statuses or titles.
 
-Goals hang on turns: who begins or ends those stores them, in the same transaction, and tells of it by `goals_changed`.
+Goals belong to turns: the code that begins or ends a turn stores them in the same transaction and calls
+`goals_changed`.
 
-Whoever writes holds the thread's row, appends, and gives each change the thread's next revision; readers are told after
-the commit. So delta, event streams, list marks and pages all follow one order, and none of them sees half of a change.
+A writer locks the thread's row, appends, and gives each change the thread's next revision; readers are notified after
+the commit. So deltas, event streams, lists and pages all see the same order of changes, and never half of one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ _OWN_COLUMNS = (
 
 
 class Transcript:
-    """A locked thread and the changes to it, flushed together when the writing ends."""
+    """A locked thread and its pending changes, which are stored together at the end."""
 
     def __init__(self, thread: Thread) -> None:
         self.thread = thread
@@ -59,7 +60,7 @@ class Transcript:
         author_id: int | None = None,
         echo_to_id: int | None = None,
     ) -> Message:
-        """Append a message with its blocks; returns its row, whose `idx` is its place."""
+        """Append a message with its blocks; returns its row, whose `idx` is its index."""
         message = Message(
             idx=self.thread.message_count,
             role=role,
@@ -76,12 +77,12 @@ class Transcript:
         return message
 
     def extend(self, message: Message, blocks: Sequence[BlockDict]) -> None:
-        """Append blocks to a message that is open."""
+        """Append blocks to an open message."""
         self._append(message, blocks)
         self._changed[message.idx] = message
 
     def close(self, message: Message, status: str) -> None:
-        """Give a message another status."""
+        """Set the status of a message."""
         message.status = status
         message.revision = self._next()
         self._changed[message.idx] = message
@@ -89,23 +90,23 @@ class Transcript:
             self.thread.last_outcome = status
 
     def turn_to(self, status: ThreadStatus) -> None:
-        """Hand the thread over. Readers get this with the content that led to it, in one commit (B90)."""
+        """Set the thread's status. Readers get it together with the content that led to it, in one commit (B90)."""
         self._next()
         self.thread.status = status
 
     def retitle(self, title: str) -> None:
-        """Give the thread another title."""
+        """Rename the thread."""
         self.thread.title = title
         self.thread.title_revision = self._next()
 
     def goals_changed(self, *, declared: int = 0, achieved: int = 0) -> None:
-        """Tell readers that the list of goals is new; keeps the counts that lists show."""
+        """Mark the goals as changed for readers, and update the counts shown in lists."""
         self.thread.goals_revision = self._next()
         self.thread.goal_count += declared
         self.thread.achieved_goal_count += achieved
 
     def rewind(self, idx: int) -> None:
-        """Take back every message from `idx` on; older tokens are told to drop what they hold (spec 4.4)."""
+        """Remove every message from `idx` on; readers with older tokens are told to drop them (spec 4.4)."""
         thread = self.thread
         Message.objects.filter(thread=thread, idx__gte=idx).delete()
         Block.objects.filter(thread=thread, idx__gte=idx).delete()
@@ -115,7 +116,7 @@ class Transcript:
         thread.weave, thread.has_error = weaving.of_thread(thread.pk)
 
     def flush(self) -> None:
-        """Write everything; called once, by `writing` and `creating`."""
+        """Store all changes; called once, by `writing` and `creating`."""
         thread = self.thread
         thread.modified = timezone.now()
         if thread._state.adding:
@@ -156,21 +157,21 @@ _BLOCKS = PreparedInsert(Block)
 
 
 class LeaseLost(Exception):
-    """The turn is no longer this worker's: it was cancelled, or given to another one."""
+    """This worker has lost the turn: it was cancelled, or another worker took it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """The claim under which a worker writes: a turn and the attempt that it claimed."""
+    """A worker's claim: a turn and the attempt number it claimed."""
 
     turn_id: int
     attempt: int
 
     def check(self) -> None:
-        """Raise `LeaseLost` unless the claim still stands.
+        """Raise `LeaseLost` unless the claim is still valid.
 
-        It goes on standing only under the thread's lock, which every claim takes. Without the lock this is an early
-        look, by which a worker that waits for a model stops sooner; what it writes is checked again.
+        The claim is certain to stay valid only while the thread is locked, because every claim takes that lock.
+        Without the lock this is an early check that lets a waiting worker stop sooner; its writes are checked again.
         """
         if _HELD.first(self.turn_id, self.attempt) is None:
             raise LeaseLost(f"turn {self.turn_id}, attempt {self.attempt}")
@@ -179,7 +180,7 @@ class Fence:
 _HELD = Prepared(
     lambda pk, attempt: Turn.objects.filter(pk=pk, attempt=attempt, state=TurnState.RUNNING).values_list("id"), int, int
 )
-# Nobody changes a key here, so rows that name the thread, a rating for one, need not wait for the turn.
+# no_key: keys never change, so inserting rows that reference the thread (ratings) need not wait for the turn.
 _LOCKED = PreparedRow(
     lambda pk: Thread.objects.select_for_update(no_key=True).filter(pk=pk), Thread, int, without=Thread.HEAVY
 )
@@ -187,9 +188,9 @@ _LOCKED = PreparedRow(
 
 @contextmanager
 def writing(thread_id: int, fence: Fence | None = None) -> Iterator[Transcript]:
-    """Lock a thread by row id and write to it; everything is stored together, or nothing is.
+    """Lock a thread by row id and write to it; everything is stored together or not at all.
 
-    Raises `Thread.DoesNotExist` where it was deleted, and `LeaseLost` under a claim that is gone with it or without.
+    Raises `Thread.DoesNotExist` if it was deleted; with a fence, `LeaseLost` if it was deleted or the claim is lost.
     """
     with transaction.atomic():
         thread = _LOCKED.first(thread_id)
@@ -204,7 +205,7 @@ def writing(thread_id: int, fence: Fence | None = None) -> Iterator[Transcript]:
 
 @contextmanager
 def holding(thread_id: int, fence: Fence) -> Iterator[None]:
-    """Lock a thread under a claim and leave it as it is: for what may only be stored by whoever still has the turn."""
+    """Lock a thread under a claim without changing it: for rows that only the current worker may store."""
     with transaction.atomic():
         if _LOCKED.first(thread_id) is None:
             raise LeaseLost(f"turn {fence.turn_id}: its thread is deleted")
@@ -216,7 +217,7 @@ def holding(thread_id: int, fence: Fence) -> Iterator[None]:
 def creating(thread: Thread) -> Iterator[Transcript]:
     """Write the first messages of a thread that is not stored yet.
 
-    Inside a transaction it is a part of that: nobody goes on with a thread whose first messages could not be stored.
+    Inside a transaction it uses no savepoint: if the first messages cannot be stored, the whole transaction fails.
     """
     with transaction.atomic(savepoint=False):
         transcript = Transcript(thread)
@@ -225,10 +226,10 @@ def creating(thread: Thread) -> Iterator[Transcript]:
 
 
 def copy(source_id: int, target: Thread, upto: int, *, with_raw: bool) -> None:
-    """Store a new thread with messages 0 to `upto` of another one: one statement a table, however long it is (T6).
+    """Store a new thread with messages 0 to `upto` of another one, by one statement per table (T6).
 
-    The copies keep their order under one revision of the target, which its first readers get whole. Raw payloads come
-    along `with_raw` only: whoever owns the copy may see all of it (H4).
+    The copies get one revision of the target, as its first readers get everything. Raw payloads are copied only
+    `with_raw`, because the owner of the copy may see all of it (H4).
     """
     _THREADS.insert(target)
     _COPY_MESSAGES.run(target.pk, target.revision, target.revision, source_id, upto)
@@ -251,17 +252,17 @@ _COPY_BLOCKS = PreparedCommand("""
 
 
 def announce(thread_pk: int) -> None:
-    """Wake whoever reads the thread live, once the change is there to be read."""
+    """Wake all live readers of the thread after the commit."""
     transaction.on_commit(lambda: notices.publish(subject(thread_pk)))
 
 
 def subject(thread_pk: int) -> str:
-    """The name under which news of a thread are told."""
+    """The notification channel of a thread."""
     return f"thread:{thread_pk}"
 
 
 def _row(block: BlockDict, idx: int, position: int, revision: int) -> Block:
-    """A block as it is stored: raw payloads apart from what readers get."""
+    """The row of a block, with raw payloads stored separately from what readers get."""
     kind = block["content_type"]
     row = Block(idx=idx, position=position, revision=revision, kind=kind)
     if kind == "text":

@@ -1,4 +1,4 @@
-"""Starting, sending, answering tools, cancelling: what people and programs do to a thread's turn (spec 2.2 to 2.4)."""
+"""Starting threads, sending, submitting tool results, retrying and cancelling (spec 2.2 to 2.4)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ REPLAY_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What recognises a POST that is sent again: the digest of its body, byte for byte (spec 1.5)."""
+    """Identifies a repeated POST by the digest of its raw body (spec 1.5)."""
 
     digest: str = ""
 
@@ -74,10 +74,10 @@ NO_REQUEST = Request()
 def start(
     actor: Actor, org_id: int, body: StartIn, *, api_version: str = "", request: Request = NO_REQUEST, **columns: Any
 ) -> ThreadOut:
-    """Start a thread and its first turn (T1); a refused start stores nothing.
+    """Start a thread and its first turn (T1); if it fails, nothing is stored.
 
-    The record ends with what was asked: everything generated comes through deltas (spec 4.6 item 3). `columns` are
-    further columns of the thread row, for launches.
+    The returned record ends with the request: everything generated comes through deltas (spec 4.6 item 3). `columns`
+    are additional columns of the thread row, for launches.
     """
     declared = _checked_goals(body.goals)
     invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
@@ -106,9 +106,9 @@ def start(
 
 
 def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_REQUEST, echo: bool = True) -> StatusOut:
-    """Add a request to an idle thread and start its turn (T4). The status flips in the same transaction (B50).
+    """Add a request to an idle thread and start its turn (T4). The status changes in the same transaction (B50).
 
-    `echo`: the sender appends a copy of their own, so their next delta leaves the text out (B51).
+    `echo`: the sender's client already shows the text, so their next delta leaves it out (B51).
     """
     require(actor, thread, Right.SEND)
     declared = _checked_goals(body.goals)
@@ -127,12 +127,12 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
 
 
 def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), replays_calls: bool = False) -> StatusOut:
-    """Have the last request of a thread answered, where nobody has, or once more, where its turn came to nothing.
+    """Answer the last request of a thread if it has no answer, or retry it if its turn failed.
 
-    Once more is to send it again: its words, context and goals. What failed stays where it is, rated perhaps, and read
-    by others: nothing is taken back. A fork before it would leave a thread behind with every try. Skills that it
-    invoked stand in the transcript already, unless they are given here. What was answered from a record is so again:
-    else a rerun that failed would do everything a second time (decision 015).
+    A retry sends the request again with its text, context and goals. The failed answer stays, because people may have
+    read and rated it; forking before it would leave a thread behind with every try. Skills that the request invoked are
+    already in the transcript, unless `invoked` gives them. A turn that replayed recorded calls replays them again:
+    otherwise retrying a failed rerun would repeat all side effects (decision 015).
     """
     require(actor, thread, Right.SEND)
     with transcript.writing(thread.pk) as writer:
@@ -140,18 +140,18 @@ def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), re
         said = last_request(thread.pk)
         is_open = said is not None and reading.is_unanswered(writer.thread)
         if said is None or not (is_open or writer.thread.ended_badly):
-            raise InvalidRequest("message: there is no request without an answer, and no turn that failed")
+            raise InvalidRequest("message: nothing to retry: the last request was answered")
         declared = list(Goal.objects.filter(thread=thread, message_sequence_num=said).order_by("id"))
         dangling = left_open(thread.pk)
         at = said
         if is_open:
-            _take_back(writer, declared)
+            _remove_copied_goals(writer, declared)
         else:
             repeated = _LATEST.first(thread.pk)
             replays_calls = replays_calls or (repeated is not None and repeated.replays_calls)
             (request,) = reading.snapshots(thread.pk, between=(said, said))
             at = writer.add("user", request.blocks, author_id=actor.user_id).idx
-        _answer_for_nobody(writer, dangling)
+        _close_unanswered(writer, dangling)
         if declared:
             writer.goals_changed(declared=len(declared))
         writer.turn_to(ThreadStatus.ROBOTO_TURN)
@@ -162,10 +162,10 @@ def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), re
         return reading.status(writer.thread)
 
 
-def _take_back(writer: Transcript, copies: list[Goal]) -> None:
-    """The goals that a fork brought along with a request make way for those of the turn that answers it.
+def _remove_copied_goals(writer: Transcript, copies: list[Goal]) -> None:
+    """Remove goals that a fork copied with its request; the turn that answers it declares them again.
 
-    Beside them a rerun of a rerun would declare each goal twice, and the next one four times.
+    Otherwise a rerun of a rerun would declare each goal twice, and the next one four times.
     """
     if copies:
         achieved = sum(goal.status == GoalStatus.ACHIEVED for goal in copies)
@@ -174,9 +174,9 @@ def _take_back(writer: Transcript, copies: list[Goal]) -> None:
 
 
 def told(thread_pk: int, request: Request) -> None:
-    """Note that the answer to a POST has gone out: the same one again is another one from now on.
+    """Record that the response to a POST was sent: the same body sent again is a new request from now on.
 
-    A database that is away costs the note, not the request: the POST is a repeat for a minute then.
+    If the database is unavailable, only this record is lost: the POST counts as a repeat for a minute then.
     """
     with suppress(DatabaseError):
         Turn.objects.filter(thread=thread_pk, request_hash=request.digest, is_told=False).update(is_told=True)
@@ -185,14 +185,14 @@ def told(thread_pk: int, request: Request) -> None:
 def submit_tool_results(
     actor: Actor, thread: Thread, body: ToolResultsIn, *, request: Request = NO_REQUEST
 ) -> StatusOut:
-    """Answer client tool uses (T5). All of a submission is stored or none of it; the last answer resumes the turn."""
+    """Store results of client tool uses (T5), all of them or none; the last missing result resumes the turn."""
     require(actor, thread, Right.SEND)
     tools = client_tools.checked(body.client_tools, thread)
     with transcript.writing(thread.pk) as writer:
         if _is_replay(writer.thread, actor, request):
             return reading.status(writer.thread)
         if writer.thread.status != ThreadStatus.CLIENT_TOOL_TURN:
-            raise InvalidRequest(f"tool_results: the thread waits for none (its status is {writer.thread.status})")
+            raise InvalidRequest(f"tool_results: the thread is not waiting for any (status {writer.thread.status})")
         pending = {use["tool_use_id"]: use for use in pending_client_uses(writer.thread)}
         blocks = [_result_block(place, result, pending) for place, result in enumerate(body.tool_results)]
         client_tools.declare(thread, tools)
@@ -205,7 +205,7 @@ def submit_tool_results(
 
 
 def cancel(actor: Actor, thread: Thread) -> StatusOut:
-    """Stop the running turn (H3); a no-op when nothing runs. The worker notices at its next word."""
+    """Stop the running turn (H3); does nothing if none runs. The worker notices at its next fragment."""
     require(actor, thread, Right.CANCEL)
     with transcript.writing(thread.pk) as writer:
         if writer.thread.status in RUNNING:
@@ -215,7 +215,7 @@ def cancel(actor: Actor, thread: Thread) -> StatusOut:
                 state=TurnState.CANCELLED,
                 finished_at=timezone.now(),
                 error_code="cancelled",
-                # What a request used that was cut short is not known.
+                # The usage of an interrupted request is not known.
                 cost=None,
                 answer_idx=writer.thread.message_count - 1,
             )
@@ -224,9 +224,9 @@ def cancel(actor: Actor, thread: Thread) -> StatusOut:
 
 
 def stop(writer: Transcript, status: str, reason: BlockDict) -> None:
-    """End what is being written in a turn that goes no further, with an error block that says why.
+    """End the message being written in a turn that ends early, with an error block that states the reason.
 
-    Open uses are answered, so that the history stays well-formed (B162).
+    Open tool uses get error results, so that the history stays well-formed (B162).
     """
     thread = writer.thread
     last = last_message(thread.pk)
@@ -243,7 +243,7 @@ def stop(writer: Transcript, status: str, reason: BlockDict) -> None:
 
 
 def fail_goals(writer: Transcript) -> bool:
-    """No goal stays pending after its turn (spec 4.3). Tells whether there was one."""
+    """Mark pending goals as failed: none stays pending after its turn (spec 4.3). Returns whether there was one."""
     pending = Goal.objects.filter(thread=writer.thread.pk, status=GoalStatus.PENDING)
     failed = pending.update(status=GoalStatus.FAILED, concluded_at=timezone.now())
     if failed:
@@ -256,15 +256,15 @@ def _checked_goals(values: list[Any] | None) -> list[dict[str, Any]]:
 
 
 def _skill_texts(actor: Actor, wanted: Sequence[InvokedSkillIn] | None, field: str) -> list[SkillText]:
-    """The chosen versions, each visible to the caller, or a refusal before anything is stored (B153)."""
+    """The texts of the chosen versions; raises before anything is stored if the caller cannot see one (B153)."""
     texts = skills.texts(actor, [(skill.skill_id, skill.version) for skill in wanted or []], field)
     if sum(len(each.body) for each in texts) > MAX_SKILL_CHARACTERS:
-        raise InvalidRequest(f"{field}: their bodies have together more than {MAX_SKILL_CHARACTERS} characters")
+        raise InvalidRequest(f"{field}: the skill bodies together have more than {MAX_SKILL_CHARACTERS} characters")
     return texts
 
 
 def _scope(body: StartIn | SendIn) -> dict[str, Any] | None:
-    """The scope of a request; one without any bound equals none (spec 3.9)."""
+    """The scope of a request; a scope without bounds counts as none (spec 3.9)."""
     if body.analysis_scope is None:
         return None
     bounds = body.analysis_scope.model_dump()
@@ -272,7 +272,7 @@ def _scope(body: StartIn | SendIn) -> dict[str, Any] | None:
 
 
 def _keep_settings(thread: Thread, body: SendIn) -> None:
-    """A scope given replaces the old one for all later turns; null keeps it (B45, B46)."""
+    """Store the scope and context of a request for later turns; null keeps the old value (B45, B46)."""
     columns: dict[str, Any] = {}
     if (scope := _scope(body)) is not None:
         columns["analysis_scope"] = scope
@@ -292,12 +292,12 @@ def _add_request(
     *,
     echo: bool,
 ) -> int:
-    """Store the messages of a request, and one of Heddle's own where goals or skills come without any (B4, B44).
+    """Store the messages of a request, or a generated one if there are only goals or skills (B4, B44).
 
-    Calls that nobody answered, in a fork, an import or a seed, are answered here (spec 4.7, 9). Their results stand
-    behind the request: its sender holds a copy of it under its index already (B51).
+    Unanswered calls from a fork, an import or a seed get error results here (spec 4.7, 9). The results come after the
+    request, because its sender's client already has the request under its index (B51).
 
-    Returns the index of the last user message, which the turn's goals point at (B100).
+    Returns the index of the last user message, which the turn's goals refer to (B100).
     """
     dangling = [] if writer.thread._state.adding else left_open(writer.thread.pk)
     at = last_user = max((place for place, each in enumerate(messages) if each.role == "user"), default=-1)
@@ -311,7 +311,7 @@ def _add_request(
         at = stored.idx if place == last_user else at
     if last_user < 0 and (declared or invoked):
         at = writer.add("user", [text(_own_words(declared))], author_id=actor.user_id).idx
-    _answer_for_nobody(writer, dangling)
+    _close_unanswered(writer, dangling)
     for skill in invoked:
         _add_skill(writer, skill)
     if declared:
@@ -321,15 +321,15 @@ def _add_request(
 
 
 def _add_skill(writer: Transcript, skill: SkillText) -> None:
-    """A `load_skill` use and its result, as if the agent had asked for it (spec 4.2 item 3); frozen here (B155)."""
+    """Add a `load_skill` use and its result, as if the agent had called it (spec 4.2 item 3); frozen here (B155)."""
     use_id = ids.tool_use_id()
     wish = {"name": skill.name, "version": skill.version}
     writer.add("assistant", [tool_use(LOAD_SKILL, use_id, wish)])
     writer.add("roboto", [{**tool_result(LOAD_SKILL, use_id, "success", skill.as_data()), "answered_by": "skill"}])
 
 
-def _answer_for_nobody(writer: Transcript, uses: Sequence[BlockDict]) -> None:
-    """Results for calls that a fork, an import or a seed brought along without any (spec 4.7, 9)."""
+def _close_unanswered(writer: Transcript, uses: Sequence[BlockDict]) -> None:
+    """Add error results for unanswered calls from a fork, an import or a seed (spec 4.7, 9)."""
     refused = {"error": UNANSWERED}
     results = [tool_result(use["tool_name"], use["tool_use_id"], "error", refused) for use in uses]
     if results:
@@ -356,7 +356,7 @@ def _begin(
     *,
     replays_calls: bool = False,
 ) -> None:
-    """The turn's row, its goals, and the nudge after the commit."""
+    """Store the turn and its goals, and queue a message for it after the commit."""
     turn = Turn(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest, replays_calls=replays_calls)
     turn.is_told = not request.digest
     _TURNS.insert(turn)
@@ -369,10 +369,10 @@ def _begin(
 
 
 def _is_replay(thread: Thread, actor: Actor, request: Request) -> bool:
-    """Whether this very request was accepted a moment ago: the SDK sends a POST again when its answer got lost.
+    """Whether the same request was just accepted: the SDK repeats a POST if the response was lost.
 
-    While its turn runs it is a repeat in any case (spec 1.5). A turn can also be over before the sender tries again,
-    where the server died in between; then the answer to the POST never went out.
+    While its turn runs, it is always a repeat (spec 1.5). If the turn is already over, it is a repeat only if the
+    response was never sent because the server died.
     """
     turn = _LATEST.first(thread.pk) if request.digest else None
     return (
@@ -385,16 +385,19 @@ def _is_replay(thread: Thread, actor: Actor, request: Request) -> bool:
 
 def _require_sendable(thread: Thread) -> None:
     if thread.status not in SENDABLE:
-        waiting = "a client tool" if thread.status == ThreadStatus.CLIENT_TOOL_TURN else "the agent"
-        raise InvalidRequest(f"message: it is the turn of {waiting} (the thread's status is {thread.status})")
+        waiting = thread.status == ThreadStatus.CLIENT_TOOL_TURN
+        reason = "the thread is waiting for a client tool" if waiting else "the agent is still answering"
+        raise InvalidRequest(f"message: {reason} (status {thread.status})")
 
 
 def _result_block(place: int, result: Any, pending: dict[str, BlockDict]) -> BlockDict:
     use = pending.get(result.tool_use_id)
     if use is None:
-        raise InvalidRequest(f"tool_results.{place}.tool_use_id: {result.tool_use_id[:80]} waits for no answer here")
+        raise InvalidRequest(
+            f"tool_results.{place}.tool_use_id: there is no pending tool use {result.tool_use_id[:80]}"
+        )
     if use["tool_name"] != result.tool_name:
-        raise InvalidRequest(f"tool_results.{place}.tool_name: that use is of {use['tool_name']}")
+        raise InvalidRequest(f"tool_results.{place}.tool_name: the tool use belongs to tool {use['tool_name']}")
     block = tool_result(
         result.tool_name, result.tool_use_id, result.status, result.output, runtime_ms=result.runtime_ms
     )
@@ -402,7 +405,7 @@ def _result_block(place: int, result: Any, pending: dict[str, BlockDict]) -> Blo
 
 
 def _store_results(writer: Transcript, blocks: list[BlockDict]) -> Message:
-    """Results go into the one roboto message right behind the uses (spec 4.5)."""
+    """Add results to the one roboto message right after the tool uses (spec 4.5)."""
     message = answered_message(writer.thread)
     if message is None:
         return writer.add("roboto", blocks, status=Message.Status.GENERATING)
@@ -411,7 +414,7 @@ def _store_results(writer: Transcript, blocks: list[BlockDict]) -> Message:
 
 
 def _resume(writer: Transcript, results: Message, request: Request) -> None:
-    """Everything is answered: the roboto message is whole, and the turn goes on in a worker."""
+    """Complete the roboto message and continue the turn in a worker, after the last result."""
     writer.close(results, Message.Status.COMPLETED)
     writer.turn_to(ThreadStatus.ROBOTO_TURN)
     turn = Turn.objects.get(thread=writer.thread, state=TurnState.WAITING)

@@ -1,4 +1,4 @@
-"""The thread routes under /v1, and the names they had before 2026-05-20 (spec 1.6)."""
+"""The thread and agent routes under /v1, including the route names from before 2026-05-20 (spec 1.6)."""
 
 from django.urls import path
 
@@ -31,7 +31,7 @@ for root in ("ai/threads", "ai/chats"):
 urlpatterns += [
     path("ai/model-profiles", api.ModelProfiles.as_view()),
     path("ai/agents", api_agents.Agents.as_view()),
-    # A name may hold any character, a slash included (spec 1.2).
+    # A name may contain any character, including a slash (spec 1.2).
     path("ai/agents/name/<path:name>", api_agents.ByName.as_view()),
     path("ai/agents/<str:agent_id>", api_agents.OneAgent.as_view()),
     path("ai/agents/<str:agent_id>/launch", api_agents.Launch.as_view()),

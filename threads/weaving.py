@@ -1,7 +1,7 @@
-"""The weave: a thread in one line of letters, one a step, so that a list can draw it without reading messages.
+"""The weave: a thread's activity as a string with one letter per step, so that lists need not read messages.
 
-p person, a agent, t tool result, f fault, c cancelled. The letters are kept by the writer and drawn by
-`threads.presenting.cloth`.
+p user, a agent, t tool result, f fault, c cancelled. `threads.transcript` maintains the string, and
+`threads.presenting.cloth` draws it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,28 +15,28 @@ from threads.models import Block, Message
 LENGTH = 160
 PERSON, AGENT, TOOL, FAULT, CANCELLED = "p", "a", "t", "f", "c"
 _ENOUGH = LENGTH * 6
-"""Blocks that are looked at for a whole weave: later ones would not fit on the line."""
+"""Number of blocks read to rebuild a weave: later ones would not fit."""
 
 
 def letters(role: str, blocks: Sequence[BlockDict], *, continues: bool) -> str:
-    """The steps that these blocks add; text that continues a message is no new step."""
+    """The steps that these blocks add; text that continues a message is not a new step."""
     steps = (_letter(role, block["content_type"], ending(block)) for block in blocks)
     return _joined(steps, started=continues)
 
 
 def ending(block: BlockDict) -> str:
-    """What is kept of how a block ended: the status of a tool result, and of an error that somebody cancelled."""
+    """The stored outcome of a block: the status of a tool result, or `cancelled` for a cancellation error."""
     is_cancelled = block["content_type"] == "error" and block.get("error_code") == "cancelled"
     return "cancelled" if is_cancelled else block.get("status", "")
 
 
 def went_wrong(woven: str) -> bool:
-    """Whether the steps hold an error; what was cancelled is one, drawn as what it is."""
+    """Whether the steps contain an error or a cancellation."""
     return FAULT in woven or CANCELLED in woven
 
 
 def of_messages(messages: Iterable[MessageSnapshot]) -> tuple[str, bool]:
-    """The weave of whole messages, worked out anew, and whether a fault is in it."""
+    """The weave of complete messages, and whether it contains an error."""
     woven = _woven(
         (message.role, block["content_type"], ending(block), position)
         for message in messages
@@ -46,7 +46,7 @@ def of_messages(messages: Iterable[MessageSnapshot]) -> tuple[str, bool]:
 
 
 def of_thread(thread_pk: int) -> tuple[str, bool]:
-    """The same of a stored thread, without reading what it says."""
+    """Like `of_messages`, for a stored thread, without reading its content."""
     roles: dict[int, str] = dict(_ROLES.rows(thread_pk))
     steps = _STEPS.rows(thread_pk)
     woven = _woven((roles.get(idx, ""), kind, outcome, position) for idx, position, kind, outcome in steps)
@@ -65,7 +65,7 @@ def _role_rows(thread_pk: int) -> QuerySet[Message, Row]:
 
 def _fault_rows(thread_pk: int) -> QuerySet[Block, Row]:
     is_faulty = Q(kind="error") | Q(kind="tool_result") & ~Q(outcome="success")
-    # In order: for any one of them PostgreSQL would look through the blocks of all threads.
+    # Ordered, because otherwise PostgreSQL would scan the blocks of all threads for one match.
     return Block.objects.filter(is_faulty, thread=thread_pk).order_by("idx").values_list("idx")[:1]
 
 
@@ -73,7 +73,7 @@ _STEPS, _ROLES, _FAULTS = (Prepared(rows, int) for rows in (_step_rows, _role_ro
 
 
 def _woven(steps: Iterable[tuple[str, str, str, int]]) -> str:
-    """Of each block the role of its message, its kind, its outcome and its place in the message."""
+    """The letters of blocks, given as role of the message, kind, outcome and position in the message."""
     return "".join(
         _joined([_letter(role, kind, outcome)], started=position > 0) for role, kind, outcome, position in steps
     )
@@ -90,7 +90,7 @@ def _letter(role: str, kind: str, outcome: str) -> str:
 
 
 def _joined(steps: Iterable[str], *, started: bool) -> str:
-    """Consecutive text is one step; a step of text in a message that has begun is none."""
+    """Join letters: consecutive text is one step, and text that continues a message is none."""
     woven = ""
     for step in steps:
         is_text = step in (PERSON, AGENT)

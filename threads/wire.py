@@ -1,4 +1,4 @@
-"""What the thread routes take and give (spec 2.2 to 2.4, 3). Spellings that the wire fixes are mapped here, once."""
+"""Request and response bodies of the thread routes (spec 2.2 to 2.4, 3)."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
@@ -20,24 +20,24 @@ from threads.content import (
 )
 from threads.status import ThreadStatus, Visibility
 
-# What a request may hold, and why: docs/decisions/014-limits.md.
+# Limits of a request; reasons in docs/decisions/014-limits.md.
 MAX_MESSAGES: Final = 1_000
 MAX_BLOCKS: Final = 5_000
-"""Of all messages of a request together."""
+"""In all messages of a request together."""
 MAX_RESULTS: Final = 1_000
 MAX_INVOKED_SKILLS: Final = 20
 MAX_AVAILABLE_SKILLS: Final = 100
 MAX_SKILL_CHARACTERS: Final = 4_000_000
-"""In the bodies of the skills of one list: a few bytes that name them must not store and answer gigabytes."""
+"""Total length of the skill bodies in one list: a small request that names skills must not store gigabytes."""
 MAX_CLIENT_TOOLS: Final = 64
 MAX_SCHEMAS_BYTES: Final = 512 * 1024
-"""Of the client tools of one request. A check takes a second for so much."""
+"""Total size of the client tool schemas in one request. Checking this much takes about a second."""
 MAX_SUBJECTS: Final = 100
 MAX_VARIABLES: Final = 100
 ToolName = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 
 
-# What comes in
+# Requests
 
 
 def _fitting(block: Block) -> Block:
@@ -54,7 +54,7 @@ def _fitting(block: Block) -> Block:
 
 
 def _few_blocks(messages: Any) -> Any:
-    """Counted before any of them is looked at."""
+    """Count the blocks before any of them is validated."""
     if isinstance(messages, list):
         contents = (message.get("content") for message in messages if isinstance(message, dict))
         if sum(len(content) for content in contents if isinstance(content, list)) > MAX_BLOCKS:
@@ -63,20 +63,21 @@ def _few_blocks(messages: Any) -> Any:
 
 
 class MessageIn(Body):
-    """A message of a request. Status and time are the server's to set (spec 3.2)."""
+    """A message of a request. The server sets its status and time (spec 3.2)."""
 
     role: Literal["user", "assistant"]
     content: Annotated[list[Annotated[Block, AfterValidator(_fitting)]], Field(min_length=1, max_length=MAX_BLOCKS)]
+    """Content blocks in order; a user message holds text and client_context blocks only."""
 
     @model_validator(mode="after")
     def _people_write_text(self) -> "MessageIn":
         if self.role == "user" and not all(isinstance(block, TextBlock | ClientContextBlock) for block in self.content):
-            raise ValueError("content: a user message holds text only; tool results have a route of their own")
+            raise ValueError("content: a user message holds text only; send tool results to the tool-results route")
         return self
 
     @property
     def has_text(self) -> bool:
-        """Whether there is a text block in it."""
+        """Whether the message contains a text block."""
         return any(isinstance(block, TextBlock) for block in self.content)
 
 
@@ -93,10 +94,12 @@ class SentMessageIn(MessageIn):
 
 
 class AnalysisScope(Body):
-    """A time window, inclusive, in nanoseconds since the epoch; handed to every server tool."""
+    """A time window that every server tool receives; both ends are inclusive."""
 
     start_time: int | None = None
+    """Nanoseconds since 1970-01-01 UTC; null for no lower bound."""
     end_time: int | None = None
+    """Nanoseconds since 1970-01-01 UTC; null for no upper bound."""
 
     @model_validator(mode="after")
     def _in_order(self) -> "AnalysisScope":
@@ -106,7 +109,7 @@ class AnalysisScope(Body):
 
 
 class ClientToolIn(Body):
-    """A tool that the caller answers (spec 3.6)."""
+    """A tool that the client runs: the thread waits for its result (spec 3.6)."""
 
     name: Annotated[
         str,
@@ -115,51 +118,63 @@ class ClientToolIn(Body):
         ),
     ]
     description: Annotated[str, StringConstraints(max_length=20_000)]
+    """What the tool does; the model reads it."""
     input_schema: JsonObject
+    """JSON Schema of the arguments."""
 
 
 ClientTools = Annotated[list[ClientToolIn], Field(max_length=MAX_CLIENT_TOOLS)]
 
 
 class InvokedSkillIn(Body):
-    """A skill to put into this turn."""
+    """A skill and its version."""
 
     skill_id: str
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    """Absent or null: the highest version."""
 
 
 class _TurnIn(Body):
-    """What start and send have in common."""
+    """The fields that start and send share."""
 
     client_context: Annotated[
         ViewingContext | None, Field(validation_alias=AliasChoices("client_context", "context"))
     ] = None
-    """`context` stands for it, unless it is there, even as null (B19, spec 1.6)."""
+    """What the user's screen shows. The older name `context` is read if this key is absent (B19, spec 1.6)."""
     client_tools: ClientTools | None = None
+    """Tools to add to the thread; one with a known name replaces it. They stay for later turns."""
     analysis_scope: AnalysisScope | None = None
+    """Replaces the scope of the thread for this and later turns; null keeps it."""
     goals: Annotated[list[Any], Field(max_length=5)] | None = None
+    """At most 5 objects, each with `goal_type` and the fields of that type; the agent must achieve all of them."""
     invoke_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_INVOKED_SKILLS)] = []
+    """Skills to load before the agent answers."""
 
 
 class StartIn(_TurnIn):
-    """A start request (spec 2.2). `world_id` is ours: the server's tools are played there instead of run."""
+    """A start request (spec 2.2). `world_id` is an extension of Heddle."""
 
     messages: Annotated[list[MessageIn], Field(max_length=MAX_MESSAGES), BeforeValidator(_few_blocks)] = []
+    """Messages to begin with, in order; may be empty if there are goals or invoked skills."""
     system_prompt: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
     model_profile: str | None = None
+    """Id of a model profile; null for the default one."""
     available_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_AVAILABLE_SKILLS)] | None = None
+    """Skills that the agent may load; null for the caller's subscribed skills."""
     visibility: Literal["private", "org"] = "private"
+    """`private`: only the owner and platform admins; `org`: every member of the org."""
     world_id: str | None = None
+    """Id of a world (simulated environment): server tools are simulated there instead of run."""
 
     @model_validator(mode="after")
     def _something_to_do(self) -> "StartIn":
         if not (self.messages or self.goals or self.invoke_skills):
             raise ValueError("at least one of messages, goals and invoke_skills must not be empty")
         if self.goals and self.messages and not self.invoke_skills and not any(m.has_text for m in self.messages):
-            raise ValueError("messages: with goals, some message must hold text")
+            raise ValueError("messages: with goals, at least one message must hold text")
         ids = [skill.skill_id for skill in self.available_skills or []]
         if len(ids) != len(set(ids)):
-            raise ValueError("available_skills: a skill must not stand there twice")
+            raise ValueError("available_skills: a skill must not be listed twice")
         return self
 
 
@@ -176,72 +191,83 @@ class SendIn(_TurnIn):
 
 
 class ClientToolResultIn(Body):
-    """The answer to one client tool use (spec 3.6)."""
+    """The result of one client tool use (spec 3.6)."""
 
     tool_use_id: ToolName
+    """Id of the pending tool use."""
     tool_name: ToolName
+    """Name of the tool in that use."""
     runtime_ms: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    """Runtime of the tool in milliseconds."""
     status: Literal["success", "error", "declined"]
+    """`declined`: the user or program refused to run the tool."""
     output: JsonObject | None = None
+    """Result, error or reason as a JSON object."""
 
 
 class ToolResultsIn(Body):
     """A tool-results request (spec 2.4)."""
 
     tool_results: Annotated[list[ClientToolResultIn], Field(max_length=MAX_RESULTS)]
+    """Results of pending tool uses; the turn resumes after the last one."""
     client_tools: ClientTools | None = None
+    """Tools to add to the thread, or to replace by name."""
 
     @model_validator(mode="after")
     def _each_once(self) -> "ToolResultsIn":
         ids = [result.tool_use_id for result in self.tool_results]
         if len(ids) != len(set(ids)):
-            raise ValueError("tool_results: a tool_use_id must not stand there twice")
+            raise ValueError("tool_results: a tool_use_id must not be listed twice")
         return self
 
 
 class ForkIn(Body):
-    """A fork request (spec 2.5). `world_id` is ours: where the fork's tools are played.
-
-    Without it the fork stays in its source's world; null leaves it.
-    """
+    """A fork request (spec 2.5). `world_id` is an extension of Heddle."""
 
     message_sequence_num: int
+    """Index of the last message to copy."""
     world_id: str | None = None
+    """World that simulates the fork's tools; absent: the world of the source, null: none, tools really run."""
 
 
 class RerunIn(Exact):
-    """Which answer is to be run again, or by its own number which request, and with what.
-
-    `skills`: those that the agent had then, or their latest versions. `tools`: calls that were made then are answered
-    as they were and new ones only where the tool only reads, or all of them are really made. Without `model_profile` it
-    is the thread's.
-    """
+    """A rerun request: which answer to run again, and with which skills, tools and model."""
 
     message_sequence_num: int
+    """Index of the answer to run again, or of the request itself."""
     skills: Literal["recorded", "latest"] = "recorded"
+    """`recorded`: the versions the agent had; `latest`: their latest versions."""
     tools: Literal["recorded", "live"] = "recorded"
+    """`recorded`: recorded results, new calls of read-only tools only; `live`: every call is really made."""
     model_profile: str | None = None
+    """Id of a model profile; null for the one of the thread."""
 
 
 class VisibilityIn(Body):
+    """Who can read a thread besides its owner and platform admins."""
+
     visibility: Literal["private", "org"]
 
 
 class PinIn(Body):
+    """Whether a thread is pinned to the top of the caller's list."""
+
     pinned: bool
 
 
 class TitlePatch(Patch):
-    """Another title (H11). Not null: a delta could not tell of it, where null means the one that is held."""
+    """A new title (H11). It cannot be null: in a delta, null means that the title has not changed."""
 
     title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)] = ""
 
 
 class SubjectIn(Exact):
-    """An outside entity and what it has to do with the thread."""
+    """An external entity that the thread is about."""
 
     association_id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    """Id of the entity."""
     note: Annotated[str, StringConstraints(max_length=2000)]
+    """What the entity has to do with the thread."""
 
 
 class VariableIn(Body):
@@ -256,95 +282,120 @@ class VariableIn(Body):
     description: str | None = None
     required: bool = True
     default: str | None = None
+    """Value if a launch gives none; required if `required` is false."""
     collection_content_type: Literal["dataset", "event", "file", "session"] | None = None
+    """What the collection contains; only with type `collection_id`."""
 
     @model_validator(mode="after")
     def _whole(self) -> "VariableIn":
         if not self.required and self.default is None:
-            raise ValueError("default: is needed for a variable that is not required")
+            raise ValueError("default: is required for a variable that is not required")
         if self.collection_content_type is not None and self.type != "collection_id":
-            raise ValueError("collection_content_type: goes with the type collection_id only")
+            raise ValueError("collection_content_type: is only allowed with the type collection_id")
         return self
 
 
 AgentName = Annotated[
-    str, StringConstraints(max_length=200), Spelling(r"[^\x00-\x1f\x7f]+", "must be one line, and not empty")
+    str, StringConstraints(max_length=200), Spelling(r"[^\x00-\x1f\x7f]+", "must be one line and must not be empty")
 ]
-"""On one line, so that it can stand in a path (G3)."""
+"""On one line, because a path can contain it (G3)."""
 
 
 class AgentIn(Body):
     """A new agent (G1)."""
 
     name: AgentName
+    """Unique in the org."""
     description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
     request_template: JsonObject
+    """A start request; string values may contain placeholders such as {{name}}."""
     variables: Annotated[list[VariableIn], Field(max_length=MAX_VARIABLES)] = []
+    """One for each placeholder in the template."""
 
 
 class AgentPatch(Body):
-    """A change of an agent (G5)."""
+    """A change of an agent (G5); absent fields stay as they are."""
 
     name: AgentName | None = None
     description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
     request_template: JsonObject | None = None
+    """A start request; string values may contain placeholders such as {{name}}."""
     variables: Annotated[list[VariableIn], Field(max_length=MAX_VARIABLES)] | None = None
+    """One for each placeholder in the template; replaces the whole list."""
 
 
 class LaunchIn(Body):
     """Values for an agent's variables (G7)."""
 
     values: Annotated[dict[str, str], Field(max_length=MAX_VARIABLES)] = {}
+    """Values by variable name."""
     visibility: Literal["private", "org"] = "org"
+    """Who can read the thread; overrides the template."""
     analysis_scope: AnalysisScope | None = None
+    """Each end given here overrides that of the template."""
 
 
 class SearchIn(Exact):
-    """Search (H2); every field optional."""
+    """A search for threads (H2); every field is optional."""
 
     query: Annotated[str, StringConstraints(max_length=500)] | None = None
+    """Words in the title or in a user message."""
     status: Annotated[ThreadStatus, Field(strict=False)] | None = None
     created_by: str | None = None
+    """E-mail address of the owner."""
     created_from_agent_id: str | None = None
     association_id: str | None = None
+    """Id of a subject of the thread."""
     visibility: Annotated[Visibility, Field(strict=False)] | None = None
     limit: int | None = None
+    """1 to 200, by default 50."""
     page_token: str | None = None
+    """`next_token` of the previous page."""
     q: str | None = None
-    """Ours: a line of the list's grammar, which narrows the others further."""
+    """A query in the syntax of the thread list; narrows the other filters further. An extension of Heddle."""
 
 
 class ConversationsIn(Exact):
-    """An import (spec 9)."""
+    """An import of conversations (spec 9)."""
 
     format: Literal["openai", "anthropic", "data_harness", "roboto"]
     conversations: Annotated[list[Any], Field(min_length=1, max_length=500)]
+    """Objects with `id`, `messages` and optionally `system`, `metadata`, `created` and `title`."""
     visibility: Literal["private", "org"] = "private"
     owner: str | None = None
+    """E-mail address of the owner; only platform admins may name somebody else. Default: the caller."""
 
 
-# What goes out
+# Responses
 
 
 class MessageOut(TypedDict):
-    """A message as every reader gets it; raw tool payloads are not in it (H4)."""
+    """A message as every reader gets it, without raw tool payloads (H4)."""
 
     role: str
+    """`user`, `assistant`, or `roboto` for tool results."""
     content: list[JsonObject]
+    """Content blocks in order, told apart by `content_type`."""
     status: str
+    """`generating` while the message is written, then `completed`, `failed` or `cancelled`."""
     created: datetime
 
 
 class GoalOut(Wire):
-    """A goal and where it stands (spec 3.8)."""
+    """A goal and its status (spec 3.8)."""
 
     goal_type: str
     goal_data: JsonObject
+    """The declaration of the goal, complete."""
     status: str
+    """`pending`, `achieved` or `failed`."""
     message_sequence_num: int
+    """Index of the message that declared the goal."""
     created: datetime
     concluded_at: datetime | None
+    """When the goal was achieved or failed."""
     achieve_tool_use_id: str | None
+    """Id of the latest tool use that tried to achieve the goal."""
 
 
 class ThreadOut(Wire):
@@ -353,55 +404,82 @@ class ThreadOut(Wire):
     thread_id: str
     created: datetime
     created_by: str
+    """E-mail address of the owner."""
     created_by_principal: str | None
+    """`user:` and the e-mail address of the owner."""
     org_id: str
     messages: list[MessageOut]
+    """All messages in order; empty in lists and if `load_messages` is false."""
     continuation_token: str
+    """Pass it to the delta route as `next_token` to get later changes."""
     status: str
+    """Whose turn it is: `user_turn`, `roboto_turn` (the agent answers), `client_tool_turn`, or `goals_failed`."""
     activity: str | None
+    """What the agent is doing, in words."""
     title: str | None
     model_profile: str | None
+    """Id of the model profile."""
     forked_from_thread_id: str | None
+    """The source of a fork."""
     forked_from_message_sequence_num: int | None
+    """Index of the last message copied from the source."""
     visibility: str
+    """`private`: owner and platform admins only; `org`: every member of the org."""
     created_from_agent_id: str | None
+    """The agent that the thread was launched from."""
     created_from_trigger_id: str | None
     origin: str | None
+    """The surface that owns the thread; one other than null or `api` is read-only here."""
     pinned_at: datetime | None = None
+    """When the caller pinned the thread; set in lists only."""
     goals: list[GoalOut] | None = None
+    """All goals in order of declaration; null in lists."""
     tasks: list[JsonObject] | None = None
+    """Always empty; null in lists."""
 
 
 class DeltaOut(Wire):
-    """What is new since a token (spec 3.7)."""
+    """Changes since a token (spec 3.7)."""
 
     messages_by_idx: dict[str, MessageOut] = {}
+    """Changed messages by index; `content` holds only the blocks that are new."""
     continuation_token: str
+    """The `next_token` of the next request."""
     reset_from_message_sequence_num: int | None = None
+    """Drop every message from this index on before applying the changes."""
     status: str | None = None
     activity: str | None = None
     title: str | None = None
+    """Null if unchanged."""
     goals: list[GoalOut] | None = None
+    """All goals; null if unchanged."""
     tasks: list[JsonObject] | None = None
+    """Always null."""
 
 
 class StatusOut(Wire):
-    """The answer to a POST whose body the SDK does not read."""
+    """The response of a POST whose body the SDK does not read."""
 
     thread_id: str
     status: str
 
 
 class ToolDetailOut(Wire):
-    """A tool use and its result, raw payloads included (H4)."""
+    """A tool use and its result with raw payloads (H4)."""
 
     tool_use: JsonObject
+    """The tool_use block."""
     tool_result: JsonObject | None
+    """The tool_result block; null if there is none yet."""
 
 
 class SubjectOut(Wire):
+    """An external entity that the thread is about."""
+
     association_id: str
+    """Id of the entity."""
     note: str
+    """What the entity has to do with the thread."""
 
 
 class ProfileOut(Wire):
@@ -414,24 +492,32 @@ class ProfileOut(Wire):
 
 
 class ImportedThreadOut(Wire):
-    """What became of one conversation."""
+    """The result of importing one conversation."""
 
     id: str | None
+    """Id of the conversation in the request."""
     thread_id: str | None
     outcome: Literal["created", "unchanged", "failed"]
+    """`unchanged`: a conversation with this id was imported before."""
     warnings: list[str]
+    """What could not be kept, each with its path."""
     errors: list[JsonObject]
+    """Objects with `path` and `reason`."""
 
 
 class ImportItemOut(ImportedThreadOut):
-    """The same, with its place among those that were sent (B178): a bad one may have no id."""
+    """The result of importing one conversation, with its position in the request (B178): a bad one may have no id."""
 
     index: int
+    """Position in `conversations`, from 0."""
 
 
 class ImportOut(Wire):
+    """The results of an import, in the order of the request."""
+
     items: list[ImportItemOut]
     counts: dict[str, int]
+    """Number of conversations by outcome."""
 
 
 class ExportOut(Wire):
@@ -439,8 +525,10 @@ class ExportOut(Wire):
 
     format: str
     system: str | None
+    """The system prompt."""
     messages: list[JsonObject]
     losses: list[str]
+    """What the format cannot hold, each with the index of its message."""
 
 
 class AgentOut(Wire):
@@ -451,11 +539,14 @@ class AgentOut(Wire):
     name: str
     description: str | None
     request_template: JsonObject
+    """A start request; string values may contain placeholders such as {{name}}."""
     variables: list[JsonObject]
     created: datetime
     created_by: str
+    """E-mail address of the author."""
     modified: datetime
     modified_by: str
+    """E-mail address of the last editor."""
 
 
 class AgentPageOut(Page[AgentOut]):

@@ -229,7 +229,7 @@ def test_a_placeholder_where_a_start_request_has_no_field_does_not_count_G1(api,
     assert agent["request_template"] == HELLO
     variables = [{"name": "who"}, {"name": "other"}]
     body = {"name": "second", "request_template": template, "variables": variables}
-    assert refusal_of(api("alice").post("agents", body))[2].startswith("variables: the name other")
+    assert refusal_of(api("alice").post("agents", body))[2].startswith("variables: the variable other")
 
 
 def test_the_older_name_of_the_viewing_context_is_understood_G1(write):
@@ -392,8 +392,8 @@ def test_the_merged_result_is_checked_G5(api, write):
     path = f"agents/{agent['agent_id']}"
     before = stored()
     two = {"messages": [make.say("{{who}} {{what}}")]}
-    assert refusal_of(api("alice").put(path, {"request_template": two}))[2].startswith("variables: the name what")
-    assert refusal_of(api("alice").put(path, {"variables": []}))[2].startswith("variables: the name who")
+    assert refusal_of(api("alice").put(path, {"request_template": two}))[2].startswith("variables: the variable what")
+    assert refusal_of(api("alice").put(path, {"variables": []}))[2].startswith("variables: the variable who")
     assert stored() == before
     both = data_of(api("alice").put(path, {"request_template": two, "variables": [{"name": "what"}, {"name": "who"}]}))
     assert [variable["name"] for variable in both["variables"]] == ["what", "who"]

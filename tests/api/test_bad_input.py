@@ -688,7 +688,11 @@ def test_the_client_of_these_tests_sends_what_it_is_given(who):
             {"messages": [SENT], "client_tools": [{**TOOL, "name": "1 x"}]},
             "client_tools.0.name: must be a letter and then letters, digits and _, 64 characters at most",
         ),
-        ("agents", {"name": "a\nb", "request_template": {"messages": [SENT]}}, "name: must be one line, and not empty"),
+        (
+            "agents",
+            {"name": "a\nb", "request_template": {"messages": [SENT]}},
+            "name: must be one line and must not be empty",
+        ),
         (
             "agents",
             {"name": "a", "request_template": {"messages": [SENT]}, "variables": [{"name": "1"}]},

@@ -28,7 +28,7 @@ def publish(api):
 def refused(response):
     status, code, said = refusal_of(response)
     assert (status, code) == (400, "RobotoInvalidRequestException")
-    assert said == "client_tools.1.name: a tool of the server is called srv__look"
+    assert said == "client_tools.1.name: the name srv__look is taken by a server tool"
     return True
 
 

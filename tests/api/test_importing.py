@@ -110,7 +110,7 @@ def test_a_conversation_that_has_grown_is_warned_of_B177(api, who):
     grown = talk(messages=[*TALK, {"role": "user", "content": "3+3?"}, {"role": "assistant", "content": "6"}])
     answers = [data_of(imported(api, each))["items"][0] for each in (talk(), grown, talk())]
     assert [each["warnings"] for each in answers] == [
-        [], ["holds 4 messages, the stored one 2: not taken over"], []
+        [], ["has 4 messages, the stored thread 2: the new ones were not imported"], []
     ]  # fmt: skip
     make.send(who.alice, Thread.objects.get(), "And now?")
     [again] = data_of(imported(api, talk()))["items"]
@@ -303,7 +303,7 @@ def test_an_export_shows_nobody_what_the_tool_detail_refuses_them_B180(api, brow
         assert (b"k-4711" in answer.content) == (may_see and has_place)
     if not may_see and format in FORMATS:
         losses = data_of(answers[-1])["losses"]
-        assert "message 1: that the use of look has arguments that are not a JSON object" in losses
+        assert "message 1: the use of look has arguments that are not a JSON object; left out" in losses
 
 
 def test_a_use_without_its_result_is_answered_when_a_turn_is_run(api):

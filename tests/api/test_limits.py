@@ -217,7 +217,7 @@ def test_the_schemas_of_one_request_have_at_most_half_a_mebibyte_and_each_64_kib
     looked_at.clear()
     many = [{**make.client_tool(f"tool{n}"), "input_schema": schema_of(60_000)} for n in range(10)]
     message = refusal_of(api("alice").post("threads", {**HELLO, "client_tools": many}))[2]
-    assert message == "client_tools: their input schemas have together more than 512 KiB"
+    assert message == "client_tools: the input schemas together have more than 512 KiB"
     assert looked_at == []
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.orgs import add_member
+from config import docs
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
@@ -168,6 +169,24 @@ def test_the_default_org_owns_the_thread_unless_a_header_names_another_B8(api, w
     assert data_of(api("alice").post("threads", body))["org_id"] == who.acme.org_id
     named = {"X-Roboto-Org-Id": who.globex.org_id}
     assert data_of(api("alice").post("threads", body, **named))["org_id"] == who.globex.org_id
+
+
+def test_the_schema_declares_the_org_header_only_on_routes_that_read_it():
+    """Spec 1.2: a list of the caller's own threads (H1) has no org, and a thread's own org decides for its routes."""
+    declaring = {
+        (method, path)
+        for path, item in docs.generated()["paths"].items()
+        for method, operation in item.items()
+        if path.startswith(("/v1/ai/threads", "/v1/ai/agents", "/v1/ai/model-profiles"))
+        and "X-Roboto-Org-Id" in {each["name"] for each in operation.get("parameters", [])}
+    }
+    assert declaring == {
+        ("post", "/v1/ai/threads"),
+        ("post", "/v1/ai/threads/import"),
+        ("get", "/v1/ai/agents"),
+        ("post", "/v1/ai/agents"),
+        ("get", "/v1/ai/agents/name/{name}"),
+    }
 
 
 def test_starting_in_an_org_one_is_no_member_of_is_unauthorized_B9(api, who):

@@ -236,7 +236,7 @@ def test_a_new_name_and_a_pin_leave_the_focus_at_the_heading(heddle: Heddle, vis
     page.press("#title", "Enter")
     expect(page.locator("h1")).to_have_text("Another name")
     expect(page.locator("#heading")).to_be_focused()
-    for word in ("Pin on top", "Unpin"):
+    for word in ("Pin to top", "Unpin"):
         page.locator("#bar-menu summary").press("Enter")
         page.locator("#bar-menu button", has_text=word).press("Enter")
         expect(page.locator("#bar-menu button", has_text=word)).to_have_count(0)

@@ -99,7 +99,7 @@ def test_an_agent_is_written_row_by_row(heddle: Heddle, visit: Callable[..., Vis
     page.fill("#text", "Open {{station}} on {{day}}.")
     page.fill("#goal-1", "power: It has power\nThe lamp is on")
     page.fill("#variable-1", "station")
-    page.click("text=Add a variable")
+    page.click("text=Add variable")
     expect(page.locator("#variable-2")).to_be_focused()
     page.fill("#variable-2", "day")
     page.get_by_label("Default of variable 2").fill("Monday")

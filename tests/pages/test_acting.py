@@ -63,7 +63,7 @@ def test_writing_while_the_agent_has_the_word_keeps_what_was_typed(browser_of: B
     thread, client = make.thread(who.alice, "One", run=False), browser_of("alice")
     page = dom(client.post(path(thread, "send"), {"text": "Too early"}), 400)
     assert page.id("say").text == "Too early"
-    assert "the turn of the agent" in page.id("say-wrong").words
+    assert "The agent is still answering" in page.id("say-wrong").words
     assert Message.objects.filter(thread=thread).count() == 1
 
 
@@ -91,7 +91,7 @@ def test_forking_at_a_message_goes_to_the_fork(browser_of: Browser, who: People)
     assert (forked.message_count, forked.visibility, forked.created_by) == (2, "private", who.alice.user)
     there = get(client, answer["Location"])
     assert there.id("say").has("autofocus") and not get(client, path(forked)).id("say").has("autofocus")
-    assert "yours and private" in there.id("notes").words
+    assert "This private fork is yours" in there.id("notes").words
     assert "from One, message 1" in there.id("head").words
 
 
@@ -110,7 +110,7 @@ def test_pinning_is_ones_own_and_can_be_taken_back(browser_of: Browser, who: Peo
     for name in ("alice", "bob"):
         client = browser_of(name)
         pin = form(get(client, path(thread)), thread, "pin")
-        assert pin.one("button").words == "Pin on top"
+        assert pin.one("button").words == "Pin to top"
         submit(client, pin)
         submit(client, pin)
     assert Pin.objects.filter(thread=thread).count() == 2
@@ -194,7 +194,7 @@ def test_acting_on_a_thread_of_another_surface_is_refused(browser_of: Browser, w
     thread = make.thread(who.alice, "One")
     Thread.objects.filter(pk=thread.pk).update(origin="slack")
     client = browser_of("alice")
-    assert "add to it there" in dom(client.post(path(thread, "send"), {"text": "x"}), 403).one("main").words
+    assert "Add to it there" in dom(client.post(path(thread, "send"), {"text": "x"}), 403).one("main").words
     assert client.post(path(thread, "fork"), {"message_sequence_num": "1"}).status_code == 302
     assert client.post(path(thread, "cancel")).status_code == 302
 
@@ -216,7 +216,7 @@ def test_a_turn_that_failed_is_answered_again_and_what_was_there_stays(
     client, before = browser_of("alice"), on_record(thread)
     page = get(client, path(thread))
     form = page.id("asked")
-    assert form.one("button").words == "Answer again" and form["hx-post"] == form["action"]
+    assert form.one("button").words == "Retry" and form["hx-post"] == form["action"]
     assert submit(client, form)["Location"] == path(thread)
     make.run_turns(thread)
     after = on_record(thread)
@@ -253,13 +253,13 @@ def test_an_answer_is_run_again_in_a_fork_before_it(browser_of: Browser, who: Pe
     fork = Thread.objects.get(forked_from=thread)
     assert answer["Location"] == f"{path(fork)}#m{asked}" and fork.forked_from_message_sequence_num == asked
     assert fork.status == "roboto_turn"
-    assert "The same request is being answered once more." in get(client, path(fork)).words
+    assert "The same request is being rerun." in get(client, path(fork)).words
     make.run_turns(fork)
     before, after = on_record(thread), on_record(fork)
     assert after[: asked + 1] == before[: asked + 1]
     assert len(after) == len(before) and after[asked + 1][0] == "assistant"
     assert [goal.status for goal in Goal.objects.filter(thread=fork)][-1] == "achieved"
-    assert "It happened again" in get(client, path(fork, "compare")).words
+    assert "Same answer" in get(client, path(fork, "compare")).words
 
 
 def test_nothing_is_run_again_where_nobody_asked(browser_of: Browser, who: People) -> None:
@@ -273,7 +273,7 @@ def test_a_request_that_came_without_its_answer_is_answered_once(browser_of: Bro
     forks.fork(who.alice.actor, thread, 0)
     fork, client = Thread.objects.get(forked_from=thread), browser_of("alice")
     form = get(client, path(fork)).id("asked")
-    assert form.one("button").words == "Answer it"
+    assert form.one("button").words == "Get an answer"
     for _ in range(2):
         assert submit(client, form).status_code == 302
     make.run_turns(fork)

@@ -78,11 +78,11 @@ def written(client: Client, status: int = 302, **typed: Any) -> Any:
 
 def test_without_an_agent_the_list_says_what_one_is(browser_of: Browser, who: People) -> None:
     page = get(browser_of("alice"), "/agents/")
-    assert page.one("main").one("h2").words == "No agent has been written yet."
-    assert "No agent here is yours." in get(browser_of("admin"), "/agents/").one("main").words
+    assert page.one("main").one("h2").words == "No agents yet."
+    assert "You have no agents." in get(browser_of("admin"), "/agents/").one("main").words
     Membership.objects.filter(user=who.alice.user).delete()
     client = browser_of("alice")
-    assert "belong to no org" in get(client, "/agents/").one("main").words
+    assert "not in an org" in get(client, "/agents/").one("main").words
     kept = dom(written(client, 400, text="Kept"), 400)
     assert kept.id("text").text == "Kept" and "belong to no org" in kept.one(role="alert").words
 
@@ -147,7 +147,7 @@ def test_everything_a_start_request_can_say_can_be_written(browser_of: Browser, 
     away.cookies["tz"] = "Europe/Berlin"
     end = get(away, path(stored)).one("time", datetime="2026-05-12T08:00:00Z")
     assert (end.words, end["title"]) == ("12 May 2026, 10:00 CEST", "2026-05-12T08:00:00Z")
-    assert "show_on_map" in words and "Checklist" in words and "Unless said otherwise: plain" in words
+    assert "show_on_map" in words and "Checklist" in words and "Default: plain" in words
     assert page.one("a", href=f"/skills/{held.skill_id}/?version=1").words == "refunds"
 
 
@@ -253,26 +253,26 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
         (rows([("structured_output", "{]")]), "goal-1", "line 1, column 2"),
         (rows([("wish", "{}")]), "goal-1", "must be one of checklist"),
         (rows([("structured_output", "")]), "goal-1", "output_schema: is missing"),
-        (rows([("checklist", "a: b"), ("checklist", "a: b\na: c")]), "goal-2", "The item a stands there twice"),
+        (rows([("checklist", "a: b"), ("checklist", "a: b\na: c")]), "goal-2", "The item a is listed twice"),
         (rows([("checklist", "a: " + "b" * 501)]), "goal-1", "items.a: "),
         (rows([("structured_output", "[]")]), "goal-1", "JSON object"),
         (rows([("structured_output", '{"instruction": "\\u0000"}')]), "goal-1", "NUL"),
         (rows([("checklist", f"a: {at}") for at in range(6)]), "goal-7", "at most 5"),
         ({"client_tools": '[\n  {"name": "x y"}\n]'}, "client_tools", "client_tools.0.name"),
         ({"client_tools": json.dumps([{**TOOL, "input_schema": {"type": 7}}])}, "client_tools", "input_schema"),
-        ({"client_tools": json.dumps([{**TOOL, "name": "calculate"}])}, "client_tools", "tool of the server"),
-        (rows(variables=VARIABLES[:1]), "variable-2", "station does not stand in the template"),
-        ({"text": "{{it}}"}, "variable-1", "The name it stands in the template"),
+        ({"client_tools": json.dumps([{**TOOL, "name": "calculate"}])}, "client_tools", "server tool"),
+        (rows(variables=VARIABLES[:1]), "variable-2", "station is declared but not used in the template"),
+        ({"text": "{{it}}"}, "variable-1", "The variable it is used in the template but not declared"),
         (rows(variables=[{}, {"name": "a b"}]), "variable-2", "name: "),
         (rows(variables=[{"default": "x"}]), "variable-1", "name: "),
-        ({"variables_json": '[{"name": "a", "required": false}]'}, "variables_json", "default: is needed"),
+        ({"variables_json": '[{"name": "a", "required": false}]'}, "variables_json", "default: is required"),
         ({"variables_json": "{}"}, "variables_json", "list"),
         ({"text": "x" * 1_000_001}, "text", "1000000"),
         ({"text": ""}, "", "At least one of"),
-        ({"messages": json.dumps([make.say("Hi")])}, "messages", "There is a request above already"),
+        ({"messages": json.dumps([make.say("Hi")])}, "messages", "The request above is filled in too"),
         ({"invoke_skills": "nothing 2"}, "invoke", "no skill 'nothing'"),
         ({"available": "listed", "available_skills": "nothing"}, "available", "no skill 'nothing'"),
-        ({"start_time": "yesterday"}, "start", "is no instant"),
+        ({"start_time": "yesterday"}, "start", "is not a time"),
         ({"start_time": "2026-05-13", "end_time": "2026-05-12"}, "start", "start_time must not be after end_time"),
         ({"client_context": "[]"}, "client_context", "JSON object"),
         ({"system_prompt": "a\x00b"}, "prompt", "NUL"),
@@ -380,7 +380,7 @@ def test_deleting_an_agent_leaves_its_threads(browser_of: Browser, who: People) 
     assert submit(client, form(get(client, path(held)), path(held, "delete/")))["Location"] == "/agents/"
     assert not Agent.objects.exists()
     assert Thread.objects.get().created_from_agent_id == held.agent_id
-    assert "Threads launched from it stay" in get(client, "/agents/").id("notes").words
+    assert "Threads launched from it are kept" in get(client, "/agents/").id("notes").words
 
 
 def test_launching_fills_the_variables_and_lands_on_the_thread(browser_of: Browser, who: People) -> None:
@@ -425,10 +425,10 @@ def test_an_optional_variable_may_be_emptied(browser_of: Browser, who: People) -
 @pytest.mark.parametrize(
     ("typed", "field", "reason"),
     [
-        ({"value.station": ""}, "wrong-1", "is needed"),
-        ({"value.station": " \r\n"}, "wrong-1", "is needed"),
+        ({"value.station": ""}, "wrong-1", "is required"),
+        ({"value.station": " \r\n"}, "wrong-1", "is required"),
         ({"value.station": "a\x00b"}, "wrong-1", "NUL"),
-        ({"start_time": "soon"}, "start-wrong", "is no instant"),
+        ({"start_time": "soon"}, "start-wrong", "is not a time"),
         ({"start_time": "2026-05-13", "end_time": "2026-05-12"}, "start-wrong", "must not be after"),
         ({"end_time": "2026-05-12"}, "", "must not be after"),
         ({"visibility": "public"}, "", "org"),

@@ -84,7 +84,7 @@ def test_raw_is_offered_only_where_it_says_something_else(browser_of: Browser, w
     page = get(client, address(thread))
     assert not [link for link in page.all("a") if "raw=1" in link["href"]]
     raw = get(client, address(thread, query="?raw=1"))
-    assert set(payloads(raw)) == {"Input", "Output"} and "is what stands here" in raw.one("main").words
+    assert set(payloads(raw)) == {"Input", "Output"} and "are the same as the input and output" in raw.one("main").words
 
 
 def test_the_raw_page_says_so_and_leads_back(browser_of: Browser, who: People) -> None:

@@ -48,7 +48,7 @@ def test_each_use_that_waits_has_its_form(browser_of: Browser, thread: Thread) -
     assert first.one("h2").words == "waiting remember 1 of 2"
     assert "What remember does." in first.words
     assert '"note": "a long one"' in first.one("pre", class_="json").text
-    assert "called without arguments" in second.words
+    assert "No arguments." in second.words
     assert [button.words for button in second.all("button")][1:] == ["Report an error", "Decline"]
     assert first["action"] == first["hx-post"] == path(thread, "answer/")
 
@@ -121,7 +121,7 @@ def test_how_long_the_person_took_is_the_runtime(browser_of: Browser, who: Peopl
         ({"kind": "json", "output": '{"a": "\\u0000"}'}, "NUL"),
         ({"kind": "text", "output": "a\x00b"}, "NUL"),
         ({"kind": "text", "output": "kept", "status": "maybe"}, "success"),
-        ({"kind": "text", "output": "kept", "tool_name": "recall"}, "That use is of remember"),
+        ({"kind": "text", "output": "kept", "tool_name": "recall"}, "belongs to tool remember"),
     ],
 )
 def test_what_cannot_be_sent_stays_in_its_form(
@@ -146,7 +146,7 @@ def test_a_second_tab_is_told_and_keeps_what_was_typed(browser_of: Browser, thre
     submit(client, first, "success", output="In time")
     page = dom(submit(client, first, "success", output=f"Too late {HOSTILE}"), 400)
     told = page.one(role="alert")
-    assert "Your answer was not sent." in told.words and "remember waits for it no more" in told.words
+    assert "Your result was not sent." in told.words and "remember is no longer waiting" in told.words
     assert told.one("pre").text == f"Too late {HOSTILE}"
     assert [form.one("h2").words for form in asks(page)] == ["waiting recall"]
     assert outputs(thread) == {"remember": ("success", {"result": "In time"})}
@@ -166,7 +166,7 @@ def test_a_stale_page_is_told(browser_of: Browser, who: People, how: str) -> Non
         turns.submit_tool_results(who.alice.actor, thread, bodies.parse(ToolResultsIn, {"tool_results": [result]}))
     before = outputs(thread)
     page = dom(submit(client, form, "success", output="Too late"), 400)
-    assert "has been answered already, by a program or in another tab" in page.one(role="alert").words
+    assert "a program or another tab answered it" in page.one(role="alert").words
     assert page.one(role="alert").one("pre").text == "Too late"
     assert not asks(page) and outputs(thread) == before
     assert page.id("status")["data-status"] == make.fresh(thread).status
@@ -174,7 +174,7 @@ def test_a_stale_page_is_told(browser_of: Browser, who: People, how: str) -> Non
 
 def test_a_form_that_names_nothing_changes_nothing(browser_of: Browser, thread: Thread) -> None:
     page = dom(browser_of("alice").post(path(thread, "answer/")), 400)
-    assert "This use waits for it no more" in page.one(role="alert").words
+    assert "This tool use is no longer waiting" in page.one(role="alert").words
     assert len(asks(page)) == 2 and outputs(thread) == {}
 
 
@@ -183,8 +183,8 @@ def test_others_see_that_it_waits_and_have_no_form(browser_of: Browser, thread: 
     client = browser_of(name)
     page = get(client, path(thread))
     assert not asks(page)
-    assert "remember, recall wait for an answer." in page.id("asked").words
-    assert "Alice by hand" in page.id("asked").words
+    assert "remember, recall wait for a result." in page.id("asked").words
+    assert "Only Alice can send it" in page.id("asked").words
     assert page.one("main").words.count("Tool pending") == 1
 
 
@@ -206,7 +206,7 @@ def test_a_thread_of_another_surface_is_answered_there(browser_of: Browser, thre
     form = open_asks(client, thread)[0]
     Thread.objects.filter(pk=thread.pk).update(origin="slack")
     page = get(client, path(thread))
-    assert not asks(page) and "where this thread lives" in page.id("asked").words
+    assert not asks(page) and "which owns this thread" in page.id("asked").words
     dom(submit(client, form, "success"), 403)
     assert outputs(thread) == {}
 

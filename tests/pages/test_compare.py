@@ -56,7 +56,7 @@ def test_an_answer_that_is_the_same_again_says_so_and_leads_back(browser_of: Bro
     make.run_turns(thread_for(who.admin.actor, made.thread_id))
     fork = Thread.objects.latest("pk")
     page = get(browser_of("admin"), address(fork))
-    assert page.one("h1").words == "It happened again"
+    assert page.one("h1").words == "Same answer"
     left, right = page.all("article")
     assert "calculate" in left.words and "calculate" in right.words and "docks" not in page.words
     [call] = [link["href"] for link in right.all("a") if link.words == "calculate"]
@@ -128,9 +128,9 @@ def test_each_side_says_what_came_of_it_behind_what_is_the_same(browser_of: Brow
     source = make.send(who.alice, source, '[[call calculate {"expression": "2/0"}]]', goals=[goal])
     fork = make.send(who.alice, forked(who.alice, source, 3), "Thanks.")
     told, of_fork = (side.one("p").words for side in get(browser_of("alice"), address(fork)).all(class_="side"))
-    assert told.startswith(f"From there on: {source.message_count - 4} messages · ")
+    assert told.startswith(f"After that: {source.message_count - 4} messages · ")
     assert "tokens in" in told and told.endswith("1 of 1 goal achieved · 1 tool error")
-    assert of_fork.startswith("From there on: 2 messages · ") and of_fork.endswith(" · 0 tool errors")
+    assert of_fork.startswith("After that: 2 messages · ") and of_fork.endswith(" · 0 tool errors")
     Thread.objects.filter(pk=fork.pk).update(visibility="org")
     told, of_fork = (side.one("p").words for side in get(browser_of("bob"), address(fork)).all(class_="side"))
     assert "tokens" not in told + of_fork
@@ -141,7 +141,7 @@ def test_a_fork_nobody_has_written_to_differs_in_nothing_but_what_its_source_wen
 ) -> None:
     source = make.thread(who.alice, "Count the bikes.")
     fork = forked(who.alice, source, 1)
-    assert get(browser_of("alice"), address(fork)).one("h1").words == "Nothing differs yet"
+    assert get(browser_of("alice"), address(fork)).one("h1").words == "No differences yet"
     make.send(who.alice, source, "Again.")
     page = get(browser_of("alice"), address(fork))
     assert page.all("article")[0]["aria-label"] == "Source, message 2, Alice"

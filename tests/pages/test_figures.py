@@ -36,7 +36,7 @@ def test_a_real_model_is_named_with_its_cost_or_that_it_is_unknown(browser_of, w
     Turn.objects.filter(thread=thread).update(**of_real, cost=Decimal("0.0042"))
     [line] = told(browser_of("alice"), thread).values()
     assert line[2].startswith("12 345 tokens in, ")
-    assert line[3:] == ["2 requests", "1 repeated", "$0.0042", "loop-1 (fast)"]
+    assert line[3:] == ["2 requests", "1 retried", "$0.0042", "loop-1 (fast)"]
     Turn.objects.filter(thread=thread).update(cost=None)
     [line] = told(browser_of("alice"), thread).values()
     assert "cost unknown" in line

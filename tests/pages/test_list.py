@@ -54,7 +54,7 @@ def many(person: object, number: int, *, title: str = "T", visibility: str = "pr
 
 def test_somebody_without_threads_is_told_what_to_do(browser_of: Browser) -> None:
     page = get(browser_of("alice"), "/threads/")
-    assert page.one("main").one("h2").words == "No thread on the loom yet."
+    assert page.one("main").one("h2").words == "No threads yet."
     assert len(page.one("ol", class_="steps").all("li")) == 3
     assert "--org acme --owner alice@acme.test" in page.one("pre").words
     assert page.none("table")
@@ -450,8 +450,8 @@ def test_nothing_is_offered_where_nothing_fits(browser_of: Browser) -> None:
 def test_an_empty_view_and_an_empty_search_say_which_they_are(browser_of: Browser, who: People) -> None:
     many(who.alice, 1)
     client = browser_of("alice")
-    assert get(client, "/threads/?view=forks").one("main").one("h2").words == "Nothing here."
-    assert get(client, "/threads/?q=IS%3Afork").one("main").one("h2").words == "Nothing here."
+    assert get(client, "/threads/?view=forks").one("main").one("h2").words == "No threads in this view."
+    assert get(client, "/threads/?q=IS%3Afork").one("main").one("h2").words == "No threads in this view."
     assert get(client, "/threads/?q=zzz").one("main").one("h2").words == "No thread matches."
     assert titles(get(client, "/threads/?view=bogus")) == ["T 0"]
 

@@ -27,7 +27,7 @@ def test_the_form_offers_every_profile_with_the_default_one_picked(browser_of: B
 
 def test_that_it_can_be_shared_is_said_where_it_can(browser_of: Browser, who: People) -> None:
     client = browser_of("alice")
-    kept = "The thread stays private: acme does not let members share threads."
+    kept = "The thread stays private: acme does not allow sharing threads."
     words = form_of(get(client, "/threads/start/")).words
     assert kept in words and "until you share it" not in words
     set_policy("acme", "visibility_may_change", True)

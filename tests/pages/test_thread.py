@@ -62,7 +62,7 @@ def test_the_head_says_scope_and_screen_in_words(browser_of: Browser, who: Peopl
         client_context={"view_ids": ["stations"], "table_state": {"sort": "name", "page": 2}},
     )
     told = get(browser_of("alice"), path(thread)).id("head-context")
-    assert [each.words for each in told.all("dt")] == ["Scope", "Looking at"]
+    assert [each.words for each in told.all("dt")] == ["Scope", "On screen"]
     scope, screen = (each.words for each in told.all("dd"))
     assert scope == "1 Jan 2025 to 1 Jan 2025 09:30:00 UTC"
     assert screen == "stations, table state: 2 fields"
@@ -185,7 +185,7 @@ def test_an_attempt_that_was_refused_says_which_items_it_held(browser_of: Browse
 def test_a_failed_and_a_cancelled_answer_look_like_it(browser_of: Browser, who: People) -> None:
     """B61, B162: an error is an error, a stop is not."""
     failed = get(browser_of("alice"), path(make.thread(who.alice, "[[fail]]"))).id("m1").one(class_="fault")
-    assert failed.one("span", class_="quiet").words == "Take [[fail]] out of the message and write again."
+    assert failed.one("span", class_="quiet").words == "Remove [[fail]] from the message and send it again."
     assert (failed["data-tone"], failed.one("strong").words) == ("neg", "Generation failed")
     client = browser_of("alice")
     running = make.thread(who.alice, "Hello", run=False)
@@ -238,7 +238,7 @@ def test_the_page_offers_what_its_reader_may_do_and_nothing_else(
     thread = make.thread(who.alice, "Hello", visibility=visibility)
     page = get(browser_of(name), path(thread), 200 if offered else 403)
     if offered is None:
-        reason = "private to its owner" if name == "bob" else "belongs to an org that you are no member of"
+        reason = "private to its owner" if name == "bob" else "You are not a member of this thread's org"
         assert reason in page.one("main").words
         assert "Hello" not in page.words and thread.title not in page.words
         return
@@ -261,7 +261,7 @@ def test_a_running_turn_can_be_stopped_and_not_written_to(browser_of: Browser, w
     page = get(browser_of("alice"), path(thread))
     assert page.id("cancel")["formaction"] == path(thread) + "cancel/"
     assert page.id("send").has("disabled")
-    assert page.id("say")["placeholder"] == "Write now, send when it has finished"
+    assert page.id("say")["placeholder"] == "Write now, send when the agent is done"
     assert page.id("status")["data-tone"] == "live"
     assert get(browser_of("admin"), path(thread)).none(id="cancel")
 
@@ -302,16 +302,16 @@ def test_a_thread_of_another_surface_is_read_rated_and_forked_but_not_written_to
     page = get(browser_of("alice"), path(thread))
     assert doors(page, thread) == {"rate", "pin", "fork", "title"}
     assert page.none(id="say")
-    assert page.id("write").words == "This thread belongs to slack and is written to there. Fork to go on"
+    assert page.id("write").words == "This thread belongs to slack. Write to it there. Fork to continue"
 
 
 def test_where_one_may_not_write_a_line_says_why_and_what_one_may_do(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice, "Hello", visibility="org")
     told = get(browser_of("bob"), path(thread)).id("write")
-    assert told.words.startswith("Only Alice writes here. Forking is off in acme") and told.none("button")
+    assert told.words.startswith("Only Alice can write here. Forking is turned off in acme") and told.none("button")
     for name in ("admin", "bob"):  # an admin by right, a member by the policy
         page = get(browser_of(name), path(thread))
-        assert page.id("write").words == "Only Alice writes here. Fork to go on"
+        assert page.id("write").words == "Only Alice can write here. Fork to continue"
         fork = page.id("write").one("button")
         assert (fork["form"], fork["value"]) == ("fork", "1") and page.id("fork")["action"] == path(thread) + "fork/"
         set_policy("acme", "members_may_fork", True)
@@ -341,7 +341,7 @@ def test_a_thread_without_words_and_without_a_title_is_a_page(browser_of: Browse
     thread = Thread.objects.create(org=who.acme, created_by=who.alice.user, status=ThreadStatus.USER_TURN)
     page = get(browser_of("alice"), path(thread))
     assert page.one("h1").words == "Untitled"
-    assert page.id("silence").words == "Nothing has been said yet."
+    assert page.id("silence").words == "No messages yet."
     assert page.none("button", form="fork")
 
 

@@ -52,7 +52,7 @@ def test_what_is_wrong_is_one_sentence(provider, configure, kind):
 
 @pytest.mark.parametrize(
     ("more", "cause"),
-    [({"key_env": "SOME_KEY"}, "there is no key where the profile says"), ({}, "_API_KEY")],
+    [({"key_env": "SOME_KEY"}, "key_env or key_file of the profile has no key"), ({}, "_API_KEY")],
 )
 def test_a_key_that_is_missing_is_named_to_the_operator(provider, configure, kind, monkeypatch, more, cause):
     for name in ("SOME_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):

@@ -54,7 +54,7 @@ def test_an_agent_from_its_creation_to_its_deletion(alice: Caller, bob: Caller, 
 
     assert his.update(description=None) is his
     assert (his.description, his.name, his.modified_by) == (None, "whole life", bob.email)
-    with pytest.raises(RobotoInvalidRequestException, match="variables: the name who"):
+    with pytest.raises(RobotoInvalidRequestException, match="variables: the variable who"):
         his.update(variables=[])
     both = StartAgentThreadRequest(messages=[AgentMessage.text("{{greeting}} {{who}}")])
     his.update(name="renamed", request_template=both, variables=[*WHO, TemplateVariable(name="greeting")])

@@ -188,13 +188,13 @@ def test_a_second_answer_is_refused_and_the_first_stands(alice: Caller) -> None:
     thread, uses = waiting(alice, {"n": 1}, {"n": 2})
     other = alice.thread(thread)
     thread.submit_client_tool_results([result(uses[0], output={"first": True})])
-    with pytest.raises(RobotoInvalidRequestException, match="waits for no answer"):
+    with pytest.raises(RobotoInvalidRequestException, match="there is no pending tool use"):
         other.submit_client_tool_results([result(uses[0], output={"first": False})])
     thread.submit_client_tool_results([result(uses[1], output={})])
     run(thread)
     late, called = recorder()
     other.register_client_tool(late)  # it still holds the state from before the answers
-    with pytest.raises(RobotoInvalidRequestException, match="waits for none"):
+    with pytest.raises(RobotoInvalidRequestException, match="not waiting for any"):
         other.submit_client_tool_results([result(uses[1])])
     assert called == []
     assert [stored["payload"] for stored in stored_results(alice, thread)] == [{"first": True}, {}]
@@ -273,7 +273,7 @@ def test_results_when_nothing_waits_are_refused(alice: Caller) -> None:
     thread = alice.talk("Nothing to recall.", client_tools=[spec()])
     one = ClientToolResult(tool_use_id="tu_x", tool_name="client_recall", runtime_ms=0, status=SUCCESS, output={})
     for results in ([one], []):
-        with pytest.raises(RobotoInvalidRequestException, match="waits for none"):
+        with pytest.raises(RobotoInvalidRequestException, match="not waiting for any"):
             thread.submit_client_tool_results(results)
     slow = alice.start("Slowly. [[sleep 0.5]]")
     with pytest.raises(RobotoInvalidRequestException, match="roboto_turn"):

@@ -193,7 +193,7 @@ class TestSystem:
         assert given.system == "A\nB"
         assert given.warnings == (
             "system.1.cache_control: is not kept",
-            "system: has 2 text parts; joined by line breaks",
+            "system: has 2 text parts; joined with line breaks",
         )
 
     def test_reserved_metadata_is_replaced_with_a_warning(self) -> None:
@@ -244,7 +244,7 @@ class TestOpenAI:
         orphan = {"role": "tool", "tool_call_id": "zz", "content": "x"}
         given = read("openai", HELLO, orphan)
         assert given.messages[1].blocks[0]["tool_name"] == "unknown"
-        assert given.warnings == ("messages.1: answers no open tool use 'zz'",)
+        assert given.warnings == ("messages.1: has no open tool use 'zz'",)
         assert again("openai", given).messages[1] == orphan
 
     def test_use_without_result_is_accepted_and_warned_of(self) -> None:
@@ -286,7 +286,7 @@ class TestOpenAI:
         loose: JsonObject = {"id": "c", "function": {"name": "look", "arguments": {"q": 1}}}
         given = read("openai", calling(loose), answer("x"))
         assert given.messages[0].blocks == [content.tool_use("look", "c", {"q": 1})]
-        assert given.warnings == ("messages.0.tool_calls.0.function.arguments: is an object where JSON text belongs",)
+        assert given.warnings == ("messages.0.tool_calls.0.function.arguments: is an object instead of JSON text",)
 
     def test_old_function_calls_are_read_with_made_up_ids(self) -> None:
         messages: list[JsonObject] = [
@@ -354,18 +354,18 @@ class TestOpenAI:
     def test_text_behind_a_tool_use_is_a_named_loss(self) -> None:
         written = write("openai", said(("assistant", [content.tool_use("look", "u", {}), content.text("after")])))
         assert written.messages[0]["content"] == "after"
-        assert written.losses == ["message 0: the order of its texts and tool uses; the text comes first"]
+        assert written.losses == ["message 0: the order of its texts and tool uses is not kept; text comes first"]
 
     def test_error_result_is_a_named_loss(self) -> None:
         """B174."""
         written = write("openai", said(ONE_USE, ("roboto", [content.tool_result("look", "u", "error", "boom")])))
         assert written.messages[1]["content"] == "boom"
-        assert written.losses == ["message 1: that the result of look is an error"]
+        assert written.losses == ["message 1: the error status of the result of look is not kept"]
 
     def test_results_of_two_messages_in_a_row_are_a_named_loss(self) -> None:
         result: tuple[Role, list[BlockDict]] = ("roboto", [content.tool_result("look", "u", "success", "x")])
         assert write("openai", said(ONE_USE, result, result)).losses == [
-            "message 2: that its results are apart from those of the message before"
+            "message 2: its results are merged with those of the message before"
         ]
 
     def test_error_stands_apart_from_the_words_before_it(self) -> None:
@@ -373,7 +373,7 @@ class TestOpenAI:
             "openai", said(("assistant", [content.text("Hm"), content.error("boom", "E1"), content.text("!")]))
         )
         assert written.messages[0]["content"] == "Hm\n\nError: boom (E1)\n\n!"
-        assert written.losses == ["message 0: that its error is one; it is text"]
+        assert written.losses == ["message 0: its error is exported as text"]
 
 
 class TestResultTexts:
@@ -506,7 +506,7 @@ class TestAnthropicAndDataHarness:
     def test_declined_exports_as_error_and_is_a_named_loss(self, format: str) -> None:
         """B174."""
         written = write(format, said(ONE_USE, ("roboto", [content.tool_result("look", "u", "declined", "no")])))
-        assert "message 1: that the use of look was declined; it is an error" in written.losses
+        assert "message 1: the declined use of look is exported as an error" in written.losses
         if format != "openai":
             assert written.messages[1]["content"][0]["is_error"] is True
 
@@ -535,7 +535,7 @@ class TestAnthropicAndDataHarness:
         assert block["input"] is None
         assert json.loads(block["raw_request"]["arguments"]) == deep
         assert again("anthropic", given).losses == [
-            "message 0: that the use of n has arguments that are not a JSON object"
+            "message 0: the use of n has arguments that are not a JSON object; left out"
         ]
 
     @pytest.mark.parametrize(
@@ -569,7 +569,7 @@ class TestAnthropicAndDataHarness:
     @pytest.mark.parametrize("format", ["anthropic", "data_harness"])
     def test_a_name_that_does_not_follow_from_the_use_is_a_named_loss(self, format: str) -> None:
         written = write(format, said(ONE_USE, ("roboto", [content.tool_result("other", "u", "success", "x")])))
-        assert written.losses == ["message 1: the tool name other of a result"]
+        assert written.losses == ["message 1: the tool name other of a result is not kept"]
 
 
 def rebuilt(message: JsonObject) -> object:
@@ -650,25 +650,25 @@ class TestLosses:
             ("roboto", [content.text("note")]),
         ))  # fmt: skip
         assert sorted(written.losses) == [
-            "message 0: a client_context block",
-            "message 1: that its error is one; it is text",
-            "message 1: that the server answered the use of look itself",
-            "message 1: that the use of look has no arguments",
-            "message 2: that its text came from the system; it is the user's",
+            "message 0: its client_context block is left out",
+            "message 1: its error is exported as text",
+            "message 1: the mark that the server answered the use of look is not kept",
+            "message 1: the use of look has no arguments; exported as {}",
+            "message 2: its text from the system is exported as the user's",
         ]
 
     def test_blocks_in_messages_of_the_wrong_role_are_named(self) -> None:
         result = content.tool_result("look", "u", "success", "x")
         written = write("openai", said(("user", [content.tool_use("look", "u", {})]), ("assistant", [result])))
         assert written.losses == [
-            "message 0: a tool use in a message of the user",
-            "message 1: a tool result in a message of the assistant",
+            "message 0: a tool use in a message of role user is left out",
+            "message 1: a tool result in a message of role assistant is left out",
         ]
 
     @pytest.mark.parametrize("format", FOREIGN)
     def test_unfinished_and_failed_messages_are_named(self, format: str) -> None:
         written = write(format, said(("assistant", [content.text("Hm")]), status="failed"))
-        assert written.losses == ["message 0: its status failed"]
+        assert written.losses == ["message 0: its status failed is not kept"]
 
     @pytest.mark.parametrize("format", EXPORT_FORMATS)
     def test_raw_payloads_never_leave(self, format: str) -> None:
@@ -687,7 +687,7 @@ class TestLosses:
         broken = content.tool_use("look", "u", None, raw={"arguments": "{broken"})
         written = write(format, said(("assistant", [broken])))
         assert "{broken" not in json.dumps(written.messages)
-        assert written.losses == ["message 0: that the use of look has arguments that are not a JSON object"]
+        assert written.losses == ["message 0: the use of look has arguments that are not a JSON object; left out"]
 
     @pytest.mark.parametrize("format", EXPORT_FORMATS)
     def test_verbatim_arguments_that_are_not_for_the_reader_are_a_named_loss_everywhere(self, format: str) -> None:
@@ -695,7 +695,7 @@ class TestLosses:
         broken = content.tool_use("look", "u", None, raw={"arguments": "{broken"})
         written = write(format, said(("assistant", [broken])), with_verbatim=False)
         assert "{broken" not in json.dumps([written.messages, written.text])
-        assert written.losses == ["message 0: that the use of look has arguments that are not a JSON object"]
+        assert written.losses == ["message 0: the use of look has arguments that are not a JSON object; left out"]
 
 
 class TestForPeople:
@@ -758,7 +758,7 @@ class TestForPeople:
     @pytest.mark.parametrize("format", ["markdown", "transcript"])
     def test_viewing_context_is_a_named_loss(self, format: str) -> None:
         context = {"content_type": "client_context", "context": {}}
-        assert write(format, said(("user", [context]))).losses == ["message 0: a client_context block"]
+        assert write(format, said(("user", [context]))).losses == ["message 0: its client_context block is left out"]
 
 
 def test_reading_and_writing_need_no_web_framework() -> None:

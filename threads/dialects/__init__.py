@@ -1,7 +1,7 @@
-"""Threads come from and go to other systems' message formats (spec 9).
+"""Importing and exporting threads in other systems' message formats, called dialects (spec 9).
 
-One small module a dialect, one canonical form in the middle, every loss named. Plain data in and out: nothing here
-knows the database, and nothing here raises anything but `DialectError` for what it is given to read.
+Each dialect is one small module that converts to and from one canonical form, and every loss is reported. Plain data
+in and out: nothing here uses the database, and invalid input raises only `DialectError`.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,15 +43,15 @@ _WRITERS: dict[str, Writer] = {
 _PRINTERS: dict[str, Printer] = {"markdown": markdown.write, "transcript": transcript.write}
 
 FORMATS: tuple[str, ...] = tuple(_READERS)
-"""What can be imported."""
+"""The formats that can be imported."""
 EXPORT_FORMATS: tuple[str, ...] = (*_WRITERS, *_PRINTERS)
-"""What can be exported: the same, and two forms for people."""
+"""The formats that can be exported: the same, and two for people."""
 
 
 def parse(format: str, conversation: object) -> Conversation:
-    """Read a conversation line `{id, messages, system?, metadata?, created?, title?}` (B172-B176).
+    """Read a conversation `{id, messages, system?, metadata?, created?, title?}` (B172-B176).
 
-    Raises `DialectError` with the path of whatever cannot be read (B178); the rest of what is odd becomes warnings.
+    Raises `DialectError` with the path of anything that cannot be read (B178); smaller problems become warnings.
     """
     reader = _READERS.get(format)
     if reader is None:
@@ -71,9 +71,9 @@ def render(
     messages: Sequence[MessageSnapshot],
     with_verbatim: bool,
 ) -> Rendered:
-    """Write a thread in a dialect and name what it cannot hold there (B171-B176); raw payloads stay here (B180).
+    """Write a thread in a dialect and list the losses (B171-B176); raw payloads are never included (B180).
 
-    `with_verbatim`: for somebody who may see what stands in a raw request, which arguments that are no object do.
+    `with_verbatim`: the reader may see raw requests, which hold arguments that are not a JSON object.
     """
     export, sheet = Export(with_verbatim), Sheet(thread_id, title, system, [_whole(message) for message in messages])
     if format in _WRITERS:
@@ -85,11 +85,11 @@ def render(
 
 
 def _whole(message: MessageSnapshot) -> MessageSnapshot:
-    """The message with every field of its blocks spelled out, and none besides."""
+    """The message with exactly the known fields in every block."""
     return replace(message, blocks=[_spelled_out(block) for block in message.blocks])
 
 
 def _spelled_out(block: BlockDict) -> BlockDict:
-    if block["content_type"] == "client_context":  # an earlier version stored whatever a client sent
+    if block["content_type"] == "client_context":  # an earlier version stored anything that a client sent
         return block
     return BLOCK.validate_python(block).model_dump()

@@ -1,4 +1,4 @@
-"""Anthropic messages (spec 9): blocks told apart by `type`, results inside the user's messages."""
+"""Anthropic messages (spec 9): blocks have a `type`, and results are in user messages."""
 
 from threads import content
 from threads.content import BlockDict, JsonObject
@@ -21,7 +21,7 @@ FIELDS = frozenset({"role", "content", *TIME_KEYS})
 
 
 def read(draft: Draft, index: int, message: JsonObject) -> None:
-    """One message into the draft; a user's results become a message of their own (B172, B173)."""
+    """Read one message into the draft; results in a user message become a separate message (B172, B173)."""
     path = f"messages.{index}"
     role = choice(message.get("role"), f"{path}.role", ROLES)
     draft.unkept(message, path, FIELDS)
@@ -36,7 +36,7 @@ def read(draft: Draft, index: int, message: JsonObject) -> None:
 
 
 def write(export: Export, sheet: Sheet) -> list[JsonObject]:
-    """The thread as messages; the prompt stays beside them, as in a request (B172, B173, B174)."""
+    """The thread as messages, without the system prompt, which is separate in a request (B172, B173, B174)."""
     return [
         {"role": role, "content": _content([_block_out(export, index, block) for block in blocks])}
         for index, role, blocks in speeches(export, sheet.messages)
@@ -80,7 +80,7 @@ def _result(draft: Draft, part: JsonObject, path: str) -> BlockDict:
 
 
 def _content(parts: list[JsonObject]) -> str | list[JsonObject]:
-    """A lone text is written as the string it stands for; both spellings mean the same."""
+    """Write a single text as a plain string; both forms mean the same."""
     if len(parts) == 1 and parts[0]["type"] == "text":
         return str(parts[0]["text"])
     return parts

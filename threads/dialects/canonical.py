@@ -1,4 +1,4 @@
-"""What every dialect shares: the shapes that go in and out, and which data is exact enough to be kept as data."""
+"""What all dialects share: input and output types, and the test for data that can be stored exactly."""
 
 import json
 import math
@@ -12,19 +12,19 @@ from typing import Any
 from threads.content import BlockDict, JsonObject, MessageSnapshot, Role
 
 MAX_DEPTH = 100
-"""Levels of nesting that arguments, results and metadata may have as values; what is deeper stays text."""
+"""Maximum nesting of arguments, results and metadata; anything deeper stays text."""
 MAX_CONVERSATION_DEPTH = 500
-"""Beyond this a conversation is refused: the JSON encoder itself gives up not much later."""
+"""Maximum nesting of a conversation; the JSON encoder itself fails not far above this."""
 MAX_INTEGER_BITS = 10_000
-"""Longer integers cannot be written as decimal text by every reader."""
+"""Not every reader can convert longer integers to decimal text."""
 UNKNOWN_TOOL = "unknown"
-"""The tool name of a result that bears none and whose use is nowhere to be seen."""
+"""The tool name of a result without a name and without a known use."""
 
 Path = tuple[str | int, ...]
 
 
 class DialectError(ValueError):
-    """A conversation that cannot be read, or a format nobody speaks (B178)."""
+    """A conversation that cannot be read, or an unknown format (B178)."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -43,7 +43,7 @@ class ParsedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation in canonical form. Each warning begins with the path of what it speaks of."""
+    """A conversation in canonical form. Each warning begins with the path that it is about."""
 
     origin_id: str
     system: str | None
@@ -56,7 +56,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A thread in a dialect. `messages` for those a program reads, `text` for those a person reads."""
+    """A thread in a dialect: as `messages` in formats for programs, as `text` in formats for people."""
 
     format: str
     system: str | None
@@ -67,7 +67,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What is to be rendered."""
+    """The thread to render."""
 
     thread_id: str
     title: str | None
@@ -76,12 +76,12 @@ class Sheet:
 
 
 def dotted(path: Path) -> str:
-    """A path as people read it; hostile keys are cut and escaped, so that it can be logged and stored."""
+    """A path as text; hostile keys are shortened and escaped so that it can be logged and stored."""
     return ".".join(_legible(str(key)) for key in path)
 
 
 def quoted(value: object) -> str:
-    """A short, printable rendering of something unexpected."""
+    """A short, printable form of an unexpected value."""
     if isinstance(value, str):
         return ascii(value if len(value) <= 40 else f"{value[:37]}...")
     if isinstance(value, int | float | None):
@@ -90,7 +90,7 @@ def quoted(value: object) -> str:
 
 
 def flaw(value: object, *, deepest: int) -> tuple[Path, str] | None:
-    """Where and why `value` is not plain data that every store gives back exactly; None if it is."""
+    """Where and why `value` is not plain data that can be stored exactly; None if it is."""
     waiting: deque[tuple[object, Path]] = deque([(value, ())])
     while waiting:
         item, path = waiting.popleft()
@@ -105,10 +105,10 @@ def flaw(value: object, *, deepest: int) -> tuple[Path, str] | None:
 
 
 def exact_value(text: str) -> JsonObject | list[Any] | None:
-    """The object or array that `text` spells, or None where a value would not say exactly the same (B175).
+    """The object or array in a JSON text, or None if the value would not mean exactly the same (B175).
 
-    White space and the spelling of characters are not content. Repeated keys, numbers that no float or integer holds,
-    NaN, characters that cannot be stored and deep nesting are, so such text stays text.
+    Differences in white space and character escapes do not matter. Text with repeated keys, numbers that no float or
+    integer can hold, NaN, characters that cannot be stored or deep nesting stays text.
     """
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -126,23 +126,23 @@ def exact_value(text: str) -> JsonObject | list[Any] | None:
 
 
 def exact_object(text: str) -> JsonObject | None:
-    """Like `exact_value`, for what has to be an object."""
+    """Like `exact_value`, for objects only."""
     value = exact_value(text)
     return value if isinstance(value, dict) else None
 
 
 def json_text(value: object) -> str:
-    """A result in canonical form."""
+    """A result as canonical JSON text."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def compact_json(value: object) -> str:
-    """Arguments in canonical form."""
+    """Arguments as canonical JSON text."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def verbatim_arguments(use: BlockDict) -> str | None:
-    """The arguments of a tool use that could not be kept as an object, as the model wrote them (B176)."""
+    """The arguments of a tool use as the model wrote them, if they could not be stored as an object (B176)."""
     raw = use["raw_request"]
     if use["input"] is not None or not isinstance(raw, dict) or set(raw) != {"arguments"}:
         return None
@@ -183,7 +183,7 @@ def _scalar_flaw(value: object) -> str | None:
     if isinstance(value, bool | dict | list | None):
         return None
     if isinstance(value, int):
-        return "is an integer of too many digits" if value.bit_length() > MAX_INTEGER_BITS else None
+        return "is an integer with too many digits" if value.bit_length() > MAX_INTEGER_BITS else None
     if isinstance(value, float):
         return None if math.isfinite(value) else "is not a JSON number"
     return "is not JSON"
@@ -191,11 +191,11 @@ def _scalar_flaw(value: object) -> str | None:
 
 def _text_flaw(text: str) -> str | None:
     if "\0" in text:
-        return "holds a NUL character"
+        return "contains a NUL character"
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "holds half a surrogate pair"
+        return "contains half a surrogate pair"
     return None
 
 

@@ -1,4 +1,4 @@
-"""data_harness messages (spec 9): blocks without a type, told apart by their keys."""
+"""data_harness messages (spec 9): blocks have no type and differ by their keys."""
 
 from threads import content
 from threads.content import BlockDict, JsonObject
@@ -13,7 +13,7 @@ RESULT_FIELDS = frozenset({"tool_use_id", "content", "is_error"})
 
 
 def read(draft: Draft, index: int, message: JsonObject) -> None:
-    """One message into the draft; a user's results become a message of their own (B172, B173)."""
+    """Read one message into the draft; results in a user message become a separate message (B172, B173)."""
     path = f"messages.{index}"
     role = choice(message.get("role"), f"{path}.role", ROLES)
     draft.unkept(message, path, FIELDS)
@@ -25,7 +25,7 @@ def read(draft: Draft, index: int, message: JsonObject) -> None:
 
 
 def write(export: Export, sheet: Sheet) -> list[JsonObject]:
-    """The thread as the fields of `Message` and its blocks, every one of them present (B171)."""
+    """The thread as messages, with every field of `Message` and its blocks present (B171)."""
     return [
         {"role": role, "content": [_block_out(export, index, block) for block in blocks]}
         for index, role, blocks in speeches(export, sheet.messages)
@@ -42,7 +42,7 @@ def _block(draft: Draft, part: JsonObject, path: str, role: str) -> BlockDict | 
     if "tool_use_id" in part and "content" in part:
         reserved(role, "user", path)
         return _result(draft, part, path)
-    raise DialectError(path, "is neither text nor tool use nor tool result")
+    raise DialectError(path, "is not text, a tool use or a tool result")
 
 
 def _use(draft: Draft, part: JsonObject, path: str) -> BlockDict:

@@ -1,7 +1,7 @@
-"""A thread as Markdown, for reading and for pasting elsewhere.
+"""Exports a thread as Markdown, for reading and pasting elsewhere.
 
-Whatever somebody said stands in a block quote: a heading or an unclosed fence in a message ends with its quote and
-cannot pass for the next speaker.
+Message text is in block quotes: a heading or an unclosed fence in a message ends with its quote and cannot be mistaken
+for the next speaker.
 """
 
 import re
@@ -17,7 +17,7 @@ SPECIAL = re.compile(r"([\\`*_\[\]<>#&])")
 
 
 def write(export: Export, sheet: Sheet) -> str:
-    """The whole thread, one section a message."""
+    """The whole thread, one section per message."""
     sections = [f"# {_inline(sheet.title or sheet.thread_id)}", f"Thread {_code(sheet.thread_id)}"]
     if sheet.system is not None:
         sections += ["## System prompt", _quote(sheet.system)]
@@ -53,14 +53,14 @@ def _quote(text: str) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
-    """A fence longer than any in the text, so that the text cannot close it."""
+    """A code block with a fence longer than any in the text, so that the text cannot close it."""
     runs = re.findall(r"`+", text)
     fence = "`" * max(3, 1 + max(map(len, runs), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _code(text: str) -> str:
-    """Inline code on one line, whatever the name holds."""
+    """Inline code on one line, whatever the text contains."""
     runs = re.findall(r"`+", text)
     ticks = "`" * (1 + max(map(len, runs), default=0))
     return f"{ticks} {_one_line(text)} {ticks}" if runs else f"{ticks}{_one_line(text)}{ticks}"

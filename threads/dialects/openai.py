@@ -1,6 +1,6 @@
 """OpenAI chat messages (spec 9).
 
-Tool calls hang on the assistant's message behind its text, and each result is a message of its own.
+Tool calls are a field of the assistant message, after its text, and each result is a separate message.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ TOOL_FIELDS = FIELDS | {"tool_call_id", "name"}
 
 
 def read(draft: Draft, index: int, message: JsonObject) -> None:
-    """One chat message into the draft (B172, B176)."""
+    """Read one chat message into the draft (B172, B176)."""
     path = f"messages.{index}"
     role = choice(message.get("role"), f"{path}.role", ROLES)
     if role in TOOL_ROLES:
@@ -42,7 +42,7 @@ def read(draft: Draft, index: int, message: JsonObject) -> None:
 
 
 def write(export: Export, sheet: Sheet) -> list[JsonObject]:
-    """The thread as chat messages, its prompt as the first of them (B172, B174)."""
+    """The thread as chat messages, with the system prompt as the first one (B172, B174)."""
     written: list[JsonObject] = [] if sheet.system is None else [{"role": "system", "content": sheet.system}]
     for message in sheet.messages:
         blocks = export.portable(message)
@@ -148,27 +148,27 @@ def _use(draft: Draft, use_id: str, called: object, path: str, place: str) -> Bl
 
 def _arguments(draft: Draft, value: object, path: str) -> tuple[JsonObject | None, JsonObject | None]:
     if isinstance(value, dict):
-        draft.warn(path, "is an object where JSON text belongs")
+        draft.warn(path, "is an object instead of JSON text")
         return draft.arguments(value, path)
     text = string(value, path)
     given = exact_object(text)
     if given is not None:
         return given, None
-    draft.warn(path, "is no JSON object that can be kept as one; kept verbatim")
+    draft.warn(path, "is not a JSON object that can be stored exactly; kept as text")
     return None, {"arguments": text}
 
 
 def _legacy_call(draft: Draft, index: int, called: object) -> BlockDict:
     path = f"messages.{index}.function_call"
-    draft.warn(path, "is the old form of a tool call; its id is made up")
+    draft.warn(path, "is a tool call in the old format; its id is generated")
     return _use(draft, _made_up(index), called, path, path)
 
 
 def _legacy_id(draft: Draft, index: int, message: JsonObject) -> str:
-    """The old form answers by name: the latest call of that name that still waits is meant."""
+    """The id for a result in the old format, which has only a name: the latest open call of that name."""
     path = f"messages.{index}"
     name = token(message.get("name"), f"{path}.name")
-    draft.warn(path, "is the old form of a tool result; its id is made up")
+    draft.warn(path, "is a tool result in the old format; its id is generated")
     waiting = (use_id for use_id in reversed(draft.open_uses) if draft.names[use_id] == name)
     return next(waiting, _made_up(index))
 
@@ -186,7 +186,7 @@ def _user_content(blocks: list[BlockDict]) -> str | list[JsonObject]:
 def _assistant(export: Export, message: MessageSnapshot, blocks: list[BlockDict]) -> JsonObject:
     uses, words = _parted(blocks)
     if words + uses != blocks:
-        export.lost(message.index, "the order of its texts and tool uses; the text comes first")
+        export.lost(message.index, "the order of its texts and tool uses is not kept; text comes first")
     if not uses:
         return {"role": "assistant", "content": said(words)}
     calls = [_call_out(export, message.index, block) for block in uses]
@@ -211,9 +211,9 @@ def _call_out(export: Export, index: int, block: BlockDict) -> JsonObject:
 def _results(export: Export, index: int, blocks: list[BlockDict], *, after_results: bool) -> Iterator[JsonObject]:
     results, words = _parted(blocks)
     if after_results and results:
-        export.lost(index, "that its results are apart from those of the message before")
+        export.lost(index, "its results are merged with those of the message before")
     if not blocks:
-        export.lost(index, "everything, it has nothing to show")
+        export.lost(index, "is left out, because it has no content to export")
     yield from (_result_out(export, index, block) for block in results)
     if words:
         yield {"role": "user", "content": _user_content(words)}
@@ -221,7 +221,7 @@ def _results(export: Export, index: int, blocks: list[BlockDict], *, after_resul
 
 def _result_out(export: Export, index: int, block: BlockDict) -> JsonObject:
     if block["status"] == "error":
-        export.lost(index, f"that the result of {block['tool_name']} is an error")
+        export.lost(index, f"the error status of the result of {block['tool_name']} is not kept")
     named = {} if export.nameless(block) else {"name": block["tool_name"]}
     text = export.result_text(index, block)
     return {"role": "tool", "tool_call_id": block["tool_use_id"], **named, "content": text}

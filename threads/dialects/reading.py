@@ -1,7 +1,7 @@
-"""Reading a conversation: its frame, its parts, and everything worth telling whoever imports it.
+"""Reading a conversation: its frame, its parts, and warnings about everything that is not kept.
 
-A dialect looks at one message at a time and hands what it finds to the draft. What cannot be read raises with its path;
-what can be read only in part is a warning with its path, so that nothing is dropped in silence.
+A dialect reads one message at a time into the draft. What cannot be read raises `DialectError` with its path; what can
+be read only in part adds a warning with its path, so that nothing is dropped silently.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,22 +27,22 @@ from threads.dialects.canonical import (
 )
 
 ROOT = "conversation"
-"""The path of the whole."""
+"""The path of the whole conversation."""
 LATER_SYSTEM = "heddle.later_system"
 DROPPED_PARTS = "heddle.dropped_parts"
 YEARS = range(1970, 2201)
-"""Those that a query can name as well (`core.moments`)."""
+"""The same range as in search queries (`core.moments`)."""
 TIME_KEYS = ("created", "created_at", "timestamp")
 FRAME_KEYS = frozenset({"id", "messages", "system", "metadata", "created", "title"})
 EXPORT_KEYS = frozenset({"format", "losses"})
-"""What an export says of itself beside these."""
+"""Further keys that an export contains."""
 
 PartReader = Callable[[JsonObject, str], BlockDict | None]
 
 
 @dataclass(slots=True)
 class Draft:
-    """A conversation while it is being read. `names` knows the tool of every use seen so far."""
+    """A conversation while it is being read. `names` has the tool name of every use so far, by id."""
 
     frame: JsonObject
     messages: list[ParsedMessage] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Draft:
 
     @classmethod
     def of(cls, conversation: object) -> "Draft":
-        """Begin with a conversation line, once it is certain to be plain data that can be stored."""
+        """Begin a draft; raises `DialectError` unless the conversation is plain data that can be stored."""
         if found := flaw(conversation, deepest=MAX_CONVERSATION_DEPTH):
             raise DialectError(dotted(found[0]) or ROOT, found[1])
         draft = cls(record(conversation, ROOT))
@@ -65,7 +65,7 @@ class Draft:
         return draft
 
     def source(self) -> Iterator[tuple[int, JsonObject]]:
-        """The messages as they came."""
+        """The source messages with their index."""
         messages = sequence(self.frame.get("messages"), "messages")
         if not messages:
             raise DialectError("messages", "is empty")
@@ -73,7 +73,7 @@ class Draft:
             yield index, record(message, f"messages.{index}")
 
     def finish(self) -> Conversation:
-        """The conversation; uses that nobody answered are warned of here at the latest."""
+        """The finished conversation; adds warnings about uses without a result."""
         origin_id, metadata = _origin_id(self.frame.get("id")), self._metadata()
         self._close_uses()
         return Conversation(
@@ -87,24 +87,24 @@ class Draft:
         )
 
     def warn(self, path: str, what: str) -> None:
-        """Note what did not come through as it was."""
+        """Add a warning about something that was changed or dropped."""
         self.warnings.append(f"{path}: {what}" if path else what)
 
     def unkept(self, item: JsonObject, path: str, known: frozenset[str]) -> None:
-        """Warn of fields that have no place here. An empty one says nothing and is no loss."""
+        """Warn about unknown fields that are not empty."""
         for key, value in item.items():
             if key not in known and value not in (None, "", [], {}):
                 self.warn(under(path, dotted((key,))), "is not kept")
 
     def drop(self, part: object, path: str, kind: str) -> None:
-        """Set aside a part that has no canonical block; the metadata keeps it."""
-        self.warn(path, f"{kind} is no text, tool use or result; kept in the metadata only")
+        """Store a part without a canonical block in the metadata."""
+        self.warn(path, f"{kind} is not text, a tool use or a result; kept in the metadata only")
         self.dropped_parts.append({"path": path, "part": _storable(part)})
 
     def system_message(self, index: int, value: object) -> None:
-        """The first message may be the prompt; any other system message is set aside.
+        """Take the first message as the system prompt; store any other system message in the metadata.
 
-        An export writes the prompt beside the messages and into them, so an equal one says nothing new.
+        An export writes the prompt both next to the messages and into them, so an equal one is no conflict.
         """
         path = f"messages.{index}.content"
         prompt = self.joined(value, path)
@@ -115,7 +115,7 @@ class Draft:
         self.later_system.append({"index": index, "content": _storable(value)})
 
     def add(self, index: int, role: Role, blocks: list[BlockDict], created: datetime | None) -> None:
-        """Append a message. A user's turn ends the wait for results."""
+        """Append a message. After a user message, open uses get no more results."""
         if role == "user":
             self._close_uses()
         if not blocks:
@@ -123,19 +123,19 @@ class Draft:
         self.messages.append(ParsedMessage(role, blocks, created))
 
     def split(self, index: int, placed: Sequence[tuple[str, BlockDict]], created: datetime | None) -> None:
-        """A user's message: its results become a message of their own before its texts (B173)."""
+        """Append a user message; its results become a separate message before its texts (B173)."""
         kinds = [block["content_type"] for _, block in placed]
         results = [block for _, block in placed if block["content_type"] == "tool_result"]
         texts = [block for _, block in placed if block["content_type"] != "tool_result"]
         if kinds != sorted(kinds, key=lambda kind: kind != "tool_result"):
-            self.warn(f"messages.{index}.content", "has text before tool results; the results come first now")
+            self.warn(f"messages.{index}.content", "has text before tool results; the results were moved to the front")
         if results:
             self.add(index, "roboto", results, created)
         if texts or not results:
             self.add(index, "user", texts, created)
 
     def text(self, value: object, path: str) -> BlockDict | None:
-        """A text block; empty text is none."""
+        """A text block; None for empty text."""
         spoken = string(value, path)
         if not spoken:
             self.warn(path, "is empty and was left out")
@@ -154,11 +154,11 @@ class Draft:
     def result(self, block: BlockDict, path: str) -> BlockDict:
         """Register a tool result."""
         if self.open_uses.pop(block["tool_use_id"], None) is None:
-            self.warn(path, f"answers no open tool use {quoted(block['tool_use_id'])}")
+            self.warn(path, f"has no open tool use {quoted(block['tool_use_id'])}")
         return block
 
     def name_of(self, use_id: str) -> str:
-        """The tool that a result belongs to."""
+        """The tool name for a result."""
         return self.names.get(use_id, UNKNOWN_TOOL)
 
     def arguments(self, value: object, path: str) -> tuple[JsonObject | None, JsonObject | None]:
@@ -170,7 +170,7 @@ class Draft:
         return None, {"arguments": compact_json(given)}
 
     def payload(self, value: object, path: str) -> str | JsonObject | list[Any] | None:
-        """A result: text or parts of it, read as a value where that says the same (B175)."""
+        """A result given as text or text parts; parsed as JSON if the value means exactly the same (B175)."""
         if value is None:
             return None
         spoken = self.joined(value, path)
@@ -178,19 +178,19 @@ class Draft:
         return spoken if exact is None else exact
 
     def shallow(self, value: object, path: str) -> object:
-        """A result that is a value already; what is nested too deeply becomes its text."""
+        """A result given as a value; one that is nested too deeply becomes JSON text."""
         kept = _storable(value)
         if kept is not value:
             self.warn(path, f"is nested deeper than {MAX_DEPTH} levels; kept as text")
         return kept
 
     def joined(self, value: object, path: str) -> str:
-        """Text that may come in parts where we keep one string."""
+        """Text that may be given in parts, as one string."""
         if not isinstance(value, list):
             return string(value, path)
         texts = [text for part, place in parts(value, path) if (text := self._part_text(part, place)) is not None]
         if len(texts) > 1:
-            self.warn(path, f"has {len(texts)} text parts; joined by line breaks")
+            self.warn(path, f"has {len(texts)} text parts; joined with line breaks")
         return "\n".join(texts)
 
     def _part_text(self, part: JsonObject, path: str) -> str | None:
@@ -219,14 +219,14 @@ class Draft:
 
 
 def record(value: object, path: str) -> JsonObject:
-    """`value` as an object, or a refusal."""
+    """`value` as an object; raises `DialectError`."""
     if not isinstance(value, dict):
         raise DialectError(path, f"must be an object, not {quoted(value)}")
     return value
 
 
 def sequence(value: object, path: str) -> list[Any]:
-    """`value` as a list, or a refusal."""
+    """`value` as a list; raises `DialectError`."""
     if not isinstance(value, list):
         raise DialectError(path, f"must be a list, not {quoted(value)}")
     return value
@@ -240,14 +240,14 @@ def parts(value: object, path: str) -> Iterator[tuple[JsonObject, str]]:
 
 
 def string(value: object, path: str) -> str:
-    """`value` as text, or a refusal."""
+    """`value` as text; raises `DialectError`."""
     if not isinstance(value, str):
         raise DialectError(path, f"must be text, not {quoted(value)}")
     return value
 
 
 def token(value: object, path: str) -> str:
-    """A name or id: text that is not empty, and no longer than a name may be."""
+    """A name or id: text that is neither empty nor too long."""
     given = string(value, path)
     if not given:
         raise DialectError(path, "is empty")
@@ -257,34 +257,34 @@ def token(value: object, path: str) -> str:
 
 
 def choice(value: object, path: str, allowed: tuple[str, ...]) -> str:
-    """One of a few words."""
+    """`value` as one of the allowed words; raises `DialectError`."""
     if not isinstance(value, str) or value not in allowed:
         raise DialectError(path, f"must be one of {', '.join(allowed)}, not {quoted(value)}")
     return value
 
 
 def flag(value: object, path: str) -> bool:
-    """A boolean; absent and null are false."""
+    """`value` as a boolean; absent and null are false."""
     if not isinstance(value, bool | None):
         raise DialectError(path, f"must be true or false, not {quoted(value)}")
     return bool(value)
 
 
 def under(path: str, rest: str) -> str:
-    """The path of something inside."""
+    """Join two paths."""
     return f"{path}.{rest}" if path and rest else path or rest
 
 
 def reserved(role: str, owner: str, path: str) -> None:
-    """Refuse a block in a message of the wrong role."""
+    """Raise `DialectError` for a block in a message of the wrong role."""
     if role != owner:
-        raise DialectError(path, f"belongs in a message of the {owner}, not of the {role}")
+        raise DialectError(path, f"belongs in a message of role {owner}, not {role}")
 
 
 def moment(value: object, path: str) -> datetime | None:
-    """A time from 1970 to 2200: ISO 8601, UTC unless it says otherwise, or seconds since the epoch.
+    """A time from 1970 to 2200: ISO 8601, in UTC by default, or seconds since the epoch.
 
-    An earlier or later one is a slip of whoever exported it, and some zones have no calendar there.
+    Other years are errors of the exporter, and some time zones are not defined there.
     """
     if value is None:
         return None
@@ -294,14 +294,14 @@ def moment(value: object, path: str) -> datetime | None:
         found = datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value, tz=UTC)
         instant = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError, OSError) as unreadable:
-        raise DialectError(path, f"is no time: {quoted(value)}") from unreadable
+        raise DialectError(path, f"is not a time: {quoted(value)}") from unreadable
     if instant.year not in YEARS:
         raise DialectError(path, f"must be a time from {YEARS[0]} to {YEARS[-1]}, not {quoted(value)}")
     return instant
 
 
 def message_time(message: JsonObject, index: int) -> datetime | None:
-    """When a message was made, by whichever name it says so."""
+    """The creation time of a message, under any of its known keys."""
     for key in TIME_KEYS:
         if message.get(key) is not None:
             return moment(message[key], f"messages.{index}.{key}")
@@ -309,7 +309,7 @@ def message_time(message: JsonObject, index: int) -> datetime | None:
 
 
 def placed_parts(value: object, path: str, read: PartReader) -> list[tuple[str, BlockDict]]:
-    """The blocks that `read` makes of the parts of a message, each with the path it came from."""
+    """The blocks that `read` makes of the parts of a message, each with its source path."""
     return [(place, block) for part, place in parts(value, path) if (block := read(part, place)) is not None]
 
 

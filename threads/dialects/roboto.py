@@ -1,4 +1,4 @@
-"""Our own records (spec 3.2, 3.3): nothing is converted, only checked on the way in and sanitised on the way out."""
+"""Heddle's own records (spec 3.2, 3.3): checked on import and sanitised on export, but not converted."""
 
 from datetime import UTC
 
@@ -16,7 +16,7 @@ RAW_FIELDS = ("raw_request", "raw_response")
 
 
 def read(draft: Draft, index: int, message: JsonObject) -> None:
-    """One message record into the draft; `content_type` may be absent, message statuses become `completed`."""
+    """Read one message record into the draft; `content_type` may be absent, statuses become `completed`."""
     path = f"messages.{index}"
     role = choice(message.get("role"), f"{path}.role", ROLES)
     draft.unkept(message, path, FIELDS)
@@ -31,7 +31,7 @@ def read(draft: Draft, index: int, message: JsonObject) -> None:
 
 
 def write(export: Export, sheet: Sheet) -> list[JsonObject]:
-    """The thread as message records, raw payloads left out (B180)."""
+    """The thread as message records without raw payloads (B180)."""
     return [_message_out(export, message) for message in sheet.messages]
 
 
@@ -77,7 +77,7 @@ def _named(block: BlockDict, path: str) -> None:
 
 
 def _shallow(block: BlockDict, path: str) -> BlockDict:
-    """The block, or a refusal: raw payloads and viewing contexts have no text form to fall back to."""
+    """The block; raises if it is nested too deeply: raw payloads and viewing contexts have no text form."""
     for key, value in block.items():
         if found := flaw(value, deepest=MAX_DEPTH):
             raise DialectError(under(f"{path}.{key}", dotted(found[0])), found[1])

@@ -1,4 +1,4 @@
-"""What the two forms for people have in common: who speaks, and what each block comes down to."""
+"""What the two export formats for people share."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -12,16 +12,16 @@ SPEAKERS = {"user": "User", "assistant": "Assistant", "roboto": "Tools"}
 
 
 def shown_blocks(export: Export, message: MessageSnapshot) -> Iterator[BlockDict]:
-    """The blocks a person reads, fragments of an answer joined; a viewing context is for programs."""
+    """The blocks to show, with fragments of an answer joined and without viewing contexts."""
     for block in merged(message.blocks):
         if block["content_type"] == "client_context":
-            export.lost(message.index, "a client_context block")
+            export.lost(message.index, "its client_context block is left out")
         elif block["content_type"] != "text" or block["text"]:
             yield block
 
 
 def merged(blocks: Sequence[BlockDict]) -> list[BlockDict]:
-    """The blocks with neighbouring texts as one: a streamed answer arrives in fragments."""
+    """The blocks with neighbouring texts joined: a streamed answer is stored in fragments."""
     whole: list[BlockDict] = []
     for block in blocks:
         if whole and whole[-1]["content_type"] == block["content_type"] == "text":
@@ -32,17 +32,17 @@ def merged(blocks: Sequence[BlockDict]) -> list[BlockDict]:
 
 
 def minute(created: datetime) -> str:
-    """When a message was made."""
+    """A creation time in UTC, to the minute."""
     return created.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def state(message: MessageSnapshot) -> str:
-    """What is to be said of a message that was not completed."""
+    """The status of a message that is not completed."""
     return "" if message.status == "completed" else f", {message.status}"
 
 
 def called_with(export: Export, index: int, block: BlockDict) -> str:
-    """The arguments of a use."""
+    """The arguments of a use as text."""
     verbatim = export.verbatim(block)
     if verbatim is not None:
         return verbatim
@@ -51,12 +51,12 @@ def called_with(export: Export, index: int, block: BlockDict) -> str:
 
 
 def outcome(block: BlockDict) -> str:
-    """How a tool use went."""
+    """The status and runtime of a tool use."""
     return f"{block['status']}, {block['runtime_ms']} ms" if block["runtime_ms"] else str(block["status"])
 
 
 def returned(block: BlockDict) -> str:
-    """What a tool gave back."""
+    """The payload of a result as text."""
     payload = block["payload"]
     return "" if payload is None else payload if isinstance(payload, str) else json_text(payload)
 

@@ -1,4 +1,4 @@
-"""A thread as plain text. What was said is indented, so that no line of it can pass for the next speaker."""
+"""Exports a thread as plain text. Messages are indented, so that no line can be mistaken for the next speaker."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 
 
 def write(export: Export, sheet: Sheet) -> str:
-    """The whole thread, one paragraph a message."""
+    """The whole thread, one paragraph per message."""
     paragraphs = [_head(sheet)]
     if sheet.system is not None:
         paragraphs.append(f"System prompt\n{_indented(sheet.system)}")
@@ -43,7 +43,7 @@ def _told(export: Export, index: int, block: BlockDict) -> str:
 
 
 def _indented(text: str) -> str:
-    """Every kind of line break counts, and control characters show instead of steering the terminal."""
+    """Indent every line, for all kinds of line breaks, and escape control characters."""
     return "\n".join(f"{INDENT}{CONTROL.sub(_visible, line)}".rstrip() for line in text.splitlines())
 
 

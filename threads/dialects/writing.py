@@ -1,4 +1,4 @@
-"""Writing a thread in a foreign dialect: what any of them can hold, and the name of every loss."""
+"""Writing a thread in a foreign dialect: what all of them can hold, and the list of losses."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,67 +13,70 @@ Speaker = Literal["user", "assistant"]
 
 @dataclass(slots=True)
 class Export:
-    """A thread while it is being written. `names` knows the tool of every use written so far."""
+    """A thread while it is being written. `names` has the tool name of every use so far, by id."""
 
     with_verbatim: bool
     losses: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
 
     def lost(self, index: int, what: str) -> None:
-        """Name a loss."""
+        """Add a loss."""
         self.losses.append(f"message {index}: {what}")
 
     def portable(self, message: MessageSnapshot) -> list[BlockDict]:
-        """What other dialects can hold: texts, errors as texts, uses of an assistant, results of tools."""
+        """The blocks that other dialects can hold: texts, errors as texts, uses of an assistant, results of tools."""
         if message.status != "completed":
-            self.lost(message.index, f"its status {message.status}")
+            self.lost(message.index, f"its status {message.status} is not kept")
         found = (self._portable(message, block) for block in message.blocks)
         return [block for block in found if block is not None]
 
     def result_text(self, index: int, block: BlockDict, *, null: str | None = "") -> str | None:
-        """A result as text: JSON in canonical form (B175). `null` is what the dialect says for no payload at all."""
+        """A result as text, values as canonical JSON (B175). `null` is what the dialect uses for no payload."""
         payload = block["payload"]
         if payload is None:
             if null is not None:
-                self.lost(index, f"that the result of {block['tool_name']} has no payload; it is empty text")
+                self.lost(index, f"the result of {block['tool_name']} has no payload; exported as empty text")
             return null
         text = payload if isinstance(payload, str) else json_text(payload)
         returned = exact_value(text)
         if (text if returned is None else returned) != payload:
-            self.lost(index, f"the payload type of the result of {block['tool_name']}; it reads back as another one")
+            self.lost(index, f"the payload type of the result of {block['tool_name']} changes when imported again")
         return text
 
     def verbatim(self, block: BlockDict) -> str | None:
-        """The arguments of a use that are no object, as the model wrote them, for whoever may see them (B176, B180)."""
+        """The arguments of a use as the model wrote them, if not an object and the reader may see them (B176, B180)."""
         return verbatim_arguments(block) if self.with_verbatim else None
 
     def arguments(self, index: int, block: BlockDict) -> content.JsonObject:
-        """The arguments of a use, for dialects that hold nothing but an object there."""
+        """The arguments of a use, for dialects that allow only an object."""
         if block["input"] is None:
             self._lost_arguments(index, block)
             return {}
         return dict(block["input"])
 
     def withheld_arguments(self, index: int, block: BlockDict) -> None:
-        """Name the verbatim arguments that are left out: there is no place for them, or they are not for the reader."""
+        """Add a loss for verbatim arguments, which the dialect cannot hold or the reader may not see."""
         if block["input"] is None and verbatim_arguments(block) is not None:
             self._lost_arguments(index, block)
 
     def nameless(self, block: BlockDict) -> bool:
-        """Whether the tool name of a result is our own filler for want of a use."""
+        """Whether the tool name of a result is just the placeholder for an unknown use."""
         return block["tool_name"] == UNKNOWN_TOOL and block["tool_use_id"] not in self.names
 
     def implied_name(self, index: int, block: BlockDict) -> None:
-        """For dialects whose results bear no name: a name other than that of the use is a loss."""
+        """For dialects whose results have no name: add a loss if the name differs from that of the use."""
         if block["tool_name"] != self._implied(block):
-            self.lost(index, f"the tool name {block['tool_name']} of a result")
+            self.lost(index, f"the tool name {block['tool_name']} of a result is not kept")
 
     def _implied(self, block: BlockDict) -> str:
         return self.names.get(block["tool_use_id"], UNKNOWN_TOOL)
 
     def _lost_arguments(self, index: int, block: BlockDict) -> None:
-        what = "no arguments" if verbatim_arguments(block) is None else "arguments that are not a JSON object"
-        self.lost(index, f"that the use of {block['tool_name']} has {what}")
+        is_missing = verbatim_arguments(block) is None
+        what = (
+            "has no arguments; exported as {}" if is_missing else "has arguments that are not a JSON object; left out"
+        )
+        self.lost(index, f"the use of {block['tool_name']} {what}")
 
     def _portable(self, message: MessageSnapshot, block: BlockDict) -> BlockDict | None:
         match block["content_type"]:
@@ -84,34 +87,34 @@ class Export:
             case "tool_result":
                 return self._result(message, block)
             case "error":
-                self.lost(message.index, "that its error is one; it is text")
+                self.lost(message.index, "its error is exported as text")
                 return block
             case kind:
-                self.lost(message.index, f"a {kind} block")
+                self.lost(message.index, f"its {kind} block is left out")
                 return None
 
     def _text(self, message: MessageSnapshot, block: BlockDict) -> BlockDict | None:
         if not block["text"]:
             return None
         if message.role == "roboto":
-            self.lost(message.index, "that its text came from the system; it is the user's")
+            self.lost(message.index, "its text from the system is exported as the user's")
         return block
 
     def _use(self, message: MessageSnapshot, block: BlockDict) -> BlockDict | None:
         if message.role != "assistant":
-            self.lost(message.index, f"a tool use in a message of the {message.role}")
+            self.lost(message.index, f"a tool use in a message of role {message.role} is left out")
             return None
         if block["answered_by_server"]:
-            self.lost(message.index, f"that the server answered the use of {block['tool_name']} itself")
+            self.lost(message.index, f"the mark that the server answered the use of {block['tool_name']} is not kept")
         self.names[block["tool_use_id"]] = block["tool_name"]
         return block
 
     def _result(self, message: MessageSnapshot, block: BlockDict) -> BlockDict | None:
         if message.role != "roboto":
-            self.lost(message.index, f"a tool result in a message of the {message.role}")
+            self.lost(message.index, f"a tool result in a message of role {message.role} is left out")
             return None
         if block["status"] == "declined":
-            self.lost(message.index, f"that the use of {block['tool_name']} was declined; it is an error")
+            self.lost(message.index, f"the declined use of {block['tool_name']} is exported as an error")
             return {**block, "status": "error"}
         return block
 
@@ -125,7 +128,7 @@ def spoken(block: BlockDict) -> str:
 
 
 def said(blocks: Sequence[BlockDict]) -> str:
-    """Several texts as one. Fragments of a streamed answer simply follow each other; an error stands apart."""
+    """Several texts as one. Fragments of a streamed answer are joined directly; an error is a paragraph."""
     words = ""
     for before, block in zip((None, *blocks), blocks, strict=False):
         apart = before is not None and "error" in (before["content_type"], block["content_type"])
@@ -136,8 +139,8 @@ def said(blocks: Sequence[BlockDict]) -> str:
 def speeches(export: Export, messages: Sequence[MessageSnapshot]) -> Iterator[tuple[int, Speaker, list[BlockDict]]]:
     """Messages for dialects that know only users and assistants.
 
-    Results are a user's, and the user's message right after them is the same one (B173). Without text it stays apart,
-    else nothing would tell that it was there.
+    Results become a user message, joined with a user message right after them (B173). One without text stays separate,
+    because it would otherwise disappear.
     """
     held: tuple[int, list[BlockDict]] | None = None
     for message in messages:
@@ -159,6 +162,6 @@ def speeches(export: Export, messages: Sequence[MessageSnapshot]) -> Iterator[tu
 
 def _held(export: Export, index: int, blocks: list[BlockDict]) -> tuple[int, list[BlockDict]] | None:
     if not blocks:
-        export.lost(index, "everything, it has nothing to show")
+        export.lost(index, "is left out, because it has no content to export")
         return None
     return index, sorted(blocks, key=lambda block: block["content_type"] != "tool_result")

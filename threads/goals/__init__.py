@@ -1,8 +1,7 @@
-"""Goal types: one small module each, registered here (spec 3.8).
+"""Goal types, one small module each, registered here (spec 3.8).
 
-A type says what a declaration looks like, what the agent must hand in to achieve it, which further rules depend on the
-declaration, what the agent is told, and what a reader of the thread. Everything else (tool names, attempts, re-prompts,
-states) is the runner's.
+A type defines its declaration, the input that achieves it, rules that depend on the declaration, the instruction for
+the agent, and what readers see. The runner does everything else (tool names, attempts, re-prompts, states).
 """
 
 from collections import Counter
@@ -31,11 +30,11 @@ REGISTRY: Mapping[str, GoalType] = {
 }
 
 SDK_GOALS = frozenset({dataset_summary.GOAL.name, dataset_triage.GOAL.name, create_events.GOAL.name})
-"""The types that the public SDK can read; the others are for plain HTTP and the browser."""
+"""The types that the public SDK can read; the others are only for plain HTTP and the pages."""
 
 
 def declared(value: Any, field: str) -> dict[str, Any]:
-    """The goal data of a declaration, checked and complete, `goal_type` included (B102); raises `InvalidRequest`."""
+    """Check a declaration and return its complete goal data with `goal_type` (B102); raises `InvalidRequest`."""
     if not isinstance(value, dict):
         raise InvalidRequest(f"{field}: must be an object")
     kind = REGISTRY.get(str(value.get("goal_type", "")))
@@ -49,9 +48,9 @@ def declared(value: Any, field: str) -> dict[str, Any]:
 
 
 def named(of_turn: Iterable[Goal]) -> dict[str, Goal]:
-    """The goals of one turn, in the order of their declaration, by the name of the tool that achieves each.
+    """The goals of one turn in order of declaration, by the name of the tool that achieves each.
 
-    It is `achieve_<type>`, with _2, _3 and so on for further goals of one type (spec 4.3).
+    The name is `achieve_<type>`, with _2, _3 and so on for further goals of the same type (spec 4.3).
     """
     found: dict[str, Goal] = {}
     counts: Counter[str] = Counter()
@@ -63,7 +62,7 @@ def named(of_turn: Iterable[Goal]) -> dict[str, Goal]:
 
 
 def check_attempt(goal_data: Mapping[str, Any], arguments: Any) -> dict[str, Any]:
-    """What an achieve call hands in, if it achieves the goal; raises `GoalRefused` with a reason for the agent."""
+    """The checked input of an achieve call; raises `GoalRefused` with a reason for the agent."""
     kind = REGISTRY[goal_data["goal_type"]]
     try:
         attempt = kind.attempt_model(goal_data).model_validate(arguments)
@@ -74,7 +73,7 @@ def check_attempt(goal_data: Mapping[str, Any], arguments: Any) -> dict[str, Any
 
 
 def points(goal_data: Mapping[str, Any], handed: Any, *, achieved: bool) -> tuple[Point, ...]:
-    """What a reader is told of a goal; a type that is gone from the registry says nothing."""
+    """The points of a goal that readers see; empty for a type that is no longer registered."""
     kind = REGISTRY.get(goal_data["goal_type"])
     return tuple(kind.points(goal_data, handed, achieved)) if kind else ()
 

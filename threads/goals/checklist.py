@@ -1,4 +1,4 @@
-"""A list of named items, each of which must be reported done, with evidence."""
+"""Goal type checklist: every named item must be reported done, with evidence."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def _example(goal: GoalData) -> dict[str, Any]:
 
 
 def _points(goal: GoalData, handed: Any, _achieved: bool) -> Iterator[Point]:
-    """Every item of the list: the evidence where it was reported done, what it means where it was not."""
+    """Every item of the list, with the evidence if reported done, else with its requirement."""
     reported = named_entries(handed, "report", "item")
     for name, meaning in goal["items"].items():
         entry = reported.get(name, {})

@@ -1,4 +1,4 @@
-"""Events on the time line of a dataset."""
+"""Goal type create_events: events on the time line of a dataset."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -52,7 +52,7 @@ class Events(Attempt):
 
 
 def _check(goal: GoalData, attempt: Events) -> None:
-    """Declared names and tags only, each with a target inside the dataset (B108)."""
+    """Require declared names and tags, and targets inside the dataset (B108)."""
     for place, event in enumerate(attempt.events):
         if event.name not in goal["event_vocabulary"]:
             raise GoalRefused(f"events.{place}.name: {event.name} is not in the event vocabulary")
@@ -78,7 +78,7 @@ def _example(goal: GoalData) -> dict[str, Any]:
 
 
 def _points(goal: GoalData, handed: Any, achieved: bool) -> Iterator[Point]:
-    """The events, or the kinds of them that were asked for where none came."""
+    """The submitted events, or the requested kinds of events if there are none."""
     events = handed.get("events") if isinstance(handed, dict) else None
     found = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
     for event in found:

@@ -1,4 +1,4 @@
-"""A summary of a dataset."""
+"""Goal type dataset_summary: a summary of a dataset."""
 
 from typing import Annotated, Any, Literal
 

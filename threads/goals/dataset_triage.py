@@ -1,4 +1,4 @@
-"""A decision on every label of a vocabulary."""
+"""Goal type dataset_triage: a decision on every label of a vocabulary."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Decision(BaseModel):
     @classmethod
     def _justified(cls, value: str) -> str:
         if not value.strip():
-            raise ValueError("must not be blank, even where the label does not apply")
+            raise ValueError("must not be blank, even if the label does not apply")
         return value
 
 
@@ -48,7 +48,7 @@ class Triage(Attempt):
 
 
 def _check(goal: GoalData, attempt: Triage) -> None:
-    """Every label once, and no other (B107)."""
+    """Require every label exactly once, and no other (B107)."""
     counts = Counter(decision.label for decision in attempt.label_decisions)
     if unknown := sorted(counts.keys() - goal["label_vocabulary"].keys()):
         raise GoalRefused(f"label_decisions: {', '.join(unknown)} is not in the vocabulary")
@@ -73,7 +73,7 @@ def _example(goal: GoalData) -> dict[str, Any]:
 
 
 def _points(goal: GoalData, handed: Any, achieved: bool) -> Iterator[Point]:
-    """Every label: how it was decided and why, or what it means where nobody decided."""
+    """Every label, with its decision and reason, or with its description if undecided."""
     decided = named_entries(handed, "label_decisions", "label")
     for label, meaning in goal["label_vocabulary"].items():
         decision = decided.get(label)

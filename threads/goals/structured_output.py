@@ -1,4 +1,4 @@
-"""An answer that fits a JSON Schema given by the caller. The value is kept with the goal."""
+"""Goal type structured_output: a value that fits a JSON Schema of the caller. It is stored with the goal."""
 
 import json
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def _example(goal: GoalData) -> dict[str, Any]:
 
 
 def _points(goal: GoalData, handed: Any, achieved: bool) -> Iterator[Point]:
-    """The fields of the value that came, or those that were asked for."""
+    """The fields of the submitted value, or those of the schema."""
     value = handed.get("value") if isinstance(handed, dict) else None
     if isinstance(value, dict):
         yield from (Point.of(name, each, done=achieved) for name, each in value.items())

@@ -1,4 +1,4 @@
-"""What the threads app stores."""
+"""The models of the threads app."""
 
 from threads.models.agent import Agent
 from threads.models.goal import ClientTool, Goal

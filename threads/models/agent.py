@@ -1,4 +1,4 @@
-"""Agents: launch templates, from which threads are started with values filled in (spec 2.6)."""
+"""Agents: templates from which threads are launched with values filled in (spec 2.6)."""
 
 from typing import ClassVar, Self
 
@@ -13,10 +13,10 @@ from core.db import JsonText
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
-    """Scope comes first."""
+    """Agents limited to what an actor may see."""
 
     def visible_to(self, actor: Actor) -> Self:
-        """The agents of one's orgs; an admin's own in any org they acted in."""
+        """The agents of the actor's orgs; for platform admins also those they created."""
         own = Q(created_by=actor.user_id) if actor.is_admin else Q()
         return self.filter(Q(org__in=list(actor.orgs.values())) | own)
 

@@ -1,4 +1,4 @@
-"""What a turn was asked to achieve, and the tools that its client brought along."""
+"""Goals of turns, and client tools."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from threads.status import GoalStatus
 
 
 class Goal(models.Model):
-    """A declared goal; `goal_data` rebuilds it exactly (B102), `result` is what achieving it brought."""
+    """A declared goal; `goal_data` is the exact declaration (B102), `result` the input that achieved it."""
 
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="goals")
     turn = models.ForeignKey(Turn, models.CASCADE, null=True, related_name="goals")
@@ -34,7 +34,7 @@ class Goal(models.Model):
 
 
 class ClientTool(models.Model):
-    """A tool that whoever drives the thread answers. Declared once, usable in every later turn (B47, B49)."""
+    """A tool that the thread's client runs. Declared once, usable in every later turn (B47, B49)."""
 
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="client_tools")
     name = models.CharField(max_length=64)

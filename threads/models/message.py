@@ -1,4 +1,4 @@
-"""Messages and the blocks they are made of. Blocks are append-only: a streamed fragment is a block of its own."""
+"""Messages and their blocks. Blocks are append-only: a streamed fragment is its own block."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from threads.models.thread import Thread
 
 
 class Message(models.Model):
-    """A message's place, role and state. `revision` is that of its last change of any kind."""
+    """A message's index, role and status. `revision` is that of its last change of any kind."""
 
     class Role(models.TextChoices):
         USER = "user"
@@ -31,7 +31,7 @@ class Message(models.Model):
     status = models.CharField(max_length=12, choices=Status)
     created = models.DateTimeField(default=timezone.now)
     author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+", db_index=False)
-    # Who sent it through the API, and so holds a copy of their own already (spec 4.6 item 9).
+    # The user who sent it through the API, whose client already shows it (spec 4.6 item 9).
     echo_to = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+", db_index=False)
     first_revision = models.PositiveBigIntegerField()
     revision = models.PositiveBigIntegerField()
@@ -39,7 +39,7 @@ class Message(models.Model):
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["thread", "idx"], name="message_place")]
-        # Delta: what changed since a revision.
+        # For deltas: changes since a revision.
         indexes: ClassVar = [models.Index(fields=["thread", "revision"], name="message_since")]
 
     def __str__(self) -> str:
@@ -47,13 +47,13 @@ class Message(models.Model):
 
 
 class Block(models.Model):
-    """One content block. Text stands in `text`, everything else as the JSON of the block in `data`.
+    """One content block. Text is stored in `text`, every other block as JSON in `data`.
 
-    What a tool exchanged behind the scenes stands in `raw`, apart from what every reader gets: a read cannot leak it by
-    forgetting to leave it out (spec 3.3, H4).
+    Raw payloads of tools are in a separate column `raw`, so that no read leaks them by forgetting to remove them
+    (spec 3.3, H4).
 
-    The block hangs on (thread, idx) and not on the message's row, so that a fork copies both tables by one statement
-    each without translating keys.
+    A block refers to (thread, idx) and not to the message's row, so that a fork copies each table with one statement
+    without translating keys.
     """
 
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="blocks", db_index=False)
@@ -72,7 +72,7 @@ class Block(models.Model):
             models.UniqueConstraint(fields=["thread", "idx", "position"], name="block_place"),
         ]
         indexes: ClassVar = [
-            # Tool detail: a use and its result by id.
+            # For tool detail: a use and its result by id.
             models.Index(
                 fields=["thread", "tool_use_id"],
                 condition=models.Q(tool_use_id__isnull=False),

@@ -1,4 +1,4 @@
-"""The thread: who owns it, who may see it, whose turn it is, and the revision that orders all its changes."""
+"""Threads, with their owner, visibility, status and the revision that orders all changes."""
 
 from typing import ClassVar, Self
 
@@ -17,10 +17,10 @@ TITLE_LENGTH = 200
 
 
 class ThreadQuerySet(models.QuerySet["Thread"]):
-    """Scope comes first: every list of threads starts with one of these."""
+    """Threads limited to what an actor may read; every list of threads starts with one of these."""
 
     def readable_by(self, actor: Actor) -> Self:
-        """What the actor may read without being asked as an admin: own threads and the orgs' `org` ones (B149)."""
+        """What the actor may read without admin rights: own threads and those shared in their orgs (B149)."""
         orgs = list(actor.orgs.values())
         own = Q(created_by=actor.user_id)
         if not actor.is_admin:
@@ -28,17 +28,17 @@ class ThreadQuerySet(models.QuerySet["Thread"]):
         return self.filter(own | Q(org__in=orgs, visibility=Visibility.ORG))
 
     def visible_to(self, actor: Actor) -> Self:
-        """What the actor may read at all; admins read everything (B30)."""
+        """Everything the actor may read; admins read all threads (B30)."""
         return self.all() if actor.is_admin else self.readable_by(actor)
 
     def by_public_id(self, public_id: str) -> Self:
-        """The thread with that id in any of its spellings (B27), or none."""
+        """The thread with that id in any of its forms (B27), or none."""
         key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
         return self.filter(key=key) if key else self.none()
 
 
 class Thread(models.Model):
-    """One conversation with an agent. Only `threads.transcript` changes what a reader sees of it."""
+    """One conversation with an agent. Only `threads.transcript` changes what readers see."""
 
     key = models.CharField(max_length=64, unique=True, default=ids.new_key, editable=False)
     org = models.ForeignKey(Org, models.PROTECT, related_name="threads", db_index=False)
@@ -61,16 +61,16 @@ class Thread(models.Model):
     origin = models.CharField(max_length=20, null=True)  # noqa: DJ001
     import_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
     metadata = JsonText(null=True)
-    # Where its tools are played instead of run; a world that a thread is in is never deleted.
+    # The world that simulates its tools; a world with threads is never deleted.
     world = models.ForeignKey(World, models.PROTECT, null=True, related_name="threads")
 
-    # The order of all changes, and where the parts that are sent whole changed last (spec 4.4).
+    # The number of the last change, and of the last change of each part that is sent whole (spec 4.4).
     revision = models.PositiveBigIntegerField(default=0)
     title_revision = models.PositiveBigIntegerField(default=0)
     goals_revision = models.PositiveBigIntegerField(default=0)
     rewind_revision = models.PositiveBigIntegerField(default=0)
 
-    # Kept beside the messages so that a list never looks into them.
+    # Derived from the messages, so that lists need not read them.
     message_count = models.PositiveIntegerField(default=0)
     weave = models.CharField(max_length=160, default="")
     has_error = models.BooleanField(default=False)
@@ -80,22 +80,22 @@ class Thread(models.Model):
 
     objects: ClassVar = ThreadQuerySet.as_manager()
     HEAVY: ClassVar = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
-    """Columns that may be long and that most readers of a row do not need."""
+    """Columns that may be large and are rarely needed."""
 
     class Meta:
         indexes: ClassVar = [
-            # Lists, newest first: own threads, those in one org, an org's shared ones, and for admins all of an org
-            # or all there are. Both foreign keys begin one of them, and need no index of their own.
+            # For lists, newest first: own threads, own threads in one org, shared threads of an org, and for admins
+            # all threads of an org or of all orgs. Both foreign keys lead one of them and need no index of their own.
             models.Index(fields=["created_by", "-created", "-id"], name="thread_own"),
             models.Index(fields=["created_by", "org", "-created", "-id"], name="thread_own_in_org"),
             models.Index(fields=["org", "visibility", "-created", "-id"], name="thread_shared"),
             models.Index(fields=["org", "-created", "-id"], name="thread_of_org"),
             models.Index(fields=["-created", "-id"], name="thread_all"),
-            # Look-up by the id a thread had where it came from.
+            # Lookup by the original id of an imported thread.
             models.Index(fields=["import_id"], condition=Q(import_id__isnull=False), name="thread_import_id"),
         ]
         constraints: ClassVar = [
-            # An import that is repeated changes nothing (B177).
+            # A repeated import changes nothing (B177).
             models.UniqueConstraint(
                 fields=["org", "created_by", "import_id"],
                 condition=Q(import_id__isnull=False),
@@ -113,19 +113,19 @@ class Thread(models.Model):
 
     @property
     def is_read_only(self) -> bool:
-        """Whether another surface owns it: then only that surface adds to it (B161)."""
+        """Whether another surface owns the thread and is the only one that can add to it (B161)."""
         return self.origin not in (None, "api")
 
     @property
     def ended_badly(self) -> bool:
-        """Whether its last turn is over and came to nothing: it failed, was stopped, or left goals open."""
+        """Whether its last turn failed, was stopped, or left goals open."""
         if self.status == ThreadStatus.USER_TURN:
             return self.last_outcome in ("failed", "cancelled")
         return self.status == ThreadStatus.GOALS_FAILED
 
 
 class Rewind(models.Model):
-    """A turn was taken back from `from_idx` on; readers with an older revision drop what they hold (spec 4.4)."""
+    """Messages from `from_idx` on were removed; readers with an older revision drop them (spec 4.4)."""
 
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="rewinds")
     revision = models.PositiveBigIntegerField()
@@ -139,7 +139,7 @@ class Rewind(models.Model):
 
 
 class Pin(models.Model):
-    """A thread on top of somebody's list."""
+    """A thread pinned to the top of a user's list."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="pins")
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="pins")
@@ -147,7 +147,7 @@ class Pin(models.Model):
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["user", "thread"], name="pin_once")]
-        # Somebody's pins in the order of their list, so that they lead to their threads.
+        # A user's pins in list order, so that queries start from the pins.
         indexes: ClassVar = [models.Index(fields=["user", "-pinned_at", "-thread"], name="pin_in_order")]
 
     def __str__(self) -> str:
@@ -155,7 +155,7 @@ class Pin(models.Model):
 
 
 class Subject(models.Model):
-    """An outside entity that a thread is about, with a note (B163)."""
+    """An external entity that a thread is about, with a note (B163)."""
 
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="subjects")
     association_id = models.CharField(max_length=200)
@@ -165,7 +165,7 @@ class Subject(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["thread", "association_id"], name="subject_once"),
         ]
-        # Threads about this entity.
+        # For threads about an entity.
         indexes: ClassVar = [models.Index(fields=["association_id", "thread"], name="subject_of")]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A turn: the row that a worker claims, keeps alive and finishes. The queue only carries its id."""
+"""Turns: rows that workers claim, keep alive and finish. A queue message carries only the id."""
 
 from typing import ClassVar
 
@@ -11,10 +11,10 @@ from threads.status import OPEN_TURN, TurnState
 
 
 class Turn(models.Model):
-    """From a stored request to the thread being somebody else's turn.
+    """The agent's work from a stored request until the thread is idle again.
 
-    `attempt` fences: a worker writes only while the row still carries the attempt it claimed, so one that was given up
-    for dead cannot add a word after its successor has begun.
+    `attempt` is a fencing number: a worker writes only while the row has the attempt it claimed, so a worker presumed
+    dead cannot add anything after its successor has begun.
     """
 
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="turns")
@@ -29,26 +29,26 @@ class Turn(models.Model):
     finished_at = models.DateTimeField(null=True)
     reprompts = models.PositiveSmallIntegerField(default=0)
     requests = models.PositiveSmallIntegerField(default=0)
-    """Answers of models, whole or broken off."""
+    """Number of model answers, complete or interrupted."""
     retries = models.PositiveSmallIntegerField(default=0)
-    """Requests that were sent again, to the same profile or to its fallback."""
+    """Number of requests that were sent again, to the same profile or its fallback."""
     profile = models.CharField(max_length=100, default="")
     """The profile that answered last."""
     model = models.CharField(max_length=200, default="")
-    """Its model, by the name that the provider gave it."""
+    """Its model, as named by the provider."""
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=20, decimal_places=10, null=True)
-    """In US dollars; null where any part of it is unknown."""
+    """In US dollars; null if any part of it is unknown."""
     answer_idx = models.PositiveIntegerField(null=True)
     """The message that ended the turn."""
     error_code = models.CharField(max_length=60, default="")
     replays_calls = models.BooleanField(default=False)
-    """Whether calls are answered as they were in the answer that this turn runs again; what is new only reads."""
-    # Recognises a POST that is sent again (spec 1.5).
+    """Whether calls return their recorded results (a rerun); new calls are made only if the tool is read-only."""
+    # Identifies a repeated POST (spec 1.5).
     request_hash = models.CharField(max_length=64, default="")
     requested_at = models.DateTimeField(default=timezone.now)
-    # Whether the answer to that POST went out; until then its sender has to send it again.
+    # Whether the response to that POST was sent; if not, the sender will repeat it.
     is_told = models.BooleanField(default=True)
 
     class Meta:

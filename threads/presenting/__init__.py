@@ -1,4 +1,4 @@
-"""How a thread looks: rows, heads, articles, calls, map and cloth as plain data.
+"""View models of threads as plain data: rows, heads, articles, calls, map and activity chart.
 
-No ORM, no request, no HTML but the text of messages.
+No ORM, no request, and no HTML except the text of messages.
 """

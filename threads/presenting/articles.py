@@ -1,4 +1,4 @@
-"""What a transcript is made of, drawn: articles, their parts, and the ratings beside them."""
+"""The view models of a transcript: articles, their parts and ratings."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,36 +12,36 @@ from threads.presenting.words import Word
 
 
 class Sentimental:
-    """What a sentiment looks like, for everything that has one."""
+    """Colour and icon of a sentiment."""
 
     __slots__ = ()
     sentiment: str
 
     @property
     def tone(self) -> str:
-        """The dye."""
+        """The colour."""
         return "pos" if self.sentiment == "positive" else "neg"
 
     @property
     def icon(self) -> str:
-        """The glyph."""
+        """The icon."""
         return "up" if self.sentiment == "positive" else "down"
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the person who rated is told of it: that it came in, was looked at, or was answered with these words."""
+    """The status of a rating for its submitter: received, looked at, or answered with a reply."""
 
     word: str
     at: datetime
     words: str = ""
     is_news: bool = False
-    """Whether it was answered since they saw it last."""
+    """Whether the reply is new since they last looked."""
 
 
 @dataclass(frozen=True)
 class Mark(Sentimental):
-    """A rating of one message, as its reader may see it."""
+    """A rating of one message as the reader may see it."""
 
     sentiment: str
     categories: tuple[str, ...]
@@ -50,17 +50,17 @@ class Mark(Sentimental):
     mine: bool
     told: Told | None = None
     report_href: str = ""
-    """Where it is seen to, for whoever does that."""
+    """The URL of the report, for readers who handle reports; else empty."""
 
     @property
     def words(self) -> str:
-        """The categories, spelled for people."""
+        """The categories as words."""
         return ", ".join(category.replace("_", " ") for category in self.categories)
 
 
 @dataclass(frozen=True, slots=True)
 class Acts:
-    """What can be done at one message, and what was said of it."""
+    """The actions for one message, and its rating."""
 
     index: int
     mark: Mark | None = None
@@ -68,7 +68,7 @@ class Acts:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Words, already sanitised HTML, and the Markdown they were written in. `is_note` is text of Heddle itself."""
+    """Text as sanitised HTML, and its Markdown source. `is_note` marks text from Heddle itself."""
 
     index: int
     html: SafeString
@@ -80,7 +80,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool use with its result as one line; its input and output are fetched when it is unfolded."""
+    """A tool use with its result, as one line; input and output are loaded when it is unfolded."""
 
     index: int
     anchor: str
@@ -98,7 +98,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error block, or a message that ended badly without saying why."""
+    """An error block, or a failed or cancelled message without one."""
 
     index: int
     anchor: str
@@ -114,7 +114,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the person was looking at when they wrote."""
+    """What the user's screen showed when they wrote."""
 
     index: int
     words: str
@@ -129,10 +129,10 @@ Voice = Literal["person", "agent"]
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One article of the transcript: a person's message, or a run of the agent's up to the first that has words.
+    """One article of the transcript: a user message, or agent messages up to the first one with text.
 
-    Its id is `m<index>`; `covers` are all messages it shows, results of its calls included, so a change of any of them
-    means this article has changed.
+    Its id is `m<index>`; `covers` are all messages it shows, including results of its calls, so a change in any of
+    them changes the article.
     """
 
     index: int
@@ -146,23 +146,23 @@ class Article:
     goals: tuple[GoalNote, ...] = ()
     anchors: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
-    """What the turn that ended here used, in words, for those who may know."""
+    """What the turn that ended here used, in words; empty if the reader may not see it."""
     clock: str = ""
-    """When it was said, by the clock of its reader: `14:02`."""
+    """The time in the reader's time zone: `14:02`."""
     day: str = ""
-    """The day of that: `Sat 21 Nov`."""
+    """The day in the reader's time zone: `Sat 21 Nov`."""
     is_today: bool = False
     opens_day: bool = False
-    """Whether it stands first under that day: then the day is a rule above it."""
+    """Whether it is the first of that day and gets a date separator."""
 
     @property
     def last(self) -> int:
-        """The message that the article's own actions mean."""
+        """The index of the message that the article's actions apply to."""
         return self.acts.index if self.acts else self.index
 
     @property
     def source(self) -> str:
-        """What the agent says in it, as Markdown to take along; of a text that a page folds, the thread's export is."""
+        """The agent's text as Markdown for copying; empty if too long (the export has it)."""
         said = [part.text.strip() for part in self.parts if isinstance(part, Prose) and not part.is_note]
         text = "\n\n".join(said) if self.acts else ""
         return text if len(text) <= MARKDOWN_LIMIT else ""
@@ -174,20 +174,20 @@ class Article:
 
     @property
     def all_acts(self) -> tuple[Acts, ...]:
-        """Where it can be rated, in order."""
+        """Where messages of the article can be rated, in order."""
         return tuple(acts for acts in (*(call.acts for call in self.calls), self.acts) if acts)
 
     @property
     def marks(self) -> tuple[Acts, ...]:
-        """Where it was rated, in order."""
+        """Where messages of the article were rated, in order."""
         return tuple(acts for acts in self.all_acts if acts.mark)
 
     @property
     def faults(self) -> int:
-        """How many things went wrong in it."""
+        """The number of errors in the article."""
         return sum(is_fault(part) for part in self.parts)
 
 
 def is_fault(part: Part) -> bool:
-    """Whether something went wrong there; what somebody stopped did not."""
+    """Whether the part is an error; a cancellation is not."""
     return part.outcome.key == "error" if isinstance(part, Call) else isinstance(part, Fault) and part.tone == "neg"

@@ -1,4 +1,4 @@
-"""One call: how it went and why, and, unfolded, what went in and came out."""
+"""View models of tool calls: outcome, reason, input and output."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from threads.presenting.words import CALL_WORDS, Word, counted
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """Input or output of a call, ready to print."""
+    """Input or output of a call as HTML."""
 
     title: str
     words: str
@@ -20,9 +20,9 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class CallDetail:
-    """A call with its payloads, fetched when it is unfolded. `is_raw` tells what only some may see.
+    """A call with its payloads, loaded when it is unfolded. `is_raw`: raw payloads are included.
 
-    `differs_raw` is whether anything went over the line that is not shown as input or output already.
+    `differs_raw`: there are raw payloads that differ from input and output.
     """
 
     tool_name: str
@@ -38,7 +38,7 @@ class CallDetail:
 def call_detail(
     use: BlockDict, result: BlockDict | None, *, index: int, raw: bool = False, thread_status: str = "user_turn"
 ) -> CallDetail:
-    """Input and output of one call; with `raw` also what went to the tool and came back otherwise (spec 3.5)."""
+    """Input and output of one call; with `raw` also raw payloads that differ from them (spec 3.5)."""
     waiting = {"roboto_turn": "running", "client_tool_turn": "waiting"}.get(thread_status, "unanswered")
     answered = output_of(result) if result else None
     sent_raw, answered_raw = use.get("raw_request"), result.get("raw_response") if result else None
@@ -72,14 +72,14 @@ def _payload(title: str, value: object) -> Payload | None:
 
 
 def outcome_of(result: BlockDict) -> Word:
-    """The word for how it ended."""
+    """The word for the outcome of a call."""
     return CALL_WORDS.get(result["status"], CALL_WORDS["unanswered"])
 
 
 def runtime_of(result: BlockDict | None) -> str:
-    """How long a call took, or that it was not made again.
+    """The runtime of a call in words, or that its result is a recorded one.
 
-    Where nothing says that it was timed, a time of 0 is one that nobody knows (spec 3.3).
+    A runtime of 0 is unknown unless the call was measured here (spec 3.3).
     """
     if result is not None and result.get("answered_by") == "record":
         return "as recorded"
@@ -89,7 +89,7 @@ def runtime_of(result: BlockDict | None) -> str:
 
 
 def sizes_of(asked: object, result: BlockDict | None) -> str:
-    """How much went in and came out, in words: sizes stand on everything folded."""
+    """The sizes of input and output in words, for a folded call."""
     sent = f"input {size_text(json_size(asked))}" if asked is not None else "no input"
     if result is None:
         return sent
@@ -98,7 +98,7 @@ def sizes_of(asked: object, result: BlockDict | None) -> str:
 
 
 def reason_of(result: BlockDict | None) -> str:
-    """Why a call went wrong, in one line."""
+    """The reason why a call failed, in one line; empty for a success."""
     if result is None or result["status"] == "success":
         return ""
     output = output_of(result)
@@ -108,5 +108,5 @@ def reason_of(result: BlockDict | None) -> str:
 
 
 def output_of(result: BlockDict) -> object:
-    """What a tool answered: the payload, else what it sent raw (spec 3.3)."""
+    """The output of a tool: the payload, else the raw response (spec 3.3)."""
     return result["payload"] if result.get("payload") is not None else result.get("raw_response")

@@ -1,4 +1,4 @@
-"""A thread as cloth: its letters, drawn."""
+"""The activity chart of a thread, drawn from its weave (see `threads.weaving`)."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -6,7 +6,7 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class Cloth:
-    """A thread as cloth: SVG paths by kind, dots where it was rated, how many steps it has, how wide it is."""
+    """An activity chart: SVG paths by kind, dots for ratings, number of steps, width."""
 
     paths: tuple[tuple[str, str], ...]
     dots: tuple[float, ...]
@@ -24,13 +24,13 @@ _STROKES = {
 }
 _COLUMNS = 40
 _WEIGHT = "taplrcf"
-"""Which step tells most, from least to most."""
+"""Letters by importance, least important first."""
 
 
 def weave(kinds: str, *, width: int = 120) -> Cloth:
-    """A thread's cloth, a letter a step: p person, a agent, t tool, f fault, c cancelled, l live, r a rated answer.
+    """The chart of a thread, one letter per step: p user, a agent, t tool, f fault, c cancelled, l live, r rated.
 
-    A thread with more steps than the width has columns keeps, of the steps that share one, the one that tells most.
+    If there are more steps than columns, a column shows the most important of its steps.
     """
     steps = "".join(letter for letter in kinds if letter in _STROKES or letter == "r")
     shown = _squeezed(steps, min(_COLUMNS, width // 3))

@@ -1,4 +1,4 @@
-"""How messages become articles: which of them stand together, under which day, beside which goals."""
+"""Builds articles from messages: groups them and adds days, ratings and goals."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,12 +29,12 @@ def present(
     tz: tzinfo = UTC,
     before: datetime | None = None,
 ) -> list[Article]:
-    """The transcript as articles, in order. `marks` are by message index, `goals` stand at the article that declared
-    them.
+    """The transcript as articles, in order. `marks` are by message index; `goals` are shown at the article that
+    declared them.
 
-    `thread_status` decides what an unanswered call waits for; messages after `now` count as now. `figures` are by the
-    message that ended a turn. Clock and days are those of `tz`; `before` is when the article in front of a stretch was
-    said, None at the beginning of a thread.
+    `thread_status` decides what an unanswered call waits for; message times after `now` are shown as now. `figures`
+    are by the message that ended a turn. Times and days are in `tz`; `before` is the time of the article before a
+    range, None at the beginning of a thread.
     """
     answers = _answers(messages)
     maker = _Maker(author_names, marks, now, thread_status, answers, figures or {})
@@ -43,7 +43,7 @@ def present(
 
 
 def _on_days(articles: Iterable[Article], now: datetime, before: datetime | None) -> list[Article]:
-    """The clock beside each article, and the day where it changes; today is said only behind another day."""
+    """Add the time to each article, and the day where it changes; today is shown only after another day."""
     day = (before or now).astimezone(now.tzinfo).date()
     placed = []
     for article in articles:
@@ -57,7 +57,7 @@ def _on_days(articles: Iterable[Article], now: datetime, before: datetime | None
 
 
 def _runs(messages: Iterable[MessageSnapshot]) -> Iterator[list[MessageSnapshot]]:
-    """Messages by article. Results belong to the agent's article before them, even where words have closed it."""
+    """Group messages by article. Results belong to the agent's article before them, even if text has closed it."""
     run: list[MessageSnapshot] = []
     closed = False
     for message in messages:
@@ -79,11 +79,11 @@ def _closes(message: MessageSnapshot) -> bool:
 
 
 Answers = dict[tuple[int, int], tuple[int, BlockDict]]
-"""By place of a tool use (message, position): the message that answers it and the result block."""
+"""By position of a tool use (message, block): the message with its result, and the result block."""
 
 
 def _answers(messages: Iterable[MessageSnapshot]) -> Answers:
-    """Pair uses with the results that follow them. An id used twice is answered in order, so no result shows twice."""
+    """Pair uses with the results after them. Results of a repeated id are assigned in order, each only once."""
     waiting: dict[str, list[tuple[int, int]]] = {}
     found: Answers = {}
     for message in messages:
@@ -97,7 +97,7 @@ def _answers(messages: Iterable[MessageSnapshot]) -> Answers:
 
 @dataclass(slots=True)
 class _Maker:
-    """What every article of one thread needs to know, and the making of one."""
+    """Builds the articles of one thread."""
 
     author_names: Mapping[str, str]
     marks: Mapping[int, Mark]
@@ -134,13 +134,13 @@ class _Maker:
         return self.author_names.get(message.author or "", message.author or "") or "Person"
 
     def _acts(self, message: MessageSnapshot) -> Acts | None:
-        """Only what has ended can be rated or forked at (T6, T7)."""
+        """The actions of a message; None while it is not finished, as it cannot be rated or forked at (T6, T7)."""
         return Acts(message.index, self.marks.get(message.index)) if message.status in TERMINAL else None
 
     def _parts(
         self, run: Sequence[MessageSnapshot], closing: MessageSnapshot | None
     ) -> tuple[list[Part], tuple[int, ...]]:
-        """Parts in order, each carrying the anchors of messages that begin with it or left no part of their own."""
+        """The parts in order, each with the anchors of messages that begin with it or have no part of their own."""
         parts: list[Part] = []
         pending: list[int] = []
         for message in run:
@@ -224,7 +224,7 @@ def _state(closing: MessageSnapshot | None) -> str:
 
 
 def _orphan(message: MessageSnapshot, position: int, result: BlockDict) -> Call:
-    """A result whose use was never stored, as imports bring them."""
+    """A call for a result without a stored use, which imports can contain."""
     return Call(
         index=message.index,
         anchor=f"c{message.index}-{position}",
@@ -256,7 +256,7 @@ _CLOSING_TAGS = re.compile(r"(?:\s*</[a-z0-9]+>)*\s*\Z")
 
 
 def _with_caret(html: SafeString) -> SafeString:
-    """The caret behind the last word, inside the paragraph or list that is being written."""
+    """Insert the caret after the last word, inside the open paragraph or list."""
     tail = _CLOSING_TAGS.search(html)
     cut = tail.start() if tail else len(html)
     return vouched(f'{html[:cut]}<span class="caret"></span>{html[cut:]}')
@@ -272,7 +272,7 @@ def _with_goals(articles: list[Article], goals: Sequence[GoalNote]) -> list[Arti
 
 
 def _attempts(goal: GoalNote, articles: Iterable[Article]) -> tuple[Attempt, ...]:
-    """The calls of the goal's own achieve tool: the one that its latest attempt names (spec 4.3)."""
+    """The calls of the goal's achieve tool, which is identified by its latest attempt (spec 4.3)."""
     calls = [call for article in articles if article.index >= goal.index for call in article.calls]
     name = next((call.tool_name for call in calls if call.tool_use_id == goal.achieve_tool_use_id), None)
     return tuple(
@@ -283,7 +283,7 @@ def _attempts(goal: GoalNote, articles: Iterable[Article]) -> tuple[Attempt, ...
 
 
 def _why_unmet(goal: GoalNote, articles: Iterable[Article]) -> str:
-    """How the turn of a failed goal ended, by its answers: a fork has those and not the turn."""
+    """How the turn of a failed goal ended, derived from its answers, because a fork copies no turns."""
     if goal.status != "failed":
         return ""
     behind = (article for article in articles if article.covers[-1] > goal.index)

@@ -1,4 +1,4 @@
-"""The neighbourhood of one message with its request, the rest folded to lines."""
+"""Excerpts of a transcript: one message with its neighbours and its request, the rest folded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from threads.presenting.words import counted
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Articles left out: what they hold, and where they begin."""
+    """Articles left out: a summary, and the index where they begin."""
 
     index: int
     words: str
@@ -25,8 +25,8 @@ class Stretch:
 
 
 def around(articles: Sequence[Article], index: int, *, before: int = 2, after: int = 1) -> list[Stretch]:
-    """The article that shows message `index` with its neighbours and the request that it answers, whose goals stand in
-    its article; each run of others is folded to a line.
+    """The article that shows message `index`, with its neighbours and its request (whose article shows the goals);
+    every other run of articles is folded into one line.
     """
     at = next((place for place, article in enumerate(articles) if index in article.covers), None)
     if at is None:
@@ -45,7 +45,7 @@ def around(articles: Sequence[Article], index: int, *, before: int = 2, after: i
 
 
 def _request_of(articles: Sequence[Article], at: int) -> int:
-    """The place of what the article at a place answers; that place itself where no person spoke before."""
+    """The position of the request that the article at `at` answers; `at` itself if there is none."""
     return next((place for place in range(at, -1, -1) if articles[place].voice == "person"), at)
 
 

@@ -1,4 +1,4 @@
-"""A goal beside the article that declared it."""
+"""View models of goals."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from threads.presenting.words import GOAL_WORDS, Word, counted, goal_title
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at a goal: the call that made it, and what it answered."""
+    """One attempt at a goal: the anchor of its call, and its outcome."""
 
     anchor: str
     outcome: Word
@@ -17,7 +17,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class GoalNote:
-    """A goal beside the article that declared it. `present` fills in the attempts, and why it failed where it did."""
+    """A goal, shown with the article that declared it. `present` adds the attempts and the reason of a failure."""
 
     goal_type: str
     target: str
@@ -30,24 +30,24 @@ class GoalNote:
 
     @property
     def summary(self) -> str:
-        """What it is about, how often it was tried, and why it failed where it did."""
+        """The target, the number of attempts, and the reason if it failed."""
         tried = len(self.attempts)
         attempts = counted(tried, "attempt") if tried else "No attempt" if self.status == "failed" else ""
         return " · ".join(filter(None, (self.target, ", ".join(filter(None, (attempts, self.reason))))))
 
     @property
     def points_line(self) -> str:
-        """The points in a few words, for the fold."""
+        """The points in a few words, for the folded line."""
         if not self.points:
-            return "What was tried"
+            return "Attempts"
         return f"{sum(point.done is True for point in self.points)} of {len(self.points)} done"
 
     @property
     def title(self) -> str:
-        """What is to be achieved."""
+        """The type of the goal as a title."""
         return goal_title(self.goal_type)
 
     @property
     def word(self) -> Word:
-        """How far it has come."""
+        """The word for its status."""
         return GOAL_WORDS[self.status]

@@ -1,4 +1,4 @@
-"""What stands above a transcript, and what its reader may do there."""
+"""View models of a thread's header."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from threads.presenting.words import Word
 
 @dataclass(frozen=True, slots=True)
 class ForkLink:
-    """A thread that was forked off this one."""
+    """A fork of the thread."""
 
     thread_id: str
     title: str
@@ -19,18 +19,18 @@ class ForkLink:
 
 @dataclass(frozen=True, slots=True)
 class ForkSource:
-    """Where a fork comes from; `title` is empty where the reader may not read the source."""
+    """The source of a fork; `title` is empty if the reader may not read it."""
 
     thread_id: str
     title: str
     index: int
     report_href: str = ""
-    """The complaint about what was answered there, for whoever sees to it."""
+    """The URL of the report about the answer there, for readers who handle reports; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentLink:
-    """The agent that a thread was launched from; without a name there is nothing to open."""
+    """The agent that a thread was launched from; `name` is empty if the reader cannot open it."""
 
     agent_id: str
     name: str
@@ -38,7 +38,7 @@ class AgentLink:
 
 @dataclass(frozen=True, slots=True)
 class ThreadHead:
-    """What stands above a transcript, and what its reader may do. `context` is pairs of name and words."""
+    """The header of a thread, and what its reader may do. `context` is pairs of name and text."""
 
     thread_id: str
     title: str
@@ -51,12 +51,12 @@ class ThreadHead:
     org: str = ""
     agent: AgentLink | None = None
     world: str = ""
-    """The id of the world in which its tools are played, where there is one."""
+    """The id of the world that simulates its tools, if any."""
     worlds: tuple[Choice, ...] = ()
-    """Those that a fork may go into."""
+    """The worlds that a fork can use."""
     is_mine: bool = False
     origin: str = ""
-    """The surface that owns it, where that is another one."""
+    """The surface that owns the thread, if it is another one."""
     pinned: bool = False
     fork_source: ForkSource | None = None
     forks: tuple[ForkLink, ...] = ()
@@ -69,7 +69,7 @@ class ThreadHead:
     may_answer: bool = False
     may_repeat: bool = False
     is_unanswered: bool = False
-    """Whether it ends with a request that nobody has answered."""
+    """Whether it ends with an unanswered request."""
     may_rate: bool = False
     may_fork: bool = False
     may_cancel: bool = False
@@ -78,20 +78,20 @@ class ThreadHead:
 
     @property
     def is_running(self) -> bool:
-        """Whether somebody else has the word."""
+        """Whether a turn is running or waits for a client tool."""
         return self.status.key in ("roboto_turn", "client_tool_turn")
 
     @property
     def last_index(self) -> int:
-        """The message at its end."""
+        """The index of the last message."""
         return self.message_count - 1
 
     @property
     def goals_achieved(self) -> int:
-        """How many goals are done."""
+        """The number of achieved goals."""
         return sum(goal.status == "achieved" for goal in self.goals)
 
     @property
     def context_line(self) -> str:
-        """The context in one line, for the fold."""
+        """The context in one line, for the folded line."""
         return ", ".join(one_line(words, 48) for _, words in self.context)

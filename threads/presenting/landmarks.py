@@ -1,4 +1,4 @@
-"""What a reader jumps to, and the map down the side."""
+"""Jump targets in a transcript, and the map at its side."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from threads.presenting.articles import Article, Call, Fault, Prose, is_fault
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """How many of one kind there are, and where the first is."""
+    """The number of parts of one kind, and a link to the first."""
 
     key: str
     icon: str
     word: str
     keycap: str
     each: str
-    """The selector of all of them in the transcript."""
+    """A CSS selector for all of them in the transcript."""
     count: int
     href: str
 
 
 def jumps(articles: Iterable[Article]) -> list[Jump]:
-    """Next error, next rating, next tool use; without scripts each leads to the first."""
+    """Jumps to the next error, rating and tool use; without scripts each leads to the first."""
     errors, ratings, calls = [], [], []
     for article in articles:
         errors += [part.anchor for part in article.parts if isinstance(part, Call | Fault) and is_fault(part)]
@@ -53,14 +53,14 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class ThreadMap:
-    """The whole thread down one side; the height is in the map's own units."""
+    """The map of a thread; the height is in its own units."""
 
     height: int
     picks: tuple[Pick, ...]
 
     @property
     def tallest(self) -> int:
-        """How many pixels it takes at most: a long thread is squeezed, a short one is not pulled apart."""
+        """The maximum height in pixels: a long thread is compressed, a short one is not stretched."""
         return self.height * 2
 
 
@@ -70,7 +70,7 @@ _GOAL_KINDS = {"achieved": "goal", "failed": "missed", "pending": "aim"}
 
 
 def thread_map(articles: Sequence[Article]) -> ThreadMap:
-    """Where everything is. Past 300 marks the plain tool uses are left out, so that the rest can still be hit."""
+    """The map of a thread. Above 300 marks, successful tool uses are left out so that the rest stays clickable."""
     rows = [row for article in articles for row in _map_rows(article)]
     if len(rows) > _MAP_PICKS:
         rows = [row for row in rows if row[0] != "tool"]
@@ -83,7 +83,7 @@ def thread_map(articles: Sequence[Article]) -> ThreadMap:
 
 
 def _map_rows(article: Article) -> Iterator[tuple[str, int, str, str]]:
-    """In the order of the page. An article's words are one row where the first of them stand, or last before any do."""
+    """The map rows of an article in page order. Its text is one row, at the place of its first text."""
     where = f"message {article.index}"
     size = sum(len(part.text) for part in article.parts if isinstance(part, Prose))
     said = _map_kind(article), min(52, 8 + size // 24), f"#m{article.index}", f"{_map_word(article)}, {where}"

@@ -1,4 +1,4 @@
-"""The list of threads: rows in bands, the filters above them, and what keeps rows that run live."""
+"""View models of the thread list: rows in groups, views, and polling of running rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from threads.status import RUNNING, ThreadStatus
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """One line of the thread list. `weave` is the compact string of `weave()`, `goals` is achieved, of, and tone."""
+    """One row of the thread list. `weave` is the string that `cloth.weave()` draws."""
 
     thread_id: str
     title: str
@@ -31,41 +31,41 @@ class ThreadRow:
     negative: int = 0
     positive: int = 0
     answered: int | None = None
-    """The message that its reader rated and was written back about, and has not seen that: the row leads there."""
+    """The message with an unseen reply to the reader's rating; the row links to it."""
 
     @property
     def cloth(self) -> Cloth:
-        """The weave, drawn."""
+        """The activity chart."""
         return weave(self.weave)
 
     @property
     def goals_tone(self) -> str:
-        """Achieved once all are; missed once the thread says so."""
+        """`pos` if all goals are achieved, `neg` if the thread's status is goals_failed."""
         if self.goals_achieved == self.goals_count:
             return "pos"
         return "neg" if self.status.key == "goals_failed" else ""
 
     @property
     def is_running(self) -> bool:
-        """Whether it goes on by itself, or when a client answers: it may look different soon."""
+        """Whether a turn is running or waits for a client tool, so the row may change soon."""
         return self.status.key in RUNNING
 
     @property
     def mark(self) -> str:
-        """How it looks, in short: rows with the same mark look the same, but for their place."""
+        """A checksum of the row's appearance, except its position."""
         return f"{crc32(repr(replace(self, is_pinned=False)).encode()):x}"
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """When rows that run are asked for again, and which, each with its mark."""
+    """The polling of running rows: the interval, and the rows with their marks."""
 
     seconds: int
     query: str
 
 
 def watch(rows: Sequence[ThreadRow]) -> Watch | None:
-    """How the rows stay live; None where none of them runs. A client takes its time, and is waited for in peace."""
+    """The polling of the rows; None if none is running. Rows that wait for a client are polled less often."""
     running = [row for row in rows if row.is_running]
     if not running:
         return None
@@ -75,7 +75,7 @@ def watch(rows: Sequence[ThreadRow]) -> Watch | None:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Rows under one heading; the heading is empty where the page before already ended in it."""
+    """Rows under one heading; the heading is empty if the previous page already ended with it."""
 
     key: str
     heading: str
@@ -130,18 +130,18 @@ _VIEWS = {
 
 
 def thread_views(lines: Mapping[str, tuple[str, bool]]) -> list[View]:
-    """The views of the list from their lines, each with whether it is looked at."""
+    """The views of the list, from their queries and whether each is current."""
     return [View(key, _VIEWS[key], href(line), is_current) for key, (line, is_current) in lines.items()]
 
 
 def href(line: str) -> str:
-    """The list from its top, with this line."""
+    """The URL of the list's first page with this query."""
     return "?" + (urlencode({"q": line}) if line else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A part of the query line that is not understood; where something near was probably meant, a link to that."""
+    """An invalid term of a query, with a link to the likely correction if there is one."""
 
     text: str
     reason: str

@@ -1,11 +1,11 @@
-"""The words for what a thread, a call or a goal has come to: each with a dye and a glyph."""
+"""The words for the states of threads, calls and goals, each with a colour and an icon."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A state in one word; `idle` words are for screen readers only, because nothing needs saying to the eye."""
+    """A state in one word; `idle` words are shown to screen readers only."""
 
     key: str
     word: str
@@ -47,12 +47,12 @@ GOAL_TITLES = {
 
 
 def goal_title(goal_type: str) -> str:
-    """A type of goal, for people."""
+    """The title of a goal type."""
     return GOAL_TITLES.get(goal_type, goal_type.replace("_", " ").capitalize())
 
 
 def thread_word(status: str, last_assistant: str | None = None) -> Word:
-    """The word for a thread; an idle thread whose last answer went wrong says that instead."""
+    """The word for a thread's status; an idle thread whose last answer failed or was cancelled shows that."""
     if status == "user_turn" and last_assistant in ("failed", "cancelled"):
         return THREAD_WORDS[last_assistant]
     return THREAD_WORDS[status]

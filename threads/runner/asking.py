@@ -1,4 +1,4 @@
-"""Asking a model again: whether, after how long, and waiting without losing the turn."""
+"""Retrying model requests: whether, after how long, and waiting without losing the turn."""
 
 import random
 import time
@@ -13,9 +13,9 @@ FIRST_WAIT = 0.5
 
 
 def wait_before_retry(broken: Broken, profile: Profile, tried: int) -> float | None:
-    """How many seconds to wait before asking once more, or None to leave it: `tried` were repeats already.
+    """Seconds to wait before a retry, or None for no retry; `tried` is the number of retries so far.
 
-    A provider that wants more patience than `LONGEST_WAIT` is taken at its word: asking sooner would be refused too.
+    There is no retry if the provider asks for more than `LONGEST_WAIT`, as an earlier request would be refused too.
     """
     if not broken.can_retry or tried >= profile.options.retries:
         return None
@@ -25,7 +25,7 @@ def wait_before_retry(broken: Broken, profile: Profile, tried: int) -> float | N
 
 
 def pause(seconds: float, fence: Fence) -> None:
-    """Wait, looking every second whether the turn still is ours: it may be cancelled meanwhile. Raises `LeaseLost`."""
+    """Wait, checking every second that the turn was not cancelled or taken; raises `LeaseLost`."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         fence.check()

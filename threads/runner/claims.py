@@ -1,6 +1,6 @@
-"""Claiming a turn, keeping it alive, finding the ones that nobody keeps alive.
+"""Claiming turns, renewing claims, and finding turns whose worker died.
 
-The row is the truth: state, attempt, lease. The queue only says "look at this row", as often as it likes.
+Only the row counts: state, attempt, lease. A queue message just says "look at this row" and may be repeated.
 """
 
 import logging
@@ -27,7 +27,7 @@ _QUEUED_LONG_ENOUGH = timedelta(seconds=5)
 
 
 def claim(writer: Transcript, turn: Turn) -> Fence | None:
-    """Take a turn under its thread's lock, or None when somebody else has it or it is over."""
+    """Claim a turn under its thread's lock; None if another worker has it or it is over."""
     if not is_free(turn):
         return None
     now = timezone.now()
@@ -39,7 +39,7 @@ def claim(writer: Transcript, turn: Turn) -> Fence | None:
 
 
 def is_free(turn: Turn) -> bool:
-    """Whether anybody may take a turn: it is queued, or its worker let the lease run out."""
+    """Whether a turn can be claimed: it is queued, or its worker's lease has expired."""
     has_expired = turn.lease_until is not None and turn.lease_until < timezone.now()
     return turn.state == TurnState.QUEUED or (turn.state == TurnState.RUNNING and has_expired)
 
@@ -48,9 +48,9 @@ _CLAIMED = PreparedUpdate(Turn, "state", "worker", "attempt", "started_at", "lea
 
 
 def sweep(*, orphans: bool = False) -> int:
-    """Queue again what is stuck: nudges that got lost, and turns whose worker died. Returns how many.
+    """Queue stuck turns again: those with a lost queue message or a dead worker. Returns how many.
 
-    `orphans`: this is the only process there is and it has just started, so nobody can be running anything.
+    `orphans`: this is the only process and has just started, so no turn can really be running.
     """
     now = timezone.now()
     stuck = Q(state=TurnState.QUEUED, queued_at__lt=now if orphans else now - _QUEUED_LONG_ENOUGH)
@@ -67,7 +67,7 @@ def sweep(*, orphans: bool = False) -> int:
 
 
 class _Heart:
-    """One thread a process that keeps all its claims alive. It dies with the process, which is the point."""
+    """One thread per process that renews all its claims. It ends with the process, so the claims then expire."""
 
     def __init__(self) -> None:
         self._held: set[Fence] = set()
@@ -76,7 +76,7 @@ class _Heart:
         self._pid = 0
 
     def hold(self, fence: Fence) -> None:
-        """Keep a claim alive until it is dropped."""
+        """Renew a claim until it is dropped."""
         with self._lock:
             self._held.add(fence)
             if self._thread is None or self._pid != os.getpid():
@@ -85,7 +85,7 @@ class _Heart:
                 self._thread.start()
 
     def drop(self, fence: Fence) -> None:
-        """Stop keeping a claim alive."""
+        """Stop renewing a claim."""
         with self._lock:
             self._held.discard(fence)
 
@@ -98,7 +98,7 @@ class _Heart:
             try:
                 for fence in held:
                     renew(fence)
-            except Exception as problem:  # the database is away for a moment: the lease outlasts two beats
+            except Exception as problem:  # the database may be briefly unavailable: a lease outlasts two renewals
                 log_refused(logger, "leases.not_renewed", problem)
                 replace_dead_connections()
             finally:
@@ -109,7 +109,7 @@ heart = _Heart()
 
 
 def renew(fence: Fence) -> None:
-    """Put a claim's end further off, if it still stands."""
+    """Extend a claim's lease if the claim is still valid."""
     Turn.objects.filter(pk=fence.turn_id, attempt=fence.attempt, state=TurnState.RUNNING).update(
         lease_until=timezone.now() + _lease()
     )

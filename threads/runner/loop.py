@@ -1,8 +1,7 @@
-"""Advancing a turn: claim it, ask the model, answer its calls, and so on until it is somebody else's turn.
+"""Advancing a turn: claim it, ask the model, run its tool calls, and repeat until the turn ends or waits.
 
-Between two commits a worker may die at any point. What it leaves behind is enough to go on: the last message tells
-which phase the turn is in, an answer that was being written is taken back and written again, and calls that may not be
-repeated are answered as interrupted.
+A worker may die at any point. The stored state is enough to continue: the last message shows the phase of the turn, a
+partly written answer is removed and written again, and calls that must not be repeated get an interrupted result.
 """
 
 import gc
@@ -41,7 +40,7 @@ MAX_REQUESTS = 40
 BLOCK_CHARACTERS = 80
 BRIEF_SECONDS = 0.5
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_ACCIDENT = error("Something broke inside Heddle. The details are in its log.", "internal_error")
+_ACCIDENT = error("An internal error occurred. The details are in Heddle's log.", "internal_error")
 _warming = threading.Lock()
 _KEPT = (
     "reprompts",
@@ -63,7 +62,7 @@ _THREAD = PreparedRow(lambda pk: Thread.objects.filter(pk=pk), Thread, int)
 
 
 def advance(turn_id: int) -> None:
-    """Carry a turn as far as it goes. Doing it twice, or for a turn that is over, does nothing."""
+    """Advance a turn as far as possible; does nothing if it is already claimed or over."""
     try:
         turn = _TURN.first(turn_id)
         if turn is not None:
@@ -71,7 +70,7 @@ def advance(turn_id: int) -> None:
     except LeaseLost:
         logger.info("turn.lost", extra={"turn": turn_id})
     except DatabaseError as problem:
-        # The lease runs out, or the turn is still queued: somebody takes it up again.
+        # The turn is still queued or its lease expires: a worker will claim it again.
         log_refused(logger, "turn.interrupted", problem, turn=turn_id)
         replace_dead_connections()
 
@@ -84,15 +83,15 @@ def _carry(turn: Turn) -> None:
             run.to_its_end()
     except (LeaseLost, DatabaseError):
         raise
-    except Exception:  # a bug must not leave the thread waiting for ever
+    except Exception:  # a bug must not leave the thread waiting forever
         logger.exception("turn.crashed", extra={"turn": turn.pk})
         _give_up(turn, run.fence if run else None)
 
 
 def warm_up() -> None:
-    """Import what speaks to models before the first turn needs it: it costs half a second.
+    """Import the model libraries before the first turn needs them, which takes half a second.
 
-    One thread at a time: where several begin an import that goes in circles, some of them get half a module.
+    One thread at a time: concurrent imports with circular dependencies can see partly initialised modules.
     """
     with _warming:
         from threads.runner.providers import building, streaming
@@ -102,19 +101,19 @@ def warm_up() -> None:
 
 
 def settle() -> None:
-    """What a worker does once, when it begins: warm up, and leave what is loaded out of garbage collection.
+    """Prepare a worker at startup: warm up, and exclude what is loaded from garbage collection.
 
-    It stays, and to walk through it would stop every turn and request of the process for a sixth of a second.
+    Those objects are permanent, and scanning them would pause the process for a sixth of a second.
     """
     warm_up()
     gc.freeze()
 
 
 def _give_up(turn: Turn, fence: Fence | None) -> None:
-    """End a turn as failed after an accident inside Heddle, under the claim that it happened under.
+    """End a turn as failed after an internal error, under the claim in which that happened.
 
-    Raises `LeaseLost` where somebody else has the turn by now. An accident while claiming leaves no claim: then the
-    turn is anybody's as long as it is free, and is left alone once it is not.
+    Raises `LeaseLost` if another worker has the turn now. If the error happened while claiming, there is no claim;
+    then the turn is ended only if it is still free.
     """
     with transcript.writing(turn.thread_id, fence) as writer:
         turn.refresh_from_db()
@@ -129,7 +128,7 @@ def _give_up(turn: Turn, fence: Fence | None) -> None:
 
 
 class _Run:
-    """One worker's hold on one turn."""
+    """One worker's run of one claimed turn."""
 
     def __init__(self, turn: Turn, fence: Fence, thread: Thread) -> None:
         self.turn = turn
@@ -137,13 +136,13 @@ class _Run:
         self.thread = thread
         self.tools = Toolbox(thread, turn)
         self.answer: Message | None = None
-        """The assistant message that is open, once there is one."""
+        """The open assistant message, if any."""
         self.profile: Profile | None = None
-        """Who is asked, once somebody was."""
+        """The profile in use, after the first request."""
 
     @classmethod
     def claimed(cls, turn: Turn) -> "_Run | None":
-        """Claim the turn, put right what a dead worker left, and open the answer: one commit."""
+        """Claim the turn, clean up after a dead worker, and open the answer, in one commit."""
         with transcript.writing(turn.thread_id) as writer:
             now, thread = _TURN.first(turn.pk), _THREAD.first(turn.thread_id)
             fence = claim(writer, now) if now else None
@@ -154,7 +153,7 @@ class _Run:
             return run
 
     def to_its_end(self) -> None:
-        """Step by step, the claim kept alive meanwhile, until the turn is over or somebody else's."""
+        """Run steps, with the claim renewed meanwhile, until the turn is over or waits."""
         heart.hold(self.fence)
         try:
             while self.step():
@@ -163,14 +162,14 @@ class _Run:
             heart.drop(self.fence)
 
     def _take_up(self, writer: Transcript) -> None:
-        """Open the answer, unless calls are still to be answered first."""
+        """Open the answer, unless tool calls must be answered first."""
         last = last_message(self.thread.pk)
         if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
             if last.block_count == 0:
                 self.answer = last
                 return
             writer.rewind(last.idx)
-            self._count(Usage())  # somebody began this answer, and what it used is lost with the worker
+            self._count(Usage())  # a worker began this answer; its usage is lost with that worker
             logger.info("turn.rewound", extra={"turn": self.turn.pk, "from_idx": last.idx})
         elif last is not None and last.role == "roboto" and self._open_server_uses():
             return
@@ -183,7 +182,7 @@ class _Run:
         return [use for use in open_uses(self.thread) if not self.tools.is_clients(use)]
 
     def step(self) -> bool:
-        """One phase: a call that is open, or one request to the model. False when the turn left this worker."""
+        """Run one open tool call or one model request. Returns False when this worker is done with the turn."""
         if self.answer is None:
             use, *others = self._open_server_uses()
             result = self.tools.answer(use, self.fence)
@@ -198,7 +197,7 @@ class _Run:
         from threads.runner.providers.streaming import ModelRequest, Stream, Tool
 
         try:
-            # Who has fallen back stays there to the end of the turn, or as long as one worker has it.
+            # A fallback profile stays in use until the end of the turn, or until another worker takes over.
             profile = self.profile = self.profile or named(self.thread.model_profile)
         except InvalidRequest as gone:
             return self._fail(answer, [], Broken("misconfigured", gone.message))
@@ -235,10 +234,10 @@ class _Run:
             logger.info("turn.asks_again", extra={"turn": self.turn.pk, "code": outcome.code, "profile": profile.id})
 
     def _listen(self, answer: Message, stream: object) -> bool | Broken:
-        """Store fragments in batches until the request is over, then what it came to, in one commit with the rest.
+        """Store fragments in batches until the request ends, then its outcome in one commit with the last batch.
 
-        A request that broke before anything of it was shown is handed back: it may be repeated. One that broke later
-        may not, because what was shown stays.
+        A request that failed before any text was shown is returned, so that it can be retried. One that failed later
+        cannot be retried, because the shown text stays.
         """
         has_begun = False
         fragments: list[str] = []
@@ -254,15 +253,15 @@ class _Run:
                     self._flush(answer, fragments)
                     fragments, flush_at, silence = [], None, BRIEF_SECONDS
                 case None:
-                    # A model that is silent for long may be working for a turn that was cancelled meanwhile. Others
-                    # may need the connection; not after every word, for to take one anew costs a round trip.
+                    # During a long silence the turn may be cancelled, and others may need the connection. Not done
+                    # after every fragment, because taking a new connection costs a round trip.
                     self.fence.check()
                     give_connection_back()
                     silence = settings.HEDDLE.heartbeat_seconds
                 case TextFragment(text=piece):
                     has_begun = True
                     fragments.append(piece)
-                    # The first words go out at once, or nearly: whatever follows within a few milliseconds joins them.
+                    # The first text is stored after a few milliseconds, so that readers see it at once.
                     first = 0.005 if answer.block_count == 0 else batch
                     flush_at = flush_at or monotonic() + first
                 case ToolCall(name=name, verbatim=verbatim):
@@ -299,7 +298,7 @@ class _Run:
         return self._conclude(writer, TurnState.FAILED, problem.code)
 
     def _end_of_answer(self, writer: Transcript) -> bool:
-        """The model said its last word: over, or once more where goals are open and the budget lasts."""
+        """The model has finished: end the turn, or re-prompt if goals are open and re-prompts are left."""
         if not self.tools.pending_goals():
             return self._conclude(writer, TurnState.DONE)
         if self.turn.reprompts >= MAX_REPROMPTS:
@@ -311,7 +310,7 @@ class _Run:
     # Calls and their results
 
     def _store_calls(self, writer: Transcript, answer: Message, called: list[ToolCall]) -> bool:
-        """The calls end the message; refused ones are answered in the same breath."""
+        """Store the calls, which end the message, and error results for the refused ones."""
         pairs = [self.tools.use_block(call, ids.tool_use_id()) for call in called]
         writer.extend(answer, [use for use, _ in pairs])
         writer.close(answer, Message.Status.COMPLETED)
@@ -325,7 +324,7 @@ class _Run:
         return self._after_results(writer, writer.add("roboto", refused) if refused else None, len(open_))
 
     def _store_result(self, writer: Transcript, use: BlockDict, result: BlockDict, *, is_last: bool) -> bool:
-        """One result at a time: a crash in a later call then cannot cost an earlier one what is known of it."""
+        """Store one result at a time, so that a crash in a later call does not lose an earlier result."""
         collected = last_message(self.thread.pk)
         if collected is None or collected.role != "roboto":
             collected = writer.add("roboto", [result], status=Message.Status.GENERATING)
@@ -338,7 +337,7 @@ class _Run:
         return self._after_results(writer, collected, len(waiting))
 
     def _after_results(self, writer: Transcript, collected: Message | None, waiting: int) -> bool:
-        """All server calls are answered: the client's turn, or the model's again."""
+        """After all server calls: wait for the client, or ask the model again."""
         if waiting:
             if collected is not None:
                 writer.close(collected, Message.Status.GENERATING)
@@ -347,7 +346,11 @@ class _Run:
         if collected is not None:
             writer.close(collected, Message.Status.COMPLETED)
         if self.turn.requests >= MAX_REQUESTS:
-            writer.add("assistant", [error("The turn asked too many things.", "too_many_requests")], status="failed")
+            writer.add(
+                "assistant",
+                [error("The turn reached its limit of model requests.", "too_many_requests")],
+                status="failed",
+            )
             return self._conclude(writer, TurnState.FAILED, "too_many_requests")
         self._open_answer(writer)
         return self._go_on()
@@ -355,7 +358,7 @@ class _Run:
     # Endings
 
     def _conclude(self, writer: Transcript, state: TurnState, code: str = "") -> bool:
-        """No goal stays pending after its turn (spec 4.3)."""
+        """End the turn; no goal stays pending after it (spec 4.3)."""
         has_unmet = bool(self.tools.goals) and fail_goals(writer)
         writer.turn_to(ThreadStatus.GOALS_FAILED if has_unmet else ThreadStatus.USER_TURN)
         self.turn.error_code = code
@@ -379,7 +382,7 @@ class _Run:
         self.turn.first_text_at = self.turn.first_text_at or timezone.now()
 
     def _count(self, usage: Usage | None) -> None:
-        """Add what an answer used, or the part of it that came; once a cost is unknown, that of the turn is."""
+        """Add the usage of an answer, complete or not; an unknown cost makes the turn's cost unknown."""
         if usage is None:
             return
         turn = self.turn
@@ -394,12 +397,12 @@ class _Run:
         turn.model = usage.model[:200] or turn.model
 
     def _save(self) -> None:
-        """Everything but the lease, which the heart may just have put further off."""
+        """Store everything but the lease, which `heart` may just have extended."""
         (_FIGURES if self.turn.state == TurnState.RUNNING else _LEFT).update(self.turn)
 
 
 def _text_blocks(fragments: Sequence[str]) -> list[BlockDict]:
-    """Fragments as blocks of a readable size: a reader gets a stream, the table does not get a row a word."""
+    """Join fragments into blocks of a useful size, so that the table does not get a row per word."""
     blocks: list[BlockDict] = []
     held = ""
     for fragment in fragments:
@@ -411,7 +414,7 @@ def _text_blocks(fragments: Sequence[str]) -> list[BlockDict]:
 
 
 def _storable(said: str) -> str:
-    """A model may write anything; what no database keeps is shown as the replacement character."""
+    """Replace characters that the database cannot store with the replacement character."""
     return _UNSTORABLE.sub("\ufffd", said)
 
 

@@ -1,4 +1,4 @@
-"""What the runner itself says to a model."""
+"""The runner's own prompts to models."""
 
 from collections.abc import Sequence
 
@@ -20,5 +20,5 @@ def reprompt(tool_names: Sequence[str]) -> str:
 
 
 def is_reprompt(said: str) -> bool:
-    """Whether a prompt is the runner's own."""
+    """Whether a prompt is a corrective prompt of the runner."""
     return said.startswith(_REPROMPT)

@@ -1,7 +1,7 @@
-"""The calls of an answer that is run again, with what they came to.
+"""The recorded calls and results of an answer that is rerun.
 
-A rerun shall show what the agent makes of the same facts, and must not do a second time what its calls did: book,
-refund, send. A call with the same arguments is answered as it was; the second one like it as the second one was.
+A rerun shows what the agent does with the same facts and must not repeat side effects (book, refund, send). A call
+with the same arguments gets its recorded result; the second such call gets the second result.
 """
 
 from collections import Counter, defaultdict
@@ -11,18 +11,16 @@ from threads.content import BlockDict, tool_result
 from threads.models import Thread
 from threads.pending import calls_behind, last_request
 
-NOT_RECORDED = (
-    "In this rerun only what was called before is answered, and what is known to only read: this call was not made."
-)
+NOT_RECORDED = "This rerun only returns recorded results and runs read-only tools: this call was not made."
 
 _Key = tuple[str, str]
 
 
 class Recorded:
-    """What stands in the source of a fork, behind the request that both begin with, and the calls of the fork's turn.
+    """The calls after a fork's request in its source, and those of the fork's current turn.
 
-    Where the request was repeated in the fork, they are counted from there: the first of them is answered as the first.
-    Read once: what the fork calls from then on is told to it.
+    If the request was retried in the fork, calls count from the retry: its first call gets the first result. The
+    database is read once; later calls of the fork are passed to `called`.
     """
 
     def __init__(self, fork: Thread) -> None:
@@ -41,20 +39,18 @@ class Recorded:
                 self.called(block)
 
     def called(self, use: BlockDict) -> None:
-        """The next call of the fork, whoever is to answer it."""
+        """Register the fork's next call, whoever answers it."""
         key = _key(use)
         results, earlier = self._results.get(key), self._counts[key]
         self._counts[key] += 1
         self._answers[use["tool_use_id"]] = results[min(earlier, len(results) - 1)] if results else None
 
     def has(self, use: BlockDict) -> bool:
-        """Whether such a call was answered."""
+        """Whether there is a recorded result for a registered call."""
         return self._answers[use["tool_use_id"]] is not None
 
     def result_of(self, use: BlockDict) -> BlockDict | None:
-        """The answer to such a call, as the result of this one; None where there was none. The last one of its kind may
-        be given again.
-        """
+        """The recorded result for a registered call, or None. Further equal calls get the last recorded result."""
         found = self._answers[use["tool_use_id"]]
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""What the agent of a turn may call, and who answers: the server, a goal, or the client."""
+"""The tools of a turn, and who answers each call: the server, a goal, or the client."""
 
 import time
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from threads.status import GoalStatus
 from threads.transcript import Fence, Transcript
 
 INTERRUPTED = (
-    "The worker died before the result of this call was stored. Whether it had an effect is not known; "
+    "The worker died before the result of this call was stored. It is not known whether the call had an effect; "
     "it was not repeated."
 )
 
@@ -31,7 +31,7 @@ _GOALS = PreparedRow(lambda turn: Goal.objects.filter(turn=turn).order_by("id"),
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A tool as it is offered to the model."""
+    """A tool as offered to the model."""
 
     name: str
     description: str
@@ -40,7 +40,7 @@ class Offer:
 
 
 class Toolbox:
-    """The tools of one turn, as they are when it is loaded."""
+    """The tools of one turn, as of when the worker claimed it."""
 
     def __init__(self, thread: Thread, turn: Turn) -> None:
         self.thread = thread
@@ -50,17 +50,17 @@ class Toolbox:
         self._asker_id = turn.requested_by_id
         self._made: dict[str, calls.Made] = {}
         self._stage = None if thread.world_id is None else Stage(thread.world_id)
-        # In a world nothing outside is touched, so that there every call is played.
+        # A world has no outside effects, so every call is simulated there.
         self._recorded = Recorded(thread) if turn.replays_calls and self._stage is None else None
         self._server = self._server_tools()
 
     def _server_tools(self) -> Mapping[str, ToolSpec]:
-        """What answers here and not at the client: in a world nothing that does anything outside of it."""
+        """The tools that the server runs; in a world only the simulated ones."""
         found = offering.specs(self.thread.org_id) if self._stage is None else self._stage.specs
         return {name: spec for name, spec in found.items() if name not in self.client}
 
     def offers(self) -> list[Offer]:
-        """Everything the model may call: server tools, client tools, and a tool for each goal still pending."""
+        """Everything the model may call: server tools, client tools, and a tool for each pending goal."""
         server = [Offer(name, spec.description, spec.input_schema) for name, spec in self._server.items()]
         client = [Offer(tool.name, tool.description, tool.input_schema) for tool in self.client.values()]
         if self.skills:
@@ -68,11 +68,11 @@ class Toolbox:
         return [*server, *client, *(_goal_offer(name, goal) for name, goal in self.pending_goals().items())]
 
     def pending_goals(self) -> Mapping[str, Goal]:
-        """The goals that are not achieved yet, by the name of their tool."""
+        """The pending goals, by the name of their tool."""
         return {name: goal for name, goal in self.goals.items() if goal.status == GoalStatus.PENDING}
 
     def use_block(self, call: ToolCall, use_id: str) -> tuple[BlockDict, BlockDict | None]:
-        """A call as a block, with its error result at once where the server refuses it (spec 4.5)."""
+        """The block of a call, and its error result if the server refuses it (spec 4.5)."""
         reason = self._refusal(call)
         raw = {"arguments": call.verbatim} if call.arguments is None else None
         use = tool_use(call.name, use_id, call.arguments, raw=raw, refused=reason is not None)
@@ -87,11 +87,10 @@ class Toolbox:
         return use["tool_name"] in self.client and not (self._recorded and self._recorded.has(use))
 
     def answer(self, use: BlockDict, fence: Fence) -> BlockDict:
-        """The result of a call that the server or a goal answers. Runs outside of any transaction.
+        """The result of a call that the server or a goal answers. Call it outside of any transaction.
 
-        A tool of the catalogue may do something outside: its call is recorded before it is made, by whoever still has
-        the turn, and what was begun before is made again only where that does no harm (spec 4.4). `LeaseLost` where
-        the turn went to somebody else.
+        A catalogue tool may have outside effects: its call is recorded before it is made, and a call that was begun
+        before is repeated only if that is harmless (spec 4.4). Raises `LeaseLost` if another worker has the turn.
         """
         name, use_id = use["tool_name"], use["tool_use_id"]
         if name in self.goals:
@@ -115,7 +114,7 @@ class Toolbox:
         return _timed(tool_result(name, use_id, made.status, made.payload, runtime_ms=made.runtime_ms, raw=made.raw))
 
     def record(self, writer: Transcript, use: BlockDict, result: BlockDict) -> None:
-        """Keep what came of a call, and with a goal whether it was achieved (spec 4.3), as its result is stored."""
+        """Store the outcome of a call, or whether it achieved its goal (spec 4.3), together with its result."""
         goal = self.goals.get(use["tool_name"])
         made = self._made.pop(use["tool_use_id"], None)
         if made is not None:
@@ -125,22 +124,22 @@ class Toolbox:
 
     def _refusal(self, call: ToolCall) -> str | None:
         if call.arguments is None:
-            return "The arguments are no JSON object."
+            return "The arguments are not a JSON object."
         if call.name in self.goals:
             return None
         if call.name == LOAD_SKILL:
             wanted = _wanted(call.arguments)
-            return None if wanted in self.skills else f"There is no skill “{wanted[:120]}” to load here."
+            return None if wanted in self.skills else f"There is no skill “{wanted[:120]}” to load."
         if call.name in self.client:
             return _client_refusal(self.client[call.name], call.arguments)
         if self._stage is not None and self._stage.has(call.name):
-            return None  # it checks the arguments itself, after the failures that it draws
+            return None  # the world checks the arguments itself, after its random failures
         if call.name not in self._server:
             return f"There is no tool {call.name}."
         return calls.refusal(self._server[call.name], call.arguments)
 
     def _played(self, stage: Stage, use: BlockDict, fence: Fence) -> BlockDict:
-        """The answer of the world. A second worker gets the first one's: the use is the key."""
+        """The result from the world. The tool use id is the key, so a second worker gets the first one's result."""
         name, use_id = use["tool_name"], use["tool_use_id"]
         with transcript.holding(self.thread.pk, fence):
             made = stage.call(name, use["input"] or {}, self.thread.thread_id, use_id, self._asker_id)
@@ -150,7 +149,7 @@ class Toolbox:
         started = time.perf_counter()
         name, use_id = use["tool_name"], use["tool_use_id"]
         if goal.status != GoalStatus.PENDING:
-            return tool_result(name, use_id, "success", {"achieved": True, "note": "It was achieved before."})
+            return tool_result(name, use_id, "success", {"achieved": True, "note": "It was already achieved."})
         try:
             goal.result = goals.check_attempt(goal.goal_data, use["input"])
         except goals.GoalRefused as refused:
@@ -162,14 +161,14 @@ class Toolbox:
 
 
 def _timed(result: BlockDict) -> BlockDict:
-    """A result of what was really run here: a time of 0 is one, and not the want of one as with what was imported."""
+    """Mark a result as measured here, so that a runtime of 0 is real and not missing as in imports."""
     return {**result, "answered_by": "server"}
 
 
 def _available_skills(thread: Thread, turn: Turn) -> dict[str, Mapping[str, Any]]:
-    """By name, what the agent may load by itself (spec 4.2): the set frozen at start, else the person's pinned ones.
+    """The skills that the agent may load, by name (spec 4.2): those frozen at start, else the user's subscriptions.
 
-    Skills may be namesakes, one private and one shared, say; the second is offered under a name with a number.
+    Two skills may have the same name (one private, one shared); the second gets a number appended.
     """
     frozen = thread.available_skills
     if frozen is None and not skills.subscribes(turn.requested_by_id):
@@ -197,15 +196,15 @@ def _skill_offer(available: Mapping[str, Mapping[str, Any]]) -> Offer:
 
 
 def _wanted(arguments: Mapping[str, Any]) -> str:
-    """The skill that a call is for; a model may write anything there, and no skill has an empty name."""
+    """The skill name in a call; empty, which is never a skill's name, if the model wrote anything but text."""
     name = arguments.get("name")
     return name if isinstance(name, str) else ""
 
 
 def _loaded(skill: Mapping[str, Any] | None, use_id: str) -> BlockDict:
-    """Its text, unless it was taken away between the call and a second worker's answer."""
+    """The result with the skill's text, or an error if the skill is gone when a second worker answers."""
     if skill is None:
-        return tool_result(LOAD_SKILL, use_id, "error", {"error": "There is no such skill to load any more."})
+        return tool_result(LOAD_SKILL, use_id, "error", {"error": "This skill is no longer available."})
     return {**tool_result(LOAD_SKILL, use_id, "success", dict(skill)), "answered_by": "skill"}
 
 

@@ -1,1 +1,1 @@
-"""The one adapter between the runner and every model, simulated or real."""
+"""The adapter between the runner and all models, simulated or real."""

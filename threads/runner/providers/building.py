@@ -1,4 +1,4 @@
-"""From a profile to the model of pydantic-ai that answers for it, with its settings, its key and its prices."""
+"""Builds the pydantic-ai model of a profile, with its settings, key and prices."""
 
 import logging
 import os
@@ -24,10 +24,9 @@ _importing = threading.Lock()
 
 
 def model_of(profile: Profile) -> Model:
-    """The model of a profile, made once for each key: it keeps the connections to its provider open.
+    """The model of a profile, cached by key: it keeps connections to its provider open.
 
-    Raises `UserError` where the key is not where the profile says and for whatever else keeps the model from being
-    made, `ImportError` where a package is missing.
+    Raises `ImportError` if a package is missing, and `UserError` for a missing key or any other error.
     """
     if profile.model == SIMULATED:
         return simulator.model()
@@ -37,22 +36,22 @@ def model_of(profile: Profile) -> Model:
             return _built(profile, key)
         except (UserError, ImportError):
             raise
-        except Exception as problem:  # packages have errors of their own for settings that they do not take
+        except Exception as problem:  # packages raise errors of their own for invalid settings
             raise UserError(str(problem) or type(problem).__name__) from problem
 
 
 @cache
 def warm_up() -> None:
-    """Make the models of every profile before somebody waits for one: a provider's package takes a second to import."""
+    """Build the models of all profiles in advance: importing a provider's package takes a second."""
     for profile in all_profiles():
         try:
             model_of(profile)
-        except Exception as problem:  # whoever asks it will be told
+        except Exception as problem:  # a request to it will report the error
             logger.warning("model.not_ready", extra={"profile": profile.id, "kind": type(problem).__name__})
 
 
 def settings_of(profile: Profile) -> ModelSettings:
-    """What goes with each request. The providers' own retries are off: they wait where no cancel reaches them."""
+    """The settings of each request. The libraries' own retries are off, because they cannot be cancelled."""
     if profile.model == SIMULATED:
         return ModelSettings()
     options = profile.options
@@ -65,9 +64,9 @@ def settings_of(profile: Profile) -> ModelSettings:
 
 
 def cost_of(profile: Profile, response: ModelResponse) -> Decimal | None:
-    """What an answer costs: by the profile's own prices, else by the list of genai-prices for the provider's address.
+    """The cost of an answer in US dollars, by the profile's prices, else by genai-prices for the provider's URL.
 
-    None where the tokens were not told or the price is not known. The list is the installed one, nothing is fetched.
+    None if the tokens or the price are unknown. The installed price list is used; nothing is downloaded.
     """
     usage, options = response.usage, profile.options
     if usage.unmeasured_requests or not usage.has_values():
@@ -89,7 +88,7 @@ def cost_of(profile: Profile, response: ModelResponse) -> Decimal | None:
 
 
 def tells_its_end(profile: Profile) -> bool:
-    """Whether an answer that does not say why it ended was broken off."""
+    """Whether an answer without a finish reason was interrupted."""
     return profile.model.partition(":")[0] in OWN_WIRES
 
 
@@ -98,7 +97,7 @@ def _built(profile: Profile, key: str | None) -> Model:
     options = profile.options
     kind, _, name = profile.model.partition(":")
     if kind == "openai" and options.base_url:
-        # What calls itself compatible speaks Chat Completions, and seldom the newer Responses.
+        # Compatible servers support Chat Completions, but rarely the newer Responses API.
         return infer_model(f"openai-chat:{name}", lambda _: _compatible(profile.id, options, key))
     return infer_model(profile.model, lambda provider: _provider(provider, options, key))
 
@@ -118,16 +117,16 @@ def _provider(name: str, options: Options, key: str | None) -> Provider[Any]:
 
 
 def _key(options: Options) -> str | None:
-    """The key, or None for the provider's own variable. That one never goes to another server."""
+    """The key, or None for the provider's own variable, which is never sent to another server."""
     if options.key_env:
         found = os.environ.get(options.key_env, "")
     elif options.key_file:
         try:
             found = options.key_file.read_text().strip()
         except OSError as problem:
-            raise UserError(f"the file of the key cannot be read: {type(problem).__name__}") from problem
+            raise UserError(f"key_file cannot be read: {type(problem).__name__}") from problem
     else:
         return NO_KEY if options.base_url else None
     if not found:
-        raise UserError("there is no key where the profile says")
+        raise UserError("key_env or key_file of the profile has no key")
     return found

@@ -1,4 +1,4 @@
-"""What comes out of a model while it answers: a closed family."""
+"""The events of a running model request."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -7,14 +7,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class TextFragment:
-    """A piece of the answer; fragments concatenate without a separator."""
+    """A piece of the answer; fragments are joined without a separator."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call the model wants made. `arguments` is None where it wrote something that is no JSON object."""
+    """A tool call by the model. `arguments` is None if the model wrote anything but a JSON object."""
 
     name: str
     arguments: dict[str, Any] | None
@@ -23,29 +23,29 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an answer, or the part of it that came, used. `cost` is None where nobody can tell."""
+    """The usage of an answer or of a partial answer. `cost` is in US dollars, None if unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     model: str = ""
-    """The model that answered, by the name that the provider gave it."""
+    """The model that answered, as named by the provider."""
     cost: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The request is over; what it used."""
+    """The request is complete, with its usage."""
 
     usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The model failed, with a code for programs and a sentence for people.
+    """The request failed, with a code for programs and a sentence for people.
 
-    `can_retry`: the same request may do better in a moment, `retry_after` seconds if the provider said how many.
-    `can_fall_back`: another model may do better. `usage` is None where the answer had not begun. `cause` is for the
-    operator alone: what is wrong with the configuration, no reader's business.
+    `can_retry`: the same request may succeed soon, after `retry_after` seconds if the provider gave a number.
+    `can_fall_back`: another model may succeed. `usage` is None if the answer had not begun. `cause` describes a wrong
+    configuration and is only for the operator.
     """
 
     code: str

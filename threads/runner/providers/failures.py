@@ -1,6 +1,6 @@
-"""What can go wrong at a provider: a code for programs, a sentence for people, and whether to ask again or elsewhere.
+"""Provider errors: a code for programs, a sentence for people, and whether to retry or fall back.
 
-The codes stand in docs/models.md.
+The codes are listed in docs/models.md.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class _Kind:
     can_fall_back: bool = True
 
 
-# From the special to the general: the first that fits is it.
+# From special to general: the first match counts.
 _KINDS: tuple[tuple[tuple[type[Exception], ...], _Kind], ...] = (
     (
         (simulator.SimulatedFailure,),
@@ -28,11 +28,11 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], _Kind], ...] = (
     ),
     (
         (exceptions.ModelRateLimitError,),
-        _Kind("rate_limited", "The model provider limits how often it is asked.", can_retry=True),
+        _Kind("rate_limited", "The model provider's rate limit was reached.", can_retry=True),
     ),
     (
         (exceptions.ModelQuotaExceededError,),
-        _Kind("quota_exceeded", "The account at the model provider has nothing left."),
+        _Kind("quota_exceeded", "The quota at the model provider is used up."),
     ),
     (
         (exceptions.ModelAuthenticationError,),
@@ -55,9 +55,9 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], _Kind], ...] = (
         _Kind("request_rejected", "The model provider did not accept the request."),
     ),
     (
-        # Not asked again: what was silent for as long as it may be has taken its time already.
+        # Not retried: the full time limit has already passed.
         (exceptions.ModelTimeoutError, exceptions.ModelRequestTimeout, TimeoutError),
-        _Kind("provider_timeout", "The model provider was silent for too long."),
+        _Kind("provider_timeout", "The model provider did not respond in time."),
     ),
     (
         (exceptions.ModelConnectionError,),
@@ -77,36 +77,36 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], _Kind], ...] = (
     ),
     (
         (exceptions.UserError,),
-        _Kind("misconfigured", "This model profile is not configured rightly."),
+        _Kind("misconfigured", "This model profile is not configured correctly."),
     ),
     (
         (ImportError,),
-        _Kind("misconfigured", "The package of this provider is not installed: `make providers` installs it."),
+        _Kind("misconfigured", "The package of this provider is not installed. Run `make providers` to install it."),
     ),
 )
-_UNKNOWN = _Kind("generation_failed", "The model broke off in the middle of its answer.")
-_BROKEN_OFF = _Kind("stream_broken", "The connection to the model provider broke before the answer was whole.", True)
-_CUT_OFF = _Kind("output_limit", "The answer reached its limit of tokens and was cut off.", can_fall_back=False)
+_UNKNOWN = _Kind("generation_failed", "The model stopped in the middle of its answer.")
+_BROKEN_OFF = _Kind("stream_broken", "The connection to the model provider broke before the answer was complete.", True)
+_CUT_OFF = _Kind("output_limit", "The answer reached its token limit and was cut off.", can_fall_back=False)
 
 
 class BrokenOff(Exception):
-    """A stream that ended in good order on the wire, and without saying that the answer is over."""
+    """The stream ended normally, but without a finish reason."""
 
 
 def of_exception(problem: Exception, usage: Usage | None) -> Broken:
-    """A failed request; `usage` is what had come of the answer, None where it had not begun."""
+    """The event for a failed request; `usage` is that of the partial answer, None if it had not begun."""
     kind = _kind(problem)
     has_answered = usage is not None or getattr(problem, "phase", None) == "read"
     if kind.code == "provider_unreachable" and has_answered:
         kind = _BROKEN_OFF
     retry_after = problem.retry_after if isinstance(problem, exceptions.ModelAPIError) else None
-    # What a provider says may hold what it was sent; what is said of the configuration names variables and packages.
+    # Provider messages may repeat what was sent; configuration errors only name variables and packages.
     cause = str(problem) if isinstance(problem, exceptions.UserError | ImportError) else ""
     return _broken(kind, usage, retry_after=retry_after, cause=" ".join(cause.split())[:300])
 
 
 def of_response(response: ModelResponse, usage: Usage) -> Broken | None:
-    """What is wrong with a whole answer: it was refused, or cut off. None for a good one."""
+    """The event for a complete answer that was refused or cut off; None for a good one."""
     if response.finish_reason == "content_filter":
         said = str((response.provider_details or {}).get("refusal") or "")[:500]
         refused = _Kind("content_filtered", said or "The model refused to answer this.", can_fall_back=False)

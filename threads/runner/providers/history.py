@@ -1,4 +1,4 @@
-"""A thread as a model reads it: our messages in pydantic-ai's types, every call paired with its result."""
+"""Converts a thread to pydantic-ai messages, with every call paired with its result."""
 
 import json
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from threads.content import UNANSWERED, BlockDict, MessageSnapshot
 def of_thread(
     messages: Sequence[MessageSnapshot], *, instructions: str | None, prompt: str | None
 ) -> list[ModelMessage]:
-    """The history, ending in a request. `prompt` is a corrective re-prompt, which is never stored (spec 4.3).
+    """The message history, ending in a request. `prompt` is a corrective re-prompt, never stored (spec 4.3).
 
-    Results stand right behind their calls whatever their place in the thread, and a call that has none gets one that
-    says so: providers refuse anything else.
+    Results are placed right after their calls, wherever they are in the thread, and a call without a result gets one
+    that says so: providers require this.
     """
     results = iter(_results(messages))
     history: list[ModelMessage] = []
@@ -44,10 +44,10 @@ def of_thread(
 
 
 def _results(messages: Sequence[MessageSnapshot]) -> list[BlockDict | None]:
-    """For each call of the assistant, in order, its result, if it has one.
+    """The result of each assistant call, in order, or None.
 
-    Imported threads may use an id again: a result belongs to the message nearest before it with a call of that id which
-    has none yet, and in there to the first such call.
+    Imported threads may reuse an id: a result belongs to the nearest earlier message with an unanswered call of that
+    id, and there to the first such call.
     """
     found: list[BlockDict | None] = []
     waiting: dict[str, list[int]] = {}

@@ -1,9 +1,9 @@
-"""The built-in model: deterministic, streaming, and told what to do by directives in the last user message.
+"""The built-in model: deterministic, streaming, and controlled by directives in the last user message.
 
-Same thread so far, same answer. Directives, for demos, tests and load:
+The same thread gets the same answer. Directives, for demos and tests:
 
-- `[[call NAME {json}]]` calls that tool with exactly that JSON before answering; several give several uses in order
-- `[[fail]]` breaks generation, `[[refuse-goals]]` leaves goals unmet
+- `[[call NAME {json}]]` calls that tool with exactly that JSON before answering; may be repeated
+- `[[fail]]` makes generation fail, `[[refuse-goals]]` leaves goals unmet
 - `[[words N]]` answers with N words, `[[sleep S]]` pauses before answering, `[[pace S]]` between fragments
 """
 
@@ -32,7 +32,7 @@ class SimulatedFailure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """What a message tells the simulator to do, and its words without that."""
+    """The directives in a message, and its text without them."""
 
     calls: tuple[tuple[str, str], ...] = ()
     fail: bool = False
@@ -45,15 +45,15 @@ class Directives:
 
 @cache
 def model() -> FunctionModel:
-    """The simulator as any other model."""
+    """The simulator as a pydantic-ai model."""
     return FunctionModel(stream_function=_answer, model_name="simulated")
 
 
 async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Piece]:
-    """First the calls that were asked for, then the goals, then the text."""
+    """First the requested calls, then the goals, then the text."""
     asked, since = _last_words(messages)
     directives = parse(asked)
-    # An invoked skill is a call too, and not one that the directives asked for.
+    # An invoked skill is also a call, but not one from a directive.
     asked_for = [name for name, _ in directives.calls]
     called = [[part.tool_name for part in each.tool_calls] for each in since if isinstance(each, ModelResponse)]
     if asked_for and asked_for not in called:
@@ -73,7 +73,7 @@ async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterato
 
 
 def parse(said: str) -> Directives:
-    """The directives in a text. What is no well-formed directive is left alone: it is somebody's text."""
+    """Parse the directives in a text. A malformed directive stays part of the text."""
     calls = []
     rest, position = [], 0
     for start, end, name, arguments in _call_directives(said):
@@ -94,7 +94,7 @@ def parse(said: str) -> Directives:
 
 
 def _call_directives(said: str) -> Iterator[tuple[int, int, str, str]]:
-    """Start, end, name and JSON of each call. The JSON is read by a decoder: it may be nested and contain brackets."""
+    """Start, end, name and JSON of each call. A decoder reads the JSON, which may contain brackets."""
     decoder, position = json.JSONDecoder(), 0
     while match := re.compile(r"\[\[call\s+([A-Za-z_][\w.-]*)\s*").search(said, position):
         position = end = match.end()
@@ -117,10 +117,10 @@ def _number(text: str, name: str) -> float | None:
 
 
 def _last_words(messages: Sequence[ModelMessage]) -> tuple[str, Sequence[ModelMessage]]:
-    """The last thing the user said, and everything since; corrective prompts are not the user's.
+    """The last user text and everything after it; corrective prompts of the runner do not count.
 
-    Since means behind the words, within their request too: results of an earlier turn that had no last word, in a fork
-    or after a cancellation, stand in that request before them, and achieve no goal of this turn.
+    "After" includes the rest of the same request: results of an earlier unfinished turn (in a fork or after a
+    cancellation) are in that request before the text, and achieve no goal of this turn.
     """
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
@@ -133,7 +133,7 @@ def _last_words(messages: Sequence[ModelMessage]) -> tuple[str, Sequence[ModelMe
 
 
 def _open_goals(info: AgentInfo, since: Sequence[ModelMessage]) -> list[tuple[str, str]]:
-    """The achieve tools that are offered and were not called with success yet, with a valid input each."""
+    """The offered achieve tools without a successful call yet, each with a valid input."""
     achieved = {
         part.tool_name
         for message in since
@@ -163,7 +163,7 @@ def _text(directives: Directives, since: Sequence[ModelMessage]) -> str:
 
 
 def _told(since: Sequence[ModelMessage]) -> Iterator[str]:
-    """A sentence a tool result, so that a reader sees that results reach the model."""
+    """One sentence per tool result, to show that results reach the model."""
     for message in since:
         if isinstance(message, ModelRequest):
             for part in message.parts:
@@ -179,7 +179,7 @@ def _short(text: str, length: int = 120) -> str:
 
 
 def fragments(text: str) -> Iterator[str]:
-    """The text in pieces of a few words; together they are the text."""
+    """The text in pieces of a few words."""
     words = re.findall(r"\s*\S+", text)
     for place in range(0, len(words), FRAGMENT_WORDS):
         yield "".join(words[place : place + FRAGMENT_WORDS])

@@ -1,8 +1,8 @@
-"""One streamed model request, through pydantic-ai's direct interface.
+"""Streamed model requests through pydantic-ai's direct interface.
 
-The runner is synchronous, like everything that touches the database. The request runs on one event loop thread a
-process, which keeps the providers' connections open, and hands its events over through a queue. So the runner can wait
-for the next event with a time limit, and store what it has when the model pauses.
+The runner is synchronous, like all code that uses the database. Requests run on one event loop thread per process,
+which keeps the providers' connections open, and pass their events through a queue. So the runner can wait for the next
+event with a timeout, and store what it has when the model pauses.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ logger = logging.getLogger("heddle.models")
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as it is offered to a model. `example` is what the simulator calls it with."""
+    """A tool as offered to a model. `example` is the input that the simulator uses."""
 
     name: str
     description: str
@@ -43,7 +43,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything that one request to a model depends on."""
+    """The input of one model request."""
 
     profile: Profile
     messages: Sequence[MessageSnapshot]
@@ -53,13 +53,13 @@ class ModelRequest:
 
 
 class Stream:
-    """A running request. Close it, or the model goes on talking."""
+    """A running request. It must be closed, or it keeps running."""
 
     def __init__(self, request: ModelRequest) -> None:
         self._events: queue.SimpleQueue[ModelEvent] = queue.SimpleQueue()
         self._task: Future[None] | None = None
         try:
-            # Here and not on the loop: the first time it imports the provider's package, and other streams would wait.
+            # Not on the event loop: the first call imports the provider's package, which would block other streams.
             model = building.model_of(request.profile)
         except Exception as problem:
             self._events.put(_told(request.profile, problem, None))
@@ -67,22 +67,22 @@ class Stream:
         self._task = asyncio.run_coroutine_threadsafe(_talk(model, request, self._events), event_loop())
 
     def next(self, timeout: float | None) -> ModelEvent | None:
-        """The next event, or None when none came within `timeout` seconds."""
+        """The next event, or None if there is none within `timeout` seconds."""
         try:
             return self._events.get(timeout=timeout) if timeout is None or timeout > 0 else self._events.get_nowait()
         except queue.Empty:
             return None
 
     def close(self) -> None:
-        """Stop the request if it still runs."""
+        """Stop the request if it is still running."""
         if self._task is not None:
             self._task.cancel()
 
 
 async def _talk(model: Model, request: ModelRequest, events: "queue.SimpleQueue[ModelEvent]") -> None:
-    """Run the request and put its events; the last one is always `Finished` or `Broken`.
+    """Run the request and put its events into the queue; the last one is always `Finished` or `Broken`.
 
-    One limit of silence holds for the connection, for the first word, and between any two: whatever comes sets it anew.
+    One timeout covers the connection, the first fragment and every pause; each event restarts it.
     """
     profile, limit = request.profile, request.profile.silence_limit
     usage: Usage | None = None
@@ -99,7 +99,7 @@ async def _talk(model: Model, request: ModelRequest, events: "queue.SimpleQueue[
             ) as stream,
         ):
             async for event in stream:
-                # What is heard first may be an error: only something of an answer is a beginning.
+                # Set only now: the first thing to arrive may be an error, before any part of an answer.
                 usage = _used(stream)
                 if limit is not None:
                     silence.reschedule(asyncio.get_running_loop().time() + limit)
@@ -110,7 +110,7 @@ async def _talk(model: Model, request: ModelRequest, events: "queue.SimpleQueue[
     except asyncio.CancelledError:
         events.put(Broken("cancelled", "The request was stopped."))
         raise
-    except Exception as problem:  # providers raise many kinds, and none of them may leave the thread hanging
+    except Exception as problem:  # providers raise many kinds of errors, and none may leave the thread hanging
         events.put(_told(profile, problem, usage))
 
 
@@ -121,12 +121,12 @@ def _told(profile: Profile, problem: Exception, usage: Usage | None) -> Broken:
 
 
 def _used(stream: StreamedResponse) -> Usage:
-    """What had been used when an answer broke off, as far as the provider had told. What it costs nobody knows."""
+    """The usage of an interrupted answer, as far as the provider reported it. The cost is unknown."""
     return Usage(stream.usage.input_tokens, stream.usage.output_tokens, stream.model_name)
 
 
 def _ending(profile: Profile, response: Response) -> Iterator[ModelEvent]:
-    """Calls and the end, or what is wrong with the answer. Calls of an answer that was cut off are never made."""
+    """The calls and the end of an answer, or its error. Calls of an incomplete answer are never made."""
     cost = building.cost_of(profile, response)
     usage = Usage(response.usage.input_tokens, response.usage.output_tokens, response.model_name or "", cost)
     has_reason = response.finish_reason == "content_filter" or (response.provider_details or {}).get("finish_reason")
@@ -148,10 +148,10 @@ def _text(event: object) -> str:
 
 
 def _call(part: ToolCallPart) -> ToolCall:
-    """Arguments as an object where they are one that can be stored; what else the model wrote is kept as it is.
+    """A call with its arguments as an object if they are one that can be stored; anything else is kept verbatim.
 
-    Half of a surrogate pair would make the thread unreadable, and NaN could not be stored: no body may hold them, and
-    no model either.
+    Half of a surrogate pair would make the thread unreadable, and NaN cannot be stored: a request body may not hold
+    them, and neither may a model's call.
     """
     given = part.args or {}
     verbatim = given if isinstance(given, str) else json.dumps(given)
@@ -175,7 +175,7 @@ _lock = threading.Lock()
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
-    """The process's event loop, on a thread of its own; made at first use, so after any fork."""
+    """The process's event loop on its own thread, created at first use and so after any process fork."""
     global _thread_loop
     with _lock:
         if _thread_loop is None:
