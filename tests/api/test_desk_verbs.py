@@ -212,7 +212,7 @@ def test_a_label_is_merged_only_where_a_merge_was_asked_for(admin, act, reports)
     act(reports[1], "label", add=["money", "bags", "cash"])
     answer = admin.request("PATCH", "admin/feedback/labels/cash", {"name": "Money"})
     status, _, said = refusal_of(answer)
-    assert status == 409 and "money already, on 1 report" in said and "cash, on 2 reports" in said
+    assert status == 409 and "money already exists, on 1 report" in said and "cash, on 2 reports" in said
     assert rename(admin, "cash", name="Money", merge=True)["report_count"] == 2
     texts = [data_of(admin.get(f"admin/feedback/{each}/triage"))["admin_label"] for each in reports[:2]]
     assert texts == ["money", "money, bags"]
@@ -359,7 +359,7 @@ def test_the_name_of_who_resolved_a_report_is_not_taken_for_a_field(admin, act, 
     User.objects.filter(pk=who.admin.user.pk).update(name="Ops: night")
     act(reports[0], "resolve")
     refused = admin.post(f"admin/feedback/{reports[0]}/actions", {"verb": "resolve"}).json()
-    assert refused["error"]["message"] == "Ops: night resolved this report already." and "details" not in refused
+    assert refused["error"]["message"] == "Ops: night already resolved this report." and "details" not in refused
 
 
 def test_resolving_says_how_and_reopening_takes_it_back(act, refused, who, reports):
@@ -367,7 +367,7 @@ def test_resolving_says_how_and_reopening_takes_it_back(act, refused, who, repor
     record = act(reports[0], "resolve", outcome="fixed")["report"]
     assert (record["resolved"], record["resolved_by"], record["outcome"]) == (True, who.admin.user.email, "fixed")
     status, code, sentence = refused(reports[0], "resolve")
-    assert (status, code, sentence) == (409, "RobotoConflictException", "Admin resolved this report already.")
+    assert (status, code, sentence) == (409, "RobotoConflictException", "Admin already resolved this report.")
     record = act(reports[0], "reopen")["report"]
     assert (record["resolved"], record["resolved_at"], record["outcome"]) == (False, None, None)
     assert refused(reports[0], "reopen")[0] == 409
@@ -486,7 +486,7 @@ def test_what_somebody_changed_since_stays_and_is_named(act, admin, reports):
     act(reports[0], "note", admin_note="Somebody's")
     outcome = undone(admin, acted["action_id"])
     assert (outcome["done_count"], outcome["failed_count"]) == (0, 1)
-    assert outcome["failures"] == [{"feedback_id": reports[0], "reason": "note: changed since, and left as it is"}]
+    assert outcome["failures"] == [{"feedback_id": reports[0], "reason": "note: changed since, so not undone"}]
     assert data_of(admin.get(f"admin/feedback/{reports[0]}"))["admin_note"] == "Somebody's"
 
 
@@ -611,7 +611,7 @@ def test_a_small_bulk_is_done_when_it_answers_and_names_what_stayed(act, admin, 
     assert (outcome["done_count"], outcome["failed_count"], outcome["skipped_count"]) == (2, 2, 0)
     assert outcome["failures"] == [
         {"feedback_id": "fb_unknown", "reason": "There is no such report."},
-        {"feedback_id": reports[1], "reason": "Admin resolved this report already."},
+        {"feedback_id": reports[1], "reason": "Admin already resolved this report."},
     ]
     assert data_of(admin.get(f"admin/feedback/bulk/{outcome['bulk_id']}")) == outcome
     back = undone(admin, outcome["action_id"])
@@ -643,7 +643,7 @@ def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypa
     for stops, total in enumerate((3, 3, 2)):
         begun = undone(admin, done["action_id"])
         assert (begun["state"], begun["total"]) == ("queued", total)
-        assert refusal() == (409, "That is being taken back already.")
+        assert refusal() == (409, "This action is already being undone.")
         if stops:
             make.half_done_bulk()
         data_of(admin.post(f"admin/feedback/bulk/{begun['bulk_id']}/cancel"))
@@ -653,7 +653,7 @@ def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypa
     bulk.advance(Bulk.objects.latest("pk").pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (ended["state"], ended["done_count"], ended["failed_count"], left()) == ("done", 1, 0, 0)
-    assert refusal() == (409, "That was taken back already.")
+    assert refusal() == (409, "This action was already undone.")
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
@@ -867,7 +867,7 @@ def test_views_have_a_most_and_ones_own_are_listed_whatever_others_share(api, wh
     for number in range(3):
         data_of(keep(other, f"Aa {number}", is_shared=True))
     refused = refusal_of(keep(other, "Aa 3"))
-    assert refused[::2] == (400, "name: you have 3 views already; delete one first")
+    assert refused[::2] == (400, "name: you already have 3 views; delete one first")
     mine = data_of(keep(admin, "Zz mine"))
     assert mine["view_id"] in [each["view_id"] for each in data_of(admin.get("admin/feedback/views"))]
     for refused in (
@@ -875,4 +875,4 @@ def test_views_have_a_most_and_ones_own_are_listed_whatever_others_share(api, wh
         admin.patch(f"admin/feedback/views/{mine['view_id']}", {"is_shared": True}),
     ):
         status, _, message = refusal_of(refused)
-        assert status == 400 and message.startswith("is_shared: 3 views are shared already")
+        assert status == 400 and message.startswith("is_shared: 3 views are already shared")

@@ -21,7 +21,7 @@ from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
 
-GONE = "The submitter took this report back."
+GONE = "The submitter retracted this report."
 
 
 @pytest.fixture
@@ -206,9 +206,9 @@ def test_the_earliest_duplicate_takes_the_place_of_an_open_report(api, who, thre
     page.force_login(who.admin.user)
     for each, now in ((others[0], "it is open again"), (others[1], f"it is a duplicate of {others[0]} now")):
         shown = page.get(f"/feedback/?q=&item={each}").content.decode()
-        assert f"took back what it was a duplicate of: {now}" in shown
+        assert f"retracted the original report: {now}" in shown
     refused = refusal_of(api("admin").post("admin/feedback/undo", {"action_id": told[0]["action_id"]}))
-    assert refused[::2] == (409, "What a submitter took back stays taken back.")
+    assert refused[::2] == (409, "A retracted report cannot be restored.")
 
 
 def test_duplicates_of_a_report_that_was_resolved_stay_resolved(api, who, thread, path, act):
@@ -299,7 +299,7 @@ def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
     assert b"retry" in next(news) and b"leases" in next(news)
     data_of(take_back(api("alice"), path))
     event = next(piece for piece in news if b"event" in piece)
-    assert event.split(b"\n")[:2] == [b"event: changed", f'data: {{"{report}": "Its submitter took it back"}}'.encode()]
+    assert event.split(b"\n")[:2] == [b"event: changed", f'data: {{"{report}": "The submitter retracted it"}}'.encode()]
 
 
 def test_an_open_desk_is_told_of_an_edit(who, thread, api, monkeypatch):
@@ -317,7 +317,7 @@ def test_an_open_desk_is_told_of_an_edit(who, thread, api, monkeypatch):
 
     assert told() == []
     make.rating(who.alice, thread, 1, notes="Other words")
-    assert [piece.split(b"\n")[1] for piece in told()] == [f'data: {{"{report}": "Its submitter changed it"}}'.encode()]
+    assert [piece.split(b"\n")[1] for piece in told()] == [f'data: {{"{report}": "The submitter changed it"}}'.encode()]
     assert told() == []
     make.rating(who.alice, thread, 3, notes="Another one")
     assert told() == []

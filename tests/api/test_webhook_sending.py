@@ -222,7 +222,7 @@ def test_days_of_failure_disable_with_the_reason(alice, hook, receiver, rate):
             enabled = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["enabled"]
             assert enabled is (day < 5)
     reason = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["disabled_reason"]
-    assert reason.startswith("Nothing was delivered since ")
+    assert reason.startswith("No message was delivered since ")
 
 
 def test_a_replay_sends_the_same_bytes_under_the_same_id(alice, hook, receiver, rate):

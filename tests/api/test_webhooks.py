@@ -122,7 +122,7 @@ def test_an_address_that_is_never_sent_to_is_refused_when_it_is_made(alice, url)
 def test_nobody_makes_more_than_twenty(alice):
     for _ in range(20):
         hooks.endpoint(alice, URL)
-    assert "20 webhooks already" in refusal_of(alice.post("/v1/webhooks", {"url": URL, "events": hooks.SAID}))[2]
+    assert "already have 20 webhooks" in refusal_of(alice.post("/v1/webhooks", {"url": URL, "events": hooks.SAID}))[2]
 
 
 def test_a_change_changes_what_it_names(alice):
