@@ -82,7 +82,7 @@ def _store_or_pass_by(pks: list[int]) -> None:
 
 
 def _is_of_a_row(problem: DatabaseError) -> bool:
-    """Whether the database refused a value, rather than being unavailable or busy; PostgreSQL uses one class for both."""
+    """Whether the database refused a value, and is not unavailable or busy: PostgreSQL uses one class for both."""
     return isinstance(problem, DataError) or getattr(problem.__cause__, "sqlstate", "").startswith("54")
 
 

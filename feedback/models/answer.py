@@ -8,7 +8,7 @@ from feedback.models.report import UserFeedback
 
 
 class RatedAnswer(models.Model):
-    """The model that answered and how its turn ended. Extracted once after the report is stored; answers never change."""
+    """The model that answered and how its turn ended. Extracted after the report is stored; answers never change."""
 
     feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="answer")
     model_profile = models.CharField(max_length=100, default="")
