@@ -1,4 +1,4 @@
-// Reports open next to the list; the URL says which.
+// Reports are opened beside the list; the address says which.
 import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const desk = part("desk");
@@ -22,7 +22,7 @@ function settle() {
   if (heard !== query()) listen();
 }
 
-/** Shows the later state of bulks from page and stream, which may arrive in any order. */
+/** How far bulks are, as the later of page and line has it: an end may come before its beginning. */
 function progress() {
   const shown = part("bulks");
   if (!(bulks?.dataset.at > shown.dataset.at)) return;
@@ -31,7 +31,7 @@ function progress() {
   if (isOver) htmx.ajax("GET", location.href, { source: "#told", swap: "none" }).then(() => say(done()));
 }
 
-/** Scrolls first, so that layout runs once. */
+/** Scrolled first, so laid out once. */
 function mark(item) {
   const found = item && part(`r-${item}`);
   if (found === row()) return;
@@ -40,7 +40,7 @@ function mark(item) {
   found?.setAttribute("aria-current", "true");
 }
 
-/** Resolving opens the row below (or on the next page), else the one above, else the list. */
+/** Resolving goes on to the row below, on the next page too, else to the one above, else to the list. */
 function lead() {
   const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
   const links = [below, row()?.previousElementSibling].flatMap((near) => near?.querySelector("a") ?? []);
@@ -48,7 +48,7 @@ function lead() {
   for (const { href } of links) fetched(href);
 }
 
-/** A report's HTML, cached for 20 seconds; empty if it needs a full page, undefined on failure. */
+/** A report's part, fetched once in 20 seconds; empty where it has to be a page, nothing on failure. */
 function fetched(href) {
   if (ahead.has(href)) return ahead.get(href);
   const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
@@ -59,7 +59,7 @@ function fetched(href) {
   return html;
 }
 
-/** Rows open the prefetched report; the last click wins, whatever arrives first. */
+/** Rows open what was fetched ahead: the one asked for last, however the answers come in. */
 on(
   "click",
   async (event) => {
@@ -89,12 +89,12 @@ on(
   true,
 );
 
-// Scroll keys in the list scroll the conversation.
+// What scrolls, scrolls the conversation from the list.
 on("keydown", ({ key, target }) => {
   if (/^( |Page)/.test(key) && part("triage") && target.matches("body, .rep a")) part("desk-talk").focus();
 });
 
-/** Lost focus returns to the row, else to the pane. */
+/** Lost focus comes back to the row, else to the pane. */
 function refocus(goes) {
   if (!goes && focused() !== document.body) return;
   const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
@@ -102,7 +102,7 @@ function refocus(goes) {
   enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
 }
 
-// Responses of htmx. Error pages are shown, too, but not kept in history.
+// What htmx brings. A refusal is a page like any other, but none to come back to.
 
 on("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
@@ -130,7 +130,7 @@ on("htmx:afterRequest", ({ detail }) => {
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
 const done = () => words("[data-said]");
 
-// Ticks survive paging, but not another query.
+// Ticks survive paging, and end with their query.
 
 const query = () => part("bulk").q.value;
 
@@ -139,7 +139,7 @@ function ticks() {
   return new Set(of === query() ? ids : []);
 }
 
-/** Shift ticks a range. */
+/** With shift, all from the last on. */
 on("click", ({ target, shiftKey }) => {
   if (target.name !== "feedback_ids") return;
   const ids = ticks();
@@ -163,7 +163,7 @@ function recall(ids = ticks()) {
   part("bulk").toggleAttribute("data-more", more);
 }
 
-// Presence: the open report's lease of two minutes is renewed until it is left.
+// Who is where: an open report is held for two minutes, again and again, until it is left.
 
 function hold() {
   clearTimeout(resting);
@@ -180,7 +180,7 @@ const leave = () => held && lease(held, new URLSearchParams("leave=1"));
 
 let line = Promise.resolve();
 
-/** In order, so that no release overtakes its lease. */
+/** In turn, so that no release overtakes its lease. */
 function lease(item, body) {
   const headers = { "X-CSRFToken": one("[name=csrfmiddlewaretoken]").value };
   const sent = { method: "POST", headers, body, keepalive: true };
@@ -197,7 +197,7 @@ function tell() {
   note("held", leases[opened()]);
 }
 
-/** Who has the report open or changed it, at its bottom. */
+/** Who is there, or did what, at the foot of the report. */
 function note(id, who) {
   const told = part(id);
   if (!told) return;
