@@ -149,7 +149,7 @@ def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
     if root == subject.report.pk:
         raise InvalidRequest("duplicate_of: is itself a duplicate of this report")
     if of.org_id != subject.report.org_id:
-        raise InvalidRequest("duplicate_of: belongs to another org")
+        raise InvalidRequest("duplicate_of: is in another org")
     return {"resolved": True, "outcome": Outcome.DUPLICATE.value, "duplicate_of_id": root}
 
 

@@ -220,7 +220,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     if _WHOLE.intersection(stay):  # the resolution or the reply is now somebody else's, with all its columns
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
-    if _names_gone_report(decision):
+    if _is_of_nothing(decision):
         decision["duplicate_of_id"] = None if "resolved" in decision else subject["duplicate_of_id"]
         stay.append("duplicate_of_id")
     elif original := decision.get("duplicate_of_id"):
@@ -247,7 +247,7 @@ def columns_line(columns: Iterable[str]) -> str:
     return ", ".join(column.removesuffix("_id").replace("admin_", "").replace("_", " ") for column in columns)
 
 
-def _names_gone_report(decision: Decision) -> bool:
+def _is_of_nothing(decision: Decision) -> bool:
     """Whether it would name a report that was retracted since."""
     of = decision.get("duplicate_of_id")
     return of is not None and not UserFeedback.objects.filter(pk=of).exists()

@@ -752,7 +752,7 @@ def test_too_many_runs_and_none_at_all_are_refused(api, who, kept):
     }
     Check.objects.bulk_create([Check(title=str(number), **thread) for number in range(50)])
     status, _, message = refusal_of(api("admin").post(f"{CHECKS}/run", {"times": 10}))
-    assert status == 400 and message.startswith("times: 51 checks, each 10 times, are too many: at most 500")
+    assert status == 400 and message.startswith("times: 51 checks, 10 runs each, are too many; the maximum is 500")
     assert not CheckRun.objects.exists() and state(api, check) == "untried"
 
 

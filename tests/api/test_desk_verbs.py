@@ -224,7 +224,7 @@ def test_a_renaming_is_not_taken_back_but_what_was_done_before_it_can_be(admin, 
     rename(admin, "money", name="bags")
     renaming = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))[-1]["action_id"]
     status, _, said = refusal_of(admin.post("admin/feedback/undo", {"action_id": renaming}))
-    assert status == 409 and "renamed back" in said
+    assert status == 409 and "rename the label back" in said
     assert undone(admin, noted)["done_count"] == 1
     rename(admin, "bags", name="money")
     assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["admin_label"] == "money"
@@ -300,7 +300,7 @@ def test_a_blank_text_of_the_wire_is_no_label(admin, act, reports, blank):
 
 def test_a_label_that_is_refused_is_told_in_words(refused, reports):
     sentence = refused(reports[0], "label", add=["a,b"])[2]
-    assert sentence == "add.0: must be words on one line, without a comma"
+    assert sentence == "add.0: must be text on one line, without a comma"
 
 
 def test_of_two_who_make_a_label_at_once_the_second_is_told(admin, who, monkeypatch):
@@ -690,7 +690,7 @@ def test_a_query_that_becomes_too_long_when_it_is_spelled_out_is_refused(admin, 
     query = " ".join([*["is:u"] * 62, "x" * 1600])
     status, _, message = refusal_of(admin.post(f"admin/feedback/{path}", {**body, "query": query}))
     assert status == 400 and len(query) < 2000
-    assert message == "query: has 2,406 characters when it is spelled out; a query has 2,000 at most"
+    assert message == "query: has 2,406 characters when spelled out; the maximum is 2,000"
     assert not SavedView.objects.exists() and not Bulk.objects.exists()
 
 
@@ -727,7 +727,7 @@ def test_a_bulk_that_meets_a_defect_names_the_report_and_does_the_others(admin, 
     ended = resolved_behind(admin, reports)
     assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 2, 1)
     [failure] = ended["failures"]
-    assert failure["feedback_id"] == reports[1] and failure["reason"].startswith("Something went wrong")
+    assert failure["feedback_id"] == reports[1] and failure["reason"].startswith("Unexpected error")
     logged = [each for each in caplog.records if each.message.startswith("bulk.")]
     assert [each.message for each in logged] == ["bulk.chunk_failed", "bulk.passed_by"]
     assert all(each.kind == "ZeroDivisionError" and "test_desk_verbs.py:" in each.at for each in logged)
@@ -854,7 +854,7 @@ def test_a_bulk_of_every_report_there_is_has_to_be_meant(admin, reports, query):
     """What a program sends when its variable is empty."""
     body = {"verb": "resolve", "query": query}
     status, _, sentence = refusal_of(admin.post("admin/feedback/bulk", body))
-    assert status == 400 and sentence.startswith("query: leaves nothing out") and '"all": true' in sentence
+    assert status == 400 and sentence.startswith("query: matches every report") and '"all": true' in sentence
     assert not TriageChange.objects.exists() and not Bulk.objects.exists()
     assert data_of(admin.post("admin/feedback/bulk", {**body, "all": True}))["done_count"] == 3
 

@@ -204,7 +204,7 @@ def test_the_earliest_duplicate_takes_the_place_of_an_open_report(api, who, thre
     assert [each["after"].get("duplicate_of") for each in told] == [None, heir["feedback_id"], heir["feedback_id"]]
     page = api("admin").client
     page.force_login(who.admin.user)
-    for each, now in ((others[0], "it is open again"), (others[1], f"it is a duplicate of {others[0]} now")):
+    for each, now in ((others[0], "this is open again"), (others[1], f"this is now a duplicate of {others[0]}")):
         shown = page.get(f"/feedback/?q=&item={each}").content.decode()
         assert f"retracted the original report: {now}" in shown
     refused = refusal_of(api("admin").post("admin/feedback/undo", {"action_id": told[0]["action_id"]}))
@@ -263,7 +263,7 @@ def test_undo_never_names_a_report_that_was_taken_back(api, who, thread, path, a
     opened = act(other, "reopen")["action_id"]
     data_of(take_back(api("alice"), path))
     undone = data_of(api("admin").post("admin/feedback/undo", {"action_id": opened}))
-    assert undone["failures"][0]["reason"] == "duplicate of: changed since, and left as it is"
+    assert undone["failures"][0]["reason"] == "duplicate of: changed since, so not undone"
     found = data_of(api("admin").get(f"admin/feedback/{other}/triage"))
     assert (found["resolved"], found["outcome"], found["duplicate_of"]) == (True, "duplicate", None)
 
@@ -346,7 +346,7 @@ def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
     decision = {"resolved": True, "outcome": "duplicate", "duplicate_of_id": 10**9}
     quick = deciding.Verb("duplicate", Nothing, lambda *_: decision)
-    with pytest.raises(Conflict, match="was taken away just now"):
+    with pytest.raises(Conflict, match="was deleted just now"):
         triage.act(who.admin.actor, report, (quick, Nothing()))
     assert not UserFeedback.objects.get().resolved
 
@@ -359,7 +359,7 @@ def test_an_undo_that_names_a_report_that_goes_just_then_is_a_conflict(who, monk
     _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), Nothing()))
     capture.retract(who.alice.actor, thread, 1)
     monkeypatch.setattr(undoing, "_is_of_nothing", lambda _: False)  # it was there when that was asked
-    with pytest.raises(Conflict, match="was taken away just now"):
+    with pytest.raises(Conflict, match="was deleted just now"):
         bulk.undo(admin, reopening)
     assert not UserFeedback.objects.get().resolved
 

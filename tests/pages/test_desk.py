@@ -79,7 +79,7 @@ def test_an_empty_view_says_what_is_left_elsewhere_and_what_was_done_today(brows
     assert page.words == "No unclaimed reports. 1 is yours, 1 is negative. You resolved 1 today."
     assert [words(get(client, DESK + link["href"])) for link in page.all("a")] == [["report 0"]] * 2
     client.cookies["tz"] = "Europe/Berlin"
-    assert shown("?q=is:due").words == "Nothing is due. 1 is yours, 1 is negative. You resolved 2 today."
+    assert shown("?q=is:due").words == "No reports are due. 1 is yours, 1 is negative. You resolved 2 today."
     do(who.admin, made[0], "resolve")
     page = shown("?q=is:open+owner:me")
     assert page.words == "You have no open reports. Nothing is waiting for you. You resolved 3 today."

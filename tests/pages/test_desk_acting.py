@@ -97,7 +97,7 @@ def test_a_report_is_given_to_another_admin(browser_of: Browser, who: People) ->
     assert [each["value"] for each in menu.all("button")] == [f"own {bea.user.email}"]
     page = then(client, press(client, page, f"own {bea.user.email}"))
     assert Triage.objects.get(pk=report.pk).owner == bea.user
-    assert told(page) == ["Handed over “report 0”"] and "Bea has it" in page.id("triage").words
+    assert told(page) == ["Assigned “report 0”"] and "owned by Bea" in page.id("triage").words
     menu = page.id("triage").one("summary", data_key="A").within("details")
     assert menu.one("button", aria_current="true").words.startswith("Bea")
     [line] = [each.words for each in page.one("ol", class_="hist").all("li") if "gave" in each.words]
@@ -166,13 +166,13 @@ def test_taking_letting_go_and_taking_over(browser_of: Browser, who: People) -> 
     page = then(client, press(client, opened(client, report), "own me"))
     assert told(page) == ["Claimed “report 0”"]
     assert "yours" in page.id("triage").words and page.id("triage").one("button", data_key="a").words == "Release a"
-    assert page.id("dock").one("button", value="own").words == "Let go"
+    assert page.id("dock").one("button", value="own").words == "Release"
     other = opened(client_of(bea), report)
     assert other.id("triage").one("button", data_key="a").words == "Take over a"
     then(client_of(bea), press(client_of(bea), other, "own me"))
     assert Triage.objects.get().owner == bea.user
     page = then(client_of(bea), press(client_of(bea), opened(client_of(bea), report), "own"))
-    assert told(page) == ["Let go of “report 0”"]
+    assert told(page) == ["Released “report 0”"]
     assert "unclaimed" in page.id("triage").words and Triage.objects.get().owner is None
 
 
@@ -223,7 +223,7 @@ def test_a_label_that_is_there_already_is_no_lost_press(browser_of: Browser, who
     page = then(client, press(client, opened(client, report), "label", label="mail"))
     assert told(page) == ["New label mail on “report 0”"]
     assert told(then(client, press(client, page, "note"))) == ["The note has not changed."]
-    assert told(then(client, press(client, page, "label", label="Mail"))) == ["It has mail already."]
+    assert told(then(client, press(client, page, "label", label="Mail"))) == ["Already labelled mail."]
     assert told(then(client, press(client, page, "label", label="mail, late"))) == ["New label late on “report 0”"]
 
 
@@ -346,7 +346,7 @@ def test_an_address_of_the_browser_that_is_none_leads_to_the_desk(browser_of: Br
         ("duplicate", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("label typed", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("duplicate", {"duplicate_of": "ITSELF"}, "duplicate-of", "A report cannot be a duplicate of itself."),
-        ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "It belongs to another org."),
+        ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "It is in another org."),
         ("reply answered", {"public_reply": " "}, "public-reply", "It is required with the status answered."),
         ("reply answered", {"public_reply": "x" * 20_001}, "public-reply", "It must have at most 20000"),
         ("snooze 3y", {}, "", "Verb must snooze for"),
@@ -483,9 +483,9 @@ def test_ones_own_other_window_is_no_somebody_else(browser_of: Browser, who: Peo
     do(who.admin, report, "note", admin_note="There")
     alert = dom(press(client, page, "note", admin_note="Here"), 412).id("desk-report").one(role="alert")
     assert alert.words.startswith(
-        "You changed this in another window. Nothing of yours was saved. The other There Yours Here"
+        "You changed this in another window. Your change was not saved. The other There Yours Here"
     )
-    assert alert.words.endswith("or take the other.")
+    assert alert.words.endswith("or use the other.")
 
 
 def test_what_is_changed_while_the_page_is_made_does_not_count_as_seen(

@@ -199,7 +199,7 @@ def test_what_a_bulk_was_about_stays_ticked_as_far_as_it_is_still_listed(browser
         client, send(client, get(client, DESK + "?q=is:open"), "label", made[:3], label="one that is too many for it")
     )
     [why] = page.id("desk-status").one("details").all("a")
-    assert why.words.endswith("All labels of a report hold at most 200 characters together.")
+    assert why.words.endswith("All labels of a report together may have at most 200 characters.")
     boxes = {box["value"] for box in page.all("input", name="feedback_ids") if box.has("checked")}
     assert boxes == {*page.id("bulk")["data-left"].split()} == {each.feedback_id for each in made[:3]}
     page = then(client, send(client, page, "own me", made[2:]))
@@ -230,7 +230,7 @@ def test_a_large_bulk_runs_behind_shows_how_far_it_is_and_can_be_stopped(
     page = then(client, submit(client, page.id("desk-status").one("form")))
     assert len(words(page)) == 5
     over = client.post(f"{DESK}bulk/{Bulk.objects.first().bulk_id}/stop/", {"here": DESK})
-    assert "It is over already." in told(then(client, over))
+    assert "This bulk has already ended." in told(then(client, over))
 
 
 def test_an_undo_that_a_worker_ends_says_so_and_what_was_before_is_no_news(
@@ -354,7 +354,7 @@ def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: Pe
     assert words(then(client, again)) == [] and SavedView.objects.get().query == "is:due"
     form = get(client, again["Location"]).id("desk-bar").all("form", method="post")[0]
     page = then(client, submit(client, form, "change", name="Mine to wake"))
-    assert told(page) == ["Kept as Mine to wake."] and SavedView.objects.get().query == "is:due"
+    assert told(page) == ["Saved as Mine to wake."] and SavedView.objects.get().query == "is:due"
     then(client, submit(client, page.id("desk-bar").all("form", method="post")[0], "change", name="Not mine"))
     assert SavedView.objects.get().name == "Not mine"
     gone = submit(client, get(client, again["Location"]).id("desk-bar").all("form", method="post")[1], "drop")
@@ -474,4 +474,4 @@ def test_a_view_that_is_kept_under_a_name_in_use_tells_what_it_was(browser_of: B
         assert told(page) == [line]
     form = get(client, f"{DESK}?q=is:open").id("desk-bar").all("form", method="post")[0]
     page = then(client, submit(client, form, name="a\u202eb"))
-    assert told(page) == ["Kept as \u2068ab\u2069."]
+    assert told(page) == ["Saved as \u2068ab\u2069."]

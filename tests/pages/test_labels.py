@@ -131,7 +131,7 @@ def test_a_name_that_another_label_has_asks_whether_to_merge(browser_of: Browser
     assert "Label “money” already exists, on 1 report." in said and "replaces “cash” with it on 2 reports" in said
     assert stored(made[0]).admin_label == "cash", "nothing is done before it is asked for"
     other = dom(changed(client, "cash", "MONEY", page, name="bags"), 409)
-    assert "a label “bags” already" in rows(other)["cash"].one(role="alert").words, "another one is asked anew"
+    assert "Label “bags” already" in rows(other)["cash"].one(role="alert").words, "another one is asked anew"
     page = then(client, changed(client, "cash", "MONEY", page))
     assert "cash is merged into money, on 2 reports." in page.words
     assert [stored(each).admin_label for each in made] == ["money", "money", "bags"]
