@@ -29,7 +29,7 @@ class MessageFeedback(Endpoint):
         message = message_standing_for(self.actor, thread_id, _index(index), Right.RATE)
         return record(capture.submit(self.actor, message, self.parse(FeedbackIn)))
 
-    @describe(summary="Take one's own rating of a message back")
+    @describe(summary="Retract your rating of a message")
     def delete(self, request: Request, thread_id: str, index: str) -> HttpResponse:
         message = message_standing_for(self.actor, thread_id, _index(index), Right.RATE)
         capture.retract(self.actor, message.thread, message.idx)
@@ -37,13 +37,13 @@ class MessageFeedback(Endpoint):
 
 
 class OwnFeedback(Endpoint):
-    @describe(gives=UserFeedbackOut, many=True, summary="One's own reports in a thread (H5)")
+    @describe(gives=UserFeedbackOut, many=True, summary="List your own reports in a thread (H5)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         return records(capture.own(self.actor, thread_for(self.actor, thread_id)))
 
 
 class OwnReplies(Endpoint):
-    @describe(gives=ReplyOut, many=True, summary="What one was told of one's own reports in a thread")
+    @describe(gives=ReplyOut, many=True, summary="List the replies to your own reports in a thread")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         return records(capture.replies(self.actor, thread_for(self.actor, thread_id)))
 
@@ -53,7 +53,7 @@ class AllFeedback(Endpoint):
         gives=FeedbackPageOut,
         query=(*FILTERS, "q", "limit", "page_token"),
         choices={"sentiment": taxonomy.Sentiment.values, "category": taxonomy.Category.values},
-        summary="Reports for admins (H6)",
+        summary="List reports, for admins (H6)",
     )
     def get(self, request: Request) -> HttpResponse:
         require_admin(self.actor)
@@ -64,7 +64,7 @@ class AllFeedback(Endpoint):
 
 
 class OneFeedback(Endpoint):
-    @describe(gives=FullFeedbackOut, summary="A report (H7)")
+    @describe(gives=FullFeedbackOut, summary="Get a report (H7)")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         report = triage.report_for(self.actor, feedback_id)
         version = versions.of(report)
@@ -75,18 +75,18 @@ class OneFeedback(Endpoint):
         try:
             body = self.parse(TriageIn)
         except InvalidRequest:
-            triage.report_for(self.actor, feedback_id)  # who may not ask, and what is not there, come first
+            triage.report_for(self.actor, feedback_id)  # report a missing right or report before an invalid body
             raise
         return record(triage.update(self.actor, feedback_id, body, expected=request.headers.get("If-Match")))
 
 
 def _tagged(response: HttpResponse, version: str) -> HttpResponse:
-    """With the version that If-Match takes."""
+    """Add the version that If-Match takes."""
     response["ETag"] = f'"{version}"'
     return response
 
 
 def _index(value: str) -> int:
-    """A message number from a URL; what is no number is the number of no message (B121)."""
+    """The message number in a URL; -1, which no message has, for anything that is not a number (B121)."""
     is_number = value.isascii() and value.isdigit() and len(value) <= 9
     return int(value) if is_number else -1

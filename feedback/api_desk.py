@@ -1,4 +1,4 @@
-"""The desk's own routes: verbs with undo, bulk, leases, views, labels. Admins only, every one of them."""
+"""The desk's routes: actions, undo, bulks, leases, views, labels. All are for admins only."""
 
 from django.http import HttpResponse, HttpResponseBase
 from rest_framework.request import Request
@@ -30,28 +30,28 @@ from feedback.wire_desk import (
 
 
 class DeskEndpoint(Endpoint):
-    """A route of the desk: who is no admin learns nothing but that."""
+    """A route of the desk; anyone who is not an admin gets only a refusal."""
 
     def admit(self, request: Request) -> None:
-        if request.method in self.allowed_methods:  # one that is not possible here is refused to anybody as such
+        if request.method in self.allowed_methods:  # a method that is not allowed is refused as such to everybody
             require_admin(self.actor)
 
 
 class Triage(DeskEndpoint):
-    @describe(gives=DeskRecordOut, summary="A report with all that admins keep beside it")
+    @describe(gives=DeskRecordOut, summary="Get a report with its triage data")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         found = desk_records.desk_record(triage.report_for(self.actor, feedback_id))
         return _tagged(record(found), found)
 
 
 class History(DeskEndpoint):
-    @describe(gives=ChangeOut, many=True, summary="What was done to a report")
+    @describe(gives=ChangeOut, many=True, summary="Get the history of a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         return records(desk_records.history(triage.report_for(self.actor, feedback_id)))
 
 
 class Actions(DeskEndpoint):
-    @describe(takes=ActIn, gives=ActedOut, has_version=True, summary="Do one thing to a report")
+    @describe(takes=ActIn, gives=ActedOut, has_version=True, summary="Apply an action to a report")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
         asked = self.parse(ActIn)
@@ -63,7 +63,7 @@ class Actions(DeskEndpoint):
 
 
 class Bulks(DeskEndpoint):
-    @describe(takes=BulkIn, gives=BulkOut, summary="Do one thing to many reports")
+    @describe(takes=BulkIn, gives=BulkOut, summary="Apply an action to many reports")
     def post(self, request: Request) -> HttpResponse:
         asked = self.parse(BulkIn)
         verb, body = _spelled_out(asked)
@@ -71,13 +71,13 @@ class Bulks(DeskEndpoint):
 
 
 class OneBulk(DeskEndpoint):
-    @describe(gives=BulkOut, summary="How far it is")
+    @describe(gives=BulkOut, summary="Get a bulk action's progress")
     def get(self, request: Request, bulk_id: str) -> HttpResponse:
         return _bulk(bulk.bulk_for(self.actor, bulk_id))
 
 
 class CancelBulk(DeskEndpoint):
-    @describe(takes=Nothing, gives=BulkOut, summary="Stop it; what it did stays")
+    @describe(takes=Nothing, gives=BulkOut, summary="Stop a bulk action; changes made so far stay")
     def post(self, request: Request, bulk_id: str) -> HttpResponse:
         bulk.bulk_for(self.actor, bulk_id)
         self.parse(Nothing)
@@ -85,27 +85,27 @@ class CancelBulk(DeskEndpoint):
 
 
 class Undo(DeskEndpoint):
-    @describe(takes=UndoIn, gives=BulkOut, summary="Take an action back within 30 minutes")
+    @describe(takes=UndoIn, gives=BulkOut, summary="Undo an action or bulk within 30 minutes")
     def post(self, request: Request) -> HttpResponse:
         action = ids.key_of(self.parse(UndoIn).action_id, ids.ACTION) or ""
         return _bulk(bulk.undo(self.actor, action))
 
 
 class OneLease(DeskEndpoint):
-    @describe(takes=Nothing, gives=LeaseOut, summary="Say that one has a report open, for two minutes")
+    @describe(takes=Nothing, gives=LeaseOut, summary="Take or renew the presence lease, for two minutes")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
         self.parse(Nothing)
         return record(LeaseOut(held_by=leasing.hold(self.actor, feedback_id)))
 
-    @describe(summary="Say that one has left it")
+    @describe(summary="Release the presence lease")
     def delete(self, request: Request, feedback_id: str) -> HttpResponse:
         leasing.release(self.actor, feedback_id)
         return data(None)
 
 
 class Views(DeskEndpoint):
-    @describe(gives=ViewOut, many=True, summary="Views, those that are built in first")
+    @describe(gives=ViewOut, many=True, summary="List views, built-in ones first")
     def get(self, request: Request) -> HttpResponse:
         built_in = [desk_records.built_in_record(view, self._count(view.query)) for view in saved_views.BUILT_IN]
         saved = [desk_records.view_record(view, self._count(view.query)) for view in saved_views.listed(self.actor)]
@@ -114,7 +114,7 @@ class Views(DeskEndpoint):
     def _count(self, query: str) -> int | None:
         return saved_views.count(self.actor, query)
 
-    @describe(takes=ViewIn, gives=ViewOut, summary="Keep a query under a name")
+    @describe(takes=ViewIn, gives=ViewOut, summary="Save a query as a view")
     def post(self, request: Request) -> HttpResponse:
         asked = self.parse(ViewIn)
         view = saved_views.save(self.actor, asked.name, asked.query, is_shared=asked.is_shared)
@@ -122,12 +122,12 @@ class Views(DeskEndpoint):
 
 
 class OneView(DeskEndpoint):
-    @describe(takes=ViewPatch, gives=ViewOut, summary="Change one's own view")
+    @describe(takes=ViewPatch, gives=ViewOut, summary="Change your own view")
     def patch(self, request: Request, view_id: str) -> HttpResponse:
         view = saved_views.change(self.actor, view_id, **self.parse(ViewPatch).changes())
         return record(desk_records.view_record(view, saved_views.count(self.actor, view.query)))
 
-    @describe(summary="Delete one's own view")
+    @describe(summary="Delete your own view")
     def delete(self, request: Request, view_id: str) -> HttpResponse:
         saved_views.drop(self.actor, view_id)
         return data(None)
@@ -137,25 +137,25 @@ class Export(DeskEndpoint):
     @describe(
         files=tuple(exporting.CONTENT_TYPES.values()),
         query=exporting.PARAMETERS,
-        summary="Reports as a file, newest first unless the query says otherwise, all or those that it means",
+        summary="Download all reports, or those that match `q`, as a file",
     )
     def get(self, request: Request) -> HttpResponseBase:
         return exporting.download(self.actor, {name: self.query(name) for name in exporting.PARAMETERS})
 
 
 class Labels(DeskEndpoint):
-    @describe(gives=LabelOut, many=True, summary="All labels")
+    @describe(gives=LabelOut, many=True, summary="List labels")
     def get(self, request: Request) -> HttpResponse:
         return records([desk_records.label_record(label) for label in labelling.listed(self.actor)])
 
-    @describe(takes=LabelNameIn, gives=LabelOut, summary="A new label")
+    @describe(takes=LabelNameIn, gives=LabelOut, summary="Create a label")
     def post(self, request: Request) -> HttpResponse:
         asked = self.parse(LabelNameIn)
         return record(desk_records.label_record(labelling.make(self.actor, asked.name, asked.description)))
 
 
 class OneLabel(DeskEndpoint):
-    @describe(takes=LabelPatch, gives=ChangedLabelOut, summary="Rename a label, merge it into another, or describe it")
+    @describe(takes=LabelPatch, gives=ChangedLabelOut, summary="Rename, merge or describe a label")
     def patch(self, request: Request, name: str) -> HttpResponse:
         asked = self.parse(LabelPatch)
         begun, renaming = bulk.change_label(
@@ -163,7 +163,7 @@ class OneLabel(DeskEndpoint):
         )
         return record(desk_records.changed_label_record(labelling.counted(self.actor, begun.into), renaming))
 
-    @describe(summary="Delete a label that no report carries")
+    @describe(summary="Delete a label that is on no report")
     def delete(self, request: Request, name: str) -> HttpResponse:
         labelling.drop(self.actor, name)
         return data(None)

@@ -1,4 +1,4 @@
-"""The routes of finding: what a query may go on with, and reports like a report."""
+"""Routes that help with searching: the fields of the query language, and similar reports."""
 
 from dataclasses import asdict
 
@@ -11,12 +11,12 @@ from feedback.wire_finding import QueryFieldOut, SimilarReportOut
 
 
 class QueryTerms(Endpoint):
-    @describe(gives=QueryFieldOut, many=True, summary="The fields of the query language, with values worth offering")
+    @describe(gives=QueryFieldOut, many=True, summary="List the fields of the query language, with suggested values")
     def get(self, request: Request) -> HttpResponse:
         return records([QueryFieldOut.model_validate(asdict(each)) for each in querying.completions(self.actor)])
 
 
 class SimilarReports(Endpoint):
-    @describe(gives=SimilarReportOut, many=True, summary="Reports like a report, with the reasons why")
+    @describe(gives=SimilarReportOut, many=True, summary="List similar reports, with the reasons")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         return records(similar.similar_to(self.actor, triage.report_for(self.actor, feedback_id)))

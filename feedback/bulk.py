@@ -1,6 +1,6 @@
-"""One action on many reports: at once when they are few, by a worker when they are many.
+"""One action on many reports: in the request if they are few, by a worker if they are many.
 
-Every report that stays as it was is named with its reason.
+Every report that could not be changed is recorded with the reason.
 """
 
 import logging
@@ -29,28 +29,29 @@ from feedback.querying import Query, matching, named, parse, understood
 from feedback.wire_desk import MOST_TICKED
 
 AT_ONCE = 200
-"""More reports than these are left to a worker."""
+"""Most reports that are changed in the request; more are left to a worker."""
 CHUNK = 100
 _LEASE = timedelta(seconds=60)
 TASK = "feedback.bulk"
 _NOT_OF_A_REPORT = (DomainError, OperationalError, InterfaceError)
-"""What ends a whole chunk: its author may not go on, or the database is away or busy."""
+"""Errors that end a whole chunk: its author lost the right, or the database is unavailable or busy."""
 logger = logging.getLogger("heddle.feedback")
 
 
 def act_on_all(
     actor: Actor, verb: Verb, body: Exact, *, feedback_ids: Sequence[str] | None = None, query: str | None = None
 ) -> Bulk:
-    """Do one thing to reports that were ticked, or to all that match a query now.
+    """Apply one action to ticked reports, or to all that match a query now.
 
-    Up to 200 it is done in one transaction when this returns; more are queued for a worker, and the row tells how far
-    it is. What arrives later is not meant. Raises `InvalidRequest` for neither or both, or for a query with a problem.
+    Up to 200 are done in one transaction when this returns; more are queued for a worker, and the row shows the
+    progress. Reports that arrive later are not included. Raises `InvalidRequest` for neither or both, or for an invalid
+    query.
     """
     require_admin(actor)
     if (feedback_ids is None) is (query is None):
         raise InvalidRequest("feedback_ids: give either feedback_ids or a query")
     if verb is UPDATE:
-        raise InvalidRequest("verb: is not one of the desk's")
+        raise InvalidRequest("verb: is not an action of the desk")
     bulk = Bulk(verb=verb.name, arguments=body.model_dump(mode="json", exclude_unset=True), created_by_id=actor.user_id)
     if feedback_ids is not None:
         if len(feedback_ids) > MOST_TICKED:
@@ -65,13 +66,13 @@ def act_on_all(
 def change_label(
     actor: Actor, name: str, *, to: str | None = None, merge: bool = False, description: str | None = None
 ) -> tuple[renaming.Renaming, Bulk | None]:
-    """Say what a label is for, and call it otherwise; None leaves.
+    """Rename, merge or describe a label; None leaves a value.
 
-    All its reports follow with a line of history each, and saved views that name it. Up to 200 reports do so in one
-    transaction when this returns; more are left to a worker, and `label:` finds each of them under one of both names
-    until then. A name that another label has is refused (`renaming.IsThere`) unless a `merge` was asked for. It stands
-    in no undo: a renaming is renamed back, of a merge nobody knows what was whose. No bulk comes of it where the label
-    keeps its name.
+    All its reports follow with a history row each, and so do saved views that name it. Up to 200 reports are done in
+    one transaction when this returns; more are left to a worker, and until then `label:` finds each of them under one
+    of the two names. The name of another label is refused (`renaming.IsThere`) unless `merge` is true. It cannot be
+    undone: a renaming can be renamed back, but after a merge nobody knows which report had which label. Returns no bulk
+    if the name does not change.
     """
     require_admin(actor)
     with triage.named_reports_stay(), transaction.atomic():
@@ -84,9 +85,9 @@ def change_label(
 
 
 def undo(actor: Actor, action: str) -> Bulk:
-    """Take an action back (within 30 minutes), report by report; what somebody changed since stays, and is named.
+    """Undo an action (within 30 minutes), report by report; reports changed since stay as they are and are listed.
 
-    Where that was stopped it goes on with the rest.
+    A stopped undo continues with the rest.
     """
     require_admin(actor)
     with triage.named_reports_stay(), transaction.atomic():
@@ -100,10 +101,10 @@ def undo(actor: Actor, action: str) -> Bulk:
 
 
 def cancel(actor: Actor, bulk_id: str) -> Bulk:
-    """Stop a bulk that is still running; what it did stays, and can be undone."""
+    """Stop a running bulk; changes made so far stay and can be undone."""
     bulk = bulk_for(actor, bulk_id)
     if not _stop(Bulk.objects.filter(pk=bulk.pk)):
-        raise Conflict("It is over already.")
+        raise Conflict("This bulk has already ended.")
     bulk.refresh_from_db()
     return bulk
 
@@ -118,40 +119,41 @@ def bulk_for(actor: Actor, bulk_id: str) -> Bulk:
 
 
 def shown(actor: Actor) -> list[Bulk]:
-    """The actor's bulks that the desk tells of: those under way, and what ended while it can be undone. One query."""
+    """The actor's bulks that the desk shows: running ones, and ended ones that can still be undone. One query."""
     lately = Q(finished_at__gt=timezone.now() - undoing.WINDOW)
     return list(Bulk.objects.filter(Q(state__in=Bulk.OPEN) | lately, created_by=actor.user_id).order_by("id"))
 
 
 def still_found(actor: Actor, bulk_id: str, query: Query) -> list[str]:
-    """Ids of the reports that were ticked for the actor's bulk and that a query still finds."""
+    """Ids of the reports ticked for the actor's bulk that a query still finds."""
     own = Bulk.objects.filter(key=ids.key_of(bulk_id, ids.BULK) or "", created_by=actor.user_id).first()
     found = matching(actor, query).filter(pk__in=own.chosen or []) if own else UserFeedback.objects.none()
     return [report.feedback_id for report in found.only("key")]
 
 
 def as_of() -> int:
-    """The moment before a look at bulks, in milliseconds: of two pictures of them, the later one holds."""
+    """A timestamp in milliseconds, taken before bulks are read: of two states, the later one is current."""
     return time.time_ns() // 1_000_000
 
 
 def advance(bulk_pk: int) -> None:
-    """Carry a bulk to its end, chunk by chunk, each in a transaction of its own together with how far it came.
+    """Run a bulk to its end, in chunks, each in its own transaction together with the progress.
 
-    A worker that dies costs the chunk it was at; the sweep sends another one, which goes on behind the last whole one.
+    If a worker dies, only its current chunk is lost; the sweep queues the bulk again, and it continues after the last
+    complete chunk.
     """
     if not _claim(bulk_pk):
         return
     try:
-        while _advance_behind(_author(bulk_pk), bulk_pk):
+        while _advance_chunk(_author(bulk_pk), bulk_pk):
             notices.publish(triage.NOTICE)
-    except DomainError:  # its author is no admin any more
+    except DomainError:  # its author is no longer an admin
         _stop(Bulk.objects.filter(pk=bulk_pk))
     notices.publish(triage.NOTICE)
 
 
 def sweep(*, orphans: bool = False) -> None:
-    """Queue again what no worker is at; with `orphans` none is at any."""
+    """Queue bulks again that no worker is running; with `orphans`, no worker is running any."""
     if orphans:
         Bulk.objects.filter(state=Bulk.State.RUNNING).update(lease_until=timezone.now())
     stuck = Q(state=Bulk.State.QUEUED, created__lt=timezone.now() - timedelta(seconds=10)) | Q(
@@ -162,7 +164,7 @@ def sweep(*, orphans: bool = False) -> None:
 
 
 def _of_query(actor: Actor, bulk: Bulk, query: str) -> Bulk:
-    """A bulk of all reports that match a query now."""
+    """Prepare a bulk for all reports that match a query now."""
     bulk.query = query
     bulk.below = UserFeedback.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     bulk.total = matching(actor, parse(query)).order_by().count()
@@ -174,7 +176,7 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
         bulk.failed_count = len(unknown)
         bulk.state = Bulk.State.QUEUED if bulk.total > AT_ONCE else Bulk.State.RUNNING
         bulk.save()
-        # Cut where they are told and not where they are looked for: the beginning of an id may be another report's.
+        # Ids are cut only for this message, not for the lookup: a cut id could match another report.
         retracted = set(Retraction.objects.filter(key__in=unknown).values_list("key", flat=True)) if unknown else ()
         BulkFailure.objects.bulk_create(
             BulkFailure(
@@ -188,18 +190,18 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
             jobs.enqueue_on_commit(TASK, bulk.pk)
             return bulk
         while _advance_once(actor, bulk.pk, AT_ONCE):
-            pass  # as many as are done at once, and a look whether there are more
+            pass  # the reports, and then a check whether there are more
         bulk.refresh_from_db()
         transaction.on_commit(lambda: notices.publish(triage.NOTICE))
     return bulk
 
 
 def _hold(action: str) -> None:
-    """Of two who take the same back at once, the second one finds that the first does. The chunk that a worker is at is
-    waited for, and taken back with the others.
+    """Lock an action before its undo, so that a second undo at the same time sees the first. A chunk that a worker is
+    running is waited for, and undone with the others.
 
-    What was no bulk is held by its reports, in the order in which they are held when it is taken back: by its changes,
-    it would stand in the way of a submitter who takes a report back.
+    An action that is not a bulk is locked by its reports, in the order in which the undo locks them. Locking its
+    changes instead would block a submitter who retracts a report.
     """
     if not Bulk.objects.select_for_update(no_key=True).filter(key=action).values_list("pk"):
         changes = list(undoing.changes_of(action))
@@ -217,26 +219,26 @@ def _claim(bulk_pk: int) -> bool:
 
 
 def _author(bulk_pk: int) -> Actor:
-    """Whoever asked for it, with the right that they have now: raises `Unauthorized` where they have lost it."""
+    """The bulk's author with their current rights; raises `Unauthorized` if they are no longer an admin."""
     actor = actor_of_user(Bulk.objects.select_related("created_by").get(pk=bulk_pk).created_by)
     require_admin(actor)
     return actor
 
 
 def _stop(rows: QuerySet[Bulk]) -> bool:
-    """End those that are not over; whether there was one."""
+    """Cancel those that have not ended; returns whether there were any."""
     ended = rows.filter(state__in=Bulk.OPEN).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
     if ended:
         transaction.on_commit(lambda: notices.publish(triage.NOTICE))
     return bool(ended)
 
 
-def _advance_behind(actor: Actor, bulk_pk: int) -> bool:
-    """One chunk of a worker's; whether more is left.
+def _advance_chunk(actor: Actor, bulk_pk: int) -> bool:
+    """Run one chunk in a worker; returns whether more is left.
 
-    Nobody waits for it who could be told of a defect, and it would be met again with each sweep. So a chunk that meets
-    one is done again report by report, each in a transaction of its own, because some things are only noticed at the
-    commit: those that have it are named, all others are done. Where all of them have it, it is none of the reports'.
+    An unexpected error would return with each sweep, and nobody waits who could see it. So the chunk is repeated report
+    by report, each in its own transaction, because some errors occur only at the commit: reports that fail are
+    recorded, all others are done. If all of them fail, the cause is not in the reports, and the bulk is stopped.
     """
     try:
         return _advance_once(actor, bulk_pk, CHUNK)
@@ -263,7 +265,7 @@ def _advance_behind(actor: Actor, bulk_pk: int) -> bool:
 
 
 def _pass_by(actor: Actor, bulk_pk: int, problem: Exception) -> bool:
-    """Name the report that has a defect and leave it; False where there is none left that could have it."""
+    """Record the next report as failed and skip it; False if no report is left."""
     with transaction.atomic():
         bulk = Bulk.objects.select_for_update().get(pk=bulk_pk)
         rows: QuerySet[Any, tuple[int, str]]
@@ -275,19 +277,19 @@ def _pass_by(actor: Actor, bulk_pk: int, problem: Exception) -> bool:
             return False
         bulk.after, key = found
         logger.error("bulk.passed_by", extra={"feedback_id": ids.FEEDBACK + key, **_outcome(problem)})
-        _left(bulk, key, "Something went wrong with this report; the server's log says where.")
+        _left(bulk, key, "Unexpected error with this report; see the server's log.")
         bulk.save()
     return True
 
 
 def _outcome(problem: Exception) -> dict[str, str]:
-    """What failed and where, without its words, which may hold what was said."""
+    """The kind and place of an error, without its message, which may contain users' texts."""
     frame = traceback.extract_tb(problem.__traceback__)[-1]
     return {"kind": type(problem).__name__, "at": f"{frame.filename}:{frame.lineno}"}
 
 
 def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
-    """One chunk; whether more is left."""
+    """Run one chunk of at most `size`; returns whether more is left."""
     with transaction.atomic():
         bulk = Bulk.objects.select_for_update().get(pk=bulk_pk)
         if bulk.state != Bulk.State.RUNNING:
@@ -331,7 +333,7 @@ def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
     def work(change: TriageChange) -> None:
         stayed = undoing.undo_one(actor, change, action=bulk.key)
         if stayed:
-            raise Conflict(f"{undoing.columns_line(stayed)}: changed since, and left as it is")
+            raise Conflict(f"{undoing.columns_line(stayed)}: changed since, so not undone")
 
     for change in changes:
         _counted(bulk, change.feedback.key, partial(work, change))
@@ -340,7 +342,7 @@ def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
 
 
 def _counted(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
-    """A refusal is that report's own and keeps no other from being done; verbs decide before they write."""
+    """Run one report and count it. A refusal concerns only that report, because verbs decide before they write."""
     try:
         work()
     except DomainError as problem:
@@ -355,7 +357,7 @@ def _left(bulk: Bulk, key: str, reason: str) -> None:
 
 
 def _rest(actor: Actor, bulk: Bulk) -> QuerySet[UserFeedback]:
-    """Reports still to be dealt with. Of a query, those that match now: what no longer does has been seen to."""
+    """Reports still to be processed. For a query, those that still match; others were handled by somebody else."""
     rows = UserFeedback.objects.all()
     if bulk.chosen is not None:
         rows = rows.filter(pk__in=bulk.chosen)

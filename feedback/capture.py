@@ -1,4 +1,4 @@
-"""Submitting feedback: one row for each thread, message and person (spec 2.5). And taking it back."""
+"""Submitting and retracting feedback: one row per thread, message and person (spec 2.5)."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -22,11 +22,11 @@ from threads.models import Message, Thread
 
 
 def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeedbackOut:
-    """Rate a message, or change one's rating of it (T7).
+    """Rate a message, or change the actor's rating of it (T7).
 
-    Resubmitting overwrites what the person says and keeps id and birth (B112); what admins made of it stays (B132). The
-    same sent again is no edit: it changes nothing and nobody is told.
-    An index past the end is not found (B121); a message that is no finished answer is an invalid request (B120, B124).
+    Resubmitting overwrites the rating and keeps id and creation time (B112); triage data stays (B132). Sending the same
+    again changes nothing and triggers no event. An index past the end is not found (B121); a message that is not a
+    finished answer is an invalid request (B120, B124).
     """
     require(actor, message.thread, Right.RATE)
     require_rateable(message)
@@ -44,23 +44,23 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
         category_bits=taxonomy.bits(body.clean_categories),
         notes=body.clean_notes,
     )
-    # What is to be told is stored with it. Where nobody listens it is alone: a transaction of its own, and one trip.
+    # Events are stored in the same transaction. Without webhooks the insert is alone and needs only one round trip.
     wanted = webhooks.wanted(message.thread.key)
     with transaction.atomic() if wanted else nullcontext():
-        # One statement: of two submissions that run beside each other, the second becomes an edit of the first.
+        # One statement: of two concurrent submissions, the second becomes an edit of the first.
         _REPORTS.insert(report)
         said = None
         if report.modified == now:
             said = webhooks.SUBMITTED if report.created == now else webhooks.UPDATED
         if said in wanted:
             webhooks.write_down(said, report, actor_id=actor.user_id)
-        if said == webhooks.UPDATED:  # somebody may have it open
+        if said == webhooks.UPDATED:  # an admin may have it open
             transaction.on_commit(lambda: notices.publish(triage.NOTICE))
     return projecting.submitted_record(report, message.thread, actor)
 
 
 def questions_of(thread_id: str) -> Sequence[Question]:
-    """What `submit` asks first, if anything."""
+    """The queries that `submit` starts with, if any."""
     key = ids.key_of(thread_id, *ids.THREAD_SPELLINGS)
     return webhooks.thread_questions_of(key) if key else ()
 
@@ -72,49 +72,49 @@ def own(actor: Actor, thread: Thread) -> list[UserFeedbackOut]:
 
 
 def replies(actor: Actor, thread: Thread) -> list[ReplyOut]:
-    """What the actor was told of each own report in a thread, in the order of its messages. One query."""
+    """The replies to the actor's own reports in a thread, in the order of its messages. One query."""
     rows = UserFeedback.objects.filter(thread=thread, created_by=actor.user_id)
     return projecting.reply_records(rows.order_by("message_sequence_num"))
 
 
 def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
-    """Take one's own report back, with all that admins keep beside it; who rates anew makes a new one.
+    """Delete the actor's own report with its triage data; rating again creates a new report.
 
-    That it was there stays as a `Retraction`, so that admins are told. Where it was open, its earliest duplicate takes
-    its place. Raises `NotFound` where the actor has rated no such message.
+    A `Retraction` remains, so that admins see that there was a report. If it was open, its earliest duplicate replaces
+    it. Raises `NotFound` if the actor has not rated that message.
     """
     require(actor, thread, Right.RATE)
     pk = _own_pk(actor, thread, index)
-    # What hangs on the report grows without its lock: an attempt of a webhook, a lease.
+    # Rows that name the report are added without its lock: webhook attempts, leases.
     if not again(partial(_take_back, actor, pk), is_named_elsewhere):
-        raise NotFound(_NOT_RATED.format(index=index))  # the same request, sent twice: the other was quicker
+        raise NotFound(_NOT_RATED.format(index=index))  # the same request was sent twice, and the other one was first
 
 
 def take_back_all(actor: Actor, thread: Thread) -> None:
-    """Take back every report on a thread that is deleted, in its transaction: whoever was told is told to forget."""
+    """Retract every report on a thread that is being deleted, in its transaction, with the webhook events."""
     for pk in UserFeedback.objects.filter(thread=thread).order_by("pk").values_list("pk", flat=True):
         _take_back(actor, pk)
 
 
 def require_rateable(message: MessageStanding) -> None:
-    """Only a finished answer can be rated, a failed one included (B123)."""
+    """Refuse a message that is not a finished answer; failed answers can be rated (B123)."""
     if message.role is None:
         raise NotFound(f"This thread has no message {message.idx}." if message.idx >= 0 else _NO_SUCH)
     if message.role != Message.Role.ASSISTANT:
-        raise InvalidRequest(f"message_sequence_num: message {message.idx} is no answer of the agent")
+        raise InvalidRequest(f"message_sequence_num: message {message.idx} is not an answer of the agent")
     if message.status not in TERMINAL:
         raise InvalidRequest(f"message_sequence_num: message {message.idx} is still being written")
 
 
 def require_rated(actor: Actor, thread: Thread | Standing, index: int) -> None:
-    """Raise `NotFound` where the actor has not rated this message."""
+    """Raise `NotFound` if the actor has not rated this message."""
     _own_pk(actor, thread, index)
 
 
 def _take_back(actor: Actor, pk: int) -> bool:
-    """Delete a report with what is kept beside it; False where it was gone already."""
+    """Delete a report with its triage data; False if it was already gone."""
     with transaction.atomic():
-        _locked(pk)  # waits for whoever makes another one its duplicate just now, which is seen afterwards only
+        _locked(pk)  # first waits for a concurrent change that makes another report its duplicate, then reads again
         locked = _locked(pk)
         report = next((each for each in locked if each.pk == pk), None)
         if report is None:
@@ -139,7 +139,7 @@ def _own_pk(actor: Actor, thread: Thread | Standing, index: int) -> int:
 
 
 def _locked(pk: int) -> list[UserFeedback]:
-    """A report and its duplicates, locked by row id as a bulk does it: two that meet there do not deadlock."""
+    """A report and its duplicates, locked in order of row id like a bulk, so that they cannot deadlock."""
     pks = [pk, *Triage.objects.filter(duplicate_of=pk).values_list("pk", flat=True)]
     return list(UserFeedback.objects.select_for_update().filter(pk__in=pks).order_by("pk"))
 

@@ -1,7 +1,7 @@
-"""What two reports have in common, told in reasons, and no model asked.
+"""Compares two reports and gives reasons for their similarity, without asking a model.
 
-A word that both say weighs the more the rarer it is, and how rare it is shows in how far back its last few dozen hits
-lie. So a million reports cost no more than a thousand.
+Rare common words weigh more. How rare a word is is estimated from how far back its last few dozen hits lie, so a
+million reports cost no more than a thousand.
 """
 
 import math
@@ -21,11 +21,11 @@ from feedback.models import RatedTool, Triage, TriageChange, UserFeedback
 from feedback.taxonomy import BIT
 
 EACH = 60
-"""The most candidates of each kind."""
+"""Most candidates of each kind."""
 _WORDS = 12
-"""The most words of a report that are looked for."""
+"""Most words of a report that are searched for."""
 _SNOOZED = 500
-"""The most sleeping reports that a new one is held against."""
+"""Most snoozed reports that a new one is compared with."""
 _FEW = 1000
 _TELLING = 1.0
 _STRONG_WORDS = 6.0
@@ -44,7 +44,7 @@ _STOP = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What two reports have in common; `is_strong` where that is hardly chance, `is_alike` where one answer fits."""
+    """What two reports have in common; `is_strong`: hardly by chance; `is_alike`: one resolution probably fits both."""
 
     reasons: tuple[str, ...] = ()
     score: float = 0.0
@@ -54,7 +54,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What of a report is compared. `tools` tells of each whether it failed."""
+    """The compared data of a report. `tools` maps names to whether they failed."""
 
     pk: int
     created: datetime
@@ -69,10 +69,10 @@ class Facts:
 
 
 def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
-    """Row ids of reports that sleep until it happens again, each under the first of these newer ones that says it did.
+    """Row ids of reports snoozed until it happens again, by the first of these newer reports that says the same.
 
-    Only what was rated after they were put to sleep says so: a report may be digested long after it was stored.
-    A number of queries that the number of reports does not change, but for those that share words with a sleeping one.
+    Only reports rated after the snooze count, because a report may be digested long after it was stored. The number of
+    queries depends only on how many reports share words with a snoozed one.
     """
     newer = sorted(report_pks)
     sleeping = Triage.objects.filter(snoozed_until_again=True, feedback__resolved=False, pk__lt=max(newer, default=0))
@@ -92,14 +92,14 @@ def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
 
 
 def _asleep_since(pks: Iterable[int]) -> dict[int, datetime]:
-    """When each of these reports, by row id, was last put to sleep until it happens again."""
+    """When each of these reports, by row id, was last snoozed until it happens again."""
     changes = TriageChange.objects.filter(feedback__in=pks, verb__in=("snooze", UNDO)).order_by("pk")
     rows = changes.values_list("feedback_id", "at", "after")
     return {pk: at for pk, at, after in rows if after.get("snoozed_until_again")}
 
 
 def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
-    """What two reports have in common; `weights` are those of the words of the first, as `telling` gives them."""
+    """Compare two reports; `weights` are those of the first one's words, from `telling`."""
     reasons, score, is_strong = [], 0.0, False
     failed = sorted(name for name in one.tools if one.tools[name] and other.tools.get(name))
     if failed:
@@ -115,25 +115,26 @@ def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
     if words:
         weight = sum(weights[word] for word in words)
         reasons.append(f"both say {get_text_list(words[:5], 'and')}")
-        score += min(weight, 8 if len(words) > 1 else 1)  # one word alone is chance
+        score += min(weight, 8 if len(words) > 1 else 1)  # a single word may be chance
         is_strong = is_strong or (len(words) > 1 and weight >= _STRONG_WORDS)
     if one.thread == other.thread:
         reasons.append("in the same thread")
-        score += one.sentiment == other.sentiment  # that alone is the place, not the complaint
+        score += one.sentiment == other.sentiment  # the same thread alone does not mean the same complaint
     common = [name for name, bit in BIT.items() if one.bits & other.bits & bit]
     if common and one.sentiment == other.sentiment:
         reasons.append(f"both {one.sentiment}: {get_text_list([name.replace('_', ' ') for name in common], 'and')}")
         score += len(common)
-    is_same = len(one.words) > 1 and one.words == other.words  # however many say so
+    is_same = len(one.words) > 1 and one.words == other.words  # even if the words are common
     is_alike = one.sentiment == other.sentiment and (is_strong or is_same or len(words) > 1)
     return Shared(tuple(reasons), score, is_strong, is_alike)
 
 
 def telling(one: Facts) -> tuple[dict[str, float], set[int]]:
-    """The weights of the words of a report that tell something, and the newest reports that have one of them."""
+    """The weights of a report's significant words, and the newest reports that contain one of them."""
     wanted = sorted(one.words, key=lambda word: (-len(word), word))[:_WORDS]
     top = UserFeedback.objects.aggregate(top=Max("pk"))["top"] or 1
-    # Row ids stand for a count, which would be a walk; among few reports gaps between them would tell too much.
+    # Row ids replace a count, which would scan; with few reports, gaps between ids would distort it, so they are
+    # counted.
     few = UserFeedback.objects.order_by()[:_FEW].count()
     total = top if few == _FEW else few
     weights, found = {}, set()
@@ -147,7 +148,7 @@ def telling(one: Facts) -> tuple[dict[str, float], set[int]]:
 
 
 def _newest(wanted: list[str]) -> dict[str, list[int]]:
-    """The newest reports whose notes have a word, for each that any have. One statement for all of them."""
+    """The newest reports whose notes contain each word, without words that none contains. One statement for all."""
     if not wanted:
         return {}
     hit = indexing.NEWEST[connection.vendor].format(limit=EACH)
@@ -162,7 +163,7 @@ def _newest(wanted: list[str]) -> dict[str, list[int]]:
 
 
 def facts_of(pks: Iterable[int]) -> dict[int, Facts]:
-    """What of these reports is compared, in two queries."""
+    """The compared data of these reports, in two queries."""
     wanted = list(pks)
     tools: dict[int, dict[str, bool]] = defaultdict(dict)
     used = RatedTool.objects.filter(feedback__in=wanted).values_list("feedback_id", "tool_name", "failed")

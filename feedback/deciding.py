@@ -1,7 +1,7 @@
-"""What each verb of the desk makes of a report: its legality rule, and the columns that it changes. It stores nothing.
+"""What each verb of the desk does: when it is allowed, and which columns it changes. Nothing is stored here.
 
-A decision is a mapping of columns to their new values. `feedback.triage` stores it with its history row; the row holds
-before and after, so every verb has the same inverse, `feedback.undoing`.
+A decision is a mapping of columns to their new values. `feedback.triage` stores it with a history row, which holds the
+values before and after, so that `feedback.undoing` can undo every verb in the same way.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,26 +48,26 @@ _WITHOUT_A_ROW = {
 }
 
 AGAIN = "again"
-"""No verb of the desk: somebody reported the same, so what was put off until then is due."""
+"""System event, not available as an action: a snoozed report is due because the same was reported again."""
 RETRACT = "retract"
-"""No verb of the desk: what a submitter's taking back did to reports that were duplicates of theirs."""
+"""System event, not available as an action: the original of a duplicate was retracted."""
 FOLLOW = "follow"
-"""No verb of the desk: what became of the duplicates of a report that was made a duplicate itself."""
+"""System event, not available as an action: the original of a duplicate became a duplicate itself."""
 UNDO = "undo"
-"""No verb of the desk: what took an action back."""
+"""System event, not available as an action: an action was undone."""
 
 ANSWERS = frozenset({"resolve", "duplicate", "reply"})
-"""Verbs that answer to what the submitter says."""
+"""Verbs that depend on what the submitter wrote."""
 
 Decision = Mapping[str, Any]
-_AWAKE: Decision = {"snoozed_until": None, "snoozed_until_again": False}
-OPEN: Decision = {"resolved": False, **_AWAKE}
-"""Open again, to be seen to now. Only an undo brings a snooze back, because it spells out what was before."""
+_NOT_SNOOZED: Decision = {"snoozed_until": None, "snoozed_until_again": False}
+OPEN: Decision = {"resolved": False, **_NOT_SNOOZED}
+"""Open and not snoozed. Only an undo restores a snooze, because it writes the earlier values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A report with what stands beside it, as a verb finds it, under the report's lock: `subject["owner_id"]`."""
+    """A locked report with its triage row and reply; read columns with `subject["owner_id"]`."""
 
     report: UserFeedback
     beside: Triage | None = None
@@ -81,63 +81,63 @@ class Subject:
 
 
 class ResolvedAlready(Conflict):
-    """What was to be closed is: `by` is the row id of who did it."""
+    """The report is already resolved; `by` is the row id of the user who did it."""
 
     def __init__(self, message: str, *, by: int | None) -> None:
-        super().__init__(message, details=[])  # a name at its beginning is no field, whatever it holds
+        super().__init__(message, details=[])  # the message begins with a person's name, which is not a field
         self.by = by
 
 
 def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
-    """The wire's own triage update (H8): what it spells out, and what opening again takes along."""
+    """The triage update of the wire (H8): the given columns, plus the effects of reopening."""
     changes = body.changes()
     opens = changes.get("resolved") is False and subject.report.resolved
     return {**changes, **OPEN} if opens else changes
 
 
 def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
-    """Put labels on and take labels off."""
+    """Add and remove labels."""
     text = label_text.changed(subject.report.admin_label, add=body.add, remove=body.remove)
     if len(text) > LABELS_LENGTH:
-        raise InvalidRequest(f"add: the labels of a report hold at most {LABELS_LENGTH} characters together")
+        raise InvalidRequest(f"add: all labels of a report together may have at most {LABELS_LENGTH} characters")
     return {"admin_label": text or None}
 
 
 def rename(actor: Actor, subject: Subject, body: RenameIn) -> Decision:
-    """Call a label otherwise; where the report has the other one already, that one stays."""
+    """Rename a label; if the report already has the new one, only that stays."""
     text = label_text.renamed(subject.report.admin_label, body.label, body.to)
     if len(text) > LABELS_LENGTH:
-        raise InvalidRequest(f"The labels of a report hold at most {LABELS_LENGTH} characters together.")
+        raise InvalidRequest(f"All labels of a report together may have at most {LABELS_LENGTH} characters.")
     return {"admin_label": text or None}
 
 
 def note(actor: Actor, subject: Subject, body: NoteIn) -> Decision:
-    """Write the admins' note."""
+    """Set or clear the admin note."""
     return {"admin_note": body.admin_note if body.admin_note and body.admin_note.strip() else None}
 
 
 def own(actor: Actor, subject: Subject, body: OwnIn) -> Decision:
-    """Take a report, give it to another admin, or let go of it."""
+    """Claim a report, assign it to another admin, or release it."""
     return {"owner_id": _admin(actor, body.owner) if body.owner else None}
 
 
 def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
-    """Done with an outcome. What is resolved already was resolved by somebody, and stays theirs."""
+    """Resolve with an outcome. Refused if it is already resolved, so that the first resolution stays."""
     _require_open(subject)
     return {"resolved": True, "outcome": body.outcome}
 
 
 def reopen(actor: Actor, subject: Subject, body: Nothing) -> Decision:
-    """Open again: outcome and duplicate go with the resolution, and so does what it was put off until before."""
+    """Reopen; also clears outcome, duplicate link and snooze."""
     if not subject.report.resolved:
-        raise Conflict("This report is open.")
+        raise Conflict("This report is already open.")
     return OPEN
 
 
 def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
-    """Resolved as the same complaint as another report of its org: of a duplicate, as what that is a duplicate of.
+    """Resolve as a copy of another report of its org; if that one is itself a duplicate, of its original.
 
-    Its own duplicates follow. All that it names is locked before (`following.hold`).
+    Its own duplicates follow. All reports that it names are locked before (`following.hold`).
     """
     _require_open(subject)
     of = named_by(body)
@@ -145,21 +145,21 @@ def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
         raise NotFound.of("report", body.duplicate_of[:80])
     root = following.root_of(of.pk)
     if of.pk == subject.report.pk:
-        raise InvalidRequest("duplicate_of: a report is no duplicate of itself")
+        raise InvalidRequest("duplicate_of: a report cannot be a duplicate of itself")
     if root == subject.report.pk:
-        raise InvalidRequest("duplicate_of: is a duplicate of this report itself")
+        raise InvalidRequest("duplicate_of: is itself a duplicate of this report")
     if of.org_id != subject.report.org_id:
-        raise InvalidRequest("duplicate_of: is a report of another org")
+        raise InvalidRequest("duplicate_of: is in another org")
     return {"resolved": True, "outcome": Outcome.DUPLICATE.value, "duplicate_of_id": root}
 
 
 def named_by(body: DuplicateIn) -> UserFeedback | None:
-    """The report that another one is to be a duplicate of."""
+    """The report named as the original, None if there is none with that id."""
     return UserFeedback.objects.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").first()
 
 
 def snooze(actor: Actor, subject: Subject, body: SnoozeIn) -> Decision:
-    """Out of sight until a time, or until the same thing is reported again."""
+    """Snooze until a time, or until the same is reported again."""
     _require_open(subject)
     if body.until is not None:
         require_ahead(body.until)
@@ -167,23 +167,23 @@ def snooze(actor: Actor, subject: Subject, body: SnoozeIn) -> Decision:
 
 
 def require_ahead(until: datetime) -> None:
-    """Refuse a time until which no report may be put off."""
+    """Refuse a time that a report may not be snoozed until."""
     if not timezone.now() < until <= timezone.now() + SNOOZE_AT_MOST:
-        raise InvalidRequest("until: must be in the future, and within a year")
+        raise InvalidRequest("until: must be in the future and within a year")
 
 
 def wake(actor: Actor, subject: Subject, body: Nothing) -> Decision:
-    """Back in sight."""
+    """End a snooze."""
     if subject["snoozed_until"] is None and not subject["snoozed_until_again"]:
         raise Conflict("This report is not snoozed.")
-    return _AWAKE
+    return _NOT_SNOOZED
 
 
 def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:
-    """Tell the submitter, in words meant for them. An answer needs words; `received` takes back what was said."""
+    """Reply to the submitter. The status `answered` needs text; `received` withdraws the reply."""
     words = body.public_reply if body.public_reply and body.public_reply.strip() else None
     if body.public_status == Reply.Status.ANSWERED and words is None:
-        raise InvalidRequest("public_reply: an answer needs words")
+        raise InvalidRequest("public_reply: is required with the status answered")
     if body.public_status == Reply.Status.RECEIVED:
         words = None
     return {"public_status": body.public_status.value, "public_reply": words}
@@ -191,7 +191,7 @@ def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One thing that an admin may do to a report."""
+    """An action that an admin may take on a report."""
 
     name: str
     takes: type[Exact]
@@ -202,7 +202,7 @@ class Verb:
 
 UPDATE = Verb("update", TriageIn, update)
 RENAME = Verb("rename", RenameIn, rename)
-"""No verb of the desk: what the renaming of a label does to each report."""
+"""System event, not available as an action: a label of the report was renamed."""
 VERBS: dict[str, Verb] = {
     verb.name: verb
     for verb in (
@@ -220,19 +220,19 @@ VERBS: dict[str, Verb] = {
 
 
 def verb_named(name: str) -> Verb:
-    """The verb with that name; any other name is an invalid request that says which there are."""
+    """The verb with that name; raises `InvalidRequest` that lists the verbs for any other."""
     if name not in VERBS:
         raise InvalidRequest(f"verb: must be one of {', '.join(VERBS)}")
     return VERBS[name]
 
 
 def spelled(column: str, value: Any) -> Any:
-    """A column's value as history keeps it: JSON."""
+    """A column's value as JSON, for history."""
     return value.isoformat() if isinstance(value, datetime) else value
 
 
 def read_back(column: str, value: Any) -> Any:
-    """What `spelled` wrote."""
+    """The inverse of `spelled`."""
     return datetime.fromisoformat(value) if value and column in ("resolved_at", "snoozed_until") else value
 
 
@@ -240,7 +240,7 @@ def _require_open(subject: Subject) -> None:
     if subject.report.resolved:
         by = subject.report.resolved_by
         who = by.display_name if by else "Somebody"
-        raise ResolvedAlready(f"{who} resolved this report already.", by=by.pk if by else None)
+        raise ResolvedAlready(f"{who} already resolved this report.", by=by.pk if by else None)
 
 
 def _admin(actor: Actor, owner: str) -> int:
@@ -248,5 +248,5 @@ def _admin(actor: Actor, owner: str) -> int:
         return actor.user_id
     found = User.objects.admins().filter(email=owner.strip().lower()).values_list("pk", flat=True)
     if not found:
-        raise InvalidRequest(f"owner: {owner[:80]} is no admin")
+        raise InvalidRequest(f"owner: {owner[:80]} is not an admin")
     return found[0]

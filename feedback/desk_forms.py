@@ -1,6 +1,6 @@
-"""From the desk's forms to verbs: what a pressed button means, and what is said when it is done.
+"""Turns the desk's forms into verbs, and words the messages shown after them.
 
-A button says a verb and, where there is a choice, its argument: `resolve`, `own me`, `snooze 4h`, `unlabel money`.
+A button's value is a verb, with its argument if it has one: `resolve`, `own me`, `snooze 4h`, `unlabel money`.
 """
 
 from collections.abc import Mapping
@@ -20,30 +20,30 @@ from feedback.deciding import RENAME, ResolvedAlready, Verb, require_ahead, verb
 from feedback.models import Bulk, Reply, UserFeedback
 
 SNOOZES = (("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again"))
-"""How long a report may be put off by one press: what the button says after its verb, and its word."""
+"""The one-click snooze lengths: the argument in the button's value, and its label."""
 FARTHEST = timedelta(days=365)
-"""How far the last day lies ahead that is offered for snoozing."""
+"""How far ahead the last day lies that is offered for snoozing."""
 FAILURES_SHOWN = 20
 _LENGTHS = {"4h": timedelta(hours=4), "1d": timedelta(days=1), "7d": timedelta(days=7)}
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 
 
 def days_to_snooze(tz: tzinfo) -> tuple[date, date]:
-    """The first and the last day until which a report may be put off, where the viewer is."""
+    """The first and the last day that a report may be snoozed until, in the viewer's time zone."""
     today = timezone.localdate(timezone=tz)
     return today + timedelta(days=1), today + FARTHEST
 
 
 def goes_on(form: QueryDict) -> bool:
-    """Whether the next report is opened after the button that was pressed."""
+    """Whether the pressed button also opens the next report."""
     return _pressed(form)[0] in _GO_ON
 
 
 def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
-    """What the report's form asks for, as verbs with their arguments; days that are typed begin in `tz`.
+    """The verbs of the report's form, with their arguments; typed days begin in `tz`.
 
-    A note that was typed goes along with whatever is pressed beside it, so that no key loses it; a label does not: half
-    a word is none. Enter in a field presses nothing, and asks for no more than what was typed.
+    Any button also saves a typed note, so that no key loses it. A typed label is saved by its own button only, because
+    it may be half a word. Enter in a field presses no button and applies only what was typed.
     """
     verb, choice = _pressed(form)
     steps = []
@@ -60,14 +60,12 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
 
 
 def has_typed_note(form: Mapping[str, str]) -> bool:
-    """Whether a note was typed that is not the one that was there."""
+    """Whether the note in the form differs from the one shown."""
     return _text(form, "admin_note") != _text(form, "note_was")
 
 
 def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Exact]:
-    """What the bulk's form asks for; a day that is typed begins in `tz`. Enter in a field is a press of the button
-    beside it.
-    """
+    """The verb of the bulk form; a typed day begins in `tz`. Enter in a field presses the button next to it."""
     verb, choice = _pressed(form)
     if verb in ("", "label"):
         names = _names(form)
@@ -78,7 +76,7 @@ def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Exact]:
 
 
 def ticked(form: QueryDict) -> list[str]:
-    """The reports that a bulk is about: those of the page, and with scripts those that were ticked on others."""
+    """Ids of the ticked reports: on this page and, with scripts, on other pages."""
     found = list(dict.fromkeys([*form.getlist("feedback_ids"), *filter(None, form.get("ticked", "").split(","))]))
     if not found:
         raise InvalidRequest("feedback_ids: tick a report first")
@@ -86,61 +84,60 @@ def ticked(form: QueryDict) -> list[str]:
 
 
 def told_of_bulk(done: Bulk) -> str:
-    """What is worth saying about a bulk that was just begun; what was done and what failed stand elsewhere."""
-    return "" if done.total else "No report matches: nothing was done."
+    """The message after starting a bulk; its successes and failures are shown elsewhere."""
+    return "" if done.total else "No reports match; nothing was changed."
 
 
 def told_of_failures(done: Bulk) -> str:
     """How many reports a bulk could not change."""
-    return f"{done.failed_count} of {done.total} stayed as {'it was' if done.failed_count == 1 else 'they were'}"
+    return f"{done.failed_count} of {done.total} not changed"
 
 
 def told_of_undo(done: Bulk) -> str:
-    """What came of an undo."""
+    """The message after an undo."""
     if not done.is_over:
-        return f"Taking back: {undoing.noun_of(done.undoes or '')}."
+        return f"Undoing: {undoing.noun_of(done.undoes or '')}."
     if done.failed_count:
         if not undoing.changes_of(done.key).exists():
-            return "Nothing was taken back."
-        stayed = "not all of it" if done.total == 1 else told_of_failures(done)
-        return f"Taken back, but {stayed}."
+            return "Nothing was undone."
+        return "Partly undone." if done.total == 1 else f"Undone, but {told_of_failures(done)}."
     noun = undoing.noun_of(done.undoes or "")
-    return f"Taken back: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
+    return f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
 
 
 def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
-    """What is said to somebody who resolves what is resolved already."""
-    return "You resolved it already." if problem.by == actor.user_id else problem.message.replace("this report", "it")
+    """The message for an admin who resolves a report that is already resolved."""
+    return "You already resolved it." if problem.by == actor.user_id else problem.message.replace("this report", "it")
 
 
 def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> list[str]:
-    """What a press left as it was, though it may have been meant: labels that were there already, a note that is no
-    other one, a reply that was typed and not sent.
+    """Messages about input without effect: labels that the report already had, an unchanged note, a typed reply that
+    was not sent.
     """
     verb, said = _pressed(form)[0], []
     if action is None and verb in ("", "label") and (names := _names(form)):
-        said.append(f"It has {isolated(', '.join(names))} already.")
+        said.append(f"Already labelled {isolated(', '.join(names))}.")
     elif action is None and verb in ("note", "note_next"):
-        said.append("The note is as it was.")
+        said.append("The note has not changed.")
     elif verb not in ("", "label") and goes_on(form) and (names := _names(form)):
-        said.append(f"The label that you typed was not added: {isolated(', '.join(names))}.")
+        said.append(f"The label you typed was not added: {isolated(', '.join(names))}.")
     if goes_on(form) and (typed := _text(form, "public_reply")):
         sent = Reply.objects.filter(feedback=report).values_list("public_reply", flat=True).first()
         if typed != forms.lines(sent or "").strip():
-            said.append("The reply that you typed was not sent.")
+            said.append("Your reply was not sent.")
     return said
 
 
 def told_of_stop(stopped: Bulk) -> str:
-    """What a bulk had done when it was stopped."""
+    """The message after stopping a bulk."""
     far = f"Stopped after {stopped.dealt_with} of {stopped.total}."
     if stopped.undoes:
-        return f"{far} The rest can still be taken back."
-    return f"{far} What was done stays{'' if stopped.verb == RENAME.name else ', and can be undone'}."
+        return f"{far} Undo again to continue."
+    return f"{far} Changes made so far stay{'' if stopped.verb == RENAME.name else ' and can be undone'}."
 
 
 def _pressed(form: QueryDict) -> tuple[str, str]:
-    """The verb of the button and its choice. `label typed` is the press of Enter: any field may have been meant."""
+    """The verb of the button and its argument. `label typed` means Enter in any field."""
     verb, _, choice = form.get("verb", "").removeprefix("label typed").partition(" ")
     if verb or form.get("label"):
         return verb, choice
@@ -171,29 +168,29 @@ def _arguments(verb: str, choice: str, form: QueryDict, tz: tzinfo) -> Mapping[s
 
 
 def _original(form: QueryDict) -> str:
-    """The report that was chosen, else the one whose id was typed. A choice holds for the words that it was found by:
-    when others were typed since, it is not what they mean.
+    """The report that was chosen, else the one whose id was typed. If the text was changed since, the choice no longer
+    counts.
     """
     typed = form.get("duplicate_of", "").strip()
     chosen = form.get("original")
     if chosen and typed == form.get("found_by", "").strip():
         return chosen
     if ids.key_of(typed, ids.FEEDBACK) is None:
-        raise InvalidRequest("duplicate_of: choose the report that says the same")
+        raise InvalidRequest("duplicate_of: choose the original report")
     return typed
 
 
 def _day(form: QueryDict, tz: tzinfo) -> datetime:
-    """When the day begins that was typed. One until which nothing may be put off is refused here: a bulk would name it
-    once for each report.
+    """The beginning of the typed day. A day out of range is refused here, once; a bulk would repeat the error for each
+    report.
     """
     typed = form.get("until", "").strip()
     if not typed:
-        raise InvalidRequest("until: choose a day first")
+        raise InvalidRequest("until: choose a date first")
     try:
         day = date.fromisoformat(typed)
     except ValueError:
-        raise InvalidRequest("until: must be a day, like 2026-05-01") from None
+        raise InvalidRequest("until: must be a date like 2026-05-01") from None
     begins = datetime(day.year, day.month, day.day, tzinfo=tz)
     require_ahead(begins)
     return begins
@@ -208,7 +205,7 @@ def _snoozed(choice: str) -> Mapping[str, Any]:
 
 
 def _names(form: QueryDict) -> list[str]:
-    """The labels that were typed; where there are some in a phone's dock, those alone."""
+    """The labels that were typed; if the phone's dock has any, only those."""
     parts = (form.get("dock_label") or form.get("label") or "").split(",")
     return labelling.meant(name for part in parts if (name := " ".join(part.split())))
 

@@ -1,4 +1,4 @@
-"""What open desks are told as it happens. Each event is the whole of what it speaks of: missing one misses nothing."""
+"""Live events for open desks. Each event carries the full state of its subject, so a missed one does no harm."""
 
 import json
 from collections.abc import Iterator
@@ -20,17 +20,17 @@ from feedback.models import Retraction, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 
 _SHOWN = 1_000
-"""More than bulks change between two looks: whoever has one of them open has to find it among these."""
+"""Most changes read at once; more than bulks make between two looks, so that no open report is missed."""
 _UNDER_WAY = timedelta(seconds=10)
-_EDITED = "Its submitter changed it"
+_EDITED = "The submitter changed it"
 
 
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
-    """Events: `leases` (names by report id), `changed` (by report id what others did to it last, submitters
-    among them), `bulks` (their markup), `list` (markup of all counts, and whether reports came on top of the list,
-    where others changed something or somebody rated).
+    """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
+    `bulks` (their HTML), `list` (HTML of all counts and of the notice about new reports, after changes by others and
+    new ratings).
 
-    Who loses the right is told `gone`, and nothing more.
+    Anyone who loses the right gets `gone`, and nothing more.
     """
     told: dict[str, str] | None = None
     changes, retractions = _Log(TriageChange, "at"), _Log(Retraction, "retracted_at")
@@ -82,10 +82,10 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
 
 
 class _Log:
-    """The rows of a table that only grows, as they come.
+    """New rows of an append-only table.
 
-    A row has its id before it is committed, so one may appear behind others that were told already: what came a moment
-    ago is looked at again.
+    A row gets its id before it is committed, so it may appear after rows with higher ids. So the last seconds are
+    always read again.
     """
 
     def __init__(self, model: type[Model], moment: str) -> None:
@@ -97,7 +97,7 @@ class _Log:
         self.fresh()
 
     def fresh(self) -> list[int]:
-        """Row ids that were not there at the last look. One query."""
+        """Row ids that were not there at the last call. One query."""
         lately = Q(**{f"{self._moment}__gt": self._looked - _UNDER_WAY})
         self._looked = timezone.now()
         rows = self._rows.filter(Q(pk__gt=self._last) | lately, pk__gt=self._last - _SHOWN)
@@ -108,7 +108,7 @@ class _Log:
 
 
 def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
-    """Who did what, by report id; of several changes the last one."""
+    """Who did what, by report id; the last of several changes."""
     if not changes:
         return {}
     rows = TriageChange.objects.filter(pk__in=changes).exclude(actor=actor.user_id).select_related("actor")
@@ -123,7 +123,7 @@ def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
 
 
 def _edits(since: datetime) -> dict[str, datetime]:
-    """When submitters changed their reports since a moment, or shortly before: an edit is stored after it is timed."""
+    """When submitters changed their reports since a moment or shortly before: an edit is timed before it is stored."""
     edited = UserFeedback.objects.filter(modified__gt=F("created"))
     rows = edited.filter(modified__gt=since - _UNDER_WAY).order_by("-modified")
     return {ids.FEEDBACK + key: moment for key, moment in rows.values_list("key", "modified")[:_SHOWN]}
@@ -133,4 +133,4 @@ def _retracted(retractions: list[int]) -> dict[str, str]:
     if not retractions:
         return {}
     rows = Retraction.objects.filter(pk__in=retractions).order_by("-pk")
-    return {ids.FEEDBACK + key: "Its submitter took it back" for key in rows.values_list("key", flat=True)}
+    return {ids.FEEDBACK + key: "The submitter retracted it" for key in rows.values_list("key", flat=True)}

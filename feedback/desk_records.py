@@ -1,4 +1,4 @@
-"""From rows to the desk's own records. People become addresses and reports ids here, so that no row id gets out."""
+"""Converts rows to the desk's wire records, with email addresses and public ids instead of row ids."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ PEOPLE_SHOWN = 30
 
 
 def desk_record(report: UserFeedback) -> DeskRecordOut:
-    """A report with all that admins keep beside it. A constant number of queries."""
+    """A report with its triage data. A constant number of queries."""
     version = versions.of(report)
     full = projecting.full_record_of(report.pk)
     triage, reply = beside(report)
@@ -43,8 +43,8 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
 
 
 def beside(report: UserFeedback) -> tuple[Triage, Reply | None]:
-    """What admins keep beside a report, with the people and the report that it names, one as good as new for none; and
-    what its submitter was told. One query.
+    """A report's triage row with the people and the report that it names (an empty row if there is none), and its
+    reply. One query.
     """
     rows = UserFeedback.objects.select_related("triage__owner", "triage__duplicate_of", "reply")
     found = rows.filter(pk=report.pk).first()
@@ -52,19 +52,19 @@ def beside(report: UserFeedback) -> tuple[Triage, Reply | None]:
 
 
 def people(actor: Actor) -> list[User]:
-    """To whom a report may be given: the other admins, by name, as many as a menu shows. One query."""
+    """The other admins, to assign reports to; by name, as many as a menu shows. One query."""
     others = User.objects.admins().exclude(pk=actor.user_id).only("email", "name")
     return sorted(others.order_by("name", "email")[:PEOPLE_SHOWN], key=lambda each: each.display_name.casefold())
 
 
 def changes_of(feedback_id: str) -> list[TriageChange]:
-    """What was done to the report with that id, oldest first, with who did it. One query."""
+    """The changes of the report with that id and their actors, oldest first. One query."""
     key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
     return list(TriageChange.objects.filter(feedback__key=key).select_related("actor"))
 
 
 def history(report: UserFeedback) -> list[ChangeOut]:
-    """What was done to a report, by admins or by what a submitter did, oldest first. Three queries."""
+    """The history of a report, oldest first. Three queries."""
     changes = changes_of(report.feedback_id)
     people, reports = named(changes)
     return [
@@ -82,7 +82,7 @@ def history(report: UserFeedback) -> list[ChangeOut]:
 
 
 def named(changes: Iterable[TriageChange]) -> tuple[dict[int, User], dict[int, str]]:
-    """The people and the reports (ids) that changes speak of, by row id. Two queries."""
+    """The people and reports (ids) that changes refer to, by row id. Two queries."""
     sides = [side for change in changes for side in (change.before, change.after)]
     people = {side[column] for side in sides for column in _PEOPLE if side.get(column)}
     reports = {side[column] for side in sides for column in _REPORTS if side.get(column)}
@@ -91,7 +91,7 @@ def named(changes: Iterable[TriageChange]) -> tuple[dict[int, User], dict[int, s
 
 
 def bulk_record(bulk: Bulk) -> BulkOut:
-    """How far a bulk is, with the first 200 reports that it left as they were."""
+    """A bulk's progress, with the first 200 reports that it could not change."""
     failures = bulk.failures.order_by("id").values_list("feedback_key", "reason")[:FAILURES_SHOWN]
     return BulkOut(
         bulk_id=ids.BULK + bulk.key,
@@ -121,17 +121,17 @@ def view_record(view: SavedView, count: int | None) -> ViewOut:
 
 
 def built_in_record(view: saved_views.BuiltIn, count: int | None) -> ViewOut:
-    """A view that everybody has."""
+    """A built-in view."""
     return ViewOut(view_id=None, name=view.name, query=view.query, is_shared=True, created_by=None, count=count)
 
 
 def label_record(label: Label) -> LabelOut:
-    """A label with its count, as `labelling.listed` gives it."""
+    """A label with its count from `labelling.listed`."""
     return LabelOut(name=label.name, description=label.description, report_count=getattr(label, "report_count", 0))
 
 
 def changed_label_record(label: Label, renaming: Bulk | None) -> ChangedLabelOut:
-    """A label with its count and with what became of its reports."""
+    """A label with its count and the bulk that renames it on its reports."""
     return ChangedLabelOut(**label_record(label).model_dump(), bulk_id=renaming.bulk_id if renaming else None)
 
 

@@ -1,4 +1,4 @@
-"""What the desk shows at an address: list, bar, open report, what was done last. And the same after a refusal."""
+"""The template context of the desk: list, bar, open report and last action, also after a rejected form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -54,9 +54,9 @@ KEYS = ("q", "after", "item", "pane", "whole", "check")
 
 
 def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
-    """The keys of an address that mean something; `q` is always among them. It opens on what nobody has taken.
+    """The known keys of an address, always with `q`; by default it shows unclaimed reports.
 
-    Today is today where the viewer is, and stays so for whatever is done with the query.
+    `today` means today in the viewer's time zone, which is written into the query.
     """
     query = {key: value for key, value in given if key in KEYS and (value or key == "q")}
     query = {"q": saved_views.DEFAULT.query, **query}
@@ -64,8 +64,8 @@ def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
 
 
 def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
-    """The whole page; with `gone` where the open report is not there."""
-    # First, so that a bulk that ends meanwhile is shown as running beside its rows, and its end is news to the page.
+    """The whole page; with `gone` (a sentence) if the open report does not exist."""
+    # Read first: a bulk that ends during this request still counts as running, and the page then hears of its end.
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
@@ -97,7 +97,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
 
 
 def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:
-    """The row at which a list goes on where a report was that is gone: ids are in the order of birth."""
+    """The row below the place of a report that is gone. Ids sort by creation time."""
     if order.moments or not rows:
         return ""
     below = (row for row in rows if (row.feedback_id > feedback_id) is order.is_oldest_first)
@@ -105,9 +105,7 @@ def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:
 
 
 def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
-    """What the forms of one report and of many offer alike: how it may end, to whom it may be given, and until which
-    days it may be put off.
-    """
+    """What both the report form and the bulk form offer: outcomes, admins to assign to, days to snooze until."""
     days = desk_forms.days_to_snooze(tz)
     return {"outcomes": outcomes(), "people": desk_records.people(actor), "snooze_days": days}
 
@@ -115,7 +113,7 @@ def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
 def _listed(
     actor: Actor, meant: Meaning, query: dict[str, str], order: Order
 ) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
-    """The rows of one page, and the pages behind and before it."""
+    """The rows of one page, and the next and previous page."""
     address, after = kept(query), query.get("after")
     found = order.following(meant.reports, order.place(after), PAGE + 1)
     onward = back = None
@@ -141,10 +139,10 @@ def opened(
     *,
     tz: ZoneInfo,
 ) -> dict[str, Any]:
-    """The open report, its conversation, and where resolving goes on to: the row below, the next page, else the row
+    """The open report, its conversation, and what resolving opens next: the row below, the next page, else the row
     above, else the list.
 
-    Where the list is not drawn, the page that has it knows the way on, and says so with the form.
+    If the list is not rendered, the page that has it sends the next address with the form.
     """
     changes = desk_records.changes_of(query["item"])
     report = triage.report_for(actor, query["item"])
@@ -192,9 +190,9 @@ def refused(
     tz: ZoneInfo,
     part: str = "",
 ) -> dict[str, Any]:
-    """The page as it was, with what was typed still in its fields and the reason beside it.
+    """The page after a rejected form, with the typed text still in its fields and the reason next to them.
 
-    `part` is the form that was refused where it is not the report's: `bulk` or `view`.
+    `part` names the rejected form if it is not the report's: `bulk` or `view`.
     """
     context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
     item = context.get("item")
@@ -215,9 +213,7 @@ def refused(
 
 
 def choices(actor: Actor, feedback_id: str, typed: str) -> dict[str, Any]:
-    """What a report may be a duplicate of, for what is typed: without a word of it the similar ones, and `lack` where
-    there is none.
-    """
+    """Possible originals of a report for the typed text, without one similar reports; `lack` explains an empty list."""
     report, typed = triage.report_for(actor, feedback_id), typed.strip()[:MAX_LENGTH]
     context: dict[str, Any] = {"found_by": typed, "choices": [], "lack": ""}
     if not typed:
@@ -238,7 +234,7 @@ def choices(actor: Actor, feedback_id: str, typed: str) -> dict[str, Any]:
         )
         for each in found
     ]
-    return context | {"choices": shown, "lack": "" if shown else "No report of its org matches."}
+    return context | {"choices": shown, "lack": "" if shown else "No report of the same org matches."}
 
 
 def _stretches(articles: list[Article], index: int, *, is_whole: bool) -> list[excerpting.Stretch]:
@@ -247,15 +243,15 @@ def _stretches(articles: list[Article], index: int, *, is_whole: bool) -> list[e
 
 
 def kept(query: Mapping[str, str]) -> dict[str, str]:
-    """The address of the list alone."""
+    """The address of the list without an open report."""
     return {key: value for key, value in query.items() if key not in ("item", "pane", "whole", "check")}
 
 
 def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, str]) -> DeskBar:
-    """Query line, views and panes; `meant` is what the query means, if it means anything.
+    """Search field, views and panes; `meant` is the meaning of the query, None if it is invalid.
 
-    Only the built-in views and the one that is looked at are counted: each count is a query of its own. A view that is
-    read in another order than its own is looked at as well, unless there is one of that order.
+    Only the built-in views and the current one are counted, because each count is a query of its own. A view stays
+    current in another order, unless there is a view with that order.
     """
     total = saved_views.counted(meant.reports) if meant else None
     saved_by_people = saved_views.listed(actor)
@@ -290,7 +286,7 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
 
 
 def _notes(parsed: Query, meant: Meaning | None, total: int | None) -> tuple[Note, ...]:
-    """What names nobody; where nothing is found by it, with the nearest name that there is."""
+    """Remarks on names that do not exist; if the query finds nothing, with the nearest known name."""
     found = []
     for remark in meant.remarks if meant else ():
         if not total and (name := completing.near(remark)):
@@ -304,13 +300,13 @@ def _notes(parsed: Query, meant: Meaning | None, total: int | None) -> tuple[Not
 
 
 def _small(parsed: Query) -> list[str]:
-    """Words of a query that are operators but for their case."""
+    """Words of a query that are operators in lower case."""
     words = [leaf.text for leaf in grammar.leaves(parsed.root) if isinstance(leaf, grammar.Text)]
     return [each for each in dict.fromkeys(words) if each.upper() in grammar.SIGNS and not each.isupper()]
 
 
 def _other_order(parsed: Query) -> Choice:
-    """The same reports the other way round."""
+    """The same reports in reverse order."""
     other = OLDEST if parsed.order == NEWEST else NEWEST
     return Choice(f"{other.name.capitalize()} first", href({"q": parsed.sorted_by(other).text}))
 
@@ -320,7 +316,7 @@ def _choice(name: str, query: str, looked_at: str, counts: Mapping[str, int | No
 
 
 def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[str, Any] | None:
-    """What the actor's latest bulk left as it was, with the reasons, until something else is done."""
+    """The reports that the actor's latest bulk could not change, with the reasons; None after any later action."""
     latest = _latest(bulks, last)
     if latest is None or not latest.failed_count:
         return None
@@ -333,13 +329,13 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
 
 
 def _undone(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:
-    """The actor's latest undo, until something else is done: what they did before must not look as if it were news."""
+    """The actor's latest undo, until their next action; the action before it must not be shown as new."""
     latest = _latest(bulks, last)
     return latest if latest is not None and latest.undoes and latest.state == Bulk.State.DONE else None
 
 
 def _latest(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:
-    """The actor's latest bulk, where it is over and nothing was done since."""
+    """The actor's latest bulk, if it has ended and the actor did nothing since."""
     latest = bulks[-1] if bulks else None
     if latest is None or not latest.finished_at or (last is not None and last.at > latest.finished_at):
         return None
@@ -347,18 +343,18 @@ def _latest(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | No
 
 
 def _unfinished(bulks: Sequence[Bulk]) -> set[str]:
-    """Actions of which the latest undo was stopped before its end."""
+    """Actions whose latest undo was stopped before its end."""
     undos = _undos(bulks).items()
     return {action for action, each in undos if each.state == Bulk.State.CANCELLED and each.dealt_with < each.total}
 
 
 def _tried(bulks: Sequence[Bulk]) -> set[str]:
-    """Actions of which the latest undo came to its end, whatever it could change."""
+    """Actions whose latest undo is finished, even if it could change nothing."""
     return {action for action, each in _undos(bulks).items() if each.state == Bulk.State.DONE}
 
 
 def _undos(bulks: Sequence[Bulk]) -> dict[str, Bulk]:
-    """By action, its latest undo."""
+    """The latest undo of each action."""
     return {each.undoes: each for each in bulks if each.undoes}
 
 
@@ -381,20 +377,20 @@ def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Nea
 
 
 _SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until")
-"""Fields of the report's form beside which there is room for a reason."""
+"""Fields of the report's form that show an error next to them."""
 _TYPED_AS = {
     "add": "label",
     "remove": "label",
     "public_status": "public_reply",
     "expectations": "an expectation",
 }
-"""Where what a verb takes is typed into a field of another name."""
+"""Arguments of verbs that are typed into a field of another name."""
 _SAID_AS = {**_TYPED_AS, "until": "the date"}
-"""What a reason calls what it is about where it does not stand beside its field."""
+"""Names for fields in errors that are not shown next to the field."""
 
 
 def _told(reason: str) -> str:
-    """The reason of a report that a bulk could not change, for people."""
+    """Why a bulk could not change a report, in words for people."""
     field, _, rest = reason.partition(": ")
     return forms.sentence(rest, _SAID_AS[field]) if field in _SAID_AS else reason
 
@@ -405,11 +401,11 @@ def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:
 
 
 def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str, str], tz: ZoneInfo) -> Conflict:
-    """Both versions of what was written; of a verb, what somebody else did and what a second press does."""
+    """Both versions of a text; for a verb, what somebody else did and what a second press does."""
     change, column = getattr(problem, "change", None), problem.columns[0]
     if change is None:
-        sides = (("They say now", item.said), ("You read", form.get("read", "")))
-        return Conflict(problem.message, "Press again if it still holds. What was typed is kept.", sides)
+        sides = (("Now", item.said), ("When you read it", form.get("read", "")))
+        return Conflict(problem.message, "Press again if it still applies. Your text is kept.", sides)
     is_own = change.actor_id == actor.user_id
     theirs = {"admin_note": item.admin_note, "admin_label": ", ".join(item.labels), "public_reply": item.public_reply}
     if column in theirs:
@@ -419,5 +415,5 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str,
     line = historytelling.lines_of(change, *desk_records.named([change]), tz=tz)[0]
     who, when = ("You", "in another window") if is_own else (line.who, "just now")
     takes = form.get("verb") == "own me" and item.owner and not item.is_mine
-    again = "Press a again to take it over." if takes else "Nothing of yours was saved. Press again if it still holds."
+    again = "Press a again to take it over." if takes else "Your change was not saved. Press again if it still applies."
     return Conflict(f"{who} {' '.join(filter(None, (line.what, line.after)))} {when}.", again)

@@ -1,7 +1,7 @@
-"""What rated answers were made of: model, error, tools and words, worked out soon after a report was stored.
+"""The digest: extracts model, error, tools and words of rated answers, soon after a report is stored.
 
-A rating has to be quick, so the database only notes that it is to be looked at. The clock of a worker does it
-every few seconds, and whoever asks for it does it first: what was rated a moment ago is found.
+Rating must be fast, so the database only marks the report as undigested. The scheduler runs the digest every few
+seconds, and queries that need it run it first, so that they find the newest reports.
 """
 
 import json
@@ -19,15 +19,15 @@ from feedback.models import RatedAnswer, RatedTool, Triage, Undigested, UserFeed
 logger = logging.getLogger("heddle.feedback")
 
 BATCH = 100
-"""So many at once: SQLite has one writer, and whoever rates an answer meanwhile waits for it."""
+"""Reports per transaction: SQLite has one writer, and ratings have to wait meanwhile."""
 ANSWER_LENGTH = 20_000
-"""So much of an answer is indexed, and of the names of its tools."""
+"""Most characters that are indexed of an answer, and of its tool names."""
 
 
 def digest(limit: int = BATCH) -> int:
-    """Look at the answers of at most so many new reports; gives how many. Without any it is one short query.
+    """Digest at most `limit` new reports; returns how many. One short query if there are none.
 
-    What the index cannot hold is left out of it and logged: it would keep all others from being looked at.
+    A report that the index cannot hold is skipped and logged, so that it does not block the others.
     """
     if not Undigested.objects.exists():
         return 0
@@ -41,12 +41,12 @@ def digest(limit: int = BATCH) -> int:
 
 def _digest(limit: int, store: Callable[[list[int]], None]) -> int:
     with transaction.atomic():
-        # The reports are locked with it, so that nobody changes their words between being read and being indexed.
+        # The reports are locked, too, so that their texts do not change between reading and indexing.
         waiting = Undigested.objects.select_for_update(skip_locked=True, no_key=True).order_by("-pk")
         pks = [pk for pk, _ in waiting.values_list("pk", "feedback__key")[:limit]]
         store(pks)
         Undigested.objects.filter(pk__in=pks).delete()
-        if pks:  # told here, and not with each rating: desks that are open look at most every few seconds
+        if pks:  # notified here, not with each rating, so that open desks refresh at most every few seconds
             transaction.on_commit(lambda: notices.publish(triage.NOTICE))
         if Triage.objects.filter(snoozed_until_again=True).exists():
             _wake(pks)
@@ -54,7 +54,7 @@ def _digest(limit: int, store: Callable[[list[int]], None]) -> int:
 
 
 def catch_up(batches: int = 100) -> int:
-    """Digest what has gathered, a bounded part of it at a time; gives how many there were."""
+    """Digest all waiting reports, in limited batches; returns how many."""
     done = 0
     for _ in range(batches):
         found = digest()
@@ -77,17 +77,17 @@ def _store_or_pass_by(pks: list[int]) -> None:
         if not _is_of_a_row(problem):
             raise
         for report in UserFeedback.objects.filter(pk__in=pks).only("key"):
-            # Without its trace, which may hold what was said.
+            # Without the traceback, which may contain users' texts.
             logger.warning("digest.passed_by", extra={"feedback_id": report.feedback_id})
 
 
 def _is_of_a_row(problem: DatabaseError) -> bool:
-    """Whether the database refused a value, and is not away or busy: PostgreSQL calls both by one name."""
+    """Whether the database refused a value, and is not unavailable or busy: PostgreSQL uses one class for both."""
     return isinstance(problem, DataError) or getattr(problem.__cause__, "sqlstate", "").startswith("54")
 
 
 def _store(pks: list[int]) -> None:
-    """Work out and store; what is there already stays, because an answer never changes."""
+    """Extract and store; existing rows stay, because an answer never changes."""
     answers, errors, tools = _blocks(pks)
     turns = _turns(pks)
     RatedAnswer.objects.bulk_create(
@@ -113,12 +113,12 @@ def _store(pks: list[int]) -> None:
 
 
 def _turns(pks: list[int]) -> dict[int, tuple[str, str]]:
-    """Profile and error of the turn that each rated answer belongs to; imported and copied answers have none."""
+    """Profile and error of each rated answer's turn; imported and copied answers have none."""
     return {pk: (profile, error) for pk, profile, error in _rows(_TURNS, pks)}
 
 
 def _blocks(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, str], dict[int, dict[str, bool]]]:
-    """What the answers say, the code of an error in them, and the tools of their turns with whether one failed."""
+    """The texts of the answers, the error code in them, and the tools of their turns with whether they failed."""
     answers: dict[int, list[str]] = defaultdict(list)
     errors: dict[int, str] = {}
     tools: dict[int, dict[str, bool]] = defaultdict(dict)
@@ -147,7 +147,7 @@ def _rows(sql: str, pks: list[int]) -> list[tuple[Any, ...]]:
         return rows
 
 
-# A turn begins with the last message of a user before the answer, and ends before the next one.
+# A turn begins with the last user message before the answer, and ends before the next one.
 _USER = "SELECT {which}(idx) FROM threads_message WHERE thread_id = f.thread_id AND role = 'user' AND idx {side}"
 _BEGINS = _USER.format(which="max", side="< f.message_sequence_num")
 _ENDS = _USER.format(which="min", side="> f.message_sequence_num")
@@ -158,7 +158,7 @@ _TURNS = f"""
         AND t.answer_idx < coalesce(({_ENDS}), 2147483647)
     ORDER BY t.id
 """  # noqa: S608
-# The payload of a result may be long, and only its outcome is asked for.
+# Payloads of results may be long, and only their outcome is needed.
 _BLOCKS = f"""
     SELECT f.id, b.kind, b.text, CASE WHEN b.kind <> 'tool_result' THEN b.data END, b.outcome, b.tool_use_id
     FROM feedback_userfeedback f JOIN threads_block b ON b.thread_id = f.thread_id

@@ -1,6 +1,4 @@
-"""Reports as a file, in the order of their query: read in stretches of row ids and sent as they are read, however many
-there are.
-"""
+"""Exports any number of reports as a file, in the order of their query; rows are read in chunks and streamed."""
 
 import csv
 import io
@@ -26,7 +24,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 PARAMETERS = ("format", "q", "bom", "conversation")
 CONTENT_TYPES: dict[Format, str] = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 FIRST, CHUNK = 100, 2_000
-"""Reports in the first stretch, so that something comes at once, and in each later one."""
+"""Reports in the first chunk, small so that the download starts at once, and in later ones."""
 _BESIDE = {
     "owner": "triage__owner__email",
     "outcome": "triage__outcome",
@@ -39,12 +37,12 @@ _BESIDE = {
 }
 _COLUMNS = (*projecting.FULL_COLUMNS, *_BESIDE.values())
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet takes a cell for a formula by; the last four are the first four in full width."""
+"""First characters by which spreadsheets recognize a formula; the last four are full-width forms."""
 BOM = b"\xef\xbb\xbf"
 
 
 def format_of(value: str | None) -> Format:
-    """The format with that name, JSONL where none is asked for; raises `InvalidRequest`."""
+    """The format with that name, by default JSONL; raises `InvalidRequest`."""
     for known in FORMATS:
         if known == (value or "jsonl"):
             return known
@@ -52,12 +50,12 @@ def format_of(value: str | None) -> Format:
 
 
 def export(actor: Actor, query: str, form: Format, *, bom: bool = False, conversation: bool = False) -> Iterator[bytes]:
-    """The reports that a query means, as bytes in pieces; the pieces are read from the database one by one.
+    """The reports that match a query as an iterator of bytes, read from the database chunk by chunk.
 
-    Right and query are checked before the first piece: raises `Unauthorized` and `InvalidRequest`. No report is there
-    twice, and none is missing that was there all the time; what changes meanwhile is as it was when its turn came.
-    `bom` puts UTF-8's mark before a CSV, by which some spreadsheets know the encoding. With `conversation` each report
-    has what was asked and answered, too.
+    Right and query are checked first: raises `Unauthorized` and `InvalidRequest`. No report appears twice, and none
+    that matches all the time is missing; a report that changes meanwhile is exported as it is when it is read. `bom`
+    begins a CSV with a byte order mark, which some spreadsheets need. With `conversation`, each report includes request
+    and answer.
     """
     asked = parse(query)
     stretches = _stretches(matching(actor, asked), asked.order, conversation=conversation)
@@ -66,7 +64,9 @@ def export(actor: Actor, query: str, form: Format, *, bom: bool = False, convers
 
 
 def download(actor: Actor, given: Mapping[str, str | None]) -> StreamingHttpResponse:
-    """The same as a file, for both doors; what they were given is text, by the names in `PARAMETERS`."""
+    """`export` as an HTTP download, for page and API; `given` holds their text parameters, by the names in
+    `PARAMETERS`.
+    """
     chosen = format_of(given["format"])
     flags = {name: bodies.flag(name, given[name]) for name in ("bom", "conversation")}
     pieces = export(actor, given["q"] or "", chosen, **flags)
@@ -78,7 +78,7 @@ def download(actor: Actor, given: Mapping[str, str | None]) -> StreamingHttpResp
 
 
 def neutral(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe before what would begin one."""
+    """Prevent spreadsheets from reading a cell as a formula: such cells get an apostrophe in front."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
@@ -125,14 +125,14 @@ def _quoted(pks: Sequence[int], records: Sequence[ExportedOut]) -> list[Exported
 
 
 def _stretches(rows: QuerySet[UserFeedback], order: Order, *, conversation: bool) -> Iterator[list[ExportedOut]]:
-    """A few queries a stretch: which reports, then all of them with what stands beside them.
+    """Read reports in chunks, with a few queries per chunk: their row ids, then the rows with triage data.
 
-    A cursor that stays open would hold a connection for as long as the reader takes; so each stretch begins anew beyond
-    the last position, and the connection is given back while the reader reads.
+    An open cursor would hold a connection for as long as the client downloads. So each chunk is a new query after the
+    last position, and the connection is released while the client reads.
     """
     last: Position | None = None
     size = FIRST
-    chunk = CHUNK // 10 if conversation else CHUNK  # an answer may be long, so that fewer are held at the same time
+    chunk = CHUNK // 10 if conversation else CHUNK  # answers may be long, so hold fewer at a time
     while True:
         positions = order.following(rows, last, size)
         pks = row_ids(positions)

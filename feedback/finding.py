@@ -1,4 +1,4 @@
-"""Pages of reports: of the wire's list, newest first, and of a query of the desk, in its order."""
+"""Pages of reports: the wire's list, newest first, and the results of a desk query, in its order."""
 
 from functools import lru_cache
 from typing import Any
@@ -21,8 +21,8 @@ PLACES = NEWEST.places
 def page(
     rows: QuerySet[UserFeedback], limit: int, page_token: str | None, *, order: Order = NEWEST
 ) -> tuple[list[int], str | None]:
-    """Row ids of one page and the token of the next. Rows neither jump nor repeat while others write, as long as what
-    they are sorted by stays.
+    """Row ids of one page and the token of the next. Rows are neither skipped nor repeated while others write, as long
+    as their sort key stays.
     """
     found = order.following(rows, order.place(page_token), limit + 1)
     return row_ids(found[:limit]), order.token(found[limit - 1]) if len(found) > limit else None
@@ -31,7 +31,7 @@ def page(
 def before(
     rows: QuerySet[UserFeedback], limit: int, page_token: str, *, order: Order = NEWEST
 ) -> tuple[list[int], str | None]:
-    """The page before the one of a token: row ids, the last one first, and its own token; none is the first page's."""
+    """The page before a token's page: row ids in reverse order, and the page's own token (None for the first page)."""
     found = order.preceding(rows, tuple(order.places.place(page_token)), limit + 1)
     return row_ids(found[:limit]), order.token(found[limit]) if len(found) > limit else None
 
@@ -39,8 +39,8 @@ def before(
 def listed(
     actor: Actor, filters: dict[str, str | None], *, limit: int, page_token: str | None, q: str | None = None
 ) -> FeedbackPageOut:
-    """Reports for admins, newest first (H6). A query `q` narrows them further, and may give another order; what it does
-    not know is refused.
+    """Reports for admins, newest first (H6). A query `q` filters them further and may set another order; an invalid one
+    is refused.
     """
     require_admin(actor)
     if q is not None:
@@ -48,7 +48,7 @@ def listed(
     wanted = _wanted(filters)
     if page_token:
         wanted["pk__lt"] = PLACES.place(page_token)[0]
-    # Truth values are part of the shape: there are two of them, and databases spell them differently.
+    # Booleans are part of the prepared query's shape: there are only two, and databases write them differently.
     shape = tuple((lookup, value if isinstance(value, bool) else None) for lookup, value in wanted.items())
     found = _page(shape, limit).rows(*(value for value in wanted.values() if not isinstance(value, bool)))
     items = [projecting.full_record(values) for _, *values in found[:limit]]
@@ -66,7 +66,7 @@ def _queried(
 
 
 def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:
-    """Filters as lookups with their values."""
+    """The filters as ORM lookups with their values."""
     wanted: dict[str, Any] = {}
     if value := filters.get("thread_id"):
         wanted["thread__key"] = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
@@ -93,7 +93,7 @@ def _matching(wanted: dict[str, Any]) -> QuerySet[UserFeedback]:
 
 @lru_cache(maxsize=256)
 def _page(shape: tuple[tuple[str, bool | None], ...], limit: int) -> Prepared:
-    """The query of one page with this combination of filters, and one row more."""
+    """The prepared query of one page, plus one row, for this combination of filters."""
     asked = [lookup for lookup, fixed in shape if fixed is None]
 
     def build(*values: int | str) -> QuerySet[UserFeedback, Row]:

@@ -1,6 +1,6 @@
-"""Duplicates follow their original: when it becomes a duplicate itself or is taken back, they are of what it is of.
+"""Duplicates follow their original: if it becomes a duplicate itself or is retracted, they get its original.
 
-So an original is no duplicate, chains and circles never come about, and one look tells what a complaint is about.
+So an original is never a duplicate, there are no chains or cycles, and the root is found in one lookup.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from feedback.models import Triage, TriageChange, UserFeedback
 
 
 def root_of(pk: int) -> int:
-    """The report that one is a duplicate of in the end; one that is no duplicate is its own."""
+    """The final original of a report; the report itself if it is not a duplicate."""
     seen = {pk}
     while (of := Triage.objects.filter(pk=pk).values_list("duplicate_of", flat=True).first()) and of not in seen:
         seen.add(of)
@@ -18,11 +18,11 @@ def root_of(pk: int) -> int:
 
 
 def hold(subjects: Iterable[int], *, named: Iterable[int] = ()) -> None:
-    """Lock reports with their duplicates, and those that they name up to their roots, by row id: before any of them
-    becomes a duplicate, and inside its transaction.
+    """Lock reports with their duplicates, and the reports they name up to their roots, in order of row id.
 
-    Two admins who name each other's report meet there one after the other, and the second one sees what the first one
-    did. Who was locked may have got another root or a duplicate more while this waited, which is locked as well then.
+    Call it in the transaction, before any of them becomes a duplicate. Of two admins who name each other's report, the
+    second waits and then sees the change of the first. If a locked report got another root or duplicate during the
+    wait, that one is locked, too.
     """
     held: set[int] = set()
     while missing := _family(set(subjects), set(named)) - held:
@@ -31,9 +31,9 @@ def hold(subjects: Iterable[int], *, named: Iterable[int] = ()) -> None:
 
 
 def lead(actor_id: int, *, of: int, to: int, verb: str, action: str, undoes: str | None = None) -> None:
-    """Make the duplicates of one report those of another one, which is none of them, each with a history row.
+    """Move the duplicates of report `of` to report `to`, which is not one of them, each with a history row.
 
-    Under the locks of them all. Many of them cost no more queries.
+    All of them must be locked. The number of queries is constant.
     """
     duplicates = Triage.objects.filter(duplicate_of=of).exclude(pk=to)
     changes = [

@@ -1,4 +1,4 @@
-"""A report's history in words: who did what, before and after."""
+"""A report's history in words: who did what, with the values before and after."""
 
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
@@ -14,7 +14,7 @@ from feedback.taxonomy import Outcome
 
 _WORDS = {"admin_label": "label", "admin_note": "note", "public_reply": "reply", "public_status": "status"}
 _SILENT = frozenset({"resolved_at", "resolved_by_id", "outcome", "duplicate_of_id"})
-"""Columns that another one speaks for."""
+"""Columns that are described by the line of another column."""
 _SNOOZES = frozenset({"snoozed_until", "snoozed_until_again"})
 _SHOWN = 120
 
@@ -22,7 +22,7 @@ _SHOWN = 120
 def lines_of(
     change: TriageChange, people: Mapping[int, User], reports: Mapping[int, str], *, tz: tzinfo
 ) -> list[HistoryLine]:
-    """One change as lines, with the people and reports that it names (`desk_records.named`); times as in `tz`."""
+    """One change as lines, with the people and reports that it names (`desk_records.named`); times in `tz`."""
     if change.verb == RETRACT:
         return [_inherited(change, reports)]
     if [*change.after] == ["duplicate_of_id"]:
@@ -41,7 +41,7 @@ def _line(
     undo = " (undo)" if change.undoes else ""
     match column:
         case "resolved" if after and change.after.get("outcome") == Outcome.DUPLICATE:
-            of = reports.get(change.after.get("duplicate_of_id") or 0, "a report that is gone")
+            of = reports.get(change.after.get("duplicate_of_id") or 0, "a deleted report")
             return HistoryLine(who, f"resolved it as a duplicate of {of}{undo}", change.at)
         case "resolved" if after:
             outcome = change.after.get("outcome")
@@ -51,11 +51,12 @@ def _line(
         case "resolved":
             return HistoryLine(who, f"reopened it{undo}", change.at)
         case "owner_id" if after == change.actor_id:
-            return HistoryLine(who, f"took it{undo}", change.at)
+            return HistoryLine(who, f"claimed it{undo}", change.at)
         case "owner_id" if after is None:
-            return HistoryLine(who, f"let go of it{undo}", change.at, before=_name(people, before))
+            return HistoryLine(who, f"released it{undo}", change.at, before=_name(people, before))
         case "owner_id":
-            return HistoryLine(who, f"gave it to{undo}", change.at, _name(people, before), _name(people, after))
+            from_whom = f"reassigned it from {_name(people, before)}" if before else "assigned it"
+            return HistoryLine(who, f"{from_whom} to{undo}", change.at, after=_name(people, after))
         case "snoozed_until" if change.verb == AGAIN:
             return HistoryLine(who, "reported the same again, so it is due", change.at)
         case "snoozed_until" | "snoozed_until_again" if after:
@@ -73,37 +74,37 @@ def _line(
 
 
 def _labelled(before: str | None, after: str | None) -> tuple[str, str] | None:
-    """What a change took off and what it put on; all that stays of several labels is no news."""
+    """The labels that a change removed and added, without those that stayed."""
     gone = ", ".join(f"\N{MINUS SIGN}{name}" for name in beyond(before, after))
     new = ", ".join(f"+{name}" for name in beyond(after, before))
     return (_short(gone), _short(new)) if gone or new else None
 
 
 def _inherited(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
-    """The report of which this one was a duplicate is gone; `pass_on` opened this one or gave it to another."""
+    """The original of this duplicate was retracted; `pass_on` reopened this one or gave it another original."""
     of = change.after.get("duplicate_of_id")
-    now = f"it is a duplicate of {reports.get(of, 'a report that is gone')} now" if of else "it is open again"
-    return HistoryLine(change.actor.display_name, f"took back what it was a duplicate of: {now}", change.at)
+    now = f"this is now a duplicate of {reports.get(of, 'a deleted report')}" if of else "this is open again"
+    return HistoryLine(change.actor.display_name, f"retracted the original report: {now}", change.at)
 
 
 def _followed(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
-    """The report of which this one was a duplicate became one itself, or was taken back out of that."""
-    of = reports.get(change.after["duplicate_of_id"] or 0, "a report that is gone")
-    why = ": what it was a duplicate of is one itself" if change.verb == FOLLOW else ""
+    """The original of this duplicate became a duplicate itself, or that was undone."""
+    of = reports.get(change.after["duplicate_of_id"] or 0, "a deleted report")
+    why = ": the original became a duplicate itself" if change.verb == FOLLOW else ""
     undo = " (undo)" if change.undoes else ""
     return HistoryLine(change.actor.display_name, f"made it a duplicate of {of}{why}{undo}", change.at)
 
 
 def _is_told_by_other(change: TriageChange, column: str) -> bool:
-    """Whether the other column of a snooze says how long it lasts now, one of them has an end and is one line; or the
-    line of a resolution that comes or goes speaks for both.
+    """Whether another line covers this snooze column: that of the other snooze column, if that one has a value now, or
+    that of resolving or reopening.
     """
     return "resolved" in change.after or any(change.after.get(each) for each in _SNOOZES if each != column)
 
 
 def until(value: Any, tz: tzinfo) -> str:
-    """How long a snooze lasts, as a change holds it: True until it happens again, or a time as it was given, in
-    whatever zone that was.
+    """Until when a snooze lasts, from its value in a change: True means until it happens again, else an ISO time in any
+    zone.
     """
     if value is True:
         return "until it happens again"

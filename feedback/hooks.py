@@ -1,4 +1,4 @@
-"""What the lower apps are told by this one."""
+"""The hooks by which the lower apps use this one."""
 
 from django.db.models import Q
 
@@ -14,30 +14,30 @@ from threads.models import Thread
 
 
 def open_reports() -> int:
-    """How many reports are unresolved, counted as views are."""
+    """Number of open reports, counted up to 1,000."""
     return saved_views.counted(UserFeedback.objects.filter(resolved=False))
 
 
 def runs_of_checks(actor: Actor) -> Q:
-    """Threads that are runs of checks, of which only admins have any."""
+    """The condition for threads that are runs of checks; only admins have such threads."""
     return Q(CheckRun.of_thread()) if actor.is_admin else Q(pk__in=[])
 
 
 def fork_left(thread_pk: int) -> None:
-    """Have it decided how a run went, once its answer is stored, and the next one begun."""
+    """After the answer of a check's run is stored, queue judging it and starting the next run."""
     run = CheckRun.objects.filter(fork=thread_pk, ended_at=None).values_list("pk", flat=True).first()
     if run is not None:
         jobs.enqueue_on_commit("feedback.checks", run)
 
 
 def deleted(actor: Actor, thread: Thread) -> None:
-    """What hangs on a thread that is deleted goes as it would by itself."""
+    """Remove the runs and retract the reports of a thread that is being deleted."""
     judging.forget(thread)
     capture.take_back_all(actor, thread)
 
 
 def register() -> None:
-    """Called once when Django is ready."""
+    """Register all hooks; called once when Django is ready."""
     accounts_hooks.register_open_reports(open_reports)
     catalogue_hooks.register_reports(mentioning.mentions)
     threads_hooks.register(

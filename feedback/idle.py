@@ -1,4 +1,4 @@
-"""What an empty view says: that it is empty, what is left elsewhere, and what its reader did today."""
+"""The texts of an empty view: that it is empty, which views are not, and what the reader resolved today."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from feedback.saved_views import BUILT_IN
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A sentence, the views where something is left (`are yours`), how many the reader resolved today, where to go."""
+    """A title, the views that are not empty (`are yours`), the number the reader resolved today, and a link."""
 
     title: str
     detail: str = ""
@@ -27,9 +27,9 @@ class Idle:
 
 
 def idle(actor: Actor, views: Sequence[Choice], tz: tzinfo) -> Idle | None:
-    """What to say where a view that is built in is empty, or the whole desk; None for another query. Two queries."""
+    """The texts for an empty built-in view or an empty desk; None for other queries. Two queries."""
     if not UserFeedback.objects.exists():
-        detail = "Who reads an agent's answer rates it with the thumbs below it; each rating arrives here."
+        detail = "Readers rate an agent's answer with the thumbs below it; each rating appears here."
         return Idle("Nothing has been rated yet.", detail, href=reverse("threads:list"), action="Open the threads")
     built_in = list(zip(BUILT_IN, views, strict=False))
     empty = next((each for each, choice in built_in if choice.is_current), None)
@@ -40,11 +40,11 @@ def idle(actor: Actor, views: Sequence[Choice], tz: tzinfo) -> Idle | None:
         for each, choice in built_in
         if choice.count
     )
-    return Idle(empty.nothing, "" if left else "Nothing waits for you.", left, _resolved_today(actor, tz))
+    return Idle(empty.nothing, "" if left else "Nothing is waiting for you.", left, _resolved_today(actor, tz))
 
 
 def _resolved_today(actor: Actor, tz: tzinfo) -> int:
-    """Of what one changed lately; so that it reads that much and no more, whatever others did."""
+    """Counts only among the actor's latest changes, so that the cost is bounded."""
     midnight = timezone.now().astimezone(tz).replace(hour=0, minute=0, second=0, microsecond=0)
     lately = TriageChange.objects.filter(actor=actor.user_id).order_by("-id").values("feedback_id")[:COUNT_LIMIT]
     mine = UserFeedback.objects.filter(resolved_by=actor.user_id, resolved_at__gte=midnight)

@@ -1,11 +1,11 @@
-"""What the database itself keeps beside each report: who owns it, what is to be worked out, and changes of its words.
+"""Database triggers that keep derived data of reports current: owner, digest queue and full-text index.
 
-Triggers do it, so that no verb, command or repair by hand can leave one of them out. They are put in place after every
-migration, and taken away before one on SQLite, where a changed table is a new one that would lose them in silence.
+Triggers cannot be forgotten by a verb, command or manual repair. They are installed after every migration. On SQLite
+they are removed before one, because changing a table there creates a new one, which would silently lose them.
 
-The index has a row for each report: on SQLite an FTS5 table with one column a kind of text, on PostgreSQL a vector with
-one weight a kind. The row comes with the digest, not with the rating: it would make the rating half as long again.
-From then on the database follows what the submitter and the admins change.
+The index has one row per report: on SQLite in an FTS5 table with one column per kind of text, on PostgreSQL a vector
+with one weight per kind. The digest inserts the row, because doing it with the rating would make rating 50 % slower.
+From then on the triggers update it.
 """
 
 import re
@@ -17,7 +17,7 @@ from feedback import recounting
 
 TABLE = "feedback_search"
 WEIGHTS = {"notes": "A", "note": "B", "answer": "C", "tools": "D"}
-"""The columns of the index, and the weights that stand for them on PostgreSQL."""
+"""The columns of the index, and their weights on PostgreSQL."""
 
 NEWEST = {
     "sqlite": f"SELECT %s AS word, rowid FROM {TABLE} WHERE {TABLE} MATCH %s ORDER BY rowid DESC LIMIT {{limit}}",  # noqa: S608
@@ -25,9 +25,9 @@ NEWEST = {
     "WHERE document @@ to_tsquery('pg_catalog.simple', %s) "
     "ORDER BY feedback_id DESC LIMIT {limit}",
 }
-"""The newest reports that the index finds, beside a word that tells of which search they are."""
+"""SQL for the newest hits of a search, with the searched word as the first column."""
 _TABLES = {TABLE, "feedback_untallied"}
-"""What the triggers write to, beside tables that were there before them."""
+"""Tables that must exist before the triggers are installed."""
 _WORD = re.compile(r"[^\W_]+")
 
 _SQLITE = {
@@ -67,7 +67,7 @@ _POSTGRES = {
     "feedback_report_reworded": (
         "AFTER UPDATE OF notes, admin_note ON feedback_userfeedback FOR EACH ROW "
         "WHEN (new.notes IS DISTINCT FROM old.notes OR new.admin_note IS DISTINCT FROM old.admin_note)",
-        # What comes first keeps its places, so that places do not drift with each change.
+        # The unchanged part comes first, so that word positions do not grow with each change.
         """
         UPDATE feedback_search SET document = ts_filter(document, '{c,d}')
             || feedback_words(new.notes, 'A') || feedback_words(new.admin_note, 'B')
@@ -100,17 +100,17 @@ _POSTGRES = {
 
 
 def split(text: str) -> list[str]:
-    """The words of a text as the index has them, in lower case."""
+    """The words of a text as in the index, in lower case."""
     return [word.lower() for word in _WORD.findall(text)]
 
 
 def in_notes(word: str) -> str:
-    """How the index is asked for a word in notes."""
+    """The index query for a word in notes."""
     return f'{{notes}} : "{word}"' if connection.vendor == "sqlite" else f"'{word}':{WEIGHTS['notes']}"
 
 
 def install(**signal: Any) -> None:
-    """Put the triggers in place, after a migration."""
+    """Install the triggers, after a migration."""
     if not signal.get("plan", True) or not _TABLES.issubset(connection.introspection.table_names()):
         return
     with connection.cursor() as cursor:
@@ -125,12 +125,12 @@ def install(**signal: Any) -> None:
                 f"AS $$ BEGIN {body} RETURN NULL; END $$"
             )
             cursor.execute(f"CREATE OR REPLACE TRIGGER {name} {when} EXECUTE FUNCTION {name}()")
-        # A bulk load takes it away and may have died.
+        # A bulk load drops this index and may have failed before it created it again.
         cursor.execute(f"CREATE INDEX IF NOT EXISTS {TABLE}_words ON {TABLE} USING gin (document)")
 
 
 def remove(**signal: Any) -> None:
-    """Take the triggers of SQLite away, before a migration that changes something."""
+    """Remove the triggers on SQLite, before a migration that changes something."""
     if connection.vendor == "sqlite" and signal.get("plan", True):
         with connection.cursor() as cursor:
             for name in _SQLITE:
@@ -138,9 +138,9 @@ def remove(**signal: Any) -> None:
 
 
 def add(rows: list[tuple[str, str, int]]) -> None:
-    """Index reports with what their answers said and the names of the tools; each row ends with the row id.
+    """Index reports; each row is the answer's text, the tool names and the row id.
 
-    Whoever calls this has the reports locked: a change of their words follows only in a row that is there.
+    The caller must have locked the reports, because the triggers update only rows that already exist.
     """
     if connection.vendor == "sqlite":
         sql = (

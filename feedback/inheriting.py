@@ -1,4 +1,4 @@
-"""What becomes of the duplicates of a report that its submitter takes back."""
+"""Handles the duplicates of a report that its submitter retracts."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ from feedback.models import UserFeedback
 
 
 def pass_on(actor: Actor, report: UserFeedback, duplicates: Sequence[UserFeedback]) -> None:
-    """Of a report that is open, the earliest duplicate is open again and the others become its own, so that the
-    complaint is still seen to. Those of a duplicate are of what it is of.
+    """If the retracted report is open, reopen its earliest duplicate and make the others duplicates of that one, so
+    that the complaint is not lost. If it is a duplicate itself, they get its original.
 
-    Under its lock and those of its duplicates. Many of them cost no more queries.
+    The report and its duplicates must be locked. The number of queries is constant.
     """
     heir = next((each for each in duplicates if each.resolved), None)
     if heir is None:

@@ -1,6 +1,6 @@
-"""The one text in which the wire keeps a report's labels, parted by commas. Case and blanks tell no two apart.
+"""The text in which the wire stores a report's labels, separated by commas. Case and whitespace are ignored.
 
-The wire's own update (H8) takes any text, so a label in it may be longer than the desk's verb takes.
+The wire's own update (H8) accepts any text, so a label in it may be longer than the desk's verb allows.
 """
 
 from collections.abc import Iterable
@@ -10,30 +10,30 @@ LABELS_LENGTH = 200
 
 
 def written_labels(admin_label: str | None) -> list[str]:
-    """The labels, each once, in the order they stand, each as it is written."""
+    """The labels in order and as written, without duplicates."""
     return _each_once(map(_plain, (admin_label or "").split(",")))
 
 
 def labels_of(admin_label: str | None) -> list[str]:
-    """The same by the names under which labels are found and counted: of a longer one, its beginning."""
+    """The labels by the names under which they are found and counted, cut to the maximum length."""
     return _each_once(map(_short, written_labels(admin_label)))
 
 
 def beyond(admin_label: str | None, other: str | None) -> list[str]:
-    """The labels of one text that another one has not."""
+    """The labels of one text that another one does not have."""
     held = {name.casefold() for name in labels_of(other)}
     return [name for name in labels_of(admin_label) if name.casefold() not in held]
 
 
 def changed(admin_label: str | None, *, add: Iterable[str], remove: Iterable[str]) -> str:
-    """The text with some labels and without others; what is there stays as it is spelled."""
+    """The text with some labels added and others removed; existing labels keep their spelling."""
     gone = {_plain(name).casefold() for name in remove}
     kept = [name for name in written_labels(admin_label) if not gone & {name.casefold(), _short(name).casefold()}]
     return ", ".join(_each_once([*kept, *map(_plain, add)]))
 
 
 def renamed(admin_label: str | None, label: str, to: str) -> str:
-    """The text with a label called otherwise, all else of it as it stands; of both names, the first that is there."""
+    """The text with a label renamed and everything else unchanged; if it has both names, only the first stays."""
     old, new = label.casefold(), to.casefold()
     kept, is_there = [], False
     for part in (admin_label or "").split(","):

@@ -1,4 +1,4 @@
-"""Labels: the words that admins put on reports, and the rows that follow the one text in which the wire keeps them."""
+"""Labels of reports. The wire stores them as one text (`admin_label`); the rows here follow that text."""
 
 import re
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ from feedback.models import Label, Labelled, UserFeedback
 from feedback.presenting import many_reports
 
 MOST = 500
-"""Labels that the desk offers and lists."""
+"""Most labels that the desk suggests and lists."""
 
 
 def follow(actor: Actor, report: UserFeedback) -> None:
-    """Let a report's label rows say what its `admin_label` says; labels that are new are made. Runs under its lock."""
+    """Make a report's label rows match its `admin_label`, creating new labels. Call it under the report's lock."""
     names = {name.casefold(): name for name in labels_of(report.admin_label)}
     there = dict(Label.objects.filter(folded__in=names).values_list("folded", "pk"))
     wanted = {there.get(folded) or _get_or_insert(actor, name).pk for folded, name in names.items()}
@@ -32,31 +32,31 @@ def follow(actor: Actor, report: UserFeedback) -> None:
 
 
 def listed(actor: Actor) -> list[Label]:
-    """All labels with how many reports carry each (`report_count`), by name. One query."""
+    """All labels with their number of reports (`report_count`), by name. One query."""
     require_admin(actor)
     return list(_counted().order_by("folded")[:MOST])
 
 
 def counted(actor: Actor, label: Label) -> Label:
-    """A label as it is now, with its `report_count`."""
+    """A label, read again, with its `report_count`."""
     require_admin(actor)
     return _counted().get(pk=label.pk)
 
 
 def _counted() -> QuerySet[Label]:
-    # One by one along their index, which is three times quicker than a join of all reports that carry any.
+    # One index lookup per label is three times faster than a join with all labelled reports.
     of_one = Labelled.objects.filter(label=OuterRef("pk")).order_by().values("label").annotate(count=Count("*"))
     return Label.objects.annotate(report_count=Coalesce(Subquery(of_one.values("count")), 0))
 
 
 def names(actor: Actor) -> list[str]:
-    """The labels that may be chosen, by name. One query."""
+    """The names of all labels, sorted. One query."""
     require_admin(actor)
     return list(Label.objects.order_by("folded").values_list("name", flat=True)[:MOST])
 
 
 def meant(names: Iterable[str]) -> list[str]:
-    """Typed names as labels: one that only one label begins with is that label, unless it stands in quotes."""
+    """Expand typed names: a prefix of exactly one label means that label, unless it is quoted."""
     return [_meant(name) for name in names]
 
 
@@ -68,29 +68,29 @@ def _meant(name: str) -> str:
 
 
 def forget(names: Iterable[str], *, by: int, since: datetime) -> None:
-    """Drop labels that an action made, now that it is taken back: unless a report has one, or it is described."""
+    """Delete labels created by an action that is undone, except those still in use or with a description."""
     folded = [name.casefold() for name in names]
     _drop_unused(Label.objects.filter(folded__in=folded, created_by=by, created__gte=since, description=""))
 
 
 def made_since(names: Iterable[str], since: datetime) -> set[str]:
-    """Which of these labels are no older than that, folded."""
+    """The folded names of those labels that were created since then."""
     folded = [name.casefold() for name in names]
     return set(Label.objects.filter(folded__in=folded, created__gte=since).values_list("folded", flat=True))
 
 
 def make(actor: Actor, name: str, description: str = "") -> Label:
-    """A new label; one that is there is a conflict."""
+    """Create a label; raises `Conflict` if it exists."""
     require_admin(actor)
     wanted = new_name(name)
     try:
         return insert(actor, wanted, clean_description(description))
     except IntegrityError:
-        raise Conflict(f"There is a label {isolated(wanted)} already.") from None
+        raise Conflict(f"Label {isolated(wanted)} already exists.") from None
 
 
 def new_name(name: str) -> str:
-    """A name that a label may have, its blanks single; raises `InvalidRequest` for any other."""
+    """A valid label name with whitespace collapsed; raises `InvalidRequest`."""
     wanted = labels_of(name)
     if len(wanted) != 1 or wanted[0] != " ".join(name.split()):
         raise InvalidRequest("name: must be 1 to 60 characters without a comma")
@@ -98,37 +98,36 @@ def new_name(name: str) -> str:
 
 
 def drop(actor: Actor, name: str) -> None:
-    """Take a label out of the choice. Only one that no report carries: the wire's text would still name it."""
+    """Delete a label that is on no report; otherwise raises `Conflict`, because the wire's text would still name it."""
     require_admin(actor)
     with transaction.atomic():
-        found = named(name, lock=True)  # or a report that gets it just now would lose it with its row
+        found = named(name, lock=True)  # locked, or a report labelled at this moment would lose it
         if count := carried(found):
-            verb = "carries" if count == 1 else "carry"
-            raise Conflict(f"{many_reports(count)} {verb} the label {isolated(found.name)}: take it off first.")
+            raise Conflict(f"Label {isolated(found.name)} is on {many_reports(count)}. Remove it from them first.")
         found.delete()
 
 
 def forget_unused(name: str) -> bool:
-    """Drop a label that no report carries any more; whether it is gone."""
+    """Delete a label if it is on no report; returns whether it is gone."""
     rows = Label.objects.filter(folded=name.casefold())
     _drop_unused(rows)
     return not rows.exists()
 
 
 def _drop_unused(rows: QuerySet[Label]) -> None:
-    """Those that no report carries, looked at under their locks: until the commit no report gets one of them."""
+    """Delete unused labels. They are locked first, so no report gets one before the commit."""
     with transaction.atomic():
         held = list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
         Label.objects.filter(~Exists(Labelled.objects.filter(label=OuterRef("pk"))), pk__in=held).delete()
 
 
 def carried(label: Label) -> int:
-    """How many reports carry a label."""
+    """The number of reports with a label."""
     return Labelled.objects.filter(label=label).count()
 
 
 def clean_description(text: str) -> str:
-    """What a label is for, without the blanks around it; raises `InvalidRequest` where it is too long."""
+    """A label's description, stripped; raises `InvalidRequest` if it is too long."""
     clean = text.strip()
     if len(clean) > 200:
         raise InvalidRequest("description: must have at most 200 characters")
@@ -136,7 +135,7 @@ def clean_description(text: str) -> str:
 
 
 def named(name: str, *, lock: bool = False) -> Label:
-    """The label with that name, capitals aside; raises `NotFound`. `lock` holds it until the commit."""
+    """The label with that name, ignoring case; raises `NotFound`. `lock` locks it until the commit."""
     rows = Label.objects.select_for_update() if lock else Label.objects.all()
     found = rows.filter(folded=name.strip().casefold()).first()
     if found is None:
@@ -145,7 +144,7 @@ def named(name: str, *, lock: bool = False) -> Label:
 
 
 def _get_or_insert(actor: Actor, name: str) -> Label:
-    """A new label with that name; of two admins who make it at once, the second takes the first's."""
+    """Create a label, or get it if another admin created it at the same moment."""
     try:
         return insert(actor, name)
     except IntegrityError:
@@ -153,7 +152,7 @@ def _get_or_insert(actor: Actor, name: str) -> Label:
 
 
 def insert(actor: Actor, name: str, description: str = "") -> Label:
-    """A label row; raises `IntegrityError` where there is one, and leaves the caller's transaction whole."""
+    """Insert a label row; raises `IntegrityError` if it exists, without breaking the caller's transaction."""
     with transaction.atomic():
         return Label.objects.create(
             name=name, folded=name.casefold(), description=description, created_by_id=actor.user_id

@@ -1,4 +1,4 @@
-"""What operators are told of webhooks and of the desk: a fixed number of queries, each answered by an index."""
+"""Metrics of webhooks and the desk, for operators: a fixed number of queries, each using an index."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ _AGES = (0, 1, 7, 30)
 
 
 def gauges() -> list[Gauge]:
-    """The figures as of now."""
+    """The current metrics."""
     return [*_webhooks(), _desk()]
 
 
@@ -34,15 +34,15 @@ def _webhooks() -> list[Gauge]:
     return [
         Gauge(
             "heddle_webhook_settled",
-            "Deliveries of the last hour by outcome.",
+            "Webhook deliveries of the last hour, by outcome.",
             {f'outcome="{each}"': outcomes.get(each, 0) for each in (State.DELIVERED, State.FAILED, State.DROPPED)},
         ),
-        Gauge("heddle_webhook_pending", "Deliveries that wait.", {"": waiting["count"]}),
-        Gauge("heddle_webhook_oldest_pending_seconds", "Since when the oldest of them waits.", {"": age}),
-        Gauge("heddle_webhook_events_due", "Events that are due and not settled.", {"": due}),
+        Gauge("heddle_webhook_pending", "Pending webhook deliveries.", {"": waiting["count"]}),
+        Gauge("heddle_webhook_oldest_pending_seconds", "Age in seconds of the oldest pending delivery.", {"": age}),
+        Gauge("heddle_webhook_events_due", "Webhook events that are due and not settled.", {"": due}),
         Gauge(
             "heddle_webhook_endpoints",
-            "Endpoints by state.",
+            "Webhooks by state; well means enabled and not failing.",
             {f'state="{state}"': count for state, count in endpoints.items()},
         ),
     ]

@@ -1,4 +1,4 @@
-"""Reports on answers that a tool had a part in, for the tool's page."""
+"""Reports on answers that used a tool, for the tool's page."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -13,7 +13,7 @@ from feedback.presenting import categories_line, href
 
 SHOWN: Final = 5
 _LOOKED_AT: Final = 200
-"""Reports of all orgs among which those of one are looked for: a tool of everybody's may be in very many."""
+"""Most reports of all orgs that are searched for those of one; a shared tool may be in very many."""
 
 
 def mentions(actor: Actor, org_id: int, names: Collection[str]) -> Sequence[Mention] | None:
@@ -27,7 +27,7 @@ def mentions(actor: Actor, org_id: int, names: Collection[str]) -> Sequence[Ment
         Mention(
             href=reverse("feedback:desk") + href({"item": row.feedback_id}),
             sentiment=row.sentiment,
-            words=one_line(row.notes or categories_line(tuple(row.categories)) or "no words", 160),
+            words=one_line(row.notes or categories_line(tuple(row.categories)) or "No notes", 160),
             at=row.created,
             failed=failed[row.pk],
         )

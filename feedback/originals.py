@@ -1,4 +1,4 @@
-"""What a report may be a duplicate of: those of its org that say some words, or the one with an id."""
+"""Possible originals of a duplicate: reports of the same org that match a query, or the one with an id."""
 
 from accounts.rights import require_admin
 from core import ids
@@ -12,11 +12,11 @@ MOST = 8
 
 
 def found(actor: Actor, report: UserFeedback, typed: str) -> list[UserFeedback]:
-    """The first reports that a line means, in its order, with their threads. A last word that may go on finds all that
-    begin so.
+    """The first reports that match the typed query, in its order, with their threads. The last word matches as a
+    prefix.
 
-    Neither the report itself nor what is its duplicate: neither can be its original. For platform admins; raises
-    `InvalidRequest` where the line is no query.
+    Excludes the report itself and its duplicates, which cannot be its original. For platform admins; raises
+    `InvalidRequest` if the query is invalid.
     """
     require_admin(actor)
     rows, order = UserFeedback.objects.filter(org=report.org_id).exclude(pk=report.pk), NEWEST

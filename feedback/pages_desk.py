@@ -1,4 +1,4 @@
-"""The feedback desk: one page of list, conversation and report, and doors to its verbs. The address is the state."""
+"""The feedback desk: the page with list, conversation and report, and the views for its forms. The URL is the state."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -39,16 +39,16 @@ from feedback.presenting import href, panes
 from feedback.querying import completing, parse
 
 _LATEST = "bulk_latest"
-"""Where a bulk of what was ticked waits in the session: the next page ticks what it still lists."""
+"""Session key of the latest bulk of ticked reports; the next page ticks those that it still lists."""
 View = Callable[..., HttpResponseBase]
 _LEFT, _EVERYTHING, _COOKIE_BYTES = "desk", "q=", 3_000
-"""The list that was looked at last, a cookie: who goes to a thread from there comes back to it."""
+"""Cookie with the last list, so that a visit to a thread can return to it; its default; its maximum length."""
 
 
 def posted(view: View) -> View:
-    """A door that takes forms. Opened as a page, it leads to the desk with the same query.
+    """A view for forms. A GET redirects to the desk with the same query.
 
-    Without scripts a refused form is answered at its own address, against which the page's links and a reload count.
+    Without scripts, a rejected form is answered at this URL: relative links of that page and a reload lead back here.
     """
 
     @wraps(view)
@@ -61,7 +61,7 @@ def posted(view: View) -> View:
 
 
 def to_desk(request: HttpRequest, *, item: str = "") -> HttpResponse:
-    """The desk with the query of the address; without one, all reports with `item` open."""
+    """Redirect to the desk with the query of this URL; if there is none, to all reports with `item` open."""
     query = request.META["QUERY_STRING"] or urlencode({"q": "", **({"item": item} if item else {})})
     return redirect(f"{reverse('feedback:desk')}?{query}")
 
@@ -69,8 +69,8 @@ def to_desk(request: HttpRequest, *, item: str = "") -> HttpResponse:
 @signed_in
 @require_GET
 def desk(request: HttpRequest) -> HttpResponse:
-    """The page at an address. Without a query it opens on what nobody has taken; a term that is added leads on, and
-    `back` with a report to the list that was looked at last.
+    """The desk page. Without a query it shows unclaimed reports; `add` redirects to the query with that term, `back` to
+    the last list with that report open.
     """
     actor = admin_actor(request)
     if left := request.GET.get("back"):
@@ -94,7 +94,7 @@ def desk(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_GET
 def terms(request: HttpRequest) -> HttpResponse:
-    """What the query line may go on with from what is typed, as options."""
+    """Completions of the typed query, as HTML options."""
     offered = completing.following(admin_actor(request), request.GET.get("add", ""))
     return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
 
@@ -102,7 +102,7 @@ def terms(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_GET
 def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
-    """What a report may be a duplicate of, for what is typed in its form."""
+    """Possible originals of a report for the typed text."""
     found = desk_screen.choices(admin_actor(request), feedback_id, request.GET.get("duplicate_of", ""))
     return render(request, "feedback/_originals.html", found)
 
@@ -110,7 +110,7 @@ def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @signed_in
 @posted
 def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
-    """Do to one report what the pressed button says; some go on to the next one."""
+    """Apply the pressed button to one report; some buttons then open the next report."""
     actor = admin_actor(request)
     try:
         bodies.check_storable(request.POST.dict())
@@ -118,7 +118,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
         try:
             report, action = triage.act(actor, feedback_id, *steps, seen=request.POST.get("seen"))
         except ResolvedAlready as problem:
-            # Who came second wanted it resolved, and it is. A second press must not meet what stands there now.
+            # The second admin wanted it resolved, and it is: say so instead of asking to press again.
             if steps[-1][0].name != "resolve":
                 raise
             report, action = triage.act(actor, feedback_id, *steps[:-1], seen=request.POST.get("seen"))
@@ -133,7 +133,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @signed_in
 @posted
 def act_on_all(request: HttpRequest) -> HttpResponse:
-    """Do to all that are ticked, or to all that match, what the pressed button says."""
+    """Apply the pressed button to all ticked or all matching reports."""
     actor = admin_actor(request)
     try:
         bodies.check_storable(dict(request.POST.lists()))
@@ -154,7 +154,7 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
 @signed_in
 @posted
 def undo(request: HttpRequest) -> HttpResponse:
-    """Take back an action. A single report that it was about is opened again."""
+    """Undo an action. If it changed a single report, that report is opened."""
     actor = admin_actor(request)
     action = ids.key_of(request.POST.get("action_id", ""), ids.ACTION) or ""
     try:
@@ -164,7 +164,7 @@ def undo(request: HttpRequest) -> HttpResponse:
         return redirect(_local(request, "here"))
     notes.success(request, desk_forms.told_of_undo(done))
     only, state = undoing.only_report(action), _state_of(request)
-    if only and only != state.get("item"):  # what was open of another report is not asked of this one
+    if only and only != state.get("item"):  # options like `whole` were set for another report
         state = {**desk_screen.kept(state), "item": only}
     return redirect(_desk_at(state))
 
@@ -172,7 +172,7 @@ def undo(request: HttpRequest) -> HttpResponse:
 @signed_in
 @posted
 def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
-    """Stop a bulk that a worker is at."""
+    """Stop a running bulk."""
     try:
         stopped = bulk.cancel(admin_actor(request), bulk_id)
     except Conflict as problem:
@@ -185,9 +185,9 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
 @signed_in
 @posted
 def keep_view(request: HttpRequest) -> HttpResponse:
-    """Keep the query as a view; one's own of that name gets this query, and the page tells the one that it had.
+    """Save the query as a view; overwriting the actor's own view of that name reports its previous query.
 
-    Or change the one that is looked at, name and all, or drop it: its query stays in the line, to be saved again.
+    Or change the current view including its name, or delete it; its query then stays in the search field.
     """
     actor = admin_actor(request)
     form = request.POST
@@ -195,7 +195,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         bodies.check_storable(form.dict())
         if form.get("verb") == "drop":
             gone = saved_views.drop(actor, form.get("view_id", ""))
-            notes.success(request, f"Deleted {isolated(gone.name)}. Save it again to have it back.")
+            notes.success(request, f"Deleted {isolated(gone.name)}. To restore it, save it again.")
             return redirect(_desk_at({"q": gone.query}))
         name, query, is_shared = form.get("name", ""), form.get("q", ""), bool(form.get("is_shared"))
         if form.get("verb") == "change":
@@ -205,18 +205,18 @@ def keep_view(request: HttpRequest) -> HttpResponse:
             view, before = saved_views.keep(actor, name, query, is_shared=is_shared)
     except DomainError as problem:
         return refused(request, actor, problem, part="view")
-    was = "" if before in ("", view.query) else f" It was: {isolated(before)}"
-    notes.success(request, f"Kept as {isolated(view.name)}.{was}")
+    was = "" if before in ("", view.query) else f" Previous query: {isolated(before)}"
+    notes.success(request, f"Saved as {isolated(view.name)}.{was}")
     return redirect(_desk_at({"q": view.query}))
 
 
 @signed_in
 @require_POST
 def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
-    """Say that one has a report open, again while it stays open, or that one has left it."""
+    """Take, renew or (with `leave`) release the actor's lease on a report."""
     actor = admin_actor(request)
     if request.POST.get("leave"):
-        with suppress(NotFound):  # its submitter took it back while it was open
+        with suppress(NotFound):  # its submitter retracted it while it was open
             leasing.release(actor, feedback_id)
     else:
         leasing.hold(actor, feedback_id)
@@ -226,12 +226,12 @@ def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @signed_in
 @require_GET
 def live(request: HttpRequest) -> HttpResponseBase:
-    """Who else has what open, what was changed, and how far one's bulks are, as it happens."""
+    """Live events: leases of others, changes, and the progress of the actor's bulks."""
     return sse.stream(desk_live.news(request, admin_actor(request)))
 
 
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
-    """The page. What the last action said stands in its status line, where it moves nothing."""
+    """The desk page. Messages of the last action go into the status line, where they move nothing."""
     said = [str(each) for each in notes.get_messages(request)]
     if not said and context["undone"]:
         said = [desk_forms.told_of_undo(context["undone"])]
@@ -247,7 +247,7 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
 
 
 def _apart(response: HttpResponse) -> HttpResponse:
-    """Kept by browsers apart from what scripts are given at the same address: Back would show a piece as the page."""
+    """Make caches store pages and fragments separately; otherwise Back would show a fragment as the page."""
     patch_vary_headers(response, ("HX-Request", "Heddle-Part"))
     return response
 
@@ -255,7 +255,7 @@ def _apart(response: HttpResponse) -> HttpResponse:
 def refused(
     request: HttpRequest, actor: Actor, problem: DomainError, *, item: str = "", part: str = "", **more: Any
 ) -> HttpResponse:
-    """The page as it was with the reason of a refusal in its form, or in a `part` of it, of which `more` was typed."""
+    """The page with an error in the report's form or in another form (`part`); `more` is added to the context."""
     query = _state_of(request) | ({"item": item} if item else {})
     context = desk_screen.refused(actor, query, request.POST, problem, tz=zones.of(request), part=part)
     context |= {"ticked": request.POST.getlist("feedback_ids"), **more}
@@ -276,9 +276,9 @@ def _desk_at(query: dict[str, str]) -> str:
 
 
 def _local(request: HttpRequest, field: str) -> str:
-    """The place on this server that a field of the form names, the desk for anything else.
+    """The local address in a field of the form, else the desk.
 
-    Where scripts open reports beside a form, the browser's address is more recent than what the form says of it.
+    With scripts, reports open without reloading the form, so the browser's address is newer than the form's.
     """
     shown = came_from(request) if field == "here" and "HX-Current-URL" in request.headers else ""
     return local(request, shown or request.POST.get(field, ""), otherwise="feedback:desk")

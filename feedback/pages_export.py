@@ -13,7 +13,7 @@ from feedback.querying import parse
 @signed_in
 @require_GET
 def export(request: HttpRequest) -> HttpResponseBase:
-    """What the desk's query `q` means, as a download."""
+    """Download the reports that match the desk's query `q`."""
     actor = admin_actor(request)
     given = {name: request.GET.get(name) for name in exporting.PARAMETERS}
     given["q"] = parse(given["q"] or "").anchored(zones.of(request)).text

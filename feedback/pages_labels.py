@@ -1,4 +1,4 @@
-"""The labels page of the settings: which labels there are, what each is for, and how many reports carry it."""
+"""The labels page of the settings: all labels with their descriptions and report counts."""
 
 from collections.abc import Callable, Mapping
 
@@ -26,7 +26,7 @@ FIELDS = ("name", "description")
 @signed_in
 @require_http_methods(["GET", "POST"])
 def labels(request: HttpRequest) -> HttpResponse:
-    """All labels, and making one."""
+    """List all labels, or create one."""
     if request.method == "POST":
         return _changed(request, _make)
     return _list(request, admin_actor(request))
@@ -35,52 +35,53 @@ def labels(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_POST
 def change(request: HttpRequest) -> HttpResponse:
-    """Rename a label, or say what it is for; a name that another one has asks first whether both are to be one."""
+    """Rename or describe a label; if the new name exists, ask first whether to merge both."""
     return _changed(request, _change)
 
 
 @signed_in
 @require_POST
 def drop(request: HttpRequest) -> HttpResponse:
-    """Take a label out of the choice that no report carries."""
+    """Delete a label that is on no report."""
     return _changed(request, _drop)
 
 
 def _make(actor: Actor, form: Mapping[str, str]) -> str:
     made = labelling.make(actor, form.get("name", ""), form.get("description", ""))
-    return f"{isolated(made.name)} can be chosen at the desk."
+    return f"Label {isolated(made.name)} created."
 
 
 def _change(actor: Actor, form: Mapping[str, str]) -> str:
     name, description = form.get("label", ""), form.get("description")
-    # Of a label that goes into another one, only what was typed just now says more than what that one is for already.
+    # On a merge, an unchanged description must not replace that of the other label.
     said = None if description == form.get("described") else description
-    # The button says of which name it asked: one that was typed since is asked about anew.
+    # The button names the label it asked about; for a name typed since, ask again.
     merge = "merge" in form and form["merge"] == form.get("name")
     begun, renaming = bulk.change_label(actor, name, to=form.get("name"), merge=merge, description=said)
     return "Saved." if renaming is None else _told(name, begun, renaming)
 
 
 def _told(name: str, begun: Renaming, renaming: Bulk) -> str:
-    """What became of a label's reports."""
+    """The message about a renaming or merge."""
     name, into = isolated(name), isolated(begun.into.name)
-    deed = f"{'merged into' if begun.is_merge else 'renamed to'} {into}"
     if not renaming.is_over:
-        return f"{name} is being {deed}: {many_reports(renaming.total)} follow, and the desk shows how far it is."
-    told = f"{name} is {deed}, on {many_reports(renaming.done_count)}."
+        deed = f"Merging {name} into {into}" if begun.is_merge else f"Renaming {name} to {into}"
+        return f"{deed} on {many_reports(renaming.total)}. The desk shows the progress."
+    deed = f"Merged {name} into {into}" if begun.is_merge else f"Renamed {name} to {into}"
+    told = f"{deed} on {many_reports(renaming.done_count)}."
     if renaming.failed_count:
-        told += f" {many_reports(renaming.failed_count)} kept {name}: with the longer name their labels have no room."
+        told += f" {many_reports(renaming.failed_count)} kept {name}: their labels would become too long."
     return told
 
 
 def _drop(actor: Actor, form: Mapping[str, str]) -> str:
     name = form.get("label", "")
     labelling.drop(actor, name)
-    return f"The label {isolated(name)} is gone."
+    return f"Label {isolated(name)} deleted."
 
 
 def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], str]) -> HttpResponse:
-    """Do what a form says and show the page anew, with what came of it or why it was refused."""
+    """Apply a form and show the page again, with a message or the error."""
     actor, form = admin_actor(request), request.POST.dict()
     try:
         bodies.check_storable(form)
@@ -92,11 +93,11 @@ def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], 
 
 
 def _list(request: HttpRequest, actor: Actor, problem: DomainError | None = None) -> HttpResponse:
-    """The page; what was refused stays in its field, in the row that it was typed in."""
+    """The page; rejected input stays in its field and row."""
     asked = problem if isinstance(problem, IsThere) else None
     listed = labelling.listed(actor)
     at = request.POST.get("label", "") if request.method == "POST" else ""
-    # What is about a row that is not drawn stands above all of them.
+    # Errors about a row that is not listed are shown above the table.
     fields = FIELDS if not at or at in {label.name for label in listed} else ()
     context = {
         "labels": [(label, href({"q": spelled(named("label", label.name))})) for label in listed],

@@ -1,4 +1,4 @@
-"""Rating an answer in place, and taking it back: thin doors to `feedback.capture`."""
+"""Pages for rating an answer and retracting the rating, on top of `feedback.capture`."""
 
 from dataclasses import replace
 from typing import Any
@@ -45,7 +45,7 @@ def rate(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
-    """Take one's rating back. With scripts it is one press, and what was said stands in the form, not sent any more."""
+    """Retract the actor's rating. With scripts it takes one click, and its text stays in the form, unsent."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.RATE)
     capture.require_rated(actor, thread, index)
@@ -56,7 +56,7 @@ def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     if request.headers.get("HX-Request"):
         rated = _rated(request, actor, thread, index)
         return render(request, "feedback/_rated.html", {**rated, "form": replace(form, is_taken_back=True)})
-    notes.success(request, "Your rating was taken back.")
+    notes.success(request, "Rating retracted.")
     return redirect(form.back)
 
 
@@ -97,7 +97,7 @@ def _submitted(
 
 
 def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
-    """The page of the thread as the new rating leaves it, with the article and the thumbs that show it."""
+    """The thread page's context after a rating, with the article and the thumbs that show it."""
     context = thread_screens.context(actor, thread, tz=zones.of(request))
     article = next((article for article in context["articles"] if index in article.covers), None)
     acts = next((acts for acts in article.all_acts if acts.index == index), None) if article else None
@@ -107,7 +107,7 @@ def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> di
 def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> RateForm:
     errors = forms.reasons(problem, ("sentiment", "categories", "notes"), otherwise="sentiment")
     if "sentiment" in errors:
-        errors["sentiment"] = "Choose good or bad."
+        errors["sentiment"] = "Choose positive or negative."
     return replace(form, **{**given, "categories": tuple(given["categories"])}, errors=errors)
 
 
@@ -120,7 +120,7 @@ def _message_page(
     status: int = 200,
     template: str = "feedback/rate.html",
 ) -> HttpResponse:
-    """The message with what is to be said of it, as a page of its own."""
+    """The message and its rating form, as a page of its own."""
     stretch = thread_screens.stretch(thread, form.index)
     shown = thread_screens.screen(actor, thread, tz=zones.of(request), between=stretch)
     context = {

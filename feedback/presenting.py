@@ -1,4 +1,4 @@
-"""How feedback looks: the words of the taxonomy, desk rows, the report, the rating form. Plain data, no ORM."""
+"""View models of feedback: taxonomy words, desk rows, the report, the rating form. Plain data, no ORM."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,16 +11,16 @@ from feedback.taxonomy import Category, Outcome, Sentiment, fitting, group_of
 from threads.presenting.articles import Mark, Sentimental
 
 _LINE, _LINES = 50, 14
-"""About how many letters a line of the report holds, and how many lines stand there without a fold."""
+"""About how many letters fit in a line of the report pane, and how many lines are shown without folding."""
 
 
 def category_word(category: str) -> str:
-    """One category, for people."""
+    """The label of a category."""
     return Category(category).label if category in Category.values else category.replace("_", " ")
 
 
 def outcome_word(outcome: str) -> str:
-    """One outcome, for people."""
+    """The label of an outcome."""
     return Outcome(outcome).label
 
 
@@ -35,7 +35,7 @@ def many_reports(count: int) -> str:
 
 
 def outcomes() -> list[tuple[str, str, bool]]:
-    """How reports may be resolved: name, word, and which one a key takes. A duplicate says of what, elsewhere."""
+    """The outcomes to choose from: name, label, and whether it is the default. Duplicates have their own form."""
     return [(each.value, each.label, each == Outcome.NOTED) for each in Outcome if each != Outcome.DUPLICATE]
 
 
@@ -44,13 +44,13 @@ class _Spelled(Sentimental):
 
     @property
     def word(self) -> str:
-        """The word beside the glyph."""
+        """The word next to the icon."""
         return Sentiment(self.sentiment).label
 
 
 @dataclass(frozen=True)
 class ReportRow(_Spelled):
-    """One report in the desk's list: dye and shape of the thumb, category, the person's words, then where."""
+    """One report in the desk's list: thumb icon, categories, notes, thread and state."""
 
     feedback_id: str
     sentiment: str
@@ -70,24 +70,24 @@ class ReportRow(_Spelled):
     is_due: bool = False
     is_current: bool = False
     has_left: bool = False
-    """It is open, but the query does not find it, or not on this page."""
+    """It is open, but the query does not find it on this page."""
     is_elsewhere: bool = False
-    """It has left this page only: the query finds it."""
+    """The query still finds it, on another page."""
 
     @property
     def categories_line(self) -> str:
-        """The categories, or the sentiment where none was given."""
+        """The categories, or the sentiment if there are none."""
         return categories_line(self.categories) or self.word.lower()
 
     @property
     def is_read(self) -> bool:
-        """Whether somebody has seen to it: such a row steps back."""
+        """Whether it needs no attention now; such a row is dimmed."""
         return self.has_left or self.resolved or self.is_snoozed or bool(self.owner and not self.is_mine)
 
 
 @dataclass(frozen=True, slots=True)
 class PageBeside:
-    """The page after this one or before it; `on` is the same with its report open that is next to this page."""
+    """The next or previous page; `on` is its address with the nearest report open."""
 
     href: str
     on: str = ""
@@ -103,12 +103,12 @@ class HistoryLine:
     before: str = ""
     after: str = ""
     href: str = ""
-    """Where what came of it is compared with what was rated."""
+    """Link to the comparison of a fork with the rated thread."""
 
 
 @dataclass(frozen=True)
 class Near(_Spelled):
-    """Another report that looks like the open one and why, or that was looked for and where it is."""
+    """A report similar to the open one with the reasons, or a search result with its thread."""
 
     feedback_id: str
     sentiment: str
@@ -119,12 +119,12 @@ class Near(_Spelled):
     resolved: bool = False
     is_alike: bool = False
     is_of_org: bool = True
-    """Whether it is of the open one's org: only such a report can be its original."""
+    """Whether it is in the same org as the open report; only then can it be the original."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two people at one report: who changed what, what a second press does, and both versions with their names."""
+    """A conflicting change: who changed what, what a second press does, and both versions with their names."""
 
     who: str
     again: str = ""
@@ -133,7 +133,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class ReportCard(_Spelled):
-    """The report beside the conversation. `next_href` is where resolving goes on to, `here` where saving stays."""
+    """The report pane. `next_href` is opened after resolving, `here` after saving."""
 
     feedback_id: str
     sentiment: str
@@ -178,42 +178,42 @@ class ReportCard(_Spelled):
 
     @property
     def said(self) -> str:
-        """The rating in one line, as somebody read it: `Negative, slow: It took a minute`."""
+        """The rating in one line: `Negative, slow: It took a minute`."""
         rating = f"{self.word}, {self.categories_line}" if self.categories else self.word
         return f"{rating}: {self.notes}" if self.notes else rating
 
     @property
     def is_long(self) -> bool:
-        """Whether the words fill so many lines that some of them are folded away: eight are shown."""
+        """Whether the notes are too long to show in full; then eight lines are shown."""
         return sum(1 + len(line) // _LINE for line in self.notes.split("\n")) > _LINES
 
     @property
     def is_edited(self) -> bool:
-        """Whether the submitter came back to it."""
+        """Whether the submitter changed the rating."""
         return self.modified is not None and self.modified != self.created
 
     @property
     def open_together(self) -> int:
-        """How many open reports one press resolves: this one and those whose likeness is hardly chance."""
+        """Number of open reports that "resolve together" resolves: this one and those that are alike."""
         return (not self.resolved) + sum(near.is_alike and not near.resolved for near in self.near)
 
     @property
     def outcome_word(self) -> str:
-        """How it was resolved, for people."""
+        """The label of the outcome, empty without one."""
         return Outcome(self.outcome).label if self.outcome else ""
 
     @property
     def state_line(self) -> str:
-        """Where it stands: `unclaimed, yours to take`, `bob has it, snoozed, due`, `resolved by bob, fixed`."""
+        """The state in words: `unclaimed`, `owned by bob, snoozed, due`, `resolved by bob, fixed`."""
         if self.resolved:
             by = f" by {self.resolved_by}" if self.resolved_by else ""
             return f"resolved{by}" + (f", {self.outcome_word.lower()}" if self.outcome else "")
-        owner = "yours" if self.is_mine else f"{self.owner} has it" if self.owner else "unclaimed"
-        return f"{owner}, {self._snooze}" if self._snooze else owner if self.owner else f"{owner}, yours to take"
+        owner = "yours" if self.is_mine else f"owned by {self.owner}" if self.owner else "unclaimed"
+        return f"{owner}, {self._snooze}" if self._snooze else owner
 
     @property
     def _snooze(self) -> str:
-        """How long it is put off; empty where it is not."""
+        """Until when it is snoozed; empty if it is not."""
         if self.snoozed_until_again:
             return "snoozed until it happens again"
         if self.snoozed_until is None:
@@ -223,7 +223,7 @@ class ReportCard(_Spelled):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A place as a link: a view, a pane. `count` of None is not known; what `is_aside` stands in the menu alone."""
+    """A link to a view or pane. `count` is None if unknown; with `is_aside` it is only in the menu."""
 
     word: str
     href: str
@@ -237,9 +237,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One term of the query line with links that take it out, or back into the field; a wrong one says why.
+    """One term of the query with links to remove or edit it; `reason` says why an invalid one is invalid.
 
-    Where something near was probably meant, `meant` is that term and `meant_href` the query with it.
+    If a similar term was probably meant, `meant` is that term and `meant_href` the query with it.
     """
 
     text: str
@@ -252,7 +252,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is said of a query that names nobody, and the query with the name that was probably meant."""
+    """A remark on a name in the query that does not exist, and the query with the name that was probably meant."""
 
     words: str
     meant: str = ""
@@ -261,7 +261,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class DeskBar:
-    """The desk's query as links and words: `views` along the list, `tokens` that take themselves out, panes."""
+    """The desk's query for the templates: `tokens` (its terms), `views`, `panes`, counts and links."""
 
     query: str
     tokens: tuple[Token, ...]
@@ -271,27 +271,27 @@ class DeskBar:
     pane: str
     notes: tuple[Note, ...] = ()
     total: int | None = None
-    """How many reports match, counted up to a thousand; None where the query is not understood."""
+    """Number of matching reports, counted up to 1,000; None if the query is invalid."""
     order: str = "newest"
-    """Which of them come first."""
+    """The name of the sort order."""
     other_order: Choice | None = None
-    """The same reports the other way round."""
+    """Link to the same reports in the opposite order."""
 
     @property
     def ways(self) -> tuple[str, str]:
-        """What reports there are on the page before, and on the one behind."""
+        """Words for the reports on the previous and the next page."""
         return {"newest": ("Newer", "Older"), "oldest": ("Older", "Newer")}.get(self.order, ("Previous", "Next"))
 
     @property
     def top(self) -> str:
-        """The list from its first report on."""
+        """Link to the first page of the list."""
         return href({"q": self.query})
 
     @property
     def strip(self) -> list[Choice]:
-        """The views that stand in line: those that say what there is to do, and the one that is looked at.
+        """The views shown as tabs: those with work to do, and the current one.
 
-        A line that is too narrow for all of them leaves out the last, so that one stands behind the two used most.
+        A narrow screen hides the last ones, so the current view comes third, after the two used most.
         """
         first = [view for view in self.views if not view.is_aside][:2]
         looked_at = [view for view in self.views if view.is_current and view not in first]
@@ -303,12 +303,12 @@ class DeskBar:
 
     @property
     def wrong(self) -> list[Token]:
-        """The tokens that are not understood."""
+        """The invalid terms."""
         return [token for token in self.tokens if token.reason]
 
     @property
     def view(self) -> Choice | None:
-        """The view that the query is, rather one that the reader may change."""
+        """The saved view that this query is, if any; preferably one that the reader may change."""
         current = [view for view in self.views if view.is_current]
         return max(current, key=lambda view: bool(view.view_id), default=None)
 
@@ -317,13 +317,13 @@ _PANES = {"list": "List", "talk": "Conversation", "report": "Report"}
 
 
 def pane_of(query: Mapping[str, str]) -> str:
-    """The pane that a phone shows: the one asked for, else the conversation of an open report, else the list."""
+    """The pane that a phone shows: the requested one, else the conversation of an open report, else the list."""
     asked = query.get("pane", "")
     return asked if asked in _PANES else "talk" if query.get("item") else "list"
 
 
 def panes(query: Mapping[str, str]) -> tuple[Choice, ...]:
-    """The panes as links that keep everything else."""
+    """Links to the panes that keep all other keys of the address."""
     current = pane_of(query)
     return tuple(
         Choice(word, href({**query, "pane": name}), name == current, name=name) for name, word in _PANES.items()
@@ -331,13 +331,13 @@ def panes(query: Mapping[str, str]) -> tuple[Choice, ...]:
 
 
 def href(query: Mapping[str, str]) -> str:
-    """A query as a link on the same page; empty values are left out, but for an empty `q`: it asks for everything."""
+    """A query string for a link; empty values are left out except `q`, where empty means all reports."""
     return "?" + urlencode({key: value for key, value in query.items() if value or key == "q"})
 
 
 @dataclass(frozen=True)
 class RateForm:
-    """The form of one rating; `errors` are sentences by field, `action` receives it, cancelling goes `back`."""
+    """The rating form; `errors` are sentences by field, `action` is the form's URL, `back` that of Cancel."""
 
     index: int
     action: str
@@ -347,7 +347,7 @@ class RateForm:
     notes: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
     is_taken_back: bool = False
-    """It holds what was said until just now, and is not said any more."""
+    """It holds the rating that was just retracted."""
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[str, str, bool]]]]:
@@ -362,7 +362,7 @@ class RateForm:
 
     @classmethod
     def of(cls, mark: Mark | None, *, index: int, action: str, back: str, sentiment: str = "") -> "RateForm":
-        """The form as it opens: what was said before, with the sentiment that was pressed just now."""
+        """The form as it opens: the earlier rating, with the sentiment that was just clicked."""
         if mark is None:
             return cls(index, action, back, sentiment)
         verdict = sentiment or mark.sentiment

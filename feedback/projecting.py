@@ -1,4 +1,4 @@
-"""From rows to projections. Lists read columns, not objects: a page of reports is one query."""
+"""Converts rows to the wire's projections. Lists read columns, not objects: a page of reports is one query."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +13,8 @@ from feedback.models import Reply, UserFeedback
 from feedback.wire import FullFeedbackOut, ReplyOut, ToldFeedbackOut, UserFeedbackOut
 from threads.access import Standing
 
-GONE = "The submitter took this report back."
-"""What is said of a report that was there a moment ago."""
+GONE = "The submitter retracted this report."
+"""The error for a report that was retracted."""
 _COLUMNS: dict[str, str] = {
     "feedback_id": "key",
     "thread_id": "thread__key",
@@ -59,16 +59,16 @@ def user_record(pk: int) -> UserFeedbackOut:
 
 
 def submitted_record(report: UserFeedback, thread: Standing, actor: Actor) -> UserFeedbackOut:
-    """The same of what this actor has just stored about a message of this thread, without asking the database."""
+    """`user_record` of a report that this actor has just stored, without a query."""
     values = _values(report, USER_COLUMNS, *_names(thread.key, thread.org_key, actor.email))
     return UserFeedbackOut.trusted(_fields(UserFeedbackOut, values))
 
 
 def triaged_record(report: UserFeedback, actor: Actor) -> FullFeedbackOut:
-    """A report as admins see it, that this actor has just locked and stored, with its `TRIAGED_BESIDE`.
+    """A report as admins see it, which this actor has just locked and stored, with its `TRIAGED_BESIDE`.
 
-    The names that stand there never change. Who resolved it does, while one waits for the lock, so that somebody else's
-    name is asked for.
+    Those values never change. Who resolved it may change while waiting for the lock, so another person's name is
+    queried.
     """
     if report.resolved_by_id not in (None, actor.user_id):
         return full_record_of(report.pk)
@@ -81,7 +81,7 @@ TRIAGED_BESIDE = ("thread__key", "org__key", "created_by__email")
 
 
 def _names(thread: str, org: str, submitter: str) -> tuple[tuple[str, str], ...]:
-    """Only its submitter changes a report."""
+    """The values of joined columns; creator and modifier are always the submitter."""
     people = (("created_by__email", submitter), ("modified_by__email", submitter))
     return ("thread__key", thread), ("org__key", org), *people
 
@@ -100,7 +100,7 @@ ANSWER_COLUMNS = ("key", "message_sequence_num", "reply__public_status", "reply_
 
 
 def reply_records(rows: QuerySet[UserFeedback]) -> list[ReplyOut]:
-    """What the submitter of each report is told. That an answer was taken back again is the admins' own affair."""
+    """The reply to each report's submitter. A withdrawn reply looks like none."""
     return [
         ReplyOut(
             feedback_id=ids.FEEDBACK + key,
@@ -114,18 +114,18 @@ def reply_records(rows: QuerySet[UserFeedback]) -> list[ReplyOut]:
 
 
 def told_record(pk: int) -> ToldFeedbackOut:
-    """A report as its submitter sees it, with what they were told. There has to be something."""
+    """A report as its submitter sees it, with the reply. There must be a reply row."""
     [values] = _TOLD.rows(pk)
     return ToldFeedbackOut.trusted(_fields(ToldFeedbackOut, values))
 
 
 def is_told(status: str | None) -> bool:
-    """Whether the submitter was told more than that the report came in."""
+    """Whether the submitter got any response beyond `received`."""
     return status not in (None, Reply.Status.RECEIVED)
 
 
 def full_record_of(pk: int) -> FullFeedbackOut:
-    """A report as admins see it; raises `NotFound` where it was taken back since it was found."""
+    """A report as admins see it; raises `NotFound` if it was retracted meanwhile."""
     values = _FULL.first(pk)
     if values is None:
         raise NotFound(GONE)
@@ -133,7 +133,7 @@ def full_record_of(pk: int) -> FullFeedbackOut:
 
 
 def full_records(pks: Sequence[int]) -> dict[int, FullFeedbackOut]:
-    """Reports as admins see them, by row id; one that is gone is left out."""
+    """Reports as admins see them, by row id; deleted ones are left out."""
     rows = UserFeedback.objects.filter(pk__in=pks).values_list("pk", *FULL_COLUMNS)
     return {pk: full_record(values) for pk, *values in rows}
 

@@ -1,4 +1,4 @@
-"""What was asked and what was answered where a report was made: for files that are to be worked with elsewhere."""
+"""The request and the rated answer of reports, for exports."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from feedback.models import RatedAnswer, RatedTool
 
 
 class Quoted(NamedTuple):
-    """The text of a request and of its rated answer, and what the answer was made of."""
+    """The texts of a request and its rated answer, and the answer's model, error and tools."""
 
     request: str
     answer: str
@@ -20,7 +20,7 @@ class Quoted(NamedTuple):
 
 
 def quoted(pks: Sequence[int]) -> dict[int, Quoted]:
-    """By the row ids of reports, in three queries. What was not digested yet has no profile and no tools."""
+    """By row id of the report, in three queries. A report that is not digested yet has no profile and no tools."""
     texts: dict[tuple[int, bool], list[str]] = defaultdict(list)
     for pk, is_request, text in _texts(pks):
         texts[pk, bool(is_request)].append(text)
@@ -48,7 +48,7 @@ def _texts(pks: Sequence[int]) -> list[tuple[Any, ...]]:
         return rows
 
 
-# The request of an answer is the last message of a person before it.
+# The request of an answer is the last user message before it.
 _TEXTS = """
     SELECT f.id, b.idx < f.message_sequence_num, b.text
     FROM feedback_userfeedback f JOIN threads_block b ON b.thread_id = f.thread_id AND b.kind = 'text' AND b.idx IN (

@@ -1,4 +1,4 @@
-"""The triggers that say which days insight has to count anew. `indexing` puts them in place with the others."""
+"""The triggers that mark the days that Insight must count again. `indexing` installs them with the others."""
 
 _OF_REPORT = "SELECT {row}.created AS created"
 _BY_REPORT = "SELECT created FROM feedback_userfeedback WHERE id = {row}.feedback_id"
@@ -7,12 +7,12 @@ _COUNTED = {
     "feedback_ratedanswer": (("feedback_id", "model_profile"), _BY_REPORT),
     "feedback_ratedtool": (("feedback_id", "tool_name", "failed"), _BY_REPORT),
 }
-"""What a tally is made of: the columns of each table, and where the report's time stands."""
+"""The counted columns of each table, and SQL for the report's creation time."""
 _ROWS = {"INSERT": ("new",), "UPDATE": ("old", "new"), "DELETE": ("old",)}
 
-# SQLite has one writer at a time, so that one mark a day is enough. On PostgreSQL each change leaves its own: a mark
-# that is there may be about to go with a count that does not see this change, and to wait for one key would let two
-# who change many reports at once wait for each other.
+# SQLite has one writer at a time, so one mark per day is enough. On PostgreSQL each change inserts its own mark: an
+# existing one may be about to be deleted by a count that does not see this change, and a unique key would make two
+# transactions that change many reports deadlock.
 _SQLITE_MARK = """
     INSERT INTO feedback_untallied (day) SELECT substr(created, 1, 10) FROM ({asked})
     WHERE NOT EXISTS (SELECT 1 FROM feedback_untallied WHERE day = substr(created, 1, 10));"""
@@ -21,7 +21,7 @@ _POSTGRES_MARK = """
 
 
 def _when(table: str, event: str, differs: str, each: str = "") -> str:
-    """When a trigger fires: at an update, only where something that is counted became another."""
+    """The trigger's event; updates fire only if a counted column changed."""
     columns, _ = _COUNTED[table]
     if event != "UPDATE":
         return f"AFTER {event} ON {table} {each}"

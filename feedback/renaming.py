@@ -1,8 +1,8 @@
-"""Renaming a label, and merging one into another: what is asked of it, and what is left to do when all reports follow.
+"""Renaming a label or merging it into another: the steps before and after its reports are changed.
 
-The reports themselves follow as in any bulk (`feedback.bulk`), a chunk at a time with their history, so that the text
-of the wire and the rows beside it agree at every moment. Renaming the row at once would be quicker by far, and wrong
-until the last text has followed: whoever labelled a report in between would bring the old name back from its text.
+The reports are changed as in any bulk (`feedback.bulk`), in chunks with history, so that the text of the wire and the
+label rows always agree. Renaming only the label's row would be much faster, but wrong until all texts have followed:
+labelling a report in between would restore the old name from its text.
 """
 
 from dataclasses import dataclass
@@ -23,50 +23,49 @@ from feedback.wire_verbs import RenameIn
 
 
 class IsThere(Conflict):
-    """The new name is another label's: to go on is a merge. `into` is that label, `counts` what each of both has."""
+    """The new name belongs to another label (`into`), so this is a merge. `counts`: reports of each of the two."""
 
     def __init__(self, label: Label, into: Label) -> None:
         self.label, self.into = label, into
         self.counts = (labelling.carried(label), labelling.carried(into))
         moved, held = map(many_reports, self.counts)
         super().__init__(
-            f"There is a label {isolated(into.name)} already, on {held}. To merge {isolated(label.name)}, on {moved}, "
-            'into it cannot be taken back: to do it, send "merge": true.'
+            f"Label {isolated(into.name)} already exists, on {held}. To merge {isolated(label.name)}, on {moved}, "
+            'into it (irreversible), send "merge": true.'
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """A label on its way to another name: both rows, one and the same where only the spelling changes."""
+    """A renaming: the old and the new label row, which are the same if only upper and lower case change."""
 
     label: Label
     into: Label
     is_merge: bool = False
     is_nothing: bool = False
-    """Whether it is called that already."""
+    """Whether the label already has that name."""
 
     @property
     def body(self) -> RenameIn:
-        """What becomes of each report."""
+        """The arguments of the verb `rename` for each report."""
         return RenameIn(label=self.label.name, to=self.into.name)
 
 
 def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: str | None = None) -> Renaming:
-    """Give a label its new name, made where it is new, and its description where one is given.
+    """Start a renaming: create the new label if needed, and set the description if one is given.
 
-    Runs in the transaction that also moves or queues its reports.
-    Raises `IsThere` where that name is another label's and no merge was asked for, `Conflict` while either label is
-    being renamed already, and where it is dropped just then.
+    Call it in the transaction that also changes or queues the reports.
+    Raises `IsThere` if the name belongs to another label and `merge` is false, `Conflict` while either label is being
+    renamed, or if the label was deleted at this moment.
     """
     require_admin(actor)
     found, new = labelling.named(name), None if to is None else labelling.new_name(to)
-    # Held at once and in the order in which all labels are: of two that go into each other at the same time, each
-    # would wait for the other.
+    # Locked together and in a fixed order: two opposite renamings at the same time would otherwise deadlock.
     both = Label.objects.select_for_update().filter(folded__in={found.folded, (new or found.name).casefold()})
     held = {each.folded: each for each in both.order_by("pk")}
     label = held.get(found.folded)
     if label is None:
-        raise Conflict(f"The label {isolated(found.name)} was dropped just now.")
+        raise Conflict(f"Label {isolated(found.name)} was deleted just now.")
     wanted = new or label.name
     into = held.get(wanted.casefold())
     if wanted != label.name:
@@ -78,7 +77,7 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
         try:
             return Renaming(label, labelling.insert(actor, wanted, said))
         except IntegrityError:
-            raise Conflict(f"Somebody made a label {isolated(wanted)} just now.") from None
+            raise Conflict(f"Label {isolated(wanted)} was created by somebody else just now.") from None
     was = label.name
     if into == label:
         into.name = wanted
@@ -89,9 +88,9 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
 
 
 def finish(bulk: Bulk) -> None:
-    """Drop the old label, now that all reports followed that could, and name the new one in saved views that name it.
+    """Finish a renaming: delete the old label and replace it in saved views.
 
-    Where a report kept it, or got it meanwhile, it stays, and so do the views: they find what they found.
+    If a report kept the old label, or got it meanwhile, the label and the views stay as they are.
     """
     body = RenameIn.model_validate(bulk.arguments)
     if body.label.casefold() == body.to.casefold() or labelling.forget_unused(body.label):
@@ -105,8 +104,8 @@ def _renamed(field: Field, body: RenameIn) -> Field:
 
 
 def _require_at_rest(*folded: str) -> None:
-    """Two that run into each other would leave reports between them."""
+    """Refuse if one of these labels is being renamed: overlapping renamings could leave reports half renamed."""
     for arguments in Bulk.objects.filter(verb=RENAME.name, state__in=Bulk.OPEN).values_list("arguments", flat=True):
         for each in (arguments["label"], arguments["to"]):
             if each.casefold() in folded:
-                raise Conflict(f"The label {isolated(each)} is being renamed already; the desk shows how far it is.")
+                raise Conflict(f"Label {isolated(each)} is already being renamed; the desk shows the progress.")

@@ -1,4 +1,4 @@
-"""Saved views: queries with a name, one's own or shared with all who work at the desk, and those that are built in."""
+"""Saved views: named queries, private or shared with all admins, and the built-in ones."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,49 +17,53 @@ from feedback.models import SavedView, UserFeedback
 from feedback.querying import matching, parse, understood
 
 MOST = 100
-"""Views of one person, and views that are shared: all of them are in everybody's menu."""
+"""Most views of one person, and most shared views; everybody's menu lists all shared ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """A view that everybody has; `word` is what its reports are, `nothing` what it says without any."""
+    """A view that everybody has; `word` describes its reports, `nothing` is its text when empty."""
 
     name: str
     query: str
     word: str
     nothing: str
     is_work: bool = True
-    """Whether its count says how much is left to do; the page counts no other one."""
+    """Whether its count shows work to do; the desk counts only such views."""
 
 
 BUILT_IN = (
-    BuiltIn("Unclaimed", "is:unclaimed", "unclaimed", "Nothing is unclaimed."),
-    BuiltIn("For me", "is:open owner:me", "yours", "Nothing open is yours."),
-    BuiltIn("Negative", "is:open sentiment:negative", "negative", "Nothing open is negative."),
-    BuiltIn("Due", "is:due", "due", "Nothing is due."),
-    BuiltIn("All open", "is:open", "open", "Nothing is open.", is_work=False),
+    BuiltIn("Unclaimed", "is:unclaimed", "unclaimed", "No unclaimed reports."),
+    BuiltIn("For me", "is:open owner:me", "yours", "You have no open reports."),
+    BuiltIn("Negative", "is:open sentiment:negative", "negative", "No open negative reports."),
+    BuiltIn("Due", "is:due", "due", "No reports are due."),
+    BuiltIn("All open", "is:open", "open", "No open reports.", is_work=False),
     BuiltIn(
-        "Resolved this week", "is:resolved resolved:<7d", "resolved", "Nothing was resolved this week.", is_work=False
+        "Resolved this week",
+        "is:resolved resolved:<7d",
+        "resolved",
+        "No reports were resolved this week.",
+        is_work=False,
     ),
 )
 DEFAULT = BUILT_IN[0]
 
 
 def listed(actor: Actor) -> list[SavedView]:
-    """One's own views and the shared ones, by name. One query."""
+    """The actor's own views and the shared ones, by name. One query."""
     require_admin(actor)
     rows = SavedView.objects.filter(Q(created_by=actor.user_id) | Q(is_shared=True)).select_related("created_by")
     return list(rows.order_by("name", "id"))
 
 
 def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> SavedView:
-    """Keep a query under a name. A query with a problem, a blank name and a name one has already are refused, and more
-    than `MOST`.
+    """Save a query as a view. An invalid query, a blank name, a name that the actor already uses and more than `MOST`
+    views are refused.
     """
     require_admin(actor)
     own = SavedView.objects.filter(created_by=actor.user_id)
     if own.count() >= MOST:
-        raise InvalidRequest(f"name: you have {MOST} views already; delete one first")
+        raise InvalidRequest(f"name: you already have {MOST} views; delete one first")
     if is_shared:
         _require_room()
     view = SavedView(
@@ -74,7 +78,7 @@ def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> Sav
 
 
 def keep(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> tuple[SavedView, str]:
-    """Save a query under a name, over the one that one has under it already; the view, and what that one was."""
+    """Save a query as a view, replacing the actor's own view of that name; returns the view and the replaced query."""
     require_admin(actor)
     held = SavedView.objects.filter(created_by=actor.user_id, name=_name(name)).first()
     if held is None:
@@ -85,7 +89,7 @@ def keep(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> tup
 def change(
     actor: Actor, view_id: str, *, name: str | None = None, query: str | None = None, is_shared: bool | None = None
 ) -> SavedView:
-    """Change one's own view; None leaves."""
+    """Change the actor's own view; None leaves a value."""
     view = _own(actor, view_id)
     given = {
         "name": None if name is None else _name(name),
@@ -98,21 +102,21 @@ def change(
     for column, value in written.items():
         setattr(view, column, value)
     with _name_kept(view):
-        # Nothing else, so that whoever changes something else just now, or deletes it, has their way as well.
+        # Only these columns, so that a concurrent change of others, or a deletion, also takes effect.
         if written and not SavedView.objects.filter(pk=view.pk).update(**written):
             raise NotFound.of("view", view_id[:80])
     return view
 
 
 def drop(actor: Actor, view_id: str) -> SavedView:
-    """Delete one's own view; what it was."""
+    """Delete the actor's own view; returns it."""
     view = _own(actor, view_id)
     view.delete()
     return view
 
 
 def rewrite(change: Callable[[Field], Field]) -> None:
-    """Let every view say what a renamed thing is called now, whosever it is. One that would become too long stays."""
+    """Rename something in the queries of all views, whoever owns them. A query that would become too long stays."""
     for view in SavedView.objects.select_for_update().filter(query__contains=":").order_by("pk"):
         query = spelled(changed(parse(view.query).root, change))
         if query != view.query and len(query) <= MAX_LENGTH:
@@ -121,20 +125,20 @@ def rewrite(change: Callable[[Field], Field]) -> None:
 
 
 def count(actor: Actor, query: str) -> int | None:
-    """How many reports a query matches, counted up to a thousand; None where it has a problem."""
+    """Number of reports that match a query, counted up to 1,000; None if the query is invalid."""
     parsed = parse(query)
     return None if parsed.problems else counted(matching(actor, parsed))
 
 
 def counted(rows: QuerySet[UserFeedback]) -> int:
-    """How many reports these are, counted up to a thousand."""
+    """Number of these reports, counted up to 1,000."""
     return rows.order_by()[:COUNT_LIMIT].count()
 
 
 def _require_room() -> None:
-    """Refuse one more shared view. Two admins who share at the same moment may get one more than there should be."""
+    """Refuse a shared view above the limit. Two admins who share at the same moment may exceed it by one."""
     if SavedView.objects.filter(is_shared=True).count() >= MOST:
-        raise InvalidRequest(f"is_shared: {MOST} views are shared already; somebody has to delete one of theirs first")
+        raise InvalidRequest(f"is_shared: {MOST} views are already shared; somebody has to delete one first")
 
 
 def _own(actor: Actor, view_id: str) -> SavedView:
@@ -143,24 +147,24 @@ def _own(actor: Actor, view_id: str) -> SavedView:
     if view is None or (view.created_by_id != actor.user_id and not view.is_shared):
         raise NotFound.of("view", view_id[:80])
     if view.created_by_id != actor.user_id:
-        raise Unauthorized("Only who made a view changes it.")
+        raise Unauthorized("Only the author of a view can change it.")
     return view
 
 
 @contextmanager
 def _name_kept(view: SavedView) -> Iterator[None]:
-    """A transaction in which a name that one's own view has already is a conflict."""
+    """A transaction in which a name that the actor already uses is a `Conflict`."""
     try:
         with transaction.atomic():
             yield
     except IntegrityError:
-        raise Conflict(f"name: you have a view {view.name} already") from None
+        raise Conflict(f"name: you already have a view {view.name}") from None
 
 
 def _name(name: str) -> str:
     clean = " ".join(name.split())
     if not 1 <= len(clean) <= 60:
-        raise InvalidRequest(f"name: must have 1 to 60 characters{f', and has {len(clean)}' if clean else ''}")
+        raise InvalidRequest(f"name: must have 1 to 60 characters{f', not {len(clean)}' if clean else ''}")
     if clean.casefold() in (each.name.casefold() for each in BUILT_IN):
-        raise InvalidRequest(f"name: there is a view {clean} already, which everybody has")
+        raise InvalidRequest(f"name: {clean} is the name of a built-in view")
     return clean

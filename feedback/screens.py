@@ -1,4 +1,4 @@
-"""What the desk shows: rows, the open report, ratings beside messages, as the view models of `feedback.presenting`."""
+"""Builds the view models of `feedback.presenting`: desk rows, the open report, ratings next to messages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,13 +25,13 @@ from threads.models import Message, Thread, Turn
 from threads.presenting.articles import Mark, Told
 
 FORKS = 5
-"""So many forks stand in a report's history, the latest ones."""
+"""Most forks in a report's history, latest first."""
 
 
 def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[Token, ...]:
-    """The terms of a query line, each with the links to the query without it; `kept` stands in them as well.
+    """The terms of a query, each with links to remove and to edit it; the links also contain `kept`.
 
-    A report that is open stays open while a term is looked into.
+    The open report stays open while a term is edited.
     """
     open_item = {"item": item, "pane": "list"} if item else {}
     return tuple(
@@ -48,14 +48,14 @@ def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[To
 
 
 def editing_of(query: Query, kept: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """What a query line begins with where a term went back into it, and the way back to the query with that term."""
+    """The term that is being edited, its position, and the link that cancels the edit."""
     term, at = given.get("edit", ""), given.get("at", "")
     unedited = query.with_term(term, at=place_of(at)).text
     return {"editing": term, "at": at, "unedited": href({**kept, "q": unedited}) if term else ""}
 
 
 def place_of(at: str) -> int | None:
-    """The place of a term, as an address says it; None for the end."""
+    """The position of a term from an address; None for the end."""
     return int(at) if at.isdecimal() and len(at) < 4 else None
 
 
@@ -69,9 +69,8 @@ def rows_of(
 ) -> list[ReportRow]:
     """Reports as rows of the desk in their order, in two queries; each links to itself with the query kept.
 
-    The report that is open keeps its place among them, whether or not the query still finds it: what was done to it
-    must not take away where the reader is. Where it is none of this page, a third query says whether it is among the
-    `reports` of the others.
+    The open report keeps its place even if the query no longer finds it, so that an action does not lose the reader's
+    position. If it is not on this page, a third query checks whether it is among the `reports` of other pages.
     """
     wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
     found = list(UserFeedback.objects.filter(wanted).order_by(*order.by).values_list(*_ROW_COLUMNS))
@@ -143,9 +142,9 @@ def card_of(
     near: Sequence[Near] = (),
     tz: tzinfo = UTC,
 ) -> ReportCard:
-    """The open report with all that stands beside it, and its history; it is put off until a time where `tz` is.
+    """The open report with its triage data and history; times in `tz`.
 
-    `changes` were read before the report: what is changed in between must not count as seen.
+    `changes` must be read before the report, so that a change made in between does not count as seen.
     """
     thread = report.thread
     triage, reply = desk_records.beside(report)
@@ -189,7 +188,7 @@ def card_of(
 
 
 def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange], tz: tzinfo) -> list[HistoryLine]:
-    """What was done to a report, and the forks that were made since to look into it, the latest first."""
+    """The changes of a report and the forks made of it since, latest first."""
     lines = [
         HistoryLine(report.created_by.display_name, f"rated message {report.message_sequence_num}", report.created)
     ]
@@ -205,19 +204,19 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
 
 
 def _forked(report: UserFeedback, fork: Thread) -> str:
-    """That a thread was forked, or with what the request was answered once more."""
+    """Describes a fork, or a rerun with its options."""
     place = fork.forked_from_message_sequence_num
     if not getattr(fork, "has_turn", False) or getattr(fork, "has_other_request", True):
         return "forked it here" if place == report.message_sequence_num else f"forked it at message {place}"
-    calls = "calls from the record" if getattr(fork, "replays_calls", False) else "real calls"
+    calls = "recorded calls" if getattr(fork, "replays_calls", False) else "live calls"
     other_model = fork.model_profile != report.thread.model_profile
-    return f"reran it with {calls}{f' by {fork.model_profile}' if other_model else ''}"
+    return f"reran it with {calls}{f' on {fork.model_profile}' if other_model else ''}"
 
 
 def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
-    """The latest forks at or before the rated message that somebody made after it was rated, runs of checks aside.
+    """The latest forks at or before the rated message that were made after the rating, without runs of checks.
 
-    A rerun has a turn that answers what it was forked with: no other request stands behind that.
+    A rerun is a fork whose turn answers the forked request, so no new request follows it.
     """
     turns = Turn.objects.filter(thread=OuterRef("pk")).order_by("pk")
     following = Message.objects.filter(thread=OuterRef("pk"), idx=OuterRef("forked_from_message_sequence_num") + 1)
@@ -239,7 +238,7 @@ def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
 
 
 def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
-    """Ratings beside the messages of a thread: one's own, and for admins the latest of each message else."""
+    """Ratings by message of a thread: the actor's own; for admins, else the latest of each message."""
     rows = _MARKS.rows(thread.pk) if actor.is_admin else _OWN_MARKS.rows(thread.pk, actor.user_id)
     marks: dict[int, Mark] = {}
     for key, index, sentiment, categories, notes, modified, author_id, name, email, *reply in rows:
@@ -254,8 +253,9 @@ def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
 
 
 def report_href(actor: Actor, thread_pk: int, index: int) -> str:
-    """The desk, in the list that was left last, with the latest report, a negative one if there is any, on what was
-    answered from a message on; for admins. What answers a later request is another matter.
+    """Link to the desk's last list with a report on the answer from message `index` on; empty for non-admins.
+
+    Prefers negative reports, then the latest. Answers to later requests do not count.
     """
     if not actor.is_admin:
         return ""
@@ -273,7 +273,7 @@ def _at_the_desk(key: str) -> str:
 def _told(
     rated_at: datetime, status: str | None, words: str | None, at: datetime | None, seen_at: datetime | None
 ) -> Told:
-    """What its submitter sees of the desk: what `Reply` says, and nothing else."""
+    """What the submitter sees of the triage: the `Reply` and nothing else."""
     if status is None or at is None or not projecting.is_told(status):
         return Told(Reply.Status.RECEIVED.label, rated_at)
     is_news = status == Reply.Status.ANSWERED and (seen_at is None or seen_at < at)
@@ -281,7 +281,7 @@ def _told(
 
 
 def replied(actor: Actor, thread: Thread) -> dict[int, datetime]:
-    """When the actor was told something of an own report in a thread, by message. One query."""
+    """When each of the actor's own reports in a thread got its reply, by message. One query."""
     rows = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
     return dict(rows.values_list("feedback__message_sequence_num", "replied_at"))
 
@@ -300,14 +300,14 @@ _MARKS, _OWN_MARKS = Prepared(_marks, int), Prepared(_marks, int, int)
 
 
 def saw(actor: Actor, thread: Thread, until: datetime) -> None:
-    """The actor has seen what they were told of their reports in a thread up to a moment; what came since is news."""
+    """Mark replies to the actor's reports in a thread as seen up to a moment; later ones stay unseen."""
     mine = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
     mine.filter(replied_at__lte=until).update(seen_at=until)
 
 
 def thread_ratings(actor: Actor, thread_ids: Sequence[int]) -> dict[int, Ratings]:
-    """Negative and positive ratings in each thread: one's own, for admins everybody's. And whether one's own have
-    news.
+    """Negative and positive ratings in each thread (the actor's own, for admins all), and the first of the actor's own
+    with an unseen reply.
     """
     rows = UserFeedback.objects.filter(thread__in=thread_ids)
     if not actor.is_admin:
@@ -321,21 +321,21 @@ def thread_ratings(actor: Actor, thread_ids: Sequence[int]) -> dict[int, Ratings
 
 
 def threads_answered(actor: Actor) -> Q:
-    """Threads in which a report of one's own was answered, and one has not seen it."""
+    """Threads in which the actor has an unseen reply to their own report."""
     return Q(pk__in=UserFeedback.objects.filter(_with_news(actor)).values("thread"))
 
 
 def _with_news(actor: Actor) -> Q:
-    """One's own reports with an answer that was written since one saw it last."""
+    """The actor's own reports with a reply that they have not seen."""
     is_news = Q(reply__seen_at__isnull=True) | Q(reply__seen_at__lt=F("reply__replied_at"))
     return Q(created_by=actor.user_id, reply__public_status=Reply.Status.ANSWERED) & is_news
 
 
 def threads_rated(actor: Actor, sentiment: str) -> Q:
-    """Threads with such a rating, or with any for an empty sentiment: one's own, for admins everybody's.
+    """Threads with a rating of this sentiment (any if empty): by the actor, for admins by anyone.
 
-    The few of one person lead to their threads. Those of everybody are many, so a page of the list is found soon on the
-    walk down the newest threads, which asks each of them.
+    One person's ratings are few, so they lead to their threads. Everybody's are many, so it is quicker to walk down the
+    newest threads and check each.
     """
     rows = UserFeedback.objects.filter(sentiment=sentiment) if sentiment else UserFeedback.objects.all()
     if actor.is_admin:

@@ -1,7 +1,7 @@
-"""Reports like a report, each with the reasons why.
+"""Similar reports, each with the reasons.
 
-Candidates come from indexes, a few dozen of each kind, the newest first: the same thread, tool, error, and each telling
-word of the notes. What they have in common is then compared in Python.
+Candidates come from indexes, the newest few dozen of each kind: same thread, tool, error, and each significant word of
+the notes. They are then compared in Python.
 """
 
 from typing import Any
@@ -20,9 +20,9 @@ _WORTH_SHOWING = 2.0
 
 
 def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[SimilarReportOut]:
-    """The reports most like one: its own org's first, open ones first, then by score. For platform admins.
+    """The most similar reports: the same org first, then open ones, then by score. For platform admins.
 
-    A number of queries that the number of reports does not change. Raises `NotFound` where it was taken back just now.
+    The number of queries does not depend on the number of reports. Raises `NotFound` if the report was retracted.
     """
     require_admin(actor)
     digesting.digest()
@@ -48,7 +48,7 @@ def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[Simil
 
 
 def _candidates(one: Facts) -> set[int]:
-    """Row ids worth a look, less the report's own."""
+    """Row ids of candidates, without the report itself."""
     rows: list[Any] = [UserFeedback.objects.filter(thread=one.thread).order_by("-pk").values_list("pk", flat=True)]
     if one.error:
         same = RatedAnswer.objects.exclude(error_code="").filter(error_code=one.error)

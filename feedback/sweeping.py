@@ -1,4 +1,4 @@
-"""The clock of the feedback app: whatever a worker left undone is asked for again."""
+"""The periodic sweep of the feedback app: queues unfinished work again."""
 
 from feedback import bulk
 from feedback.checks import running
@@ -6,7 +6,7 @@ from feedback.webhooks import sending
 
 
 def sweep() -> None:
-    """Ask again for what is due or stuck."""
+    """Queue due and stuck work again."""
     bulk.sweep()
     sending.sweep()
     running.go_on()

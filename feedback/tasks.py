@@ -1,4 +1,4 @@
-"""Doors for the queue: an id in, a verb called, the outcome in the row."""
+"""Queue tasks: each takes an id, calls a function, and leaves the result in the row."""
 
 from celery import shared_task
 from django.db import close_old_connections
@@ -12,14 +12,14 @@ from feedback.webhooks import outbox, sending
 
 @shared_task(name="feedback.bulk", ignore_result=True)
 def advance_bulk(bulk_id: int) -> None:
-    """Carry a bulk to its end."""
+    """Run a bulk to its end."""
     close_old_connections()
     bulk.advance(bulk_id)
 
 
 @shared_task(name="feedback.digest", ignore_result=True)
 def digest() -> None:
-    """Look at the answers that were rated, and count the days that are over."""
+    """Digest newly rated answers, and tally past days."""
     with jobs.periodical("feedback.digest"):
         digesting.catch_up()
         tallying.catch_up()
@@ -27,27 +27,27 @@ def digest() -> None:
 
 @shared_task(name="feedback.settle", ignore_result=True)
 def settle(event_id: int) -> None:
-    """Make an event that is due into deliveries."""
+    """Turn a due event into deliveries."""
     close_old_connections()
     outbox.settle(event_id)
 
 
 @shared_task(name="feedback.deliver", ignore_result=True)
 def deliver(endpoint_id: int) -> None:
-    """Send an endpoint what is due."""
+    """Send a webhook its due messages."""
     close_old_connections()
     sending.deliver(endpoint_id)
 
 
 @shared_task(name="feedback.checks", ignore_result=True)
 def go_on_with_checks(run_id: int) -> None:
-    """Decide on the run whose answer has ended, and on whatever else has, and begin what waits for it."""
+    """Judge runs whose answers have ended, and start waiting ones."""
     with jobs.periodical("feedback.checks"):
         running.go_on()
 
 
 @shared_task(name="feedback.sweep", ignore_result=True)
 def sweep() -> None:
-    """Ask again for what is due."""
+    """Queue due and stuck work again."""
     with jobs.periodical("feedback.sweep"):
         sweeping.sweep()

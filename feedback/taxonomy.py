@@ -1,4 +1,4 @@
-"""Sentiments and categories (spec 3.10), and how a report may end, as data."""
+"""Sentiments and categories (spec 3.10), and the outcomes of reports, as data."""
 
 from collections.abc import Iterable
 
@@ -43,7 +43,7 @@ FITTING: dict[str, frozenset[str]] = {
 }
 NEEDS_NOTES = Category.OTHER
 
-# A row keeps its categories as one number too, so that a filter needs no second table. Never reorder: append.
+# Rows also store their categories as a bit set, so that filters need no join. Never reorder: append.
 BIT: dict[str, int] = {category: 1 << place for place, category in enumerate(Category.values)}
 
 
@@ -54,11 +54,11 @@ def group_of(category: str) -> str:
 
 
 def fitting(sentiment: str, categories: Iterable[str]) -> tuple[str, ...]:
-    """Categories without those of the other verdict: a form hides them, so nobody who sent them meant them."""
+    """The categories that fit a sentiment. The form hides the others, so sending them was not intended."""
     strange = {other for other in Category.values if other not in FITTING.get(sentiment, Category.values)}
     return tuple(category for category in categories if category not in strange)
 
 
 def bits(categories: list[str]) -> int:
-    """The categories as one number."""
+    """The categories as a bit set."""
     return sum(BIT[category] for category in categories)

@@ -1,4 +1,4 @@
-"""Triage: what admins make of a report. Each change is recorded with what was before and after."""
+"""Triage: applies admins' actions to reports and records each change with the values before and after."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ from threads import hooks as threads_hooks
 
 Row = TypeVar("Row", bound=Model)
 NOTICE = "desk"
-"""The subject of notices about the desk."""
+"""The topic of notices for open desks."""
 _FOUND = PreparedRow(lambda key: UserFeedback.objects.filter(key=key), UserFeedback, str)
 _TRIAGED = PreparedUpdate(UserFeedback, *(column.removesuffix("_id") for column in REPORT_COLUMNS))
 _CHANGES = PreparedInsert(TriageChange)
@@ -46,7 +46,7 @@ _BESIDE = PreparedInsert(Triage, unique=("feedback",), update=[name.removesuffix
 _REPLIES = PreparedInsert(Reply, unique=("feedback",), update=(*REPLY_COLUMNS, "replied_at"))
 _TRIAGE = PreparedRow(lambda key: Triage.objects.filter(feedback__key=key), Triage, str)
 _REPLY = PreparedRow(lambda key: Reply.objects.filter(feedback__key=key), Reply, str)
-# No admin's verb changes a key, so rows that name the report, a lease for one, need not wait for it.
+# No verb changes a key, so inserting rows that reference the report, such as a lease, need not wait for this lock.
 _LOCKED = PreparedRow(
     lambda key: UserFeedback.objects.select_for_update(of=("self",), no_key=True).filter(key=key),
     UserFeedback,
@@ -63,7 +63,7 @@ def report_for(actor: Actor, feedback_id: str) -> UserFeedback:
 
 
 def _locked(actor: Actor, feedback_id: str, steps: Iterable[tuple[Verb, BaseModel]]) -> UserFeedback:
-    """The same, locked for some verbs: what they ask first is asked along."""
+    """`report_for` with a lock; the queries that the verbs start with are sent along."""
     require_admin(actor)
     key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
     for _, body in steps:
@@ -74,7 +74,7 @@ def _locked(actor: Actor, feedback_id: str, steps: Iterable[tuple[Verb, BaseMode
 
 
 def hold_for(body: BaseModel, subjects: Callable[[], Iterable[int]]) -> None:
-    """Lock what a verb is going to name and change besides its subjects (row ids), which it may lock itself then."""
+    """Lock the other reports that a verb names and changes; `subjects` gives row ids of its own reports."""
     if isinstance(body, DuplicateIn) and (of := named_by(body)):
         following.hold(subjects(), named=[of.pk])
 
@@ -88,9 +88,9 @@ def _there(report: UserFeedback | None, key: str, feedback_id: str) -> UserFeedb
 
 
 def update(actor: Actor, feedback_id: str, body: TriageIn, *, expected: str | None = None) -> FullFeedbackOut:
-    """Apply a triage update (H8). `modified` is the submitter's and stays (B131); repeating one changes nothing.
+    """Apply a triage update (H8). `modified` belongs to the submitter and stays (B131); repeating one changes nothing.
 
-    With `expected`, a version that is no longer the report's is refused as `Stale`.
+    Raises `Stale` if `expected` is given and is not the report's current version.
     """
     report, _ = act(actor, feedback_id, (UPDATE, body), expected=expected)
     return projecting.triaged_record(report, actor)
@@ -103,11 +103,11 @@ def act(
     expected: str | None = None,
     seen: str | None = None,
 ) -> tuple[UserFeedback, str | None]:
-    """Do one thing to one report, or several in one go: lock, decide, store, record, announce.
+    """Apply one or several verbs to a report as one action: lock, decide, store, record, announce.
 
-    Gives the report and the action under which history has it, None where nothing changed. `expected` is the version
-    that the whole report must have. `seen` is the version that the actor decided by: only a change since then of what
-    is written here stands against it. Both raise `Stale`.
+    Returns the report and the action's key in history, None if nothing changed. `expected` is the version that the
+    report must have. `seen` is the version that the actor saw: it conflicts only with later changes of the columns
+    written here. Both raise `Stale`.
     """
     action, changed = ids.new_key(), False
     with named_reports_stay(), transaction.atomic():
@@ -125,16 +125,16 @@ def act(
 
 
 def wake_again(pks: Iterable[int], because: int) -> None:
-    """Reports that were snoozed until it happens again are due: another one says the same. Inside a transaction.
+    """Make reports due that are snoozed until it happens again, because another report says the same.
 
-    History names who submitted that one: it was nobody's decision at the desk.
+    Call it inside a transaction. History names the submitter of that report, because no admin decided it.
     """
     cause = UserFeedback.objects.select_related("created_by").get(pk=because)
     submitter = Actor(cause.created_by_id, cause.created_by.email, cause.created_by.display_name)
     asleep = UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=list(pks), resolved=False)
     for report in asleep.order_by("pk"):
         subject = subject_of(report)
-        if not subject["snoozed_until_again"]:  # an admin decided otherwise before its lock was ours
+        if not subject["snoozed_until_again"]:  # an admin changed it before we got the lock
             continue
         due = {"snoozed_until": timezone.now(), "snoozed_until_again": False}
         apply(submitter, subject, AGAIN, due, action=ids.new_key())
@@ -143,17 +143,19 @@ def wake_again(pks: Iterable[int], because: int) -> None:
 
 @contextmanager
 def named_reports_stay() -> Iterator[None]:
-    """Around a transaction that names another report, one that it did not lock, or a label: either may be taken away
-    just then, which the database notices at the commit.
+    """Wrap a transaction that references an unlocked report or a label: either may be deleted meanwhile, which the
+    database reports at the commit. That becomes a `Conflict`.
     """
     try:
         yield
     except IntegrityError:
-        raise Conflict("This report, the one that it names, or a label was taken away just now. Look again.") from None
+        raise Conflict(
+            "This report, the one it names, or a label was deleted just now. Reload and try again."
+        ) from None
 
 
 def subject_of(report: UserFeedback, verb: Verb | None = None) -> Subject:
-    """A locked report with what stands beside it. The wire's own update asks for none of that unless it reopens."""
+    """A locked report with its triage row and reply. The wire's own update reads these only to reopen."""
     if verb is UPDATE:
         return Subject(report, _TRIAGE.first(report.key) if report.resolved else None)
     return Subject(report, _TRIAGE.first(report.key), _REPLY.first(report.key))
@@ -168,10 +170,10 @@ def apply(
     action: str,
     undoes: str | None = None,
 ) -> bool:
-    """Store a decision about a locked report with its history row; False where it changes nothing.
+    """Store a decision about a locked report with its history row; returns False if it changes nothing.
 
-    Resolving stamps time and admin, reopening clears both and what the resolution said; stamps of a report that is
-    resolved stay (B129). A decision that spells them out, as an undo does, has its way.
+    Resolving sets time and admin; reopening clears both, the outcome and the duplicate link. A report that is already
+    resolved keeps its time and admin (B129). A decision that contains these columns, as an undo does, overrides this.
     """
     report, now = subject.report, timezone.now()
     after = {column: value for column, value in decision.items() if subject[column] != value}

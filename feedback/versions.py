@@ -1,4 +1,4 @@
-"""Two people at one report: its version, and what changed since somebody looked."""
+"""Versions of a report, to detect concurrent changes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from feedback.models import TriageChange, UserFeedback
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A report's state: the row id of its last change by an admin, and when its submitter last changed it."""
+    """A report's version: the row id of its last triage change, and when its submitter last changed it."""
 
     change: int
     modified: int
@@ -20,7 +20,7 @@ class Version:
 
     @classmethod
     def read(cls, text: str) -> "Version":
-        """What `str` wrote; anything else is an invalid request."""
+        """The inverse of `str`; raises `InvalidRequest`."""
         change, _, modified = text.strip().partition("-")
         if not (change.isascii() and change.isdigit() and modified.isascii() and modified.isdigit()):
             raise InvalidRequest("version: is not a version of a report")
@@ -30,9 +30,9 @@ class Version:
 
 
 def of(report: UserFeedback) -> Version:
-    """The version of a report as it stands in the database. One query.
+    """The version of a report in the database. One query.
 
-    Ask for it before what it is to stand for is read: what is changed in between must not count as seen.
+    Read it before the data that it describes, so that a change made in between does not count as seen.
     """
     last = TriageChange.objects.filter(feedback=report).order_by("-id").values_list("pk", flat=True).first()
     return Version(last or 0, moment(report))
@@ -44,20 +44,20 @@ def moment(report: UserFeedback) -> int:
 
 
 def require(report: UserFeedback, expected: str | None) -> None:
-    """Refuse as `Stale` when the report is at none of the versions in an If-Match; `*` and None expect nothing.
+    """Raise `Stale` if the report has none of the versions in an If-Match; `*` and None match any.
 
-    A tag that no report ever had is a version that this one is not at (RFC 9110, 13.1.1). A weak mark is looked over:
-    proxies that compress put it there, and a version means the whole report either way.
+    An unknown tag is simply not the current version (RFC 9110, 13.1.1). Weak marks (`W/`) are ignored: compressing
+    proxies add them, and a version means the whole report either way.
     """
     if expected is None or expected.strip() == "*":
         return
     tags = (tag.strip().removeprefix("W/").strip('"') for tag in expected.split(","))  # a version holds no comma
     if str(of(report)) not in tags:
-        raise Stale("This report was changed since that version.")
+        raise Stale("This report has changed since that version.")
 
 
 class Overtaken(Stale):
-    """Somebody was quicker: the `change` that was not seen, None where the submitter said something else."""
+    """Somebody else was first: `change` is the unseen change, None if the submitter changed the rating."""
 
     def __init__(self, message: str, *, columns: Sequence[str], change: TriageChange | None = None) -> None:
         super().__init__(message, columns=columns)
@@ -67,25 +67,25 @@ class Overtaken(Stale):
 def require_unseen(
     actor: Actor, report: UserFeedback, seen: str | None, columns: Iterable[str], *, is_of_words: bool
 ) -> None:
-    """Refuse as `Overtaken` when one of these columns was changed since the version somebody decided by.
+    """Raise `Overtaken` if one of these columns was changed since the version that the actor saw.
 
-    Or, with `is_of_words`, what the submitter says: it is what was decided about.
+    With `is_of_words` also if the submitter changed the rating, because the decision was about it.
     """
     if not seen:
         return
     version = Version.read(seen)
     if is_of_words and moment(report) != version.modified:
-        raise Overtaken("The submitter changed the words while you read.", columns=["notes"])
+        raise Overtaken("The submitter changed the rating while you were reading.", columns=["notes"])
     written = set(columns)
     for change in changes_since(report, version):
         if both := sorted(written.intersection(change.after)):
             is_own = change.actor_id == actor.user_id
-            who = f"{change.actor.display_name} changed this report meanwhile."
+            who = f"{change.actor.display_name} has changed this report meanwhile."
             said = "You changed this in another window." if is_own else who
             raise Overtaken(said, columns=both, change=change)
 
 
 def changes_since(report: UserFeedback, version: Version) -> list[TriageChange]:
-    """What was done to a report after a version, newest first."""
+    """The triage changes of a report after a version, newest first."""
     rows = TriageChange.objects.filter(feedback=report, pk__gt=version.change)
     return list(rows.select_related("actor").order_by("-id"))

@@ -1,7 +1,7 @@
-"""What the feedback routes take and give (spec 2.5, 3.10): two projections, the second made from the first.
+"""Request and response models of the feedback routes (spec 2.5, 3.10), with one projection per audience.
 
-`UserFeedbackOut` names its fields one by one, so a column added for admins can never reach a submitter by being
-forgotten. `FullFeedbackOut` is that and the admins' five.
+`UserFeedbackOut` names its fields one by one, so that a column added for admins can never reach a submitter by
+accident. `FullFeedbackOut` adds the admins' five.
 """
 
 from datetime import datetime
@@ -16,37 +16,41 @@ NOTES_LENGTH = 20_000
 
 
 class FeedbackIn(Body):
-    """A rating. Categories are a set; blank notes are none; each category fits the sentiment."""
+    """A rating. Duplicate categories are merged, blank notes count as none; each category must fit the sentiment."""
 
     sentiment: Annotated[Sentiment, Field(strict=False)]
     categories: Annotated[list[Annotated[Category, Field(strict=False)]], Field(max_length=100)] = []
+    """Reasons for the rating; each must fit the sentiment."""
     notes: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+    """The submitter's comment; required with the category `other`."""
 
     @model_validator(mode="after")
     def _fits(self) -> "FeedbackIn":
         for category in self.categories:
             if category not in FITTING[self.sentiment]:
-                raise ValueError(f"categories: {category} does not go with {self.sentiment} feedback")
+                raise ValueError(f"categories: {category} does not fit {self.sentiment} feedback")
         if NEEDS_NOTES in self.categories and self.clean_notes is None:
-            raise ValueError("notes: are needed with the category other")
+            raise ValueError("notes: are required with the category other")
         return self
 
     @property
     def clean_notes(self) -> str | None:
-        """The notes, None when nothing is written in them."""
+        """The notes, None if they are blank."""
         return self.notes if self.notes and self.notes.strip() else None
 
     @property
     def clean_categories(self) -> list[str]:
-        """Sorted, each once (B116)."""
+        """The categories, sorted and without duplicates (B116)."""
         return sorted({category.value for category in self.categories})
 
 
 class TriageIn(Patch):
-    """A triage update: absent leaves, null clears, a value overwrites; nothing else may be in it (B127, B128)."""
+    """A triage update: an absent key leaves the value, null clears it; unknown keys are refused (B127, B128)."""
 
     admin_label: Annotated[str, StringConstraints(max_length=200)] | None = None
+    """The labels as one text, separated by commas."""
     admin_note: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+    """A note among admins; the submitter never sees it."""
     resolved: bool = False
 
 
@@ -56,41 +60,57 @@ class UserFeedbackOut(Wire):
     feedback_id: str
     thread_id: str
     message_sequence_num: int
+    """Position of the rated answer in its thread, counted from 0."""
     org_id: str
     created: datetime
     created_by: str
+    """Email address of the submitter."""
     modified: datetime
+    """When the submitter last changed the rating; triage does not change it."""
     modified_by: str
+    """Email address of the submitter."""
     sentiment: str
+    """`positive` or `negative`."""
     categories: list[str]
+    """Reasons for the rating, sorted."""
     notes: str | None
+    """The submitter's comment."""
 
 
 class ToldFeedbackOut(UserFeedbackOut):
-    """The same with what its submitter was told."""
+    """`UserFeedbackOut` with the reply to the submitter."""
 
     public_status: str
+    """`looked_at` or `answered`."""
     public_reply: str | None
+    """Text of the reply."""
     replied_at: datetime
 
 
 class ReplyOut(Wire):
-    """What a submitter is told of a report, written for them on purpose. `replied_at` is null until there is any."""
+    """The admins' reply to a report, as its submitter sees it."""
 
     feedback_id: str
     message_sequence_num: int
+    """Position of the rated answer in its thread, counted from 0."""
     public_status: str
+    """`received` (no reply yet), `looked_at` or `answered`."""
     public_reply: str | None
+    """Text of the reply."""
     replied_at: datetime | None
+    """When the reply was last changed; null while the status is `received`."""
 
 
 class FullFeedbackOut(UserFeedbackOut):
     """A report as admins see it (B126)."""
 
     admin_label: str | None
+    """The labels as one text, separated by commas."""
     admin_note: str | None
+    """A note among admins; the submitter never sees it."""
     resolved: bool
     resolved_by: str | None
+    """Email address of the admin who resolved it."""
     resolved_at: datetime | None
 
 

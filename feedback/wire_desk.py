@@ -1,4 +1,4 @@
-"""What the desk's own routes take and give. Admins only; the wire's record (spec 3.10) is part of it, unchanged."""
+"""Request and response models of the desk's routes, for admins only; they contain the record of spec 3.10 unchanged."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -10,125 +10,155 @@ from feedback.querying import parse
 from feedback.wire import FullFeedbackOut
 
 MOST_TICKED = 5_000
-"""More reports than these are named by a query."""
+"""Most reports that a bulk takes by id; more need a query."""
 
 
 class ExportedOut(FullFeedbackOut):
-    """A report with all that admins keep beside it, as it goes into a file."""
+    """A report with its triage data and reply, as exported."""
 
     labels: list[str]
+    """The labels of `admin_label`, one by one."""
     owner: str | None
+    """Email address of the admin who claimed the report; null if unclaimed."""
     outcome: str | None
+    """How it was resolved: `fixed`, `answered`, `not_reproduced`, `as_intended`, `duplicate` or `noted`."""
     duplicate_of: str | None
+    """Id of the original report."""
     snoozed_until: datetime | None
+    """Snoozed until then; a time in the past means that the report is due."""
     snoozed_until_again: bool
+    """Snoozed until somebody reports the same again."""
     public_status: str
+    """What the submitter sees: `received`, `looked_at` or `answered`."""
     public_reply: str | None
+    """Text of the reply to the submitter."""
     replied_at: datetime | None
+    """When the reply was last changed; null without one."""
 
 
 class QuotedOut(ExportedOut):
-    """The same with what was asked and answered: the text of the request and of the rated answer, and what made it."""
+    """`ExportedOut` with the request and the rated answer."""
 
     request: str
+    """Text of the user's request."""
     answer: str
+    """Text of the rated answer."""
     model_profile: str
+    """The model profile that answered; empty if unknown."""
     error_code: str
+    """The error that the turn ended with; empty without one."""
     tools: list[str]
+    """Names of the tools used for the answer."""
 
 
 class DeskRecordOut(ExportedOut):
-    """The same at the desk: `lease` is who has it open, `version` what If-Match takes."""
+    """`ExportedOut` with its presence lease and version."""
 
     lease: str | None
+    """Email address of the admin who has the report open; of several, the first."""
     version: str
+    """Send it as `If-Match` to refuse a change if the report has changed since."""
 
 
 class ChangeOut(Wire):
-    """One line of a report's history. People are addresses, reports are ids."""
+    """One change in a report's history. People are email addresses, reports are ids."""
 
     action_id: str
+    """Shared by all changes of one action, such as a bulk."""
     verb: str
+    """The action, or `undo`, `again`, `retract`, `follow` or `rename` for changes that follow from another event."""
     at: datetime
     actor: str
+    """Email address of the person who caused the change."""
     before: dict[str, Any]
+    """The changed fields with their old values."""
     after: dict[str, Any]
+    """The changed fields with their new values."""
     undoes: str | None
+    """The `action_id` that this change undoes."""
 
 
 class ActIn(Patch):
-    """One verb with its arguments."""
+    """One action with its arguments."""
 
     verb: str
+    """`label`, `note`, `own`, `resolve`, `reopen`, `duplicate`, `snooze`, `wake` or `reply`."""
     arguments: dict[str, Any] = {}
+    """The arguments of the verb, such as `{"outcome": "fixed"}`."""
 
 
 class ActedOut(Wire):
-    """What came of it. `action_id` takes it back within 30 minutes; null where nothing changed."""
+    """The result of an action."""
 
     action_id: str | None
+    """Send it to undo the action within 30 minutes; null if nothing changed."""
     report: DeskRecordOut
 
 
 class BulkIn(ActIn):
-    """One verb for many reports: those named, or all that match a query. Every report there is takes `all` as well."""
+    """One action for many reports: those named, or all that match a query."""
 
     feedback_ids: Annotated[list[str], Field(max_length=MOST_TICKED)] | None = None
+    """Ids of the reports; give either these or `query`."""
     query: str | None = None
+    """A search query; the action applies to all reports that match it now."""
     all: bool = False
+    """Required as true if the query matches every report."""
 
     @model_validator(mode="after")
     def _of_some(self) -> "BulkIn":
-        """An empty list is more often a mistake than a wish."""
+        """Refuse an empty list: it is more likely a mistake than intended."""
         if self.feedback_ids is not None and not self.feedback_ids:
             raise ValueError("feedback_ids: must name at least one report")
         return self
 
     @model_validator(mode="after")
     def _all_on_purpose(self) -> "BulkIn":
-        """An empty query means every report of every org, and a program's empty variable seldom does."""
+        """Refuse a query for everything without `all`: an empty variable in a client must not act on all reports."""
         if self.query is not None and not self.all and parse(self.query).is_everything:
-            raise ValueError(
-                'query: leaves nothing out, which means every report. Send "all": true with it to mean that'
-            )
+            raise ValueError('query: matches every report. If you mean that, also send "all": true')
         return self
 
 
 class UndoIn(Patch):
-    """The action to take back."""
+    """The action to undo."""
 
     action_id: str
+    """From the response of an action or bulk, or from the history."""
 
 
 class FailureOut(Wire):
-    """A report that a bulk left as it was, and why."""
+    """A report that a bulk could not change, and why."""
 
     feedback_id: str
     reason: str
 
 
 class BulkOut(Wire):
-    """One action on many reports. `skipped_count` is of those that no longer matched when their turn came, and of a
-    cancelled one of all that it never reached; 0 until it is over.
-    """
+    """One action on many reports; up to 200 are changed at once, more by a worker."""
 
     bulk_id: str
     action_id: str
+    """Send it to undo the whole bulk within 30 minutes."""
     verb: str
     state: Literal["queued", "running", "done", "cancelled"]
     total: int
+    """Number of reports, or of changes to undo."""
     done_count: int
     failed_count: int
     skipped_count: int
+    """Reports that no longer matched, or that a cancelled bulk did not reach; 0 until it has ended."""
     failures: list[FailureOut]
+    """The first 200 reports that could not be changed."""
     created: datetime
     finished_at: datetime | None
 
 
 class LeaseOut(Wire):
-    """Who has the report open: null is nobody else."""
+    """Who else has the report open."""
 
     held_by: str | None
+    """Name of the other admin; null if nobody else has it open."""
 
 
 class ViewIn(Patch):
@@ -136,11 +166,13 @@ class ViewIn(Patch):
 
     name: str
     query: str
+    """A search query."""
     is_shared: bool = False
+    """Whether all admins see it."""
 
 
 class ViewPatch(Patch):
-    """A change to one's own view."""
+    """A change to your own view."""
 
     name: str | None = None
     query: str | None = None
@@ -148,32 +180,37 @@ class ViewPatch(Patch):
 
 
 class ViewOut(Wire):
-    """A saved view; `view_id` is null for those that are built in. `count` stops at a thousand."""
+    """A saved or built-in view."""
 
     view_id: str | None
+    """Null for built-in views."""
     name: str
     query: str
     is_shared: bool
     created_by: str | None
+    """Email address of its author; null for built-in views."""
     count: int | None
+    """Number of matching reports, at most 1000; null if the query is no longer valid."""
 
 
 class LabelNameIn(Patch):
     """A new label."""
 
     name: str
+    """1 to 60 characters without a comma."""
     description: Annotated[str, StringConstraints(max_length=200)] = ""
+    """What the label is for."""
 
 
 class LabelPatch(Patch):
-    """What a label is for, and what it is called from now on: every report that carries it follows.
-
-    A name that another label has is a conflict, unless `merge` says that both become one, which cannot be taken back.
-    """
+    """A new name or description of a label; all its reports follow a new name."""
 
     name: str | None = None
+    """1 to 60 characters without a comma. The name of another label is a conflict, unless `merge` is true."""
     description: Annotated[str, StringConstraints(max_length=200)] | None = None
+    """What the label is for."""
     merge: bool = False
+    """Merge into the label of that name if there is one. This cannot be undone."""
 
     @model_validator(mode="after")
     def _something(self) -> "LabelPatch":
@@ -183,14 +220,17 @@ class LabelPatch(Patch):
 
 
 class LabelOut(Wire):
-    """A label, and how many reports carry it."""
+    """A label."""
 
     name: str
     description: str
+    """What the label is for."""
     report_count: int
+    """Number of reports with this label."""
 
 
 class ChangedLabelOut(LabelOut):
-    """A label as it is now. `bulk_id` is the renaming of its reports, maybe still under way; null without one."""
+    """A label after a change."""
 
     bulk_id: str | None
+    """The bulk that renames the label on its reports, possibly still running; null if the name did not change."""

@@ -1,23 +1,28 @@
-"""What the routes of finding give: similar reports, and what a query may go on with."""
+"""Response models: similar reports, and the fields of the query language."""
 
 from core.wire import Wire
 from feedback.wire import FullFeedbackOut
 
 
 class SimilarReportOut(FullFeedbackOut):
-    """A report that is like another one, and why; `is_alike` where one answer fits both, and it is hardly chance."""
+    """A report that is similar to another one."""
 
     reasons: tuple[str, ...]
+    """What both have in common, in words."""
     score: float
+    """Similarity; higher is more similar, without a fixed maximum."""
     is_alike: bool
+    """Whether both probably have the same cause, so that one resolution fits both."""
 
 
 class QueryValueOut(Wire):
-    """A value of a field, and the term that it makes. `count` ends at a thousand, and is null where nobody counts."""
+    """A value of a field of the query language."""
 
     value: str
     term: str
+    """The query term for this value."""
     count: int | None
+    """Number of reports with this value, at most 1000; null if not counted."""
 
 
 class QueryFieldOut(Wire):
@@ -25,5 +30,8 @@ class QueryFieldOut(Wire):
 
     name: str
     help: str
+    """What the field means."""
     takes: str
+    """Which values are allowed, in words."""
     values: tuple[QueryValueOut, ...]
+    """Values worth suggesting."""

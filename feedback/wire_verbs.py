@@ -1,4 +1,4 @@
-"""What each verb of the desk takes: the arguments of an action, for one report as for many."""
+"""The arguments of each verb of the desk, for one report and for bulks."""
 
 from typing import Annotated, Any, Literal
 
@@ -10,14 +10,14 @@ from feedback.models import Reply
 from feedback.taxonomy import Outcome
 from feedback.wire import NOTES_LENGTH
 
-_OneLine = Spelling(r"[^,\r\n]*[^,\s][^,\r\n]*", "must be words on one line, without a comma")
+_OneLine = Spelling(r"[^,\r\n]*[^,\s][^,\r\n]*", "must be text on one line, without a comma")
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH), _OneLine]
 Written = Annotated[str, StringConstraints(min_length=1, max_length=LABELS_LENGTH), _OneLine]
-"""A label as it stands on a report: what the wire's own update wrote there may be longer."""
+"""A label that is already on a report; the wire's own update may have written a longer one."""
 
 
 class LabelIn(Patch):
-    """Labels to put on and to take off."""
+    """Labels to add and to remove."""
 
     add: Annotated[list[Label], Field(max_length=1_000)] = []
     remove: Annotated[list[Written], Field(max_length=1_000)] = []
@@ -30,27 +30,28 @@ class LabelIn(Patch):
 
 
 class RenameIn(Patch):
-    """A label, and what it is called from now on."""
+    """A label and its new name."""
 
     label: Label
     to: Label
 
 
 class NoteIn(Patch):
-    """The admins' note; null or blank takes it away."""
+    """The admin note; null or blank removes it."""
 
     admin_note: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None
 
 
 class OwnIn(Patch):
-    """Who sees to it: an admin's address, `me`, or null for nobody."""
+    """The new owner."""
 
     owner: str | None
+    """An admin's email address, `me`, or null to release the report."""
 
 
 def _not_of_another(outcome: Any) -> Any:
     if outcome == Outcome.DUPLICATE:
-        raise ValueError("a duplicate is named by the verb duplicate, which says of what")
+        raise ValueError("use the verb duplicate, which names the original")
     return outcome
 
 
@@ -59,32 +60,36 @@ _ENDINGS = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.
 
 
 class ResolveIn(Patch):
-    """How it ended."""
+    """How the report was resolved."""
 
     outcome: Annotated[Literal[_ENDINGS], _Ending] = Outcome.NOTED.value  # type: ignore[valid-type]
 
 
 class DuplicateIn(Patch):
-    """The report that says the same, and stays."""
+    """The original of a duplicate."""
 
     duplicate_of: str
+    """Id of another report of the same org; if that is a duplicate itself, its original is used."""
 
 
 class SnoozeIn(Patch):
-    """Until a time, or until it happens again."""
+    """Until a time, or until the same is reported again; give one of the two."""
 
     until: Annotated[AwareDatetime, Field(strict=False)] | None = None
+    """A time with a zone, within a year."""
     until_again: bool = False
+    """Until somebody reports the same again."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "SnoozeIn":
         if (self.until is None) is not self.until_again:
-            raise ValueError("until: give either a time or until_again")
+            raise ValueError("until: give either until or until_again")
         return self
 
 
 class ReplyIn(Patch):
-    """What the submitter is told."""
+    """A reply to the submitter."""
 
     public_status: Annotated[Reply.Status, Field(strict=False)] = Reply.Status.ANSWERED
+    """`answered` needs a text; `received` withdraws the reply."""
     public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None

@@ -1,5 +1,5 @@
-"""Checks: a complaint is kept as a test, is run again against what the agent is told now, and passes or fails.
+"""Checks: regression tests made from reports. A run repeats the request with the current agent, and passes or fails.
 
-What must hold is data (`expecting`), a run is a rerun (`threads.reruns`), and its verdict is read from the transcript
-that came of it (`running.settle`), so it does not matter which process was there when the answer ended.
+Expectations are data (`expecting`), and a run is a rerun (`threads.reruns`). Its verdict is read from the stored
+transcript (`judging.settle`), so it does not matter which process was running when the answer ended.
 """

@@ -1,4 +1,4 @@
-"""The routes of checks. Admins only, every one of them."""
+"""The check routes, for admins only."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -26,15 +26,15 @@ from feedback.models import Check
 
 
 class CheckOfReport(DeskEndpoint):
-    @describe(gives=KeptCheckOut, summary="The check that is kept of a report")
+    @describe(gives=KeptCheckOut, summary="Get the check of a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         running.come_by()
         check = keeping.of_report(triage.report_for(self.actor, feedback_id)).first()
         if check is None:
-            raise NotFound("No check is kept of this report.")
+            raise NotFound("This report has no check.")
         return _check(check)
 
-    @describe(takes=CheckIn, gives=KeptCheckOut, summary="Keep a report as a check, or change what it expects")
+    @describe(takes=CheckIn, gives=KeptCheckOut, summary="Create a check from a report, or change it")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
         return _check(keeping.keep(self.actor, feedback_id, self.parse(CheckIn)))
@@ -45,7 +45,7 @@ class Checks(DeskEndpoint):
         gives=CheckPageOut,
         query=("state", "limit", "page_token"),
         choices={"state": Check.State.values},
-        summary="All checks, newest first",
+        summary="List checks, newest first",
     )
     def get(self, request: Request) -> HttpResponse:
         running.come_by()
@@ -56,7 +56,7 @@ class Checks(DeskEndpoint):
 
 
 class RunChecks(DeskEndpoint):
-    @describe(takes=RunAllIn, gives=BatchOut, summary="Run several checks")
+    @describe(takes=RunAllIn, gives=BatchOut, summary="Run several checks as a batch")
     def post(self, request: Request) -> HttpResponse:
         asked = self.parse(RunAllIn)
         batch = running.run(self.actor, keeping.meant(self.actor, asked), asked)
@@ -64,7 +64,7 @@ class RunChecks(DeskEndpoint):
 
 
 class Batches(DeskEndpoint):
-    @describe(gives=BatchPageOut, query=("limit", "page_token"), summary="What was run together, newest first")
+    @describe(gives=BatchPageOut, query=("limit", "page_token"), summary="List batches, newest first")
     def get(self, request: Request) -> HttpResponse:
         running.come_by()
         limit = paging.limit_of(self.query("limit"))
@@ -74,14 +74,14 @@ class Batches(DeskEndpoint):
 
 
 class OneBatch(DeskEndpoint):
-    @describe(gives=BatchOut, query=("wait",), summary="What came of all that was run together")
+    @describe(gives=BatchOut, query=("wait",), summary="Get a batch with its runs")
     def get(self, request: Request, batch_id: str) -> HttpResponse:
         running.wait_for(self.actor, batch_id, running.seconds_of(self.query("wait")))
         return record(batches.batch_record(self.actor, batch_id))
 
 
 class StopBatch(DeskEndpoint):
-    @describe(takes=Nothing, gives=BatchOut, summary="Begin no more of a batch and stop what is under way")
+    @describe(takes=Nothing, gives=BatchOut, summary="Stop a batch")
     def post(self, request: Request, batch_id: str) -> HttpResponse:
         running.batch_for(self.actor, batch_id)
         self.parse(Nothing)
@@ -89,19 +89,19 @@ class StopBatch(DeskEndpoint):
 
 
 class CompareBatches(DeskEndpoint):
-    @describe(gives=ComparisonOut, summary="Hold a batch against another, or the previous one: what turned")
+    @describe(gives=ComparisonOut, summary="Compare two batches, or a batch with each check's `previous` one")
     def get(self, request: Request, batch_id: str, against: str) -> HttpResponse:
         running.come_by()
         return record(batches.comparison(self.actor, batch_id, against))
 
 
 class OneCheck(DeskEndpoint):
-    @describe(gives=KeptCheckOut, summary="A check with its latest runs")
+    @describe(gives=KeptCheckOut, summary="Get a check with its latest runs")
     def get(self, request: Request, check_id: str) -> HttpResponse:
         running.come_by()
         return _check(keeping.check_for(self.actor, check_id))
 
-    @describe(summary="Drop a check; kept again, it is back with its runs")
+    @describe(summary="Delete a check; creating it again restores its runs")
     def delete(self, request: Request, check_id: str) -> HttpResponse:
         keeping.drop(self.actor, check_id)
         return data(None)
@@ -116,7 +116,7 @@ class RunsOfCheck(DeskEndpoint):
 
 
 class VerdictOfRun(DeskEndpoint):
-    @describe(takes=VerdictIn, gives=RunOut, summary="Judge a run")
+    @describe(takes=VerdictIn, gives=RunOut, summary="Set the verdict on a run")
     def put(self, request: Request, run_id: str) -> HttpResponse:
         return record(records.run_record(judging.judge(self.actor, run_id, self.parse(VerdictIn).verdict)))
 

@@ -1,4 +1,4 @@
-"""Reading batches: what came of one, and what a change did, by holding one against another."""
+"""Reading batches: the results of one, and the comparison of two."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,24 +18,24 @@ from feedback.models import Check, CheckBatch, CheckRun
 PREVIOUS = "previous"
 PLACES = paging.Places("batches")
 Tallies = Mapping[int, tuple[TallyOut, int]]
-"""How the runs of a check went in one batch, and the row id of that, by the row id of the check."""
+"""By row id of the check: its results in one batch, and the row id of that batch."""
 _NAMED = ("key", "title", "message_sequence_num", "feedback__key", "thread__key")
 _RUNS = CheckRun.objects.only("of", "batch", "ended_at", "verdict")
 _WORST = ("failing", "undecided", "running", "untried", "passing")
 
 
 class Compared(NamedTuple):
-    """How one check went in each of two batches; None where it was not run."""
+    """The results of one check in two batches; None if it was not run."""
 
     check: Check
     now: TallyOut | None
     before: TallyOut | None
     before_in: int | None
-    """The row id of the batch that it is held against."""
+    """The row id of the batch that it is compared with."""
 
     @property
     def turned(self) -> Literal["passing", "failing"] | None:
-        """What it has become, where it was the opposite."""
+        """The new result if it was the opposite before, else None."""
         match self.before and self.before.state, self.now and self.now.state:
             case "passing", "failing":
                 return "failing"
@@ -51,7 +51,7 @@ def listed(actor: Actor) -> QuerySet[CheckBatch]:
 
 
 def heads(batches: Sequence[CheckBatch]) -> list[BatchHeadOut]:
-    """Batches with their counts and figures. One query, however many there are."""
+    """Batches with their counts and totals. One query, however many there are."""
     is_over = Q(ended_at__isnull=False)
     rows = CheckRun.objects.filter(batch__in=batches).order_by().values("batch")
     counted = rows.annotate(
@@ -76,7 +76,7 @@ def batch_record(actor: Actor, batch_id: str) -> BatchOut:
 
 
 def comparison(actor: Actor, batch_id: str, against: str) -> ComparisonOut:
-    """A batch held against another, or each of its checks against its own `previous` one.
+    """Compare a batch with another one, or each of its checks with its own `previous` batch.
 
     Eight queries at most, however many checks there are; raises `NotFound`.
     """
@@ -104,11 +104,10 @@ def comparison(actor: Actor, batch_id: str, against: str) -> ComparisonOut:
 
 
 def compared(batch: CheckBatch, other: CheckBatch | None) -> list[Compared]:
-    """The checks of a batch and of the one that it is held against: what turned first, and what fails before what
-    passes. Without another one each check is held against the latest batch before in which it passed or failed: what
-    broke in between said nothing. Four queries at most.
+    """The checks of both batches: changed ones first, failing before passing. Four queries at most.
 
-    While the batch is under way they stand as they stand in their list: nobody reads what keeps moving.
+    Without another batch, each check is compared with the latest earlier batch in which it passed or failed; broken
+    runs decide nothing. While the batch runs, the checks keep the order of their list, so that rows do not move.
     """
     now = _tallies(_RUNS.filter(batch=batch))
     earlier = _tallies(_RUNS.filter(batch=other)) if other else _previous(batch, now)
@@ -121,9 +120,9 @@ def compared(batch: CheckBatch, other: CheckBatch | None) -> list[Compared]:
 
 
 def _previous(batch: CheckBatch, checks: Iterable[int]) -> Tallies:
-    """The runs of each of its checks in the latest batch before that decided on it. Two queries.
+    """The runs of each check in the latest earlier batch in which it passed or failed. Two queries.
 
-    One query of runs alone would look for that batch anew at each run that a check ever had.
+    A single query on runs would search for that batch again for every run of a check.
     """
     rows = CheckRun.objects.filter(of=OuterRef("pk"), batch__lt=batch.pk).order_by("-batch").values("batch")
     counted = rows.annotate(
@@ -132,7 +131,9 @@ def _previous(batch: CheckBatch, checks: Iterable[int]) -> Tallies:
         passed=Count("pk", filter=Q(verdict=CheckRun.Verdict.PASSED)),
         failed=Count("pk", filter=Q(verdict=CheckRun.Verdict.FAILED)),
     )
-    decided = counted.filter(Q(failed__gt=0) | Q(passed=F("total")), over=F("total"))  # as `judging.state_of` has it
+    decided = counted.filter(
+        Q(failed__gt=0) | Q(passed=F("total")), over=F("total")
+    )  # the same rule as `judging.state_of`
     found = Check.objects.filter(pk__in=checks).values_list("pk", Subquery(decided.values("batch")[:1]))
     latest = {pk: in_batch for pk, in_batch in found if in_batch}
     runs = _RUNS.filter(of__in=latest, batch__in=set(latest.values()))
@@ -147,7 +148,7 @@ def _tallies(runs: Iterable[CheckRun]) -> Tallies:
 
 
 def _place(compared: Compared) -> tuple[int, int]:
-    """What is not run now comes last."""
+    """The sort key; checks that are not in this batch come last."""
     turned = ("failing", "passing", None).index(compared.turned)
     return turned, _WORST.index(compared.now.state) if compared.now else len(_WORST)
 

@@ -1,4 +1,4 @@
-"""What an answer must do: expectations held against a transcript. Nothing is asked of a model."""
+"""Evaluates expectations on a transcript, without asking a model."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ WORDS = {
     "no_tool_errors": "no tool errors",
     "achieves_goals": "achieves its goals",
 }
-"""The kinds, for people."""
+"""The kinds of expectations, for people."""
 _SHOWN = 200
 _SECONDS = 2.0
 _A_MOMENT = 0.01
@@ -35,34 +35,33 @@ _A_MOMENT = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was said and done for one request, up to the next one."""
+    """The texts and calls that answered one request, up to the next request."""
 
     words: str = ""
     calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     failed_tools: tuple[str, ...] = ()
     not_made: tuple[str, ...] = ()
-    """Tools that a rerun did not call, because nothing like it is on record."""
+    """Tools that a rerun did not call, because no such call is recorded."""
     goals: tuple[str, ...] = ()
-    """The state of each goal that was declared with the request."""
+    """The status of each goal declared with the request."""
     turn: Turn | None = None
-    """The one that wrote it."""
+    """The turn that wrote the answer."""
     is_whole: bool = True
-    """Whether it came to an end by itself: not stopped, not broken off, not waiting for a client that nobody drives."""
+    """Whether it ended by itself: not cancelled, not failed, not waiting for a client tool that nobody answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether an expectation held, and what was found."""
+    """Whether an expectation is met, and what was found."""
 
     holds: bool
     found: str = ""
 
 
 def answer_of(thread: Thread, upto: int) -> Answer:
-    """What came of the request at `upto`, which is followed by its answer. Two queries, one for the goals and one for
-    the turn.
+    """The answer to the request at `upto`. Two queries besides the messages: for the goals and for the turn.
 
-    Skills that were taken up for the agent are no calls of its own, and attempts at goals no calls of tools.
+    Preloaded skills do not count as calls by the agent, and goal attempts do not count as tool calls.
     """
     turn = Turn.objects.filter(thread=thread, answer_idx__gt=upto).order_by("pk").first()
     declared = goals.named(Goal.objects.filter(turn=turn).order_by("pk")) if turn else {}
@@ -79,7 +78,7 @@ def answer_of(thread: Thread, upto: int) -> Answer:
             match block["content_type"]:
                 case "tool_use" | "tool_result" if block["tool_name"] in declared:
                     pass
-                case "tool_use" if not _is_taken_up(block):
+                case "tool_use" if not _is_invoked_skill(block):
                     calls.append((block["tool_name"], block["input"] or {}))
                 case "tool_result" if block["status"] != "success":
                     (not_made if block.get("answered_by") == "nobody" else failed).append(block["tool_name"])
@@ -94,20 +93,21 @@ def answer_of(thread: Thread, upto: int) -> Answer:
     )
 
 
-def _is_taken_up(use: BlockDict) -> bool:
-    """Whether a call stands there because somebody invoked a skill: only such a one names a version."""
+def _is_invoked_skill(use: BlockDict) -> bool:
+    """Whether a call is there because somebody invoked a skill: only such calls name a version."""
     return use["tool_name"] == LOAD_SKILL and "version" in (use["input"] or {})
 
 
 def deadline() -> float:
-    """Until when one evaluation may search for its expressions."""
+    """Until when one evaluation may search with its regular expressions."""
     return monotonic() + _SECONDS
 
 
 def findings(expectations: Sequence[Mapping[str, Any]], answer: Answer, *, until: float | None = None) -> list[Finding]:
-    """One finding for each expectation, in their order, by a `deadline`.
+    """One finding per expectation, in their order, before a `deadline`.
 
-    Behind that each expression still has the moment that a sane one needs, so that none is lost by its neighbours.
+    After it, each expression still gets the short time that a normal one needs, so that a slow one does not fail
+    others.
     """
     until = deadline() if until is None else until
     return [_finding(each, answer, until) for each in expectations]
@@ -130,7 +130,7 @@ def _finding(expectation: Mapping[str, Any], answer: Answer, until: float) -> Fi
     match kind:
         case "says" | "never_says":
             is_said = _says(answer.words, value)
-            return Finding(is_said == (kind == "says"), "" if is_said else _cut(answer.words) or "It says nothing.")
+            return Finding(is_said == (kind == "says"), "" if is_said else _cut(answer.words) or "The answer is empty.")
         case "matches" | "never_matches":
             return _matching(value, answer.words, until, is_wanted=kind == "matches")
         case "calls" | "calls_once" | "never_calls":
@@ -156,14 +156,14 @@ def _matching(pattern: str, words: str, until: float, *, is_wanted: bool) -> Fin
     try:
         is_found = patterns.matches(pattern, words, seconds=seconds)
     except patterns.SearchTooLong:
-        return Finding(False, "The expression does not come to an end with this answer.")
-    return Finding(is_found == is_wanted, _cut(words) or "It says nothing.")
+        return Finding(False, "The expression takes too long on this answer.")
+    return Finding(is_found == is_wanted, _cut(words) or "The answer is empty.")
 
 
 def _told_of_calls(made: Sequence[Mapping[str, Any]], name: str, answer: Answer) -> str:
     if made:
         return _cut("; ".join(f"{name} {canonical_json(given)}" for given in made))
-    return _listed([each for each, _ in answer.calls], "called") or "It called no tool."
+    return _listed([each for each, _ in answer.calls], "called") or "No tool was called."
 
 
 def _listed(names: Sequence[str], word: str) -> str:
@@ -171,14 +171,14 @@ def _listed(names: Sequence[str], word: str) -> str:
 
 
 def _has(given: Any, wanted: Any) -> bool:
-    """Whether all that is wanted stands in what is given: objects by their keys, anything else as it is."""
+    """Whether `given` contains `wanted`: objects may have more keys, anything else must be equal."""
     if isinstance(wanted, Mapping):
         return isinstance(given, Mapping) and all(key in given and _has(given[key], wanted[key]) for key in wanted)
     return canonical_json(given) == canonical_json(wanted)
 
 
 def _says(words: str, value: str) -> bool:
-    """Whether words stand in others. A number is meant whole: 5.2 stands neither in 15.2 nor in 5.25."""
+    """Whether a text contains a value. Numbers match as a whole: 5.2 is found neither in 15.2 nor in 5.25."""
     wanted = re.escape(_folded(value))
     before = r"(?<![0-9])(?<![0-9][.,])" if value[:1].isdigit() else ""
     after = r"(?![0-9])(?![.,][0-9])" if value[-1:].isdigit() else ""

@@ -1,4 +1,4 @@
-"""What the runs of a check came to: verdicts, read from transcripts, and where the check stands with them."""
+"""Verdicts on runs, read from transcripts, and the resulting state of each check."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -27,22 +27,21 @@ logger = logging.getLogger("heddle.checks")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a transcript says of what is expected. Expressions take their time, so it is read before anything is locked,
-    and holds if the same is expected then.
+    """The findings of a transcript for `wanted` expectations. Expressions can be slow, so they are evaluated before any
+    lock; the result is valid if the expectations are still the same under the lock.
     """
 
     wanted: list[dict[str, Any]]
     findings: list[dict[str, Any]]
     verdict: CheckRun.Verdict | None
-    """None where nothing is expected."""
+    """None without expectations."""
     turn: Turn | None
 
 
 def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
-    """Say what a run came to, where nothing is expected or the expectations are wrong; None leaves it to them again.
+    """Set a person's verdict on a run; None restores that of the expectations.
 
-    Raises `Conflict` for a run that waits, is under way or was never begun, and where the expectations that it is left
-    to are changed just then.
+    Raises `Conflict` for a run that has not ended or was never started, and if the expectations change at that moment.
     """
     require_admin(actor)
     rows = _WITH_FORK.select_related("of", "batch__created_by")
@@ -50,9 +49,9 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
     if judged is None:
         raise NotFound.of("run", run_id[:80])
     if judged.ended_at is None:
-        raise Conflict("This run is still under way.")
+        raise Conflict("This run has not ended yet.")
     if judged.fork is None:
-        raise Conflict("This run was never begun.")
+        raise Conflict("This run was never started.")
     reading = None if verdict else _read(judged, judged.of.expectations, expecting.deadline())
     with transaction.atomic():
         check = locked(judged.of_id)
@@ -65,7 +64,7 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
         elif reading.wanted == check.expectations:
             judged.verdict, judged.findings, judged.judged_by_id = reading.verdict, reading.findings, None
         else:
-            raise Conflict("Somebody changed just now what is expected. Look again.")
+            raise Conflict("The expectations were changed just now. Reload and try again.")
         judged.problem = ""
         judged.save(update_fields=["verdict", "findings", "judged_by", "problem"])
         tell(check, by=actor.user_id)
@@ -73,17 +72,17 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
 
 
 def settle() -> None:
-    """Decide on every run whose answer has ended, or waits for a client, which a run has none of.
+    """Judge every run whose answer has ended or waits for a client tool, which nobody answers in a run.
 
-    What takes long is left to whoever comes next. A run that cannot be decided on has broken off, and keeps no other
-    waiting.
+    Stops after some time and leaves the rest to the next call. A run that cannot be judged becomes `broken`, so that it
+    does not block others.
     """
     until = expecting.deadline()
     ended = CheckRun.objects.filter(ended_at=None, fork__isnull=False).exclude(fork__status=ThreadStatus.ROBOTO_TURN)
     for pk in list(ended.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE]):
         try:
             _settle(pk)
-        except (OperationalError, InterfaceError):  # the database is away, or two were in each other's way: next time
+        except (OperationalError, InterfaceError):  # the database is unavailable or busy: try again next time
             raise
         except Exception:
             logger.exception("check.not_judged", extra={"run": pk})
@@ -100,7 +99,7 @@ def _settle(pk: int) -> None:
     with transaction.atomic():
         check = locked(run.of_id)
         run = CheckRun.objects.select_related("batch").filter(pk=pk, ended_at=None).first()
-        # Another process saw it as well, it was deleted, or something else is expected now: that is for the next look.
+        # Judged by another process, deleted, or the expectations changed: leave it to the next call.
         if check is None or run is None or reading.wanted != check.expectations:
             return
         run.ended_at, run.verdict, run.findings = timezone.now(), reading.verdict, reading.findings
@@ -111,7 +110,7 @@ def _settle(pk: int) -> None:
 
 
 def break_off(run_pk: int, problem: str) -> None:
-    """End a run of which nothing comes, and say why, unless it was deleted just now."""
+    """End a run as `broken` with the reason, unless it was deleted."""
     with transaction.atomic():
         run = CheckRun.objects.select_related("batch").filter(pk=run_pk).first()
         check = locked(run.of_id) if run else None
@@ -123,15 +122,15 @@ def break_off(run_pk: int, problem: str) -> None:
 
 
 def readings(check: Check, wanted: list[dict[str, Any]]) -> dict[int, Reading]:
-    """What the runs of its latest batch say of what a check is to expect, by their row ids; for `judge_anew`."""
+    """Findings of the latest batch's runs for new expectations, by row id of the run; for `judge_anew`."""
     until = expecting.deadline()
     return {run.pk: _read(run, wanted, until) for run in _open_to_expectations(check)}
 
 
 def judge_anew(check: Check, found: Mapping[int, Reading], *, by: int) -> None:
-    """Hold the runs of its latest batch against what a locked check expects now, but for those that people judged.
+    """Judge the latest batch's runs by a locked check's new expectations, except those that people judged.
 
-    One that has ended since the others were read is read here, under the lock: hardly ever, and never many.
+    Runs that ended since `readings` are evaluated here under the lock; that is rare, and never many.
     """
     until = expecting.deadline()
     for run in _open_to_expectations(check):
@@ -142,7 +141,7 @@ def judge_anew(check: Check, found: Mapping[int, Reading], *, by: int) -> None:
 
 
 def forget(thread: Thread) -> None:
-    """The thread of a run is deleted: its check stands where its other runs leave it."""
+    """Remove the run of a thread that is being deleted, and update its check's state."""
     for run in CheckRun.objects.filter(fork=thread).select_related("batch"):
         check = locked(run.of_id)
         run.delete()
@@ -151,9 +150,10 @@ def forget(thread: Thread) -> None:
 
 
 def locked(check_pk: int) -> Check | None:
-    """A check, for as long as the transaction lasts nobody else's to write; None where its thread was deleted just now.
+    """A check, locked for the transaction; None if its thread was deleted.
 
-    Its report comes first, as where that is taken back: who listens for the check writes a row that names the report.
+    Its report is locked first, in the same order as when that is retracted, because webhook events of the check
+    reference the report.
     """
     report = Check.objects.filter(pk=check_pk).values("feedback")
     list(UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=report).values_list("pk"))
@@ -161,7 +161,7 @@ def locked(check_pk: int) -> Check | None:
 
 
 def tell(check: Check, *, by: int) -> None:
-    """Write down where a locked check stands after its latest batch, and tell whoever listens if somebody turned it."""
+    """Update a locked check's state from its latest batch, and announce a change from passing to failing or back."""
     check.state = state_of(_latest(check))
     event = webhooks.EVENT_OF_OUTCOME.get(check.state)
     if event is not None:
@@ -173,14 +173,14 @@ def tell(check: Check, *, by: int) -> None:
 
 
 def _count(run: CheckRun, turn: Turn) -> None:
-    """What it took."""
+    """Copy time, tokens and cost of its turn."""
     if turn.started_at and turn.finished_at:
         run.seconds = (turn.finished_at - turn.started_at).total_seconds()
     run.input_tokens, run.output_tokens, run.cost = turn.input_tokens, turn.output_tokens, turn.cost
 
 
 def _read(run: CheckRun, wanted: list[dict[str, Any]], until: float) -> Reading:
-    """What the transcript of a begun run says of each expectation, and the verdict."""
+    """The findings and the verdict of a started run."""
     fork = cast(Thread, run.fork)
     answer = expecting.answer_of(fork, fork.forked_from_message_sequence_num or 0)
     found = expecting.findings(wanted, answer, until=until)
@@ -189,7 +189,7 @@ def _read(run: CheckRun, wanted: list[dict[str, Any]], until: float) -> Reading:
         for each, finding in zip(wanted, found, strict=True)
     ]
     verdict = CheckRun.Verdict.PASSED if all(each.holds for each in found) else CheckRun.Verdict.FAILED
-    if not answer.is_whole:  # which says nothing about what would have been answered
+    if not answer.is_whole:  # so the complete answer is unknown
         verdict = CheckRun.Verdict.BROKEN
     return Reading(wanted, told, verdict if wanted or not answer.is_whole else None, answer.turn)
 
@@ -201,12 +201,12 @@ def _open_to_expectations(check: Check) -> QuerySet[CheckRun]:
 
 
 def _latest(check: Check) -> QuerySet[CheckRun]:
-    """The runs of its latest batch."""
+    """The runs of a check's latest batch."""
     return CheckRun.objects.filter(of=check, batch=check.runs.order_by("-id").values("batch")[:1])
 
 
 def state_of(found: Iterable[CheckRun]) -> Check.State:
-    """What the runs of a check in one batch come to."""
+    """The state of a check from its runs in one batch."""
     runs = list(found)
     if not runs:
         return Check.State.UNTRIED

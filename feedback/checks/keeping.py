@@ -1,4 +1,4 @@
-"""Keeping a complaint as a check, changing what it expects, finding it again, dropping it."""
+"""Creating checks from reports, changing, listing and deleting them."""
 
 from typing import Any
 
@@ -23,12 +23,12 @@ _TITLE = 100
 
 
 def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = None) -> Check:
-    """Keep the request of a rated answer with what its answer must do, or say anew what that is.
+    """Create the check of a report, or change its title and expectations.
 
-    The latest runs are held against it at once: their transcripts are there. Repeating it changes nothing; one that was
-    dropped comes back with its runs. `shown` is the digest of what the actor saw: where somebody else expects something
-    else by now, that is a `Conflict` that says what. Raises `InvalidRequest` for an answer to nobody, which cannot be
-    run again.
+    Changed expectations are applied to the latest runs at once. Repeating a request changes nothing; a deleted check is
+    restored with its runs. `shown` is the digest of the expectations that the actor saw; if somebody else has changed
+    them since, raises a `Conflict` that names them. Raises `InvalidRequest` for an answer without a request, which
+    cannot be run again.
     """
     report = triage.report_for(actor, feedback_id)
     before = Check.objects.filter(feedback=report).first()
@@ -51,7 +51,7 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
         now = "" if check.dropped_at else fingerprint(check.expectations)
         if shown is not None and now and now not in (shown, digest(body)):
             theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
-            raise Conflict(f"Somebody else changed the check meanwhile. It expects: {theirs}. Save again for yours.")
+            raise Conflict(f"Somebody else changed the check. It now expects: {theirs}. Save again to overwrite.")
         check.title, check.dropped_at = body.title or check.title, None
         is_changed = digest(body) != fingerprint(check.expectations)
         if is_changed:
@@ -63,12 +63,12 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
 
 
 def digest(body: CheckIn) -> str:
-    """What is expected, in a form that two of them can be compared by."""
+    """A fingerprint of the expectations, for comparison."""
     return fingerprint(_data(body))
 
 
 def drop(actor: Actor, check_id: str) -> Check:
-    """Take a check out of all lists. Kept again, it is back with its runs."""
+    """Delete a check from all lists. Creating it again restores it with its runs."""
     check = check_for(actor, check_id)
     check.dropped_at = timezone.now()
     check.save(update_fields=["dropped_at"])
@@ -85,12 +85,12 @@ def check_for(actor: Actor, check_id: str) -> Check:
 
 
 def of_report(report: UserFeedback) -> QuerySet[Check]:
-    """The check that is kept of a report, if there is one."""
+    """The check of a report, if there is one."""
     return Check.objects.filter(feedback=report, dropped_at=None)
 
 
 def listed(actor: Actor, state: str | None = None) -> QuerySet[Check]:
-    """All checks, or those in a state; raises `InvalidRequest` for what is none."""
+    """All checks, or those in a state; raises `InvalidRequest` for an unknown state."""
     require_admin(actor)
     if state and state not in Check.State.values:
         raise InvalidRequest(f"state: must be one of {', '.join(Check.State.values)}")
@@ -99,7 +99,7 @@ def listed(actor: Actor, state: str | None = None) -> QuerySet[Check]:
 
 
 def meant(actor: Actor, asked: RunAllIn) -> list[Check]:
-    """The checks that are to be run: those named, or as many of a state or a batch as may be and one more."""
+    """The checks to run: those named, or those of a state or batch, up to one more than the limit."""
     rows = listed(actor, asked.state)
     if asked.batch_id is not None:
         rows = rows.filter(runs__batch=running.batch_for(actor, asked.batch_id)).distinct()
@@ -119,7 +119,7 @@ def counts(actor: Actor) -> dict[str, int]:
 
 
 def regressed(actor: Actor) -> int:
-    """How many checks fail whose report is resolved: what was thought to be fixed and is not. One query."""
+    """Number of failing checks whose report is resolved: fixes that did not hold. One query."""
     return listed(actor, Check.State.FAILING).filter(feedback__resolved=True).count()
 
 
@@ -128,7 +128,7 @@ def _data(body: CheckIn) -> list[dict[str, Any]]:
 
 
 def _title_of(report: UserFeedback) -> str:
-    """What was asked, in one line; the thread's title where no words were."""
+    """The request in one line; the thread's title if it has no text."""
     at = forks.request_of(report.thread, report.message_sequence_num)
     (request,) = reading.snapshots(report.thread_id, between=(at, at))
     said = " ".join("".join(block["text"] for block in request.blocks if block["content_type"] == "text").split())

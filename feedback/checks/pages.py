@@ -1,4 +1,4 @@
-"""The pages of checks: the panel beside a report, and the list of all. Thin doors to the verbs of the REST routes."""
+"""The pages of checks: the panel of a report, and the list of all. They use the same functions as the REST routes."""
 
 import re
 from typing import Any
@@ -33,7 +33,7 @@ STATES = (
 @signed_in
 @require_http_methods(["GET", "POST"])
 def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
-    """The check of a report with its runs, as a piece of the page; and what its buttons do."""
+    """The check panel of a report as an HTML fragment (GET), or the action of one of its buttons (POST)."""
     actor = admin_actor(request)
     if request.method == "GET":
         if not request.headers.get("HX-Request"):
@@ -55,7 +55,7 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @signed_in
 @require_GET
 def checks(request: HttpRequest) -> HttpResponse:
-    """All checks, by the state that they are in."""
+    """The list of checks, filtered by state."""
     actor = admin_actor(request)
     running.come_by()
     state = request.GET.get("state", "")
@@ -79,7 +79,7 @@ def checks(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_POST
 def run(request: HttpRequest) -> HttpResponse:
-    """Run the checks that are ticked, all of the state that is shown, or those of a batch again; to the batch of it."""
+    """Run the ticked checks, all of the shown state, or those of a batch again; redirects to the new batch."""
     actor, form = admin_actor(request), request.POST
     try:
         bodies.check_storable(dict(form.lists()))
@@ -99,16 +99,16 @@ def _started(count: int) -> str:
 
 
 def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> str:
-    """Do what the pressed button says; what was typed goes along with whatever is pressed beside it."""
+    """Apply the pressed button; any button except Delete also saves typed changes."""
     verb, _, choice = form.get("verb", "keep").partition(" ")
     if verb not in _VERBS:
-        raise InvalidRequest("verb: is not one of a check's")
+        raise InvalidRequest("verb: is not an action of a check")
     if verb == "drop":
         keeping.drop(actor, choice)
-        return "The check is dropped. Keep it again to have it back, with its runs."
+        return "Check deleted. To restore it with its runs, create it again."
     _keep(actor, feedback_id, form, is_asked=verb in ("keep", "keep_run"))
     if verb == "keep":
-        return "The check is kept."
+        return "Check saved."
     if verb in ("passed", "failed"):
         judging.judge(actor, choice, verb)
         return ""
@@ -118,9 +118,9 @@ def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> str:
 
 
 def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) -> None:
-    """Keep what the form says, where somebody asks for it or has typed something else than was shown."""
+    """Save the form if asked to, or if it differs from what was shown."""
     shown, title = form.get("shown"), str(form.get("title", "")).strip()
-    # Without a name the request stands for it.
+    # Without a name, the title is the request.
     typed = bodies.parse(CheckIn, {"expectations": _expectations(form), **({"title": title} if title else {})})
     is_new = keeping.digest(typed) != shown or title not in ("", form.get("title_was"))
     if is_asked or (shown and is_new):
@@ -128,7 +128,7 @@ def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) ->
 
 
 def _expectations(form: QueryDict) -> list[dict[str, Any]]:
-    """The lines of the form that say something: a kind that needs a value and has none is an empty line."""
+    """The non-empty lines of the form; a line is empty if its kind needs a value and it has none."""
     found = []
     for kind, value in zip(form.getlist("kind"), form.getlist("value"), strict=False):
         typed = value.strip()
@@ -140,18 +140,18 @@ def _expectations(form: QueryDict) -> list[dict[str, Any]]:
 
 
 def _call(kind: str, typed: str) -> dict[str, Any]:
-    """`refund {"amount": 20}`: a tool, and what its arguments must have in them."""
+    """An expectation from a line like `refund {"amount": 20}`: a tool and its required arguments."""
     name, brace, rest = typed.partition("{")
     if not brace:
         return {"kind": kind, "value": typed}
     try:
         return {"kind": kind, "value": name.strip(), "input": bodies.read_json((brace + rest).encode())}
     except (DomainError, UnicodeEncodeError):
-        raise InvalidRequest(f"value: what stands behind {name.strip()[:60]} must be a JSON object") from None
+        raise InvalidRequest(f"value: the arguments after {name.strip()[:60]} must be a JSON object") from None
 
 
 def _chosen(model: Any, form: QueryDict) -> Any:
-    """What a run is to be made with, as the form says."""
+    """The options of a run from the form."""
     chosen: dict[str, Any] = {name: form[name] for name in ("skills", "tools", "model_profile") if form.get(name)}
     if times := str(form.get("times", "")):
         chosen["times"] = int(times) if re.fullmatch("[0-9]{1,3}", times) else times

@@ -1,4 +1,4 @@
-"""The pages of batches: all of them, and one held against another."""
+"""The pages of batches: the list, and one batch compared with another."""
 
 from urllib.parse import urlencode
 
@@ -19,7 +19,7 @@ OTHERS = 20
 @signed_in
 @require_GET
 def all_batches(request: HttpRequest) -> HttpResponse:
-    """All batches, the newest first."""
+    """All batches, newest first."""
     actor = admin_actor(request)
     running.come_by()
     rows = batches.listed(actor)
@@ -33,7 +33,7 @@ def all_batches(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_GET
 def one_batch(request: HttpRequest, batch_id: str) -> HttpResponse:
-    """A batch held against the one that is asked for, or each of its checks against its own previous one."""
+    """A batch compared with another one, or each of its checks with its own previous batch."""
     actor = admin_actor(request)
     running.come_by()
     now, against = running.batch_for(actor, batch_id), request.GET.get("against", "")
@@ -54,9 +54,9 @@ def one_batch(request: HttpRequest, batch_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def stop(request: HttpRequest, batch_id: str) -> HttpResponse:
-    """Begin no more of a batch."""
+    """Stop a batch."""
     running.stop(admin_actor(request), batch_id)
-    notes.success(request, "Stopped. What has ended stays.")
+    notes.success(request, "Stopped. Results of ended runs stay.")
     return redirect("feedback:batch", batch_id)
 
 

@@ -1,4 +1,4 @@
-"""How checks look: beside their report, and all of them on one page. Plain data, no ORM."""
+"""View models of checks, for the report pane and the list of checks. Plain data, no ORM."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ MARKS = {
     "undecided": ("eye", "warn", "undecided"),
     "passed": ("check", "pos", "passed"),
     "failed": ("cross", "neg", "failed"),
-    "broken": ("warn", "warn", "broke off"),
+    "broken": ("warn", "warn", "broken"),
     "waiting": ("rest", "", "waiting"),
 }
-"""Glyph, tone and word of each state and each verdict."""
+"""Icon, tone and word of each state and verdict."""
 KINDS = tuple(WORDS.items())
 TIMES = (1, 3, 5, 10)
 RUNS_SHOWN = 20
@@ -29,37 +29,37 @@ _SKILLS = 3
 
 
 class Marked:
-    """What has a state, and the glyph, the dye and the word of it."""
+    """A mixin that gives the icon, tone and word of a `state`."""
 
     __slots__ = ()
     state: str
 
     @property
     def icon(self) -> str:
-        """The glyph."""
+        """The icon."""
         return MARKS[self.state][0]
 
     @property
     def tone(self) -> str:
-        """Its dye."""
+        """The icon's tone."""
         return MARKS[self.state][1]
 
     @property
     def word(self) -> str:
-        """The word beside it."""
+        """The word next to the icon."""
         return MARKS[self.state][2]
 
 
 @dataclass(frozen=True)
 class RunLine(Marked):
-    """One run: what came of it, with what it was run, what did not hold."""
+    """One run: its result, options and failed expectations."""
 
     run_id: str
     thread_id: str
     state: str
     facts: str
     misses: tuple[tuple[str, str], ...]
-    """Expectations that did not hold, each with what was found."""
+    """Failed expectations, each with what was found."""
     at: datetime
     batch: str
     judged_by: str
@@ -68,7 +68,7 @@ class RunLine(Marked):
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the form: an expectation, or room for another."""
+    """One line of the form: an expectation, or an empty line for another one."""
 
     kind: str = ""
     value: str = ""
@@ -76,7 +76,7 @@ class Row:
 
 @dataclass(frozen=True)
 class CheckCard(Marked):
-    """A check beside its report, or in the list of all."""
+    """A check in the report pane or in the list of checks."""
 
     check_id: str
     feedback_id: str
@@ -85,7 +85,7 @@ class CheckCard(Marked):
     title: str
     org: str
     report_state: str
-    """Whether its report is open or resolved; empty where it was taken back."""
+    """`open` or `resolved`; empty if the report was retracted."""
     state: str
     expectations: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -93,13 +93,13 @@ class CheckCard(Marked):
     modified: datetime
     modified_by: str
     before: str
-    """What it was before its latest batch."""
+    """The result before its latest batch."""
     digest: str = ""
-    """What was shown of what is expected: `keeping.digest`."""
+    """The fingerprint of the expectations shown; see `keeping.digest`."""
 
     @property
     def tally(self) -> str:
-        """Of the latest batch how many said so: `2 of 3 failed`."""
+        """How many runs of the latest batch had the check's result: `2 of 3 failed`."""
         latest = [run for run in self.runs if run.batch == self.runs[0].batch and run.is_over]
         if not latest:
             return ""
@@ -108,17 +108,17 @@ class CheckCard(Marked):
 
     @property
     def was(self) -> str:
-        """What it was before its latest batch, where it has turned since; empty else."""
+        """The earlier result if the latest batch changed it, else empty."""
         return self.before if self.before and {self.before, self.state} == _TURNED else ""
 
     @property
     def is_running(self) -> bool:
-        """Whether something of it is under way."""
+        """Whether any run waits or is in progress."""
         return self.state == "running"
 
 
 def card_of(check: KeptCheckOut, names: Mapping[str, str]) -> CheckCard:
-    """A check as it is shown, with the names of people by their addresses."""
+    """A check for display; `names` maps people's addresses to names."""
     return CheckCard(
         check_id=check.check_id,
         feedback_id=check.feedback_id or "",
@@ -139,16 +139,16 @@ def card_of(check: KeptCheckOut, names: Mapping[str, str]) -> CheckCard:
 
 
 def typed_rows(kinds: Sequence[str], values: Sequence[str]) -> tuple[Row, ...]:
-    """The lines as they were typed."""
+    """The lines of the form as they were typed."""
     return tuple(Row(kind, value) for kind, value in zip(kinds, values, strict=False))
 
 
 def line_of(run: RunOut, names: Mapping[str, str]) -> RunLine:
-    """A run as it is shown, with the name of whoever judged it by their address."""
+    """A run for display; `names` maps people's addresses to names."""
     is_over = run.ended_at is not None
     chosen = [
         f"latest skills{_versions(run)}" if run.skills == "latest" else _versions(run).strip(),
-        "calls really made" if run.tools == "live" else "",
+        "live calls" if run.tools == "live" else "",
         run.model_profile,
     ]
     return RunLine(
@@ -165,7 +165,7 @@ def line_of(run: RunOut, names: Mapping[str, str]) -> RunLine:
 
 
 def _versions(run: RunOut) -> str:
-    """` (refunds 3, tone 2 and 4 more)`, empty where the agent had none."""
+    """` (refunds 3, tone 2 and 4 more)`, empty if the agent had no skills."""
     named = [f"{each.name} {each.version}" for each in run.skill_versions]
     more = f" and {len(named) - _SKILLS} more" if len(named) > _SKILLS else ""
     return f" ({', '.join(named[:_SKILLS])}{more})" if named else ""
@@ -176,7 +176,7 @@ def _miss(finding: FindingOut) -> tuple[str, str]:
 
 
 def _value(expectation: dict[str, object]) -> str:
-    """As it is typed: the tool, and behind it what its arguments must have in them."""
+    """An expectation's value as typed in the form: the tool, then its required arguments."""
     given = expectation.get("input")
     value = str(expectation.get("value", ""))
     return value if given is None else f"{value} {canonical_json(given)}"

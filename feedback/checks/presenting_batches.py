@@ -1,4 +1,4 @@
-"""How batches look: the list of them, and one held against another. Plain data, no ORM."""
+"""View models of batches, for their list and for one batch compared with another. Plain data, no ORM."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ _VERDICTS = ("passed", "failed", "broken", "undecided")
 
 @dataclass(frozen=True)
 class Count(Marked):
-    """How many runs of a batch came to one verdict."""
+    """The number of a batch's runs with one verdict."""
 
     state: str
     number: int
@@ -23,7 +23,7 @@ class Count(Marked):
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a batch and of the one that it is held against, in words."""
+    """One figure of a batch and of the batch it is compared with, in words."""
 
     name: str
     now: str
@@ -39,7 +39,7 @@ class BatchLine:
     by: str
     choices: str
     counts: tuple[Count, ...]
-    """Of each verdict that it has."""
+    """One for each verdict that occurs."""
     total: int
     left: int
     """Runs that have not ended."""
@@ -48,12 +48,12 @@ class BatchLine:
 
 @dataclass(frozen=True)
 class ComparedLine(Marked):
-    """A check in two batches, with its runs in each; `state` is what it has become, empty where it did not turn."""
+    """A check in two batches, with its runs in each; `state` is its new result, empty if it did not change."""
 
     check_id: str
     title: str
     feedback_id: str
-    """Empty where the rating was taken back."""
+    """Empty if the rating was retracted."""
     thread_id: str
     message_index: int
     state: str
@@ -62,12 +62,12 @@ class ComparedLine(Marked):
 
     @property
     def misses(self) -> tuple[tuple[str, str], ...]:
-        """What did not hold, in the first of its runs of which something did not."""
+        """The failed expectations of the first run that has any."""
         return next((run.misses for run in self.now if run.misses), ())
 
 
 def line_of_batch(head: BatchHeadOut, by: str) -> BatchLine:
-    """A batch as it is shown, by whom it was asked for."""
+    """A batch for display; `by` is the name of who started it."""
     return BatchLine(
         batch_id=head.batch_id,
         at=head.created,
@@ -81,31 +81,31 @@ def line_of_batch(head: BatchHeadOut, by: str) -> BatchLine:
 
 
 def headline(head: BatchHeadOut, turned_failing: int, turned_passing: int) -> str:
-    """What came of it, in a line: what turned, else whether all is well."""
+    """The result of a batch in one line: what changed, else how many runs passed."""
     if not head.is_over:
         ended = head.total - head.waiting - head.running
         return f"{thousands(ended)} of {thousands(head.total)} runs have ended"
     turned = {"failing": turned_failing, "passing": turned_passing}
-    told = [f"{thousands(number)} turned {word}" for word, number in turned.items() if number]
+    told = [f"{thousands(number)} newly {word}" for word, number in turned.items() if number]
     if told:
         return ", ".join(told)
     if not head.total:
-        return "Stopped before anything had begun"
+        return "Stopped before any run started"
     if head.passed == head.total:
-        return "All runs passed" if head.total > 1 else "It passed"
+        return "All runs passed" if head.total > 1 else "The run passed"
     return f"{_passed(head)} runs passed"
 
 
 def figures(now: BatchHeadOut, before: BatchHeadOut | None) -> tuple[Figure, ...]:
-    """What the two came to and took, those left out that neither has anything of."""
+    """The figures of both batches, without those that are empty in both."""
     rows = (
         ("Runs that passed", _passed),
         ("Failed", lambda head: _number(head.failed)),
-        ("Broke off", lambda head: _number(head.broken)),
+        ("Broken", lambda head: _number(head.broken)),
         ("Undecided", lambda head: _number(head.undecided)),
-        ("Skills", lambda head: "latest" if head.skills == "latest" else "as it had them"),
-        ("Tool calls", lambda head: "really made" if head.tools == "live" else "from the record"),
-        ("Model", lambda head: head.model_profile or "that of each thread"),
+        ("Skills", lambda head: "latest" if head.skills == "latest" else "original"),
+        ("Tool calls", lambda head: "live" if head.tools == "live" else "recorded"),
+        ("Model", lambda head: head.model_profile or "thread's own"),
         ("Time", _time),
         ("Tokens", _tokens),
         ("Cost", _cost),
@@ -116,10 +116,10 @@ def figures(now: BatchHeadOut, before: BatchHeadOut | None) -> tuple[Figure, ...
 
 def _choices(head: BatchHeadOut) -> str:
     chosen = (
-        "latest skills" if head.skills == "latest" else "skills as it had them",
-        "calls really made" if head.tools == "live" else "",
+        "latest skills" if head.skills == "latest" else "original skills",
+        "live calls" if head.tools == "live" else "",
         head.model_profile or "",
-        f"each {head.times} times" if head.times > 1 else "",
+        f"{head.times} runs each" if head.times > 1 else "",
     )
     return ", ".join(filter(None, chosen))
 

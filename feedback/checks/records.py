@@ -1,4 +1,4 @@
-"""From rows to the records of checks. Row ids become public ones here."""
+"""Converts rows to the wire records of checks, with public ids instead of row ids."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ NONE: tuple[CheckRun, ...] = ()
 
 
 def with_names(rows: QuerySet[Check]) -> QuerySet[Check]:
-    """Checks with all that their records need beside their rows."""
+    """Checks with the related rows that their records need."""
     return rows.select_related("feedback", "thread__org", "created_by", "modified_by").defer(*_HEAVY)
 
 
@@ -29,7 +29,7 @@ def check_records(checks: Iterable[Check]) -> list[KeptCheckOut]:
 
 def latest_runs(checks: Sequence[Check]) -> Mapping[int, list[CheckRun]]:
     """The latest runs by the row id of their check, newest first. Two queries."""
-    # The oldest that is shown of each first, a few steps into the index: to number all runs would be to read all.
+    # First find the oldest run shown of each check, a few steps into the index. A window function would read all runs.
     of_check = CheckRun.objects.filter(of=OuterRef("pk")).order_by("-id").values("id")
     oldest = Check.objects.filter(pk__in=[check.pk for check in checks]).annotate(
         oldest=Subquery(of_check[RUNS_SHOWN - 1 : RUNS_SHOWN])
@@ -96,5 +96,5 @@ RUNS = (
         "batch__created_by__email", "batch__created_by__name", "judged_by__email", "judged_by__name",
     )
 )  # fmt: skip
-"""Runs with all that their records need."""
+"""Runs with the related rows that their records need."""
 _HEAVY = [f"thread__{column}" for column in Thread.HEAVY]

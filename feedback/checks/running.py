@@ -1,7 +1,8 @@
-"""Running checks: reruns of what was complained about, a few at once, until a whole batch has ended.
+"""Running checks: reruns of rated requests, a few at a time, until the batch has ended.
 
-A run is a row first and a thread later, so that hundreds can be asked for: what waits is begun as others end, by
-whoever comes by, a worker, a reader or the sweep. Turns of people never stand behind more than a few of them.
+A run is first a row and gets its thread later, so that hundreds can be requested. Waiting runs are started as others
+end, by any process that calls `go_on`: a worker, a reader or the sweep. Only a few run at a time, so that people's
+turns do not have to wait.
 """
 
 import logging
@@ -41,25 +42,26 @@ _WITH_SOURCE = CheckRun.objects.select_related("of__thread").defer(*(f"of__threa
 
 
 def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
-    """Have checks run, each as often as the body says; the batch under which all of it is found.
+    """Run checks, each `body.times` times; returns the new batch.
 
-    All of them are asked for or none, 500 runs at most. The same asked again by the same person within a minute, while
-    the first is under way, is that one: a client repeats what it got no answer to. Raises `InvalidRequest` for more,
-    for none, and for an unknown model profile.
+    At most 500 runs, all or none. Repeating the request within a minute, while the first batch is running, returns that
+    batch, so that clients can retry. Raises `InvalidRequest` for more runs, for none, and for an unknown model profile.
     """
     require_admin(actor)
     if not checks:
-        raise InvalidRequest("There is no such check to run.")
+        raise InvalidRequest("There are no checks to run.")
     if len(checks) * body.times > MOST_RUNS:
         wanted = f"{len(checks)} checks" if len(checks) <= MOST_RUNS else f"more than {MOST_RUNS} checks"
-        reason = f"{wanted}, each {body.times} times, are too many: at most {MOST_RUNS} runs are asked for together"
+        reason = f"{wanted}, {body.times} runs each, are too many; the maximum is {MOST_RUNS} runs per batch"
         raise InvalidRequest.of("times", reason)
     chosen = body.model_dump(include=_CHOICES)
     if body.model_profile is not None:
         profiles.named(body.model_profile)
     asked = fingerprint([sorted(check.key for check in checks), body.times, chosen])
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=actor.user_id)  # of two that come at once, one is the first
+        User.objects.select_for_update(no_key=True).get(
+            pk=actor.user_id
+        )  # serializes concurrent requests of the same person
         batch = _asked_before(actor, asked)
         if batch is None:
             chosen["model_profile"] = body.model_profile or ""
@@ -70,14 +72,14 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
 
 
 def stop(actor: Actor, batch_id: str) -> CheckBatch:
-    """Stop what is under way of a batch, and forget what waits; what has ended stays. Twice is once.
+    """Stop a batch: cancel its running runs and delete the waiting ones. Ended runs stay. Can be repeated.
 
-    A check of which nothing had begun is where it was before.
+    A check with no started run keeps its earlier state.
     """
     batch = batch_for(actor, batch_id)
     waits = CheckRun.objects.filter(batch=batch, ended_at=None, fork=None)
     with transaction.atomic():
-        CheckBatch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)  # nobody begins one meanwhile
+        CheckBatch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)  # no run is started meanwhile
         for check_pk in sorted(set(waits.values_list("of", flat=True))):
             check = judging.locked(check_pk)
             waits.filter(of=check_pk).delete()
@@ -85,7 +87,7 @@ def stop(actor: Actor, batch_id: str) -> CheckBatch:
                 judging.tell(check, by=actor.user_id)
     starter = actor_of_user(batch.created_by)
     for begun in CheckRun.objects.filter(batch=batch, ended_at=None).select_related("fork"):
-        with suppress(Unauthorized):  # whoever lost their rights meanwhile: it ends by itself
+        with suppress(Unauthorized):  # the starter lost their rights: the run ends by itself
             turns.cancel(starter, cast(Thread, begun.fork))
     come_by(waits=True)
     return batch_for(actor, batch_id)
@@ -102,7 +104,7 @@ def batch_for(actor: Actor, batch_id: str) -> CheckBatch:
 
 
 def seconds_of(value: str | None) -> float:
-    """How long somebody is ready to wait: 0 to 60 seconds, none where nothing is said; raises `InvalidRequest`."""
+    """The value of `wait` in seconds, 0 to 60, default 0; raises `InvalidRequest`."""
     if value is None:
         return 0
     if not (value.isascii() and value.isdecimal() and len(value) <= 2 and int(value) <= MOST_SECONDS):
@@ -111,10 +113,10 @@ def seconds_of(value: str | None) -> float:
 
 
 def wait_for(actor: Actor, batch_id: str, seconds: float) -> None:
-    """Wait until a batch is over, or for so long; whoever waits helps it on and holds no connection meanwhile.
+    """Wait until a batch has ended, at most so many seconds; calls `go_on` meanwhile and holds no database connection.
 
-    A wait takes one of the server's threads as a stream does, and one of the same places; where there is none it is
-    over at once.
+    Like a stream, a wait occupies one of the server's threads and one of the slots for streams; without a free slot it
+    returns at once.
     """
     come_by()
     with sse.place() as may_wait:
@@ -126,7 +128,7 @@ def wait_for(actor: Actor, batch_id: str, seconds: float) -> None:
 
 
 def come_by(*, waits: bool = False) -> None:
-    """`go_on` for who is there for something else, which must not fail by it: what is in the way now is not later."""
+    """Call `go_on` from a request for something else, which must not fail if the database is busy."""
     try:
         go_on(waits=waits)
     except OperationalError:
@@ -134,10 +136,10 @@ def come_by(*, waits: bool = False) -> None:
 
 
 def go_on(*, waits: bool = True) -> None:
-    """Decide on what has ended, begin what may begin, and close batches of which nothing is left. One query where there
-    is nothing to do.
+    """Judge ended runs, start waiting ones, and close finished batches. One query if there is nothing to do.
 
-    Who brings news `waits` for whoever is at it just now, and may have counted before them; a reader goes by.
+    With `waits`, wait for another process that is doing the same, because it may have counted before our change;
+    readers do not wait.
     """
     if not CheckBatch.objects.filter(ended_at=None).exists():
         return
@@ -153,20 +155,20 @@ def _asked_before(actor: Actor, asked: str) -> CheckBatch | None:
 
 
 def _line_up(batch: CheckBatch, checks: Sequence[Check]) -> None:
-    """The rows of all runs: each check once before any of them a second time."""
+    """Create the rows of all runs: every check once before any check a second time."""
     rows = [CheckRun(of=check, batch=batch) for _ in range(batch.times) for check in checks]
     CheckRun.objects.bulk_create(rows)
     of_these = Check.objects.filter(pk__in=[check.pk for check in checks])
-    # In order, so that two batches of the same checks do not wait for each other.
+    # In a fixed order, so that two batches of the same checks do not deadlock.
     list(of_these.select_for_update(no_key=True).order_by("pk").values_list("pk"))
     of_these.update(state=Check.State.RUNNING)
 
 
 def _begin_next(*, waits: bool) -> bool:
-    """Begin one run that waits, if one may; tells whether another may be looked for.
+    """Start one waiting run if allowed; returns whether to try another one.
 
-    Whoever begins holds the open batches meanwhile, so that two who come at once do not both find the same room. The
-    batch with the fewest under way is next: a single run does not stand behind hundreds.
+    The open batches are locked meanwhile, so that two processes do not use the same free slot. The batch with the
+    fewest running runs is next, so that a single run does not wait for hundreds.
     """
     with transaction.atomic():
         rows = CheckBatch.objects.select_for_update(of=("self",), no_key=True, skip_locked=not waits)
@@ -186,7 +188,7 @@ def _begin_next(*, waits: bool) -> bool:
 
 
 def _begin(run: CheckRun, batch: CheckBatch) -> None:
-    """Have the request answered again, unless its check was dropped; what cannot be begun has ended, and says why."""
+    """Start a run, unless its check was deleted; a run that cannot be started ends with the reason."""
     if run.of.dropped_at is not None:
         check = judging.locked(run.of_id)
         run.delete()
@@ -198,10 +200,10 @@ def _begin(run: CheckRun, batch: CheckBatch) -> None:
             _rerun(run, batch)
     except (OperationalError, InterfaceError):  # the database is away, or two were in each other's way: next time
         raise
-    except Exception as problem:  # one that nobody can begin must not keep all others waiting
+    except Exception as problem:  # a run that cannot be started must not block all others
         if not isinstance(problem, DomainError):
             logger.exception("check.not_begun", extra={"run": run.pk})
-        judging.break_off(run.pk, problem.message if isinstance(problem, DomainError) else "It could not be begun.")
+        judging.break_off(run.pk, problem.message if isinstance(problem, DomainError) else "It could not be started.")
 
 
 def _rerun(run: CheckRun, batch: CheckBatch) -> None:
@@ -213,7 +215,9 @@ def _rerun(run: CheckRun, batch: CheckBatch) -> None:
     made = reruns.rerun(actor, source, RerunIn.model_validate(again))
     columns = ("forked_from_message_sequence_num", "model_profile", "available_skills")
     fork = Thread.objects.by_public_id(made.thread_id).only(*columns).get()
-    if not CheckRun.objects.filter(of=run.of_id, batch=batch, fork__isnull=False).exists():  # the first one
+    if not CheckRun.objects.filter(
+        of=run.of_id, batch=batch, fork__isnull=False
+    ).exists():  # the first run of this check
         Check.objects.filter(pk=run.of_id).update(outcome_before=F("outcome"))
     run.fork, run.model_profile = fork, profiles.named(fork.model_profile).id
     run.skill_versions = _skill_versions(fork)
@@ -221,7 +225,7 @@ def _rerun(run: CheckRun, batch: CheckBatch) -> None:
 
 
 def _skill_versions(fork: Thread) -> list[dict[str, Any]]:
-    """What the agent of a run may load by itself, and what was taken up for it."""
+    """The skills that the agent of a run may load, and those preloaded for it."""
     shown = lending.shown(calls_behind(fork.pk, fork.forked_from_message_sequence_num or 0))
     found = {**lending.kept(fork.available_skills or ()), **shown.offered, **shown.invoked}
     return [{name: getattr(skill, name) for name in ("skill_id", "name", "version")} for skill in found.values()]

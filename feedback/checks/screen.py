@@ -1,4 +1,4 @@
-"""What the pages show of checks: of one beside its report, and of a batch."""
+"""The template context of checks: the panel of a report, and a batch."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,13 +14,13 @@ from threads import profiles
 from threads.presenting.articles import Article
 
 LINES = 50
-"""Of a batch, on one page."""
-TURNED = {"": "All", "failing": "Turned failing", "passing": "Turned passing"}
+"""Checks of a batch on one page."""
+TURNED = {"": "All", "failing": "Newly failing", "passing": "Newly passing"}
 
 
 def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[str, Any]:
-    """What the panel shows of a report's check; the tools that its thread called are offered. One query, and two more
-    where one is kept.
+    """The context of a report's check panel, suggesting the tools that its thread called. One query, and two more if
+    there is a check.
     """
     kept = records.with_names(keeping.of_report(report)).first()
     card = cards([kept])[0] if kept else None
@@ -34,7 +34,7 @@ def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[st
 
 
 def cards(checks: Sequence[Check]) -> list[CheckCard]:
-    """Checks with their latest runs, as they are shown. Two queries, however many there are."""
+    """Checks with their latest runs, for display. Two queries, however many there are."""
     found, shown = records.latest_runs(checks), []
     for check in checks:
         runs = found.get(check.pk, records.NONE)
@@ -44,7 +44,7 @@ def cards(checks: Sequence[Check]) -> list[CheckCard]:
 
 
 def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int) -> dict[str, Any]:
-    """What the page of a batch shows from a line on: all of it, or what turned. Six queries at most."""
+    """The context of a batch's page from line `start` on, all checks or those that changed. Six queries at most."""
     heads = batches.heads([batch, earlier] if earlier else [batch])
     checks = batches.compared(batch, earlier)
     counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)
@@ -65,17 +65,17 @@ def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, star
 
 
 def choices() -> dict[str, Any]:
-    """What the forms offer."""
+    """The options that the forms offer."""
     return {"kinds": presenting.KINDS, "times": presenting.TIMES, "profiles": profiles.all_profiles()}
 
 
 def _names(*people: User | None) -> dict[str, str]:
-    """What people are called, by their addresses."""
+    """Display names by email address."""
     return {each.email: each.display_name for each in people if each}
 
 
 def _lines(checks: Sequence[Compared], now: CheckBatch) -> list[ComparedLine]:
-    """As they are shown, with their runs. One query."""
+    """Compared checks for display, with their runs. One query."""
     runs: dict[tuple[int, int | None], list[RunLine]] = defaultdict(list)
     batch_pks = {now.pk, *(each.before_in for each in checks if each.before_in)}
     shown = records.RUNS.filter(batch__in=batch_pks, of__in=[each.check for each in checks])

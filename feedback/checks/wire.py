@@ -1,4 +1,4 @@
-"""What the routes of checks take and give. Admins only."""
+"""Request and response models of the check routes, for admins only."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from core.wire import Exact, Page, Wire
 
 MOST_EXPECTATIONS = 20
 MOST_RUNS = 500
-"""Asked for together."""
+"""Most runs in one batch."""
 Kind = Literal[
     "says",
     "never_says",
@@ -33,7 +33,7 @@ Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 
 def _in_one_line(text: str) -> str:
-    """As words are compared, and as the one line of a form can show them."""
+    """Collapse whitespace, as in comparisons and one-line form fields."""
     return " ".join(text.split())
 
 
@@ -47,16 +47,16 @@ def _check_pattern(pattern: str) -> None:
 
 
 class Expectation(Exact):
-    """One thing that must hold of an answer.
-
-    `says` and `never_says` take words as `value`, found whatever their case and whitespace; `matches` and
-    `never_matches` a regular expression, found anywhere; `calls`, `calls_once` and `never_calls` the name of a tool
-    and, as `input`, what its arguments must have in them.
-    """
+    """One requirement for an answer."""
 
     kind: Kind
     value: Annotated[str, StringConstraints(max_length=1000)] = ""
+    """
+    For `says` and `never_says` words, whatever their case and whitespace; for `matches` and `never_matches` a regular
+    expression, found anywhere; for `calls`, `calls_once` and `never_calls` the name of a tool; empty for others.
+    """
     input: dict[str, Any] | None = None
+    """For the `calls` kinds: arguments that the call must contain; it may have others, too."""
 
     @field_validator("value")
     @classmethod
@@ -66,40 +66,48 @@ class Expectation(Exact):
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> "Expectation":
         if self.kind in OF_WORDS and not self.value:
-            raise ValueError("value: must be the words")
+            raise ValueError("value: must be the text to look for")
         if self.kind in OF_PATTERNS:
             _check_pattern(self.value)
         if self.kind in OF_CALLS and not self.value:
             raise ValueError("value: must be the name of a tool")
         if self.kind not in WITH_VALUE and self.value:
-            raise ValueError(f"value: {self.kind} takes none")
+            raise ValueError(f"value: {self.kind} takes no value")
         if self.input is not None and self.kind not in OF_CALLS:
-            raise ValueError(f"input: {self.kind} takes none")
+            raise ValueError(f"input: {self.kind} takes no input")
         return self
 
 
 class CheckIn(Exact):
-    """What to keep of a report. Without expectations people judge each run; the title is that of the request."""
+    """A check made from a report."""
 
     title: Title | None = None
+    """Default: the beginning of the request."""
     expectations: Annotated[list[Expectation], Field(max_length=MOST_EXPECTATIONS)] = []
+    """What each answer must fulfil. Without any, people judge each run."""
 
 
 class RunIn(Exact):
-    """With what to run: as a rerun of the thread, `times` times, because a model does not answer twice the same."""
+    """Options of a run, as for a rerun."""
 
     skills: Literal["recorded", "latest"] = "recorded"
+    """The skill versions of the original turn, or the latest ones."""
     tools: Literal["recorded", "live"] = "recorded"
+    """Whether tool calls return their recorded results or are executed."""
     model_profile: str | None = None
+    """Default: that of the thread."""
     times: Annotated[int, Field(ge=1, le=10)] = 1
+    """Runs per check; more than one shows whether answers vary."""
 
 
 class RunAllIn(RunIn):
-    """Which checks to run: those named, all in a state, those of a batch once more, or all there are."""
+    """Which checks to run: those named, all in a state, those of a batch again, or by default all."""
 
     check_ids: Annotated[list[str], Field(min_length=1, max_length=MOST_RUNS)] | None = None
     state: State | None = None
+    """Run the checks in this state."""
     batch_id: str | None = None
+    """Run the checks of this batch again."""
 
     @model_validator(mode="after")
     def _one_choice(self) -> "RunAllIn":
@@ -110,21 +118,23 @@ class RunAllIn(RunIn):
 
 
 class VerdictIn(Exact):
-    """What somebody makes of a run; null leaves it to the expectations again."""
+    """A person's verdict on a run."""
 
     verdict: Literal["passed", "failed"] | None
+    """Null restores the verdict of the expectations."""
 
 
 class FindingOut(Wire):
-    """Whether one expectation held, and what was found."""
+    """The result of one expectation."""
 
     expectation: dict[str, Any]
     holds: bool
     found: str
+    """What was found instead, or what decided it; may be empty."""
 
 
 class SkillVersionOut(Wire):
-    """A version of a skill that the agent had."""
+    """A skill version available to the agent."""
 
     skill_id: str
     name: str
@@ -132,87 +142,104 @@ class SkillVersionOut(Wire):
 
 
 class RunOut(Wire):
-    """One run. It waits while it has no `thread_id`. `verdict` is null while it waits or is under way (`ended_at` is
-    null too) and where people have to judge; `problem` says why it was never begun or could not be judged. `seconds`
-    are those that were worked on the answer, null where nothing was; `cost` is in the currency of the model's prices,
-    null where unknown.
-    """
+    """One run of a check."""
 
     run_id: str
     check_id: str
     batch_id: str
     thread_id: str | None
+    """The thread of the run; null while it waits to start."""
     skills: str
     tools: str
     model_profile: str
+    """The profile that ran it; empty while it waits to start."""
     skill_versions: list[SkillVersionOut]
     created: datetime
     created_by: str
+    """Email address of the admin who started it."""
     ended_at: datetime | None
+    """Null while it waits or runs."""
     verdict: Verdict | None
+    """`broken`: ended without a complete answer. Null while it waits or runs, or if a person has to judge it."""
     findings: list[FindingOut]
+    """One per expectation, in their order."""
     problem: str
+    """Why it could not be started or judged; else empty."""
     seconds: float | None
+    """Processing time of the answer; null if there was none."""
     input_tokens: int
     output_tokens: int
     cost: float | None
+    """In the currency of the model's configured prices; null if unknown."""
     judged_by: str | None
+    """Email address of the person who gave the verdict; null if the expectations decided."""
 
 
 class KeptCheckOut(Wire):
-    """A check. `feedback_id` and `resolved`, of the report, are null where its submitter took the rating back; `org` is
-    the short name of its org; `outcome_before` is what it was before its latest batch; `runs` are the latest, newest
-    first.
-    """
+    """A check with its latest runs."""
 
     check_id: str
     feedback_id: str | None
+    """The report it was made from; null if the submitter retracted that."""
     resolved: bool | None
+    """Whether the report is resolved; null if it was retracted."""
     org: str
+    """Short name of the org."""
     thread_id: str
     message_sequence_num: int
+    """Position of the rated answer in its thread, counted from 0."""
     title: str
     expectations: list[dict[str, Any]]
     state: State
+    """`untried`: not run yet. `undecided`: a person has to judge, or a run ended without a complete answer."""
     outcome_before: Outcome | None
+    """The last decided result before the latest batch."""
     created: datetime
     created_by: str
     modified: datetime
+    """When the expectations last changed."""
     modified_by: str
     runs: list[RunOut]
+    """The latest runs, newest first."""
 
 
 class CheckPageOut(Page[KeptCheckOut]):
-    """One page of checks, the newest first."""
+    """One page of checks, newest first."""
 
 
 class BatchHeadOut(Wire):
-    """What was asked for together and what came of it; `is_over` when nothing of it waits or is under way.
-
-    `model_profile` is null where each thread had its own. The figures are those of all its runs: `seconds` worked on
-    answers, tokens, and `cost`, which is null where that of one is unknown.
-    """
+    """A batch of runs with its totals."""
 
     batch_id: str
     skills: str
     tools: str
     model_profile: str | None
+    """Null: the profile of each thread."""
     times: int
+    """Runs per check."""
     created: datetime
     created_by: str
+    """Email address of the admin who started it."""
     ended_at: datetime | None
     total: int
+    """Number of runs."""
     waiting: int
+    """Runs that have not started."""
     running: int
     passed: int
     failed: int
     broken: int
+    """Runs that ended without a complete answer, or could not be started or judged."""
     undecided: int
+    """Runs that a person has to judge."""
     is_over: bool
+    """Whether no run waits or is in progress."""
     seconds: float
+    """Processing time of all answers together."""
     input_tokens: int
     output_tokens: int
     cost: float | None
+    """In the currency of the configured prices; null if the cost of any run is unknown."""
 
 
 class BatchOut(BatchHeadOut):
@@ -222,35 +249,41 @@ class BatchOut(BatchHeadOut):
 
 
 class BatchPageOut(Page[BatchHeadOut]):
-    """One page of batches, the newest first."""
+    """One page of batches, newest first."""
 
 
 class TallyOut(Wire):
-    """How the runs of one check went in one batch."""
+    """The runs of one check in one batch."""
 
     state: State
     passed: int
+    """Runs that passed."""
     total: int
+    """All runs."""
 
 
 class ComparedCheckOut(Wire):
-    """One check in two batches; `now` or `before` is null where it was not run. `turned` is null where it did not."""
+    """One check in two batches."""
 
     check_id: str
     title: str
     now: TallyOut | None
+    """Null if it was not run in this batch."""
     before: TallyOut | None
+    """Null if it was not run in the other batch."""
     turned: Outcome | None
+    """`failing` or `passing` if it was the opposite before; else null."""
 
 
 class ComparisonOut(Wire):
-    """A batch held against another: what turned first, failing before passing.
-
-    `before` is null where each check is held against its own previous batch, the latest in which it passed or failed.
-    """
+    """A batch compared with another one."""
 
     now: BatchHeadOut
     before: BatchHeadOut | None
+    """Null if each check is compared with its own previous batch: the latest in which it passed or failed."""
     turned_failing: int
+    """Number of checks that are newly failing."""
     turned_passing: int
+    """Number of checks that are newly passing."""
     checks: list[ComparedCheckOut]
+    """Newly failing ones first, then newly passing ones."""

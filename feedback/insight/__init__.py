@@ -1,1 +1,1 @@
-"""Insight: what is rated, by whom it was answered, what waits and how long it takes; each figure with its query."""
+"""Insight: figures about reports by category, tool, model, age and time to resolve, each with its desk query."""

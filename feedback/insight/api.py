@@ -13,7 +13,7 @@ from feedback.querying import parse
 
 
 class Insight(Endpoint):
-    @describe(gives=InsightOut, query=("q", "since", "until", "tz"), summary="Figures about feedback, for admins")
+    @describe(gives=InsightOut, query=("q", "since", "until", "tz"), summary="Get figures about feedback, for admins")
     def get(self, request: Request) -> HttpResponse:
         require_admin(self.actor)
         period = period_of(self.query("since"), self.query("until"), self.query("tz"), timezone.now())

@@ -1,4 +1,4 @@
-"""The figures, counted by the database: a handful of GROUP BYs, however many reports there are."""
+"""Counts the figures in the database, with a few GROUP BYs for any number of reports."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
@@ -37,7 +37,7 @@ class Verdicts:
         return self.positive + self.negative
 
     def add(self, positive: int = 0, negative: int = 0, failed: int = 0) -> None:
-        """So many more."""
+        """Add these numbers."""
         self.positive += positive
         self.negative += negative
         self.failed += failed
@@ -45,32 +45,32 @@ class Verdicts:
 
 Named = dict[str, Verdicts]
 Minutes = Sequence[tuple[int, int]]
-"""Ascending minutes, each with how many reports took so long."""
+"""Pairs of minutes (ascending) and the number of reports that took so long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Reports by what can be added up: those of one day and those of another are those of both."""
+    """Counts that are additive: those of two days add up to those of both."""
 
     over_time: list[Verdicts]
     categories: Named
     tools: Named
     models: Named
     minutes: Counter[int]
-    """Of those that are resolved, the whole minutes that it took."""
+    """Whole minutes to resolve, of resolved reports."""
 
 
 def within(rows: Rows, period: Period) -> Rows:
-    """Those that came in a period."""
+    """The reports created in a period."""
     bounds = {"created__gte": period.begins, "created__lt": period.ends}
     return rows.filter(**{lookup: moment for lookup, moment in bounds.items() if moment is not None})
 
 
 def covered(rows: Rows, period: Period, now: datetime) -> list[Span]:
-    """The spans of a plot over a period; where it is open, from the first report to the last, or to today."""
+    """The spans of a plot over a period; an open end means the first report, or the last report or today."""
     first, last = period.first, period.last
     if first is None or last is None:
-        # Asked for both at once, SQLite walks through all of them; for one, to an end of the index.
+        # One query each: for both at once SQLite would scan all reports instead of reading an end of the index.
         oldest, newest = (rows.order_by().aggregate(at=each("created"))["at"] for each in (Min, Max))
         first = first or (oldest and _day(oldest, period))
         last = last or max(_day(now, period), _day(newest or now, period))
@@ -78,7 +78,7 @@ def covered(rows: Rows, period: Period, now: datetime) -> list[Span]:
 
 
 def verdicts(rows: Rows) -> Verdicts:
-    """All of them by sentiment."""
+    """Count reports by sentiment."""
     found = Verdicts()
     for sentiment, count in rows.values_list("sentiment").annotate(count=Count("*")).order_by():
         found.add(**{sentiment: count})
@@ -86,13 +86,13 @@ def verdicts(rows: Rows) -> Verdicts:
 
 
 def counted(rows: Rows, limits: Sequence[datetime]) -> Counted:
-    """All of them; over time between the limits, which ascend."""
+    """Count reports by everything additive; over time between the ascending limits."""
     moments, categories = over_time(rows, limits)
     return Counted(moments, categories, by_tool(rows), by_model(rows), minutes_to_resolve(rows))
 
 
 def over_time(rows: Rows, limits: Sequence[datetime]) -> tuple[list[Verdicts], Named]:
-    """Between the limits by sentiment, and by category and sentiment, in one go."""
+    """Count by sentiment between the limits, and by category and sentiment, in one query."""
     counted = [Verdicts() for _ in range(len(limits) + 1)]
     named: Named = defaultdict(Verdicts)
     place = bucket(F("created"), limits)
@@ -106,12 +106,12 @@ def over_time(rows: Rows, limits: Sequence[datetime]) -> tuple[list[Verdicts], N
 
 
 def by_tool(rows: Rows) -> Named:
-    """By tool and sentiment, and how often it gave an error. A tool's name is the same in capitals, as in queries."""
+    """Count by tool and sentiment, and the tool's errors. Names are compared ignoring case, as in queries."""
     gave_error = Q(tools__failed=True)
     grouped = rows.filter(tools__tool_name__gt="").values_list("tools__tool_name", "sentiment")
     found = list(grouped.annotate(count=Count("*"), failed=Count("pk", filter=gave_error)).order_by())
     if twice := _namesakes(name for name, *_ in found):
-        # Two spellings in one answer are one report.
+        # An answer with two spellings counts once.
         one = Case(*(When(tools__tool_name=each, then=Value(name)) for each, name in twice.items()))
         several = rows.filter(tools__tool_name__in=twice).annotate(name=one).values_list("name", "sentiment")
         once, failed = Count("pk", distinct=True), Count("pk", distinct=True, filter=gave_error)
@@ -124,17 +124,17 @@ def by_tool(rows: Rows) -> Named:
 
 
 def by_model(rows: Rows) -> Named:
-    """By model profile and sentiment."""
+    """Count by model profile and sentiment."""
     return _by(rows.filter(answer__model_profile__gt=""), "answer__model_profile")
 
 
 def by_label(rows: Rows) -> Named:
-    """By label and sentiment, as labels are now."""
+    """Count by current label and sentiment."""
     return _by(rows.filter(labelled__isnull=False), "labelled__label__name")
 
 
 def by_outcome(rows: Rows) -> Named:
-    """Resolved ones by outcome and sentiment."""
+    """Count resolved reports by outcome and sentiment."""
     return _by(rows.filter(resolved=True, triage__outcome__isnull=False), "triage__outcome")
 
 
@@ -146,7 +146,7 @@ def _by(rows: Rows, column: str) -> Named:
 
 
 def folded(named: Named) -> Named:
-    """With one name for those that differ in capitals alone."""
+    """Merge names that differ only in case."""
     twice = _namesakes(named)
     found: Named = defaultdict(Verdicts)
     for name, each in named.items():
@@ -155,7 +155,7 @@ def folded(named: Named) -> Named:
 
 
 def backlog(rows: Rows, now: datetime) -> list[int]:
-    """Open ones by age, between the `AGES`, the youngest first."""
+    """Count open reports by age, between the `AGES`, youngest first."""
     places = [now - age + _MICROSECOND for age in reversed(AGES)]
     open_ones = rows.filter(resolved=False).annotate(place=bucket(F("created"), places))
     counted = dict(open_ones.values_list("place").annotate(count=Count("*")).order_by())
@@ -163,13 +163,13 @@ def backlog(rows: Rows, now: datetime) -> list[int]:
 
 
 def minutes_to_resolve(rows: Rows) -> Counter[int]:
-    """Resolved ones by the whole minutes that it took."""
+    """Count resolved reports by whole minutes to resolve."""
     counted = rows.filter(resolved_at__isnull=False).annotate(minutes=Took() / Value(60))
     return Counter(dict(counted.values_list("minutes").annotate(count=Count("*")).order_by()))
 
 
 def time_to_resolve(minutes: Minutes) -> list[int]:
-    """How many lie between the `LENGTHS`, the quickest first."""
+    """Counts between the `LENGTHS`, quickest first."""
     limits = [length // timedelta(minutes=1) for length in LENGTHS]
     found = [0] * (len(limits) + 1)
     for taken, count in minutes:
@@ -178,16 +178,16 @@ def time_to_resolve(minutes: Minutes) -> list[int]:
 
 
 def quantile(minutes: Minutes, percent: int) -> int | None:
-    """The whole minutes within which so many of a hundred were resolved."""
+    """The whole minutes within which `percent` of the reports were resolved."""
     ends = list(accumulate(count for _, count in minutes))
     return minutes[bisect_left(ends, -(-ends[-1] * percent // 100))][0] if ends else None
 
 
 def bucket(column: Combinable, limits: Sequence[Any]) -> Combinable:
-    """The place of a value between ascending limits: how many of them are not above it.
+    """The index of a value between ascending limits: how many limits are not above it.
 
-    A ladder of comparisons that is halved at each step, so that a hundred limits cost seven of them, and the limits
-    are those of the viewer's days: no database is asked what it knows of time zones.
+    A binary search in SQL, so that a hundred limits cost seven comparisons. The limits are computed in Python from the
+    viewer's days, so no database needs to know time zones.
     """
 
     def ladder(low: int, high: int) -> Combinable:
@@ -201,7 +201,7 @@ def bucket(column: Combinable, limits: Sequence[Any]) -> Combinable:
 
 
 def _namesakes(names: Iterable[str]) -> dict[str, str]:
-    """Names that differ in capitals alone, each with the one that stands for all of them."""
+    """Maps names that differ only in case to one common spelling."""
     alike: dict[str, set[str]] = defaultdict(set)
     for name in names:
         alike[name.lower()].add(name)

@@ -1,4 +1,4 @@
-"""All figures of a period and a query, each beside the desk query that finds exactly the reports behind it."""
+"""All figures of a period and a query, each with the desk query that finds exactly its reports."""
 
 import hashlib
 import time
@@ -26,19 +26,19 @@ from feedback.querying import Query, matching, named, parse
 
 EVERYTHING = parse("")
 MOST_NAMES = 20
-"""Tools, model profiles and labels with their own figures; the rest is told as a number."""
+"""Most tools, model profiles and labels that are listed; the rest is only counted."""
 MOST_JOINED = 100_000
-"""Reports that are counted by label and outcome. Those change with every day's work, so that no tally keeps them."""
+"""Most reports that are counted by label and outcome; these change daily, so no tally stores them."""
 _SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
-"""What took longer than a second to count is kept for so many times as long, and for so many seconds at most."""
+"""A result that took over a second is cached for 30 times as long, at most 300 seconds."""
 _TIMED = ("created", "resolved", "edited")
 
 
 def figures(actor: Actor, query: Query, period: Period) -> InsightOut:
-    """Everything that insight shows, for platform admins; raises as `matching` does.
+    """Everything that Insight shows, for platform admins; raises like `matching`.
 
-    A query counts the days that it names where the viewer's begin, and comes back with that zone in it, so that a
-    link means the same to everybody. A fixed number of queries.
+    Days named in the query begin in the viewer's zone. The returned queries contain that zone, so that a link means the
+    same for everybody. A fixed number of queries.
     """
     require_admin(actor)
     zoned = anchored(query, period.tz)
@@ -56,26 +56,26 @@ def figures(actor: Actor, query: Query, period: Period) -> InsightOut:
 
 
 class Asked:
-    """Spells the queries of a period."""
+    """Builds the desk queries of a period."""
 
     def __init__(self, query: Query, period: Period) -> None:
         self._query = grammar.spelled(query.root, alone=not isinstance(query.root, Either))
         self._period = period
         longest = self(f"tool:{'x' * 200} sentiment:positive")
         if not query.problems and (problems := parse(longest).problems):
-            raise InvalidRequest(f"q: leaves no room for what insight adds to it: {problems[0].reason}")
+            raise InvalidRequest(f"q: is too long with the terms that Insight adds: {problems[0].reason}")
 
     def __call__(self, *terms: str) -> str:
-        """The query, the period, and these terms."""
+        """The query with the period and these terms."""
         return " ".join(part for part in (self._query, self._period.term, *terms) if part)
 
     def of_span(self, span: Span, *terms: str) -> str:
-        """The query and these terms for some days of the period."""
+        """The query with these terms for a span of the period."""
         return " ".join(part for part in (self._query, term(span, self._period.tz), *terms) if part)
 
 
 def anchored(query: Query, tz: ZoneInfo) -> Query:
-    """The query with the zone written to the days that it names, where it names none."""
+    """The query with the zone added to all dates without one."""
 
     def zoned(field: Field) -> Field:
         return replace(field, value=moments.in_zone(field.value, tz)) if field.name in _TIMED else field
@@ -84,7 +84,7 @@ def anchored(query: Query, tz: ZoneInfo) -> Query:
 
 
 def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> InsightOut:
-    digesting.digest()  # a plot by tool leads to rows that the same query finds
+    digesting.digest()  # so that the links of the plot by tool find the counted reports
     now = timezone.now()
     matched = matching(actor, query)
     before, rows = period.before, counting.within(matched, period)
@@ -92,8 +92,8 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
         found = counting.covered(rows, period, now)
         limits = edges(found, period.tz)
         if found:
-            # Bounds that leave nothing out lead the database along the index of their column, where it would otherwise
-            # go from each tool and model to its report: half the time for a period without an end.
+            # These bounds exclude nothing, but make the database use the index of their column instead of going from
+            # each tool and model to its report; this halves the time for an open period.
             closed = Period(found[0].first, found[-1].last, period.tz)
             rows = counting.within(matched, closed)
         is_all = found and query == EVERYTHING and tallying.suits(limits)
@@ -148,7 +148,7 @@ def _before(period: Period, counted: Verdicts) -> BeforeOut:
 
 
 def _most(named: Named) -> list[tuple[str, Verdicts]]:
-    """What was rated badly most often comes first. A name of blanks cannot be asked for, so it is none."""
+    """Sort by number of negative reports. Blank names are left out, because no query can find them."""
     asked = [each for each in named.items() if each[0].strip()]
     return sorted(asked, key=lambda each: (-each[1].negative, -each[1].positive, each[0]))
 
@@ -176,7 +176,7 @@ def _tool(asked: Asked, name: str, counted: Verdicts) -> ToolFiguresOut:
 
 
 def _ranges(asked: Asked, field: str, limits: Sequence[timedelta], counted: Sequence[int]) -> list[RangeOut]:
-    """The ranges between the limits. `field` may have terms before it."""
+    """The ranges between the limits. `field` may be preceded by other terms."""
     *terms, name = field.split()
     found = []
     for place, count in enumerate(counted):
@@ -189,7 +189,7 @@ def _ranges(asked: Asked, field: str, limits: Sequence[timedelta], counted: Sequ
 
 
 def _possible(ranges: list[RangeOut], period: Period, now: datetime) -> list[RangeOut]:
-    """Without the ages that nothing in the period has."""
+    """Leave out ages that no report of the period can have."""
 
     def is_possible(each: RangeOut) -> bool:
         newest = now - timedelta(seconds=each.over_seconds or 0)

@@ -1,4 +1,4 @@
-"""The page of insight. The address is its state: query, days, and where the days begin if not where the viewer is."""
+"""The Insight page. Its state is in the URL: query, period, and time zone if not the viewer's."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -26,7 +26,7 @@ PERIODS = {"7d": "7 days", DEFAULT: "30 days", "90d": "90 days", "365d": "A year
 @signed_in
 @require_GET
 def insight(request: HttpRequest) -> HttpResponse:
-    """The figures of a query and a period, as plots. A term that is added leads on to the query with it."""
+    """The figures of a query and a period, as plots; `add` redirects to the query with that term."""
     actor = admin_actor(request)
     asked = {key: request.GET[key] for key in KEYS if request.GET.get(key)}
     query = parse(asked.get("q", ""))
@@ -50,14 +50,14 @@ def _desk(query: str) -> str:
 
 
 def _choices(asked: dict[str, str]) -> list[Choice]:
-    """The periods as links that keep the rest."""
+    """Links to the periods that keep the other keys of the address."""
     kept = {key: value for key, value in asked.items() if key not in ("since", "until")}
     current = None if asked.get("until") else asked.get("since", DEFAULT)
     return [Choice(word, href({**kept, "since": since}), since == current) for since, word in PERIODS.items()]
 
 
 def _chosen(asked: dict[str, str], period: Period) -> str:
-    """The days that somebody chose by themselves, as words; nothing where one of the periods is on."""
+    """The custom period in words; empty if it is one of the predefined ones."""
     if not asked.get("until") and asked.get("since", DEFAULT) in PERIODS:
         return ""
     if period.first and period.last:
@@ -70,13 +70,13 @@ def _place(period: Period) -> str:
 
 
 def _sums(found: InsightOut) -> list[tuple[str, Cell, str]]:
-    """The figures at the top: what, how many, and what else there is to say of it."""
+    """The figures at the top: name, number and a remark."""
     before = ""
     if found.before and found.since and found.until:
         more = found.reports.count - found.before.positive - found.before.negative
         length = (found.until - found.since).days + 1
         before = (
-            f"{'+' if more > 0 else '−' if more < 0 else '±'}{thousands(abs(more))} on the {_length(length)} before"
+            f"{'+' if more > 0 else '−' if more < 0 else '±'}{thousands(abs(more))} vs. the previous {_length(length)}"
         )
     old = telling.older(found.backlog, 7 * 86_400)
     half = Cell(telling.duration(found.median_minutes)) if found.median_minutes is not None else Cell("–")

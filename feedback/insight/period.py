@@ -1,4 +1,4 @@
-"""The days that figures are about, and the stretches of them that a plot shows. Days begin where the viewer is."""
+"""Periods of days, and their division into spans for plots. Days begin in the viewer's time zone."""
 
 import re
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ ALL = "all"
 _DAYS = re.compile(r"([1-9]\d{0,3})d")
 _DATE = re.compile(r"(?:19[7-9]\d|20\d\d|2100)-\d\d-\d\d")
 _OLDEST = date(1970, 1, 1)
-"""Where the days of the query language begin."""
+"""The earliest day of the query language."""
 _DAY = timedelta(days=1)
 _MOST_DAYS, _MOST_WEEKS, _MOST_MONTHS = 92, 53 * 7, 6 * 366
-"""A plot shows days up to so many of them, then weeks, then months, then years."""
+"""Most days of a period for a plot by days, by weeks and by months; a longer one is plotted by years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +43,29 @@ class Period:
 
     @property
     def ends(self) -> datetime | None:
-        """When it is over: the first moment of the next day."""
+        """When it ends: the first moment of the next day."""
         return beginning(self.last + _DAY, self.tz) if self.last else None
 
     @property
     def before(self) -> "Period | None":
-        """As many days before it; None where it is open."""
+        """The previous period of the same length; None if this one is open."""
         if self.first is None or self.last is None:
             return None
         return Period(self.first - (self.last - self.first) - _DAY, self.first - _DAY, self.tz)
 
     @property
     def term(self) -> str:
-        """The term of a query that means it, nothing where it is open on both sides."""
+        """The query term for it, empty if it is open on both sides."""
         if self.first is None:
             return _created(f"<={self.last}", self.tz) if self.last else ""
         return _created(f">={self.first}", self.tz) if self.last is None else term(Span(self.first, self.last), self.tz)
 
 
 def period_of(since: str | None, until: str | None, tz: str | ZoneInfo | None, now: datetime) -> Period:
-    """The period that was asked for; raises `InvalidRequest` with the name of what is wrong.
+    """The requested period; raises `InvalidRequest` that names the wrong parameter.
 
-    `since` is a day, a number of days like 30d that end with `until`, or all; `until` is a day, today unless all is
-    asked for. Without both it is the last 30 days.
+    `since` is a date, a number of days up to `until` like 30d (the default), or all. `until` is a date, by default
+    today (with all: open).
     """
     zone = tz if isinstance(tz, ZoneInfo) else _zone(tz)
     last = _date("until", until) if until else None
@@ -82,17 +82,17 @@ def period_of(since: str | None, until: str | None, tz: str | ZoneInfo | None, n
 
 
 def beginning(day: date, tz: ZoneInfo) -> datetime:
-    """The first moment of a day, as the query language has it: where midnight is skipped, when the clocks jump."""
+    """The first moment of a day, as in the query language; if midnight is skipped, the moment the clocks change."""
     return datetime(day.year, day.month, day.day, tzinfo=tz).astimezone(UTC)
 
 
 def term(span: Span, tz: ZoneInfo) -> str:
-    """The term of a query that means these days."""
+    """The query term for these days."""
     return _created(f"{span.first}" if span.first == span.last else f"{span.first}..{span.last}", tz)
 
 
 def spans(first: date, last: date) -> list[Span]:
-    """Days, weeks from Monday, months or years that cover these days and nothing else: less than a hundred of them."""
+    """Days, weeks from Monday, months or years that exactly cover these days: fewer than a hundred spans."""
     length = (last - first).days + 1
     found, begins = [], first
     while begins <= last:
@@ -110,7 +110,7 @@ def spans(first: date, last: date) -> list[Span]:
 
 
 def edges(found: Sequence[Span], tz: ZoneInfo) -> list[datetime]:
-    """Where each of the spans but the first begins."""
+    """The beginning of each span except the first."""
     return [beginning(span.first, tz) for span in found[1:]]
 
 
@@ -132,4 +132,4 @@ def _date(name: str, value: str) -> date:
     except ValueError:
         pass
     also = ", a number of days like 30d, or all" if name == "since" else ""
-    raise InvalidRequest(f"{name}: must be a day like 2026-05-01{also}")
+    raise InvalidRequest(f"{name}: must be a date like 2026-05-01{also}")

@@ -1,4 +1,4 @@
-"""The plots as plain data: lengths for the attributes of an SVG, words, and links."""
+"""The plots as plain data: SVG lengths, texts and links."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ Link = Callable[[str], str]
 WIDTH, HEIGHT = 1200, 240
 _MARKS = 5
 _ALL_MARKED = 7
-"""So many columns have a word each, on a phone too."""
+"""Up to so many columns each have a label, even on a phone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One piece of a picture; its title is what a pointer is told."""
+    """One bar of a chart; its title is the tooltip."""
 
     x: float
     y: float
@@ -32,7 +32,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure of a table, with the reports behind it where there are any."""
+    """A table cell, with a link to its reports if there are any."""
 
     text: str
     href: str = ""
@@ -41,7 +41,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a plot's table, in a bar plot with its picture."""
+    """One row of a plot's table, with its bars in a bar plot."""
 
     name: str
     href: str
@@ -51,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Columns over time or length; the words along its sides are no part of it, so they never stretch."""
+    """A column chart; the labels along its sides are separate HTML, so they are not stretched."""
 
     bars: tuple[Bar, ...]
     rules: str
@@ -59,14 +59,14 @@ class Picture:
     side: tuple[str, ...]
     foot: tuple[str, ...]
     is_by_column: bool = False
-    """Whether each word of `foot` is the column's in its place, nothing where it has none; else they stand evenly."""
+    """Whether `foot` has one label per column, empty for none; else its labels are spread evenly."""
     width: int = WIDTH
     height: int = HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One figure: its finding, its table, and its picture where the table is not the picture."""
+    """One plot: a finding, a table, and a column chart unless the table contains the bars."""
 
     title: str
     finding: str
@@ -80,7 +80,7 @@ class Plot:
 
 
 def plots(found: InsightOut, link: Link) -> list[Plot]:
-    """Every plot of which there is something to show; `link` makes an address of a query."""
+    """All plots that have something to show; `link` turns a query into a URL."""
     made = [_over_time(found, link)]
     if found.by_category:
         made.append(_by_category(found, link))
@@ -100,7 +100,7 @@ def plots(found: InsightOut, link: Link) -> list[Plot]:
 
 
 def ceiling(most: int) -> int:
-    """The end of an axis that holds so many: even, and round where it is large."""
+    """The maximum of an axis for this value: an even, round number."""
     size = 1
     while most > 16 * size:
         size *= 10
@@ -145,7 +145,7 @@ def _by_category(found: InsightOut, link: Link) -> Plot:
         finding=telling.by_category(found),
         heads=("Category", "Negative", "Positive", "Share"),
         rows=_named_rows(found.by_category, link, _share_of(whole), category_word),
-        rest="A report may name several; the share is of all reports.",
+        rest="A report may have several; shares are of all reports.",
     )
 
 
@@ -169,7 +169,7 @@ def _by_outcome(found: InsightOut, link: Link) -> Plot:
         finding=telling.by_outcome(found),
         heads=("Outcome", "Negative", "Positive", "Share"),
         rows=_named_rows(found.by_outcome, link, _share_of(whole), outcome_word),
-        rest=f"The share is of all that is resolved. {without}".strip(),
+        rest=f"Shares are of all resolved reports. {without}".strip(),
     )
 
 
@@ -257,7 +257,7 @@ def _named_rows(
     *,
     is_whole: bool = False,
 ) -> tuple[Row, ...]:
-    """Rows whose bars are as long as their reports are many, or, `is_whole`, all alike to compare shares."""
+    """Rows with bars proportional to their reports or, with `is_whole`, all full length to compare shares."""
     top = max(each.total for each in named)
     rows = []
     for each in named:
@@ -280,7 +280,7 @@ def _piece(at: int, counted: CountOut, whole: int, tone: str, title: str, link: 
 def _column(
     place: int, step: float, tall: tuple[float, float], tone: str, counted: CountOut, title: str, link: Link
 ) -> list[Bar]:
-    """One column, thin as weft; nothing where nothing is."""
+    """One thin column; none for zero."""
     y, height = tall
     if not counted.count:
         return []
@@ -301,7 +301,7 @@ def _rules(heights: Sequence[float]) -> str:
 
 
 def _under(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of columns, of so many that they have room; first and last among them."""
+    """The labels below columns: all if they fit, else a few including the first and last."""
     if len(words) <= _ALL_MARKED:
         return tuple(words)
     marked = {round(place * (len(words) - 1) / (_MARKS - 1)) for place in range(_MARKS)}
@@ -314,7 +314,7 @@ def _range(each: RangeOut) -> str:
 
 
 def _share_of(whole: int) -> Callable[[NamedOut], Cell]:
-    """The last cell of a row: its part of so many reports."""
+    """The last cell of a row: its share of so many reports."""
     return lambda each: Cell(share(each.total, whole), label="share")
 
 

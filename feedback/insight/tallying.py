@@ -1,7 +1,7 @@
-"""Tallies: the figures of days that are over, counted once and read from then on.
+"""Tallies: stored figures of past days, so that Insight need not count them again.
 
-A tally is used only where nothing of its day changed since; everything else is counted as it is asked for, so figures
-are never stale. The clock of a worker makes tallies; without any, insight is only slower.
+A tally is used only if nothing of its day changed since; everything else is counted on demand, so figures are never
+stale. The scheduler makes tallies; without them, Insight is only slower.
 """
 
 import time
@@ -24,11 +24,11 @@ from feedback.models import Tally, Untallied, UserFeedback
 _DAY, _QUARTER = timedelta(days=1), timedelta(minutes=15)
 _DAYS_AT_ONCE = 100
 _MOST_GAPS = 50
-"""With more stretches than that between its tallies a period is counted whole: a query has to stay a short one."""
+"""With more gaps between tallies, a whole period is counted, because the query would become too long."""
 
 
 def catch_up(seconds: float = 0.2) -> int:
-    """Count days that are over and have changed, the latest first, for about so long; gives how many."""
+    """Count past days that have changed, latest first, for about so long; returns how many."""
     begun, today = time.monotonic(), timezone.now().astimezone(UTC).date()
     waiting = Untallied.objects.filter(day__lt=today).values_list("day", flat=True).distinct().order_by("-day")
     done = 0
@@ -41,14 +41,14 @@ def catch_up(seconds: float = 0.2) -> int:
 
 
 def tally(day: date) -> None:
-    """Count a day of UTC anew."""
+    """Count a UTC day again and store its tally."""
     begins = datetime(day.year, day.month, day.day, tzinfo=UTC)
     quarters = [begins + place * _QUARTER for place in range(1, _DAY // _QUARTER)]
     with transaction.atomic():
-        # Of two who count a day, the second waits here: otherwise an older count could be stored over a newer one.
+        # A second process that counts this day waits here; otherwise an older count could overwrite a newer one.
         Tally.objects.bulk_create([Tally(day=day)], ignore_conflicts=True)
         kept = Tally.objects.select_for_update().get(day=day)
-        # The marks go first: a change that commits while the rows are read leaves one that this does not take away.
+        # Marks are deleted before counting: a change that commits during the count leaves a new mark.
         Untallied.objects.filter(day=day).delete()
         found = counting.counted(UserFeedback.objects.filter(created__gte=begins, created__lt=begins + _DAY), quarters)
         kept.quarters = [
@@ -61,13 +61,13 @@ def tally(day: date) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tallied:
-    """The reports of a period that have to be counted, and the days of it that need not be."""
+    """The reports of a period that must be counted, and the days with a valid tally."""
 
     rest: Rows
     days: Sequence[Any] = ()
 
     def add_to(self, found: Counted, limits: Sequence[datetime]) -> None:
-        """Add these days to what was counted between the limits, each of which begins a quarter of an hour."""
+        """Add the tallied days to counts between the limits, each of which is the start of a quarter hour."""
         for day, quarters, counts in self.days:
             begins = datetime(day.year, day.month, day.day, tzinfo=UTC)
             for place, positive, negative in quarters:
@@ -78,7 +78,7 @@ class Tallied:
                 found.minutes.update(minutes * int(count))
 
     def added_to(self, found: Verdicts) -> Verdicts:
-        """What was counted by sentiment, and these days."""
+        """Add the tallied days to counts by sentiment; returns them."""
         for _, quarters, *_ in self.days:
             for _, positive, negative in quarters:
                 found.add(positive, negative)
@@ -86,7 +86,7 @@ class Tallied:
 
 
 def tallied(period: Period, *columns: str) -> Tallied:
-    """What is known of all reports in a period with two ends; `columns` are asked for beside sentiment. One query."""
+    """The valid tallies of a closed period; `columns` are read in addition to sentiment. One query."""
     assert period.begins and period.ends
     first = (period.begins + _DAY - timedelta.resolution).astimezone(UTC).date()
     last = period.ends.astimezone(UTC).date() - _DAY
@@ -108,7 +108,7 @@ def tallied(period: Period, *columns: str) -> Tallied:
 
 
 def suits(limits: Sequence[datetime]) -> bool:
-    """Whether tallies can be told apart at these limits: clocks of a century ago were set to the second."""
+    """Whether all limits are on a quarter hour; a century ago, time zones had offsets in seconds."""
     return not any(limit.minute % 15 or limit.second for limit in limits)
 
 
@@ -117,7 +117,7 @@ def _spelled(named: Named) -> dict[str, tuple[int, int, int]]:
 
 
 def _by_count(minutes: Counter[int]) -> dict[int, list[int]]:
-    """The minutes that so many reports took, by how many they were: short to store, and quick to count again."""
+    """Minutes grouped by number of reports: short to store and quick to add up."""
     found: dict[int, list[int]] = defaultdict(list)
     for taken, count in minutes.items():
         found[count].append(taken)

@@ -1,4 +1,4 @@
-"""What the figures say, in one sentence each: every plot begins with its finding."""
+"""The finding of each plot, in one sentence."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -12,14 +12,14 @@ _WEEK = 7 * 86_400
 
 
 def share(part: int, whole: int) -> str:
-    """A part of a whole in whole percents; little is not nothing and nearly all is not all."""
+    """A share in whole percent; 0 and 100 are used only for exactly none and all."""
     percent = 100 * part / whole if whole else 0
     shown = min(99, max(1, round(percent))) if 0 < part < whole else round(percent)
     return f"{shown}\u202f%"
 
 
 def duration(minutes: int) -> str:
-    """A length of time in its two largest units: `12 min`, `9 h 20 min`, `3 days 4 h`."""
+    """A duration in its two largest units: `12 min`, `9 h 20 min`, `3 days 4 h`."""
     days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
     parts = [f"{days} day{'s' if days != 1 else ''}"] if days else []
     parts += [f"{hours} h"] if hours else []
@@ -28,18 +28,18 @@ def duration(minutes: int) -> str:
 
 
 def day(each: date, *, today: date | None = None) -> str:
-    """A day: `5 May`, with its year unless it is today's."""
+    """A date: `5 May`, with the year unless it is this year."""
     year = "" if today and each.year == today.year else f" {each.year}"
     return f"{each.day} {each:%b}{year}"
 
 
 def days(first: date, last: date, *, today: date | None = None) -> str:
-    """Some days: `5 May`, `4 May to 10 May`."""
+    """A range of dates: `5 May`, `4 May to 10 May`."""
     return day(first, today=today) if first == last else f"{day(first, today=today)} to {day(last, today=today)}"
 
 
 def over_time(found: InsightOut) -> str:
-    """When most bad ratings came."""
+    """When most negative ratings came."""
     if not found.negative.count:
         return f"None of the {many_reports(found.reports.count)} is negative."
     worst: SpanOut = max(found.over_time, key=lambda each: each.negative.count)
@@ -52,11 +52,11 @@ def over_time(found: InsightOut) -> str:
 
 
 def by_category(found: InsightOut) -> str:
-    """What bad ratings name most."""
+    """The most frequent categories of negative ratings."""
     first = found.by_category[0]
     word = category_word(first.name)
     if not first.negative.count:
-        return f"No category is named in a negative report; of the positive ones most name {word.lower()}."
+        return f"No negative report has a category; most positive ones have {word.lower()}."
     part, whole = first.negative.count, found.negative.count
     level = [category_word(each.name) for each in found.by_category if each.negative.count == part]
     if len(level) > 3:
@@ -69,25 +69,25 @@ def by_category(found: InsightOut) -> str:
 
 
 def by_label(found: InsightOut) -> str:
-    """Which label the most bad ratings got."""
+    """The label with the most negative ratings."""
     first = found.by_label[0]
     name, part, whole = f"“{isolated(first.name)}”", first.negative.count, found.negative.count
     if not part:
-        return f"No negative report has a label; of the positive ones most have {name}."
+        return f"No negative report has a label; most positive ones have {name}."
     said = f"{name} is on {thousands(part)} of {thousands(whole)} negative reports, {share(part, whole)}"
     is_alone = all(each.negative.count < part for each in found.by_label[1:])
     return f"{said}, more than any other." if found.by_label[1:] and is_alone else f"{said}."
 
 
 def by_outcome(found: InsightOut) -> str:
-    """How most of them ended."""
+    """The most frequent outcome."""
     most: NamedOut = max(found.by_outcome, key=lambda each: each.total)
     word, part, whole = outcome_word(most.name), most.total, found.resolved.count
     return f"{word} is the most frequent: {thousands(part)} of {thousands(whole)} resolved, {share(part, whole)}."
 
 
 def by_tool(found: InsightOut) -> str:
-    """Which tool stands behind most bad ratings, and which one gives errors most."""
+    """The tool with the most negative ratings, and the one with the most errors."""
     first, worst = found.by_tool[0], max(found.by_tool, key=lambda each: each.failed.count)
     part, whole = thousands(first.negative.count), many_reports(first.total)
     said = f"Most negative answers used {first.name}: {part} of its {whole}."
@@ -96,11 +96,11 @@ def by_tool(found: InsightOut) -> str:
     if not worst.failed.count:
         return said
     name = "it" if worst is first else worst.name
-    return f"{said} Errors came most from {name}: in {many_reports(worst.failed.count)}."
+    return f"{said} Most errors came from {name}: in {many_reports(worst.failed.count)}."
 
 
 def by_model(found: InsightOut) -> str:
-    """Which profile has the largest part of bad ratings."""
+    """The profile with the largest negative share."""
     worst: NamedOut = max(found.by_model, key=lambda each: (each.negative.count / each.total, each.total))
     if not worst.negative.count:
         return "No profile has a negative report."
@@ -111,21 +111,21 @@ def by_model(found: InsightOut) -> str:
 
 
 def backlog(found: InsightOut) -> str:
-    """What waits, and what has waited long."""
+    """The number of open reports, and of those open for over a week."""
     old = older(found.backlog, _WEEK)
     waited = f"{thousands(old)} of them {'has' if old == 1 else 'have'} waited longer than a week" if old else ""
     return f"{thousands(found.open.count)} open. {waited or 'None has waited longer than a week'}."
 
 
 def older(ranges: Sequence[RangeOut], seconds: int) -> int:
-    """How many have at least that age."""
+    """Number of reports with at least that age."""
     return sum(each.reports.count for each in ranges if (each.over_seconds or 0) >= seconds)
 
 
 def time_to_resolve(found: InsightOut) -> str:
-    """How long half and nine tenths of them took."""
+    """The time in which half and nine tenths were resolved."""
     if found.median_minutes is None or found.p90_minutes is None:
-        return "Nothing of it was resolved."
+        return "No report was resolved."
     if found.resolved.count == 1:
         return f"One was resolved, within {duration(found.median_minutes)}."
     return f"Half within {duration(found.median_minutes)}, nine of ten within {duration(found.p90_minutes)}."

@@ -1,4 +1,4 @@
-"""Insight's figures. Beside each count stands the desk query that finds exactly these reports."""
+"""Response models of Insight. Each count comes with the desk query that finds exactly these reports."""
 
 from datetime import date, datetime
 
@@ -6,10 +6,11 @@ from core.wire import Wire
 
 
 class CountOut(Wire):
-    """A number of reports and the query that finds them."""
+    """A number of reports."""
 
     count: int
     query: str
+    """The desk query that finds these reports."""
 
 
 class VerdictsOut(Wire):
@@ -20,40 +21,46 @@ class VerdictsOut(Wire):
 
     @property
     def total(self) -> int:
-        """Both together."""
+        """Both sentiments together."""
         return self.positive.count + self.negative.count
 
 
 class SpanOut(VerdictsOut):
-    """What was rated from the beginning of one day to the end of another."""
+    """Reports of one or more days."""
 
     first: date
+    """First day."""
     last: date
+    """Last day, included."""
 
 
 class NamedOut(VerdictsOut):
-    """What was rated of one category, tool or model profile; `reports` are both sentiments."""
+    """Reports with one category, tool, model profile, label or outcome."""
 
     name: str
     reports: CountOut
+    """Both sentiments together."""
 
 
 class ToolFiguresOut(NamedOut):
-    """The same of a tool; `failed` are those where it gave an error."""
+    """Reports on answers that used one tool."""
 
     failed: CountOut
+    """Reports in which the tool returned an error."""
 
 
 class RangeOut(Wire):
-    """Reports with an age or a time to resolve in a range, `over` included and `under` not; null is open."""
+    """Reports with an age or a time to resolve in a range."""
 
     over_seconds: int | None
+    """Lower bound in seconds, included; null: none."""
     under_seconds: int | None
+    """Upper bound in seconds, excluded; null: none."""
     reports: CountOut
 
 
 class BeforeOut(Wire):
-    """How many came in the same number of days before."""
+    """Reports of the previous period of the same length."""
 
     since: date
     until: date
@@ -62,35 +69,45 @@ class BeforeOut(Wire):
 
 
 class InsightOut(Wire):
-    """All figures, of the reports that came from the day `since` to the day `until` and that `query` means.
-
-    Without `has_labels` there are too many to be counted by label and outcome, both of which are empty then.
-
-    Half of those that are resolved were so within `median_minutes`, nine of ten within `p90_minutes`.
-    """
+    """All figures for the reports of a period that match a query."""
 
     query: str
+    """The query without the period."""
     since: date | None
+    """First day of the period; null: no limit."""
     until: date | None
+    """Last day of the period, included; null: no limit."""
     tz: str
+    """Time zone in which days begin."""
     counted_at: datetime
+    """When the figures were counted; slow counts are cached for up to 5 minutes."""
     reports: CountOut
     positive: CountOut
     negative: CountOut
     open: CountOut
     resolved: CountOut
     before: BeforeOut | None
+    """Null if the period has no first or last day."""
     over_time: list[SpanOut]
+    """By day, week, month or year, depending on the length of the period."""
     by_category: list[NamedOut]
     by_tool: list[ToolFiguresOut]
     tools_left_out: int
+    """Number of tools beyond the 20 listed."""
     by_model: list[NamedOut]
     models_left_out: int
+    """Number of model profiles beyond the 20 listed."""
     by_label: list[NamedOut]
     labels_left_out: int
+    """Number of labels beyond the 20 listed."""
     has_labels: bool
+    """False if there are too many reports to count by label and outcome; both lists are then empty."""
     by_outcome: list[NamedOut]
     backlog: list[RangeOut]
+    """Open reports by age."""
     time_to_resolve: list[RangeOut]
+    """Resolved reports by time from rating to resolution."""
     median_minutes: int | None
+    """Half of the resolved reports were resolved within this time."""
     p90_minutes: int | None
+    """Nine of ten resolved reports were resolved within this time."""

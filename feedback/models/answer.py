@@ -1,4 +1,4 @@
-"""What a rated answer was made of, kept beside the report so that the desk can ask for it without reading threads."""
+"""Data of rated answers, stored with the report so that the desk can query it without reading threads."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from feedback.models.report import UserFeedback
 
 
 class RatedAnswer(models.Model):
-    """The model that answered and how its turn ended. Worked out once the report is stored: an answer never changes."""
+    """The model that answered and how its turn ended. Extracted after the report is stored; answers never change."""
 
     feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="answer")
     model_profile = models.CharField(max_length=100, default="")
@@ -44,7 +44,7 @@ class RatedTool(models.Model):
 
 
 class Undigested(models.Model):
-    """A report whose answer has not been looked at. The database adds it with the report, the digest takes it away."""
+    """A report whose answer is not digested yet. A trigger adds the row with the report; the digest deletes it."""
 
     feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="undigested")
 

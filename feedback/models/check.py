@@ -1,4 +1,4 @@
-"""Checks: complaints that are kept as tests, and each time that one was run."""
+"""Checks (regression tests made from reports), their batches and runs."""
 
 from typing import ClassVar
 
@@ -13,10 +13,10 @@ from threads.models import Thread
 
 
 class Check(models.Model):
-    """What must hold when a request is answered again.
+    """Expectations for the answer to a request when it is run again.
 
-    It outlives the report that it was made of: whoever takes a rating back does not take back what was learned from it.
-    Dropped, it is out of all lists, and back with its runs as soon as it is kept again.
+    It outlives its report: retracting a rating does not delete the check. Deleting a check only sets `dropped_at`,
+    which hides it; creating it again restores it with its runs.
     """
 
     class State(models.TextChoices):
@@ -34,13 +34,13 @@ class Check(models.Model):
     expectations = JsonText(default=list)
     state = models.CharField(max_length=10, choices=State, default=State.UNTRIED)
     outcome = models.CharField(max_length=10, blank=True)
-    """What it was last that can be told, passing or failing, whatever it is now."""
+    """The last decided result, passing or failing, even if the state is another one now."""
     outcome_before = models.CharField(max_length=10, blank=True)
-    """The same before its latest batch."""
+    """`outcome` before its latest batch."""
     created = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     modified = models.DateTimeField(default=timezone.now)
-    """When somebody said last what it expects."""
+    """When the expectations last changed."""
     modified_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     dropped_at = models.DateTimeField(null=True)
 
@@ -59,7 +59,7 @@ class Check(models.Model):
 
 
 class CheckBatch(models.Model):
-    """All that was asked to run together, with the same choices; held against another it shows what a change did."""
+    """Runs that were requested together, with the same options. Comparing two batches shows the effect of a change."""
 
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     created = models.DateTimeField(default=timezone.now)
@@ -71,7 +71,7 @@ class CheckBatch(models.Model):
     times = models.PositiveSmallIntegerField(default=1)
     ended_at = models.DateTimeField(null=True)
     asked = models.CharField(max_length=80, blank=True)
-    """The digest of what was asked, which recognises a request that is sent again."""
+    """A fingerprint of the request, to recognize a repeated one."""
 
     class Meta:
         indexes: ClassVar = [
@@ -88,8 +88,8 @@ class CheckBatch(models.Model):
 
 
 class CheckRun(models.Model):
-    """One rerun for a check. It waits for its turn while it has no `fork`; `verdict` is null while nobody can tell:
-    it waits, it is under way, or people have to look.
+    """One rerun for a check. Without a `fork` it waits to start. `verdict` is null while it waits or runs, and if a
+    person has to judge it.
     """
 
     class Verdict(models.TextChoices):
@@ -98,29 +98,29 @@ class CheckRun(models.Model):
         BROKEN = "broken"
 
     FIGURES: ClassVar = ("seconds", "input_tokens", "output_tokens", "cost")
-    """What it took, by column."""
+    """Columns with the time, tokens and cost of the run."""
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     of = models.ForeignKey(Check, models.CASCADE, related_name="runs", db_index=False)
     batch = models.ForeignKey(CheckBatch, models.CASCADE, related_name="runs")
-    """The state of a check is that of its runs in its latest batch."""
+    """A check's state comes from its runs in its latest batch."""
     fork = models.OneToOneField(Thread, models.CASCADE, related_name="+", null=True)
     model_profile = models.CharField(max_length=80, blank=True)
     skill_versions = JsonText(default=list)
-    """Which versions of which skills the agent had: id, name and version of each."""
+    """The skills that the agent had: id, name and version of each."""
     created = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True)
     verdict = models.CharField(max_length=10, choices=Verdict, null=True)  # noqa: DJ001
     findings = JsonText(default=list)
-    """Of each expectation whether it held, and what was found instead."""
+    """For each expectation, whether it was met and what was found."""
     problem = models.CharField(max_length=200, blank=True)
-    """Why it was never begun, or could not be judged."""
+    """Why it could not be started or judged."""
     seconds = models.FloatField(null=True)
-    """How long its turn was worked on."""
+    """Processing time of its turn."""
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=20, decimal_places=10, null=True)
     judged_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
-    """Who said so, where it was a person."""
+    """The person who gave the verdict; null if the expectations decided."""
 
     class Meta:
         indexes: ClassVar = [
@@ -133,7 +133,7 @@ class CheckRun(models.Model):
 
     @classmethod
     def of_thread(cls) -> models.Exists:
-        """The condition of threads that are runs."""
+        """The condition for threads that are runs of checks."""
         return models.Exists(cls.objects.filter(fork=models.OuterRef("pk")))
 
     @property

@@ -1,4 +1,4 @@
-"""Reports: what a person said of an answer, the columns of the wire's record, and what the person is told of it."""
+"""Reports (ratings of answers), with the columns of the wire's record, and the replies to submitters."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from threads.models import Thread
 
 
 class UserFeedback(models.Model):
-    """One person's rating of one message. The columns from `admin_label` on are the admins' alone."""
+    """One person's rating of one message. The columns from `admin_label` on are for admins only."""
 
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="feedback", db_index=False)
@@ -34,7 +34,7 @@ class UserFeedback(models.Model):
     resolved_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+", db_index=False)
     resolved_at = models.DateTimeField(null=True)
     owned_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+", db_index=False, editable=False)
-    """A copy of `Triage.owner` that the database keeps, so that what nobody owns is found without a walk."""
+    """A copy of `Triage.owner`, kept by a trigger, so that unclaimed reports are found by an index."""
 
     class Meta:
         constraints: ClassVar = [
@@ -48,24 +48,24 @@ class UserFeedback(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            # The desk, newest first: everything, by state, and by state and sentiment. The key sorts by birth.
+            # The desk, newest first: all reports, by state, and by state and sentiment. The key sorts by age.
             models.Index(fields=["resolved", "-id"], name="feedback_state"),
             models.Index(fields=["resolved", "sentiment", "-id"], name="feedback_state_tone"),
             models.Index(fields=["sentiment", "-id"], name="feedback_tone"),
             models.Index(fields=["org", "-id"], name="feedback_org"),
-            # Questions of time: when it came, when it was done.
-            # With all that insight counts, so that it reads this index and no report.
+            # Filters by time of rating and of resolution.
+            # A covering index for Insight, which then reads no rows.
             models.Index(
                 fields=["created", "sentiment", "category_bits", "resolved", "resolved_at"], name="feedback_insight"
             ),
-            # The backlog by age.
+            # Open reports by age.
             models.Index(fields=["created"], condition=models.Q(resolved=False), name="feedback_waiting"),
             models.Index(
                 fields=["resolved_at"], condition=models.Q(resolved_at__isnull=False), name="feedback_resolved_at"
             ),
-            # What waits for somebody, and what somebody has, however many reports others have.
+            # Unclaimed reports and those of one owner, however many others there are.
             models.Index(fields=["owned_by", "resolved", "-id"], name="feedback_owned"),
-            # Both are rare beside what was never touched again.
+            # Both are rare, so these indexes are small.
             models.Index(
                 fields=["modified"], condition=models.Q(modified__gt=models.F("created")), name="feedback_edited"
             ),
@@ -82,9 +82,9 @@ class UserFeedback(models.Model):
 
 
 class Reply(models.Model):
-    """What the submitter is told, written for them on purpose. No row: the report was received, and no more is said.
+    """The reply to the submitter. No row: the status is `received`.
 
-    It stands apart from `Triage`, so that what is read for a submitter cannot touch what admins keep to themselves.
+    It is separate from `Triage`, so that reading it for a submitter cannot expose internal triage data.
     """
 
     class Status(models.TextChoices):
@@ -97,14 +97,14 @@ class Reply(models.Model):
     public_reply = models.TextField(null=True)  # noqa: DJ001 - the wire tells null from ""
     replied_at = models.DateTimeField(default=timezone.now)
     seen_at = models.DateTimeField(null=True)
-    """Up to when its submitter has seen it: what was written later is news to them."""
+    """When the submitter last saw it; a later reply is shown as new."""
 
     def __str__(self) -> str:
         return f"{self.public_status} {self.feedback_id}"
 
 
 class Retraction(models.Model):
-    """A report that its submitter took back: that it was there, and nothing of what it said."""
+    """A retracted report: only that it existed, without its content."""
 
     key = models.CharField(max_length=26, unique=True, editable=False)
     retracted_at = models.DateTimeField(default=timezone.now)

@@ -1,4 +1,4 @@
-"""What a day's reports come to, kept so that insight over a year does not walk through each of them."""
+"""Stored counts of past days, so that Insight over a year need not read every report."""
 
 from django.db import models
 
@@ -6,22 +6,22 @@ from core.db import JsonText
 
 
 class Tally(models.Model):
-    """One day of UTC, counted when it was over. It holds only while no `Untallied` names its day."""
+    """The counts of one past UTC day. Valid only if no `Untallied` row exists for the day."""
 
     day = models.DateField(primary_key=True)
     quarters = JsonText(default=list)
-    """Of each quarter of an hour that had a report: its place in the day, positive ones, negative ones."""
+    """For each quarter of an hour with reports: its index in the day, positive and negative count."""
     counts = JsonText(default=dict)
-    """By category, tool, model profile and minutes to resolve, as `feedback.insight.tallying` writes and reads it."""
+    """Counts by category, tool, model profile and minutes to resolve, in the format of `feedback.insight.tallying`."""
 
     def __str__(self) -> str:
         return f"tally of {self.day}"
 
 
 class Untallied(models.Model):
-    """Something of that day's reports changed. The database adds it with the change, the count takes it away.
+    """A mark that reports of that day changed. A trigger adds it with the change; counting the day deletes it.
 
-    There may be several for a day: on PostgreSQL two who change something must not wait for each other here.
+    There may be several for a day: on PostgreSQL, concurrent changes must not wait for each other here.
     """
 
     day = models.DateField(db_index=True)

@@ -1,4 +1,4 @@
-"""The desk: what admins keep beside a report, who changed what, who has it open. None of it is on the wire's record."""
+"""The desk's data: triage, history, labels, leases, views and bulks. None of it is in the wire's record."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from feedback.taxonomy import Outcome
 
 
 class Triage(models.Model):
-    """What admins keep beside a report. Made by the first verb that needs it: no row means nothing was decided."""
+    """Triage data of a report. Created by the first verb that needs it; no row means all defaults."""
 
     feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="triage")
     owner = models.ForeignKey(User, models.PROTECT, null=True, related_name="+", db_index=False)
@@ -25,7 +25,7 @@ class Triage(models.Model):
     class Meta:
         indexes: ClassVar = [
             models.Index(fields=["owner", "-feedback"], condition=models.Q(owner__isnull=False), name="triage_owner"),
-            # With its report, so that what is due is counted and collected without a look at any row.
+            # Includes the report, so that due reports are counted and collected from the index alone.
             models.Index(
                 fields=["snoozed_until", "feedback"],
                 condition=models.Q(snoozed_until__isnull=False),
@@ -44,13 +44,12 @@ class Triage(models.Model):
 
 
 class TriageChange(models.Model):
-    """One thing that was done to a report: who, when, what was before and after. Never changed.
+    """One change of a report in its history: who, when, and the values before and after. Never modified.
 
-    The actor is an admin. Of `again` it is who reported the same, of `retract` who took back what this one was a
-    duplicate of.
+    The actor is an admin; for `again` it is who reported the same, for `retract` who retracted the original report.
 
-    It goes with a report that its submitter takes back. Everything that one click did carries one `action`, be it one
-    report or thousands; an undo is an action too and names the one that it takes back.
+    It is deleted when the report is retracted. All changes of one click share one `action`, for one report or
+    thousands. An undo is an action, too; its `undoes` names the undone action.
     """
 
     feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="changes")
@@ -66,7 +65,7 @@ class TriageChange(models.Model):
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
             models.Index(fields=["action", "id"], name="change_action"),
-            # What somebody did last, to take it back.
+            # Somebody's latest action, for undo.
             models.Index(fields=["actor", "-id"], name="change_by"),
             models.Index(fields=["undoes"], condition=models.Q(undoes__isnull=False), name="change_undoes"),
         ]
@@ -76,11 +75,11 @@ class TriageChange(models.Model):
 
 
 class Label(models.Model):
-    """A word that admins put on reports. It is made by its first use; case does not tell two apart."""
+    """A label for reports. Created by its first use; names are compared ignoring case."""
 
     name = models.CharField(max_length=60)
     folded = models.CharField(max_length=180, unique=True, editable=False)
-    """The name without its case; databases disagree about what that is beyond ASCII."""
+    """The case-folded name; databases differ in how they fold non-ASCII letters."""
     description = models.CharField(max_length=200, default="")
     created = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
@@ -90,9 +89,10 @@ class Label(models.Model):
 
 
 class Labelled(models.Model):
-    """That a report carries a label: the words of `admin_label`, one by one, for finding and counting.
+    """One label on one report: the labels in `admin_label`, one by one, for searching and counting.
 
-    The column is the truth, because the wire writes it as one text (spec 3.10); these rows follow it in the same verb.
+    The column is the source of truth, because the wire writes it as one text (spec 3.10); every verb that changes it
+    updates these rows.
     """
 
     feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="labelled", db_index=False)
@@ -107,7 +107,7 @@ class Labelled(models.Model):
 
 
 class Lease(models.Model):
-    """That somebody has a report open, until when; of several the first is told. It never keeps anybody from saving."""
+    """Somebody has a report open until then; of several leases the first is shown. It never prevents saving."""
 
     feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="leases", db_index=False)
     holder = models.ForeignKey(User, models.CASCADE, related_name="+")
@@ -122,7 +122,7 @@ class Lease(models.Model):
 
 
 class SavedView(models.Model):
-    """A query with a name: one's own, or shared with all who work at the desk."""
+    """A named query, private or shared with all admins."""
 
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     name = models.CharField(max_length=60)
@@ -139,10 +139,10 @@ class SavedView(models.Model):
 
 
 class Bulk(models.Model):
-    """One action on many reports. A small one is done when its row is there; a worker walks through a large one.
+    """One action on many reports. A small one is done in the transaction that creates it, a large one by a worker.
 
-    `after` is the row id of the last report that was dealt with, of an undo that of the last change, so a worker that
-    takes over goes on behind it.
+    `after` is the row id of the last processed report (for an undo: change), so that another worker can continue after
+    it.
     """
 
     class State(models.TextChoices):
@@ -152,16 +152,16 @@ class Bulk(models.Model):
         CANCELLED = "cancelled"
 
     OPEN = (State.QUEUED, State.RUNNING)
-    """Somebody works on it, or will."""
+    """States of a bulk that has not ended."""
 
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     verb = models.CharField(max_length=12)
     arguments = JsonText(default=dict)
     query = models.CharField(max_length=2000, null=True)  # noqa: DJ001 - null where reports were ticked
     chosen = JsonText(null=True)
-    """Row ids, where reports were ticked."""
+    """Row ids, if reports were ticked."""
     below = models.BigIntegerField(null=True)
-    """Only reports up to this row id: what arrives after the click was not meant."""
+    """Only reports up to this row id, so that those that arrive after the click are not included."""
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     total = models.PositiveIntegerField(default=0)
     done_count = models.PositiveIntegerField(default=0)
@@ -192,17 +192,17 @@ class Bulk(models.Model):
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody works on it any more."""
+        """Whether it has ended."""
         return self.state in (self.State.DONE, self.State.CANCELLED)
 
     @property
     def dealt_with(self) -> int:
-        """Reports that were reached so far."""
+        """Number of reports processed so far."""
         return self.done_count + self.failed_count
 
 
 class BulkFailure(models.Model):
-    """A report that a bulk left as it was, and why."""
+    """A report that a bulk could not change, and why."""
 
     bulk = models.ForeignKey(Bulk, models.CASCADE, related_name="failures")
     feedback_key = models.CharField(max_length=26)

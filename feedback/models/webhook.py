@@ -1,4 +1,4 @@
-"""Webhooks: who wants to be told of what, what happened, and how the telling went."""
+"""Webhooks, their events (the outbox), deliveries and attempts."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from core.db import JsonText
 
 
 class WebhookEndpoint(models.Model):
-    """An address that is told. No secret is stored: it is derived from the key and the generation, see `signing`."""
+    """A webhook. No secret is stored: it is derived from the key and the generation, see `signing`."""
 
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     owner = models.ForeignKey(User, models.PROTECT, related_name="webhooks")
@@ -40,7 +40,7 @@ class WebhookEndpoint(models.Model):
 
 
 class WebhookEvent(models.Model):
-    """The outbox: what happened to a report, written with it. Whether it is told is settled when it is due."""
+    """The outbox: an event of a report, written with the change. Whether to send it is settled when it is due."""
 
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     name = models.CharField(max_length=40)
@@ -54,7 +54,7 @@ class WebhookEvent(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # What the sweep looks for: open and due, or settled long ago.
+            # For the sweep: due events that are not settled, and old settled ones.
             models.Index(fields=["settled_at", "due_at"], name="webhook_event_due"),
             models.Index(fields=["report", "id"], name="webhook_event_report"),
         ]
@@ -69,7 +69,7 @@ class WebhookEvent(models.Model):
 
 
 class WebhookDelivery(models.Model):
-    """One message for one endpoint. The body is made once, so that every attempt and every replay says the same."""
+    """One message to one webhook. The body is made once, so that every attempt and replay sends the same."""
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -97,7 +97,7 @@ class WebhookDelivery(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["endpoint", "-id"], name="webhook_delivery_log"),
             models.Index(fields=["next_at"], condition=models.Q(state="pending"), name="webhook_delivery_due"),
-            # What became of them lately, for the operator's figures.
+            # Recent results, for metrics.
             models.Index(fields=["settled_at", "state"], name="webhook_delivery_settled"),
         ]
 
@@ -111,7 +111,7 @@ class WebhookDelivery(models.Model):
 
 
 class WebhookAttempt(models.Model):
-    """One request of a delivery and what came of it. Never changed."""
+    """One attempt of a delivery and its result. Never modified."""
 
     delivery = models.ForeignKey(WebhookDelivery, models.CASCADE, related_name="attempts")
     at = models.DateTimeField(default=timezone.now)

@@ -1,4 +1,4 @@
-"""From a query to the reports that it means."""
+"""Compiles queries into conditions on reports."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,47 +23,47 @@ from feedback.querying.query import Query, meant_by, parse
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a query means: its reports, in no order, and what it names and is not there: a label that is gone, say."""
+    """The unordered reports that match a query, and remarks on names that do not exist, such as a deleted label."""
 
     reports: QuerySet[UserFeedback]
     remarks: tuple[Remark, ...]
 
 
 def meaning(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> Meaning:
-    """What a query means now; `tz` is where its days begin. Who lists and counts by it asks once.
+    """What a query means now; its days begin in `tz`. Call it once for both listing and counting.
 
-    For platform admins; raises `Unauthorized`, and `InvalidRequest` that names what was not understood. It may write
-    down what rated answers were made of, so it stands in no read-only transaction.
+    For platform admins; raises `Unauthorized`, and `InvalidRequest` that names the invalid terms. It may run the
+    digest, which writes, so it must not run in a read-only transaction.
     """
     require_admin(actor)
     if query.is_digested:
-        with suppress(OperationalError):  # somebody holds the file: it is answered from what is known
+        with suppress(OperationalError):  # the database file is locked: use what is digested so far
             digesting.digest()
     condition, asking = _compiled(actor, query, tz)
     return Meaning(UserFeedback.objects.filter(condition), tuple(asking.remarks))
 
 
 def matching(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> QuerySet[UserFeedback]:
-    """The reports of that meaning, in no order."""
+    """The reports that match a query, unordered; see `meaning`."""
     return meaning(actor, query, tz=tz).reports
 
 
 def understood(text: str, *, field: str) -> Query:
-    """A query that somebody sent as this field, to be kept in its one spelling.
+    """A query that was sent as `field`, to be stored in its canonical spelling.
 
-    Raises `InvalidRequest` that names what is not understood in it, or that it is too long when it is spelled out.
+    Raises `InvalidRequest` that names its invalid terms, or if its canonical spelling is too long.
     """
     query = parse(text)
     if query.problems:
         raise grammar.refusal([(each, meant_by(each)) for each in query.problems], field=field)
     if (length := len(query.canonical)) > grammar.MAX_LENGTH:
-        reason = f"has {length:,} characters when it is spelled out; a query has {grammar.MAX_LENGTH:,} at most"
+        reason = f"has {length:,} characters when spelled out; the maximum is {grammar.MAX_LENGTH:,}"
         raise InvalidRequest.of(field, reason)
     return query
 
 
 def remarks(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> tuple[Remark, ...]:
-    """What a query names and is not there. The query is right and finds nothing by it."""
+    """Remarks on names in a valid query that do not exist."""
     return () if query.problems else tuple(_compiled(actor, query, tz)[1].remarks)
 
 
@@ -75,7 +75,7 @@ def _compiled(actor: Actor, query: Query, tz: tzinfo) -> tuple[Q, Asking]:
     return _condition(query.root, asking), asking
 
 
-# Said without a minus, an index answers.
+# Rewritten without a minus, so that an index can be used.
 _OPPOSITES = {
     ("is", "open"): ("is", "resolved"),
     ("is", "resolved"): ("is", "open"),

@@ -1,4 +1,4 @@
-"""What a query may go on with: every field with its help, and the values that are worth offering."""
+"""Completions of a query: every field with its help text and the values worth suggesting."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _OFFERED = 200
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of a field, the term it makes, and how many reports have it, where that is counted."""
+    """A value of a field, its query term, and how many reports have it, if counted."""
 
     value: str
     term: str
@@ -33,7 +33,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A field as it is offered."""
+    """A field with its suggested values."""
 
     name: str
     help: str
@@ -42,7 +42,7 @@ class Completion:
 
 
 def completions(actor: Actor) -> list[Completion]:
-    """Every field with the values worth offering, for platform admins. A fixed number of queries."""
+    """Every field with the values worth suggesting, for platform admins. A fixed number of queries."""
     require_admin(actor)
     found = []
     for known in FIELDS.values():
@@ -55,7 +55,7 @@ def completions(actor: Actor) -> list[Completion]:
 
 
 def terms(actor: Actor) -> list[str]:
-    """Every term worth offering, for a list of suggestions beside the query line. Uncounted: every page has it."""
+    """Every term worth suggesting in the search field. Not counted, because it is needed often."""
     require_admin(actor)
     return [
         grammar.spelled(asked)
@@ -68,16 +68,16 @@ def terms(actor: Actor) -> list[str]:
 
 
 def near(remark: Remark) -> str:
-    """The name that was probably meant by one that is nobody's, of those that are offered; empty where none is near."""
+    """The existing name that was probably meant by one that does not exist; empty if none is similar."""
     of = "tool" if remark.field == "failed" else remark.field
     names = {name.lower(): name for name, _ in _named(of, counting=False)}
     return names.get(grammar.near(remark.name.lower(), names), "")
 
 
 def following(actor: Actor, typed: str) -> list[str]:
-    """What a line that is being typed may become: its last term in full, what it has before that as it is.
+    """Completions of a query that is being typed: its last term completed, the rest unchanged.
 
-    A term that is excluded, or stands in brackets, is completed like any other.
+    Terms after a minus or in brackets are completed, too.
     """
     said = _TYPED.fullmatch(typed[: grammar.MAX_LENGTH])
     assert said is not None
@@ -91,11 +91,11 @@ def _plain(term: str) -> str:
 
 
 _TYPED = re.compile(r"""((?:(?:[^\s"]|"[^"]*")*+\s++)*+[-(]*+)((?:[^\s"]|"[^"]*"?)*+)""")
-"""What stands before the term that is being typed, with the signs of that term, and the term."""
+"""The text before the last term, with that term's `-` and `(`, and the last term."""
 
 
 def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
-    """The names that are there of a field, with how often where that is asked."""
+    """The existing names for a field, with report counts if `counting`."""
     match name:
         case "label":
             return _rows(
@@ -136,8 +136,8 @@ def _rows(rows: QuerySet[Any], column: str, by: tuple[str, str, str], counting: 
 
 
 def _up_to(table: str, column: str, order: str, outer: str) -> RawSQL:
-    """How many rows of a table name this one. In the order of their index and said as a range, they come from it:
-    PostgreSQL takes every row for as common as any, and would walk over the table to the few of a rare one."""
+    """The number of rows of a table that refer to this row. Order and range make PostgreSQL use the index: it assumes
+    that all values are equally common, and would scan the table for the few rows of a rare one."""
     named = f"{table}.{column} BETWEEN {outer}.id AND {outer}.id"
     few = f"SELECT 1 FROM {table} WHERE {named} ORDER BY {order} LIMIT {COUNT_LIMIT}"  # noqa: S608
     return RawSQL(f"SELECT count(*) FROM ({few}) AS few", [], output_field=IntegerField())  # noqa: S608, S611

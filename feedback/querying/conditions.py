@@ -1,4 +1,4 @@
-"""What the fields mean: a value and who asks when, made into a condition on reports."""
+"""The condition on reports for each field of the query language."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ NOTHING = Q(pk__in=[])
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is said of a name that is nobody's: the field that was asked for it, and the name."""
+    """A message about a name that does not exist, with the field and the name."""
 
     words: str
     field: str
@@ -33,7 +33,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who asks, when and where; `excluding` stands under a minus. What names nobody is remarked upon."""
+    """The context of a query: actor, time and zone; `excluding` is true under a minus. Collects remarks."""
 
     actor: Actor
     now: datetime
@@ -42,7 +42,7 @@ class Asking:
     remarks: list[Remark] = field(default_factory=list)
 
     def nobody(self, words: str, asked: str, name: str) -> Q:
-        """Matches nothing, and tells why."""
+        """A condition that matches nothing; adds a remark that says why."""
         said = Remark(words, asked, name)
         if said not in self.remarks:
             self.remarks.append(said)
@@ -63,7 +63,7 @@ def state(value: str, asking: Asking) -> Q:
         case "mine":
             return Q(owned_by=asking.actor.user_id)
         case "snoozed":
-            # Asked of the few that sleep: beside the two, SQLite would walk along all that are open.
+            # Filter the few snoozed rows: with a separate condition, SQLite would scan all open reports.
             asleep = (rows.filter(feedback__resolved=False) for rows in _snoozed(asking))
             timed, again = (beside(rows, excluding=asking.excluding) for rows in asleep)
             return timed | again
@@ -129,10 +129,10 @@ def label(value: str, asking: Asking) -> Q:
 
 
 def label_named(value: str, asking: Asking) -> Q:
-    """`label:` in quotes, capitals aside."""
+    """`label:` in quotes, ignoring case."""
     found = Label.objects.filter(folded=value.strip().casefold()).values_list("pk", flat=True).first()
     if found is None:
-        return asking.nobody(f"No label is called {value}.", "label", value)
+        return asking.nobody(f"There is no label {value}.", "label", value)
     return beside(Labelled.objects.filter(label=found), excluding=asking.excluding)
 
 
@@ -154,31 +154,31 @@ def submitter(value: str, asking: Asking) -> Q:
 
 
 def model(value: str, asking: Asking) -> Q:
-    """`model:`, capitals aside."""
+    """`model:`, ignoring case."""
     found = spellings(RatedAnswer, "model_profile", value)
     if not found:
-        return asking.nobody(f"No rated answer is of the model profile {value}.", "model", value)
+        return asking.nobody(f"No rated answer is by the model profile {value}.", "model", value)
     return beside(RatedAnswer.objects.filter(model_profile__in=found), excluding=asking.excluding)
 
 
 def tool(value: str, asking: Asking) -> Q:
-    """`tool:`, capitals aside."""
+    """`tool:`, ignoring case."""
     found = spellings(RatedTool, "tool_name", value)
     if not found:
-        return asking.nobody(f"No rated answer used a tool {value}.", "tool", value)
+        return asking.nobody(f"No rated answer used the tool {value}.", "tool", value)
     return beside(RatedTool.objects.filter(tool_name__in=found), excluding=asking.excluding)
 
 
 def failed(value: str, asking: Asking) -> Q:
-    """`failed:`, capitals aside."""
+    """`failed:`, ignoring case."""
     found = spellings(RatedTool, "tool_name", value)
     if not found:
-        return asking.nobody(f"No rated answer used a tool {value}.", "failed", value)
+        return asking.nobody(f"No rated answer used the tool {value}.", "failed", value)
     return beside(RatedTool.objects.filter(tool_name__in=found, failed=True), excluding=asking.excluding)
 
 
 def error(value: str, asking: Asking) -> Q:
-    """`error:`, capitals aside."""
+    """`error:`, ignoring case."""
     found = spellings(RatedAnswer, "error_code", value)
     if not found:
         return asking.nobody(f"No rated answer ended with the error {value}.", "error", value)
@@ -228,12 +228,12 @@ def edited(value: str, asking: Asking) -> Q:
 
 
 def anything(value: str, asking: Asking) -> Q:
-    """`sort:`, which leaves nothing out."""
+    """`sort:`, which matches every report."""
     return Q()
 
 
 def text_in(column: str) -> Condition:
-    """Words in one column of the index."""
+    """A condition for words in one column of the index."""
     return lambda value, asking: words.says(value, column)
 
 
@@ -242,20 +242,20 @@ _EDITED = Q(modified__gt=F("created"))
 
 
 def _snoozed(asking: Asking) -> tuple[QuerySet[Triage], QuerySet[Triage]]:
-    """Apart, because each has its index."""
+    """The snoozed rows by time, and until it happens again; separate, because each has its own index."""
     rows = Triage.objects.all()
     return rows.filter(snoozed_until__gt=asking.now), rows.filter(snoozed_until_again=True)
 
 
 def _one_of(asked: str, column: str, value: str, asking: Asking) -> Q:
-    """A person by "me", their address, or what stands before its @: of several orgs, that may be several."""
+    """A person by "me", email address, or the part before its @, which may match several people."""
     if value == "me":
         return Q(**{column: asking.actor.user_id})
     said = value.lower()
     people = User.objects.filter(email=said) if "@" in said else User.objects.filter(email__startswith=f"{said}@")
     found = list(people.values_list("pk", flat=True)[:100])
     if not found:
-        return asking.nobody(f"There is nobody called {value}.", asked, value)
+        return asking.nobody(f"There is no user {value}.", asked, value)
     return Q(**{column: found[0]}) if len(found) == 1 else Q(**{f"{column}__in": found})
 
 

@@ -1,4 +1,4 @@
-"""How long it took until a report was resolved last: an expression in whole seconds, and the condition on it."""
+"""Time from rating to the last resolution: an expression in whole seconds, and the condition for `took:`."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from feedback.querying.conditions import Asking
 
 
 class Took(Func):
-    """Seconds from `created` to `resolved_at`, each cut to its second so that both databases count alike; else null."""
+    """Seconds from `created` to `resolved_at`, each truncated so that both databases agree; null if not resolved."""
 
     output_field = IntegerField()
 
@@ -18,7 +18,7 @@ class Took(Func):
         super().__init__(F("resolved_at"), F("created"))
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        # Its own reading of a fraction rounds, so the text is cut before it is read.
+        # SQLite rounds fractions when parsing, so the text is cut first.
         second = "CAST(strftime('%%s', substr({}, 1, 19)) AS INTEGER)"
         return self._difference(compiler, second)
 

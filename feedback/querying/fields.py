@@ -1,4 +1,4 @@
-"""Every field of the query language: what it takes, what it is for, what it means. A new one is one entry here."""
+"""The fields of the query language: allowed values, help text and condition. To add one, add an entry here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +18,7 @@ from threads.status import GoalStatus
 
 @dataclass(frozen=True, slots=True)
 class QueryField:
-    """One field. `clean` gives the one spelling of a value, or raises `ValueError` with what would be right."""
+    """One field. `clean` returns the canonical spelling of a value, or raises `ValueError` with the allowed values."""
 
     name: str
     help: str
@@ -26,39 +26,39 @@ class QueryField:
     condition: Condition
     clean: Callable[[str], str]
     values: tuple[str, ...] = ()
-    """All that it takes, or what is worth offering where it takes more."""
+    """All allowed values, or those worth suggesting if it takes others, too."""
     is_digested: bool | tuple[str, ...] = False
-    """Whether it, or which of its values, asks for what the digest works out, the words of the index among it."""
+    """Whether it (or which of its values) needs data from the digest, such as the search index."""
     literally: Condition | None = None
-    """What one of its `values` means in quotes, where that is something else: a name."""
+    """The condition for one of its `values` in quotes, if that means a name instead."""
 
     def meaning(self, *, literal: bool) -> Condition:
-        """What a value means, as it is or in quotes."""
+        """The condition for a value without or with quotes."""
         return self.literally if literal and self.literally else self.condition
 
     def is_literal(self, value: str) -> bool:
-        """Whether this value has to stand in quotes to be a name."""
+        """Whether this value must be quoted to mean a name."""
         return self.literally is not None and value.lower() in self.values
 
     def needs_digest(self, value: str) -> bool:
-        """Whether this value asks for what the digest works out."""
+        """Whether this value needs data from the digest."""
         return self.is_digested if isinstance(self.is_digested, bool) else value in self.is_digested
 
 
 def named(name: str, value: str) -> Field:
-    """The field asked for a name, which stands in quotes where it could be a sign as well."""
+    """A term for a name, quoted if the name is also a keyword of the field."""
     return Field(name, value, FIELDS[name].is_literal(value))
 
 
 def nearest(name: str) -> str:
-    """What would be right in place of a name that is no field."""
+    """The error for an unknown field, with the most similar one."""
     close = near(name, FIELDS)
     better = f"did you mean {close}:?" if close else f"the fields are {', '.join(FIELDS)}."
-    return f"There is no field {name}; {better} Quote it to look for the words."
+    return f"There is no field {name}; {better} Quote it to search for the words."
 
 
 def meant(name: str, value: str) -> str:
-    """The term that was probably meant by one that is not understood; empty where nothing is near."""
+    """The term that was probably meant by an invalid one; empty if nothing is similar."""
     known = FIELDS.get(near(name, FIELDS))
     if known is None:
         return ""
@@ -69,12 +69,20 @@ def meant(name: str, value: str) -> str:
 
 
 def _chosen(
-    name: str, text: str, condition: Condition, values: Sequence[str], digested: tuple[str, ...] = ()
+    name: str,
+    text: str,
+    condition: Condition,
+    values: Sequence[str],
+    digested: tuple[str, ...] = (),
+    *,
+    also: Mapping[str, str] | None = None,
 ) -> QueryField:
+    """A field with fixed values, which may be abbreviated; `also` maps further spellings to values."""
     takes = get_text_list(list(values), "or")
 
     def clean(value: str) -> str:
         said = value.lower().replace("-", "_").replace(" ", "_")
+        said = (also or {}).get(said, said)
         begun = [each for each in values if each.startswith(said)]
         if said not in values and len(begun) != 1:
             raise ValueError(f"must be {takes}")
@@ -117,24 +125,30 @@ HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "erro
 _AGES = ("<1d", "<7d", "<30d", ">30d")
 _DAYS = ("today", "yesterday", *_AGES)
 RELATIVE = ("created", "resolved", "edited")
-"""The fields that take days."""
-_PERSON = "me, an e-mail address, or what stands before its @"
+"""The fields that take dates."""
+_PERSON = "me, an email address, or the part before its @"
 FIELDS: dict[str, QueryField] = {
     each.name: each
     for each in (
-        _chosen("is", "The state of a report. Unclaimed: open, nobody's, not snoozed.", conditions.state, IS),
+        _chosen("is", "The state of a report. Unclaimed: open, without owner, not snoozed.", conditions.state, IS),
         _chosen(
             "has",
-            "What is there beside a report; fork: somebody forked its thread.",
+            "What a report has; fork: its thread was forked.",
             conditions.having,
             HAS,
             ("tool", "error"),
         ),
-        _chosen("sentiment", "Whether the answer was rated good or bad.", conditions.sentiment, Sentiment.values),
-        _chosen("category", "What was good or bad of it.", conditions.category, Category.values),
+        _chosen(
+            "sentiment",
+            "Whether the answer was rated positive or negative.",
+            conditions.sentiment,
+            Sentiment.values,
+            also={"good": "positive", "bad": "negative"},
+        ),
+        _chosen("category", "A reason given for the rating.", conditions.category, Category.values),
         _named(
             "label",
-            "A label that admins gave; none: without any, in quotes a label called so.",
+            "A label; none: without label (quoted: a label called none).",
             "none, or the name of a label",
             conditions.label,
             values=("none",),
@@ -142,40 +156,38 @@ FIELDS: dict[str, QueryField] = {
         ),
         _named(
             "owner",
-            "Who takes care of it.",
+            "The admin who claimed it.",
             f"none, {_PERSON}",
             conditions.owner,
             values=("me", "none"),
             also={"nobody": "none"},
         ),
         _chosen("outcome", "How it was resolved.", conditions.outcome, Outcome.values),
-        _chosen("check", "How the check that was kept of it went last.", conditions.check, Check.State.values),
+        _chosen("check", "The latest result of its check.", conditions.check, Check.State.values),
         _named("model", "The model profile that answered.", "a model profile", conditions.model, digested=True),
         _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, digested=True),
-        _named("failed", "A tool that gave an error.", "the name of a tool", conditions.failed, digested=True),
+        _named("failed", "A tool that returned an error.", "the name of a tool", conditions.failed, digested=True),
         _named("error", "The error that the turn ended with.", "an error code", conditions.error, digested=True),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
-        _named("org", "The org of the thread.", "the short name or the id of an org", conditions.org),
+        _named("org", "The org of the thread.", "the short name or id of an org", conditions.org),
         _named("by", "Who rated the answer.", _PERSON, conditions.submitter, values=("me",)),
-        _timed("created", "When it was rated; <7d is less than seven days ago.", conditions.created, _DAYS),
-        _timed("resolved", "When it was resolved last.", conditions.resolved, _DAYS),
+        _timed("created", "When it was rated; <7d: less than seven days ago.", conditions.created, _DAYS),
+        _timed("resolved", "When it was last resolved.", conditions.resolved, _DAYS),
         QueryField(
             "took",
-            "How long after its rating it was resolved last.",
+            "Time from rating to the last resolution.",
             moments.AGES,
             durations.took,
             lambda value: moments.clean(value, dates=False),
             ("<1h", "<1d", ">7d"),
         ),
-        _timed("edited", "When the submitter changed it last.", conditions.edited, _DAYS),
-        _timed(
-            "age", "How long ago it was rated; >7d is more than seven days.", conditions.created, _AGES, dates=False
-        ),
-        _chosen("goal", "A goal of the thread in this state.", conditions.goal, GoalStatus.values),
+        _timed("edited", "When the submitter last changed it.", conditions.edited, _DAYS),
+        _timed("age", "How long ago it was rated; >7d: more than seven days.", conditions.created, _AGES, dates=False),
+        _chosen("goal", "The thread has a goal in this state.", conditions.goal, GoalStatus.values),
         _chosen("fork", "Whether the thread is a fork.", conditions.fork, ("yes", "no")),
-        _worded("note", "Words of the admins' note.", "note"),
-        _worded("notes", "Words of the submitter.", "notes"),
-        _worded("text", "Words of the rated answer.", "answer"),
-        _chosen(SORT, "Which reports come first; newest where nothing is said.", conditions.anything, list(ORDERS)),
+        _worded("note", "Words in the admin note.", "note"),
+        _worded("notes", "Words in the submitter's notes.", "notes"),
+        _worded("text", "Words in the rated answer.", "answer"),
+        _chosen(SORT, "The sort order; newest by default.", conditions.anything, list(ORDERS)),
     )
 }

@@ -1,4 +1,4 @@
-"""The orders in which a list of reports is read and paged, either way."""
+"""The sort orders of report lists, with paging in both directions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,51 +11,51 @@ from core.paging import Places
 from feedback.models import Triage, UserFeedback
 
 SORT = "sort"
-"""The field that names one. It says nothing of which reports are meant."""
+"""The field that sets the sort order; it does not filter."""
 
 Position = tuple[int, ...]
-"""Where a report stands in an order; its row id comes last."""
+"""The sort key of a report; its row id comes last."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 def row_ids(positions: Sequence[Position]) -> list[int]:
-    """The reports that stand there."""
+    """The row ids of the reports at these positions."""
     return [position[-1] for position in positions]
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order of reports; a place of one order is no place of another.
+    """A sort order of reports. Page tokens of one order are not valid in another.
 
-    Of reports with a moment, if they are sorted by one, those come first, read along its index; then, or else, all by
-    birth, along the key.
+    If the order has a timestamp, reports that have it come first, sorted by it; all others follow, sorted by row id.
+    Both parts are read along an index.
     """
 
     name: str
     by: tuple[Any, ...]
-    """The same for the database to sort by, where there are few."""
+    """The same order for `order_by`, for small sets of rows."""
     places: Places
     is_oldest_first: bool = False
     moments: "_Moments | None" = None
 
     def place(self, token: str | None) -> Position | None:
-        """The position that a page token stands for, None for none; raises `InvalidRequest`."""
+        """The position in a page token, None without a token; raises `InvalidRequest`."""
         return tuple(self.places.place(token)) if token else None
 
     def token(self, position: Position) -> str:
-        """The page token of a position."""
+        """The page token for a position."""
         return self.places.token(*position)
 
     def following(self, rows: QuerySet[UserFeedback], place: Position | None, most: int) -> list[Position]:
-        """The first reports behind a place, from the beginning where there is none. Two queries at most."""
+        """The next `most` reports after a position, or from the start without one. Two queries at most."""
         if self.moments is None:
             return self._by_birth(rows, place, most)
         found = self.moments.read(rows, place, most) if place is None or place[0] else []
         return found if len(found) == most else found + self._others(rows, place, most - len(found))
 
     def preceding(self, rows: QuerySet[UserFeedback], place: Position, most: int) -> list[Position]:
-        """The report of a place, as long as it is there, and the last ones before it; the nearest first."""
+        """The report at a position, if it still matches, and those before it, nearest first; `most` in total."""
         if self.moments is None:
             return self._by_birth(rows, place, most, back=True)
         if place[0]:
@@ -66,7 +66,7 @@ class Order:
     def _others(
         self, rows: QuerySet[UserFeedback], place: Position | None, most: int, *, back: bool = False
     ) -> list[Position]:
-        """Those without a moment, which have 0 in its place."""
+        """Reports without the timestamp; their positions have 0 in its place."""
         assert self.moments is not None
         rest, began = rows.filter(self.moments.lacking), place is not None and not place[0]
         return [(0, *each) for each in self._by_birth(rest, place if began else None, most, back=back)]
@@ -82,26 +82,26 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """A column of moments that some reports have, in this table or beside it, and that has an index."""
+    """An indexed timestamp column that some reports have, in their table or a related one."""
 
     column: str
     is_latest_first: bool
     having: Callable[[], QuerySet[Any]]
-    """The rows with such a moment, and with the row ids of their reports."""
+    """The rows that have the timestamp; their primary keys are those of the reports."""
     lacking: Q
-    """All other reports."""
+    """The condition for all other reports."""
 
     def read(
         self, rows: QuerySet[UserFeedback], place: Position | None, most: int, *, back: bool = False
     ) -> list[Position]:
-        """The reports of `rows` in this order, or the other way round."""
+        """The reports of `rows` in this order, or in reverse with `back`."""
         is_up = self.is_latest_first is back
-        # Asked of each row on the walk along the index. Said beside it, SQLite collects by another index and sorts.
+        # A subquery per row keeps SQLite on this index; with a plain join it would use another index and sort.
         found = self.having().filter(Exists(rows.filter(pk=OuterRef("pk"))))
         if place is not None:
             moment, strictly = _EPOCH + place[0] * _MICROSECOND, _beyond(is_up, back=False)
             beyond = Q(**{f"{self.column}__{strictly}": moment}) | Q(**{f"pk__{_beyond(is_up, back)}": place[-1]})
-            # The bound by itself is what leads into the index.
+            # This bound alone lets the database seek in the index.
             found = found.filter(beyond, **{f"{self.column}__{strictly}e": moment})
         sign = "" if is_up else "-"
         pairs = found.order_by(f"{sign}{self.column}", f"{sign}pk").values_list(self.column, "pk")[:most]
@@ -109,7 +109,7 @@ class _Moments:
 
 
 def _beyond(is_up: bool, back: bool) -> str:
-    """The lookup of what comes behind a place; on the way back it is one's own again."""
+    """The lookup for what comes after a position; going back, the position itself is included."""
     return ("gt" if is_up else "lt") + ("e" if back else "")
 
 

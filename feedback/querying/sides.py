@@ -1,4 +1,4 @@
-"""Conditions on what stands beside a report, and the names that are known there."""
+"""Conditions on tables related to reports, and the distinct names in them."""
 
 from typing import Any
 
@@ -10,16 +10,15 @@ from core.moments import Stretch
 from feedback.models import UserFeedback
 
 MANY, MANY_TIMES = 20_000, 50_000
-"""To collect so many costs about as much as to find a page and its count on the walk down a million."""
+"""From so many hits on, collecting them costs more than finding a page by scanning a million reports."""
 _NAMES = 1000
 
 
 def beside(rows: QuerySet[Any], *, by: str = "feedback", of: str = "pk", excluding: bool = False) -> Q:
-    """Reports with one of these rows of another table, which name in `by` what the report has as `of`.
+    """Reports with one of these rows of another table, whose column `by` equals the report's `of`.
 
-    Few rows lead SQLite to their reports. Many would first have to be collected, where walking down the reports and
-    asking each finds a page soon; it keeps no figures to choose by, so they are counted here. PostgreSQL chooses by its
-    own.
+    On SQLite, few rows are collected first and lead to their reports. With many rows it is quicker to scan the reports
+    and check each. SQLite has no statistics to choose by, so the rows are counted here; PostgreSQL chooses itself.
     """
     named = rows.order_by().values(by)
     is_few = not excluding and connection.vendor == "sqlite" and named[: MANY + 1].count() <= MANY
@@ -27,10 +26,10 @@ def beside(rows: QuerySet[Any], *, by: str = "feedback", of: str = "pk", excludi
 
 
 def between(column: str, stretch: Stretch, condition: Q | None = None) -> Q:
-    """Reports with a time in this stretch, and `condition`, on which the index of the column may depend.
+    """Reports with a time in this stretch, and `condition`, which a partial index of the column may need.
 
-    The page comes by row id. A long stretch through the index of its times would have to be sorted, so very many hits
-    are found on the walk down the reports, with the index kept out of it.
+    Pages are sorted by row id, so hits from the index of times must be sorted. For very many hits, the reports are
+    scanned by row id instead, and the index is kept out of the plan.
     """
     condition = condition or Q()
     found = condition & _range(column, stretch)
@@ -46,22 +45,22 @@ def between(column: str, stretch: Stretch, condition: Q | None = None) -> Q:
 
 
 def is_resolved(value: bool) -> Q:
-    """Reports in this state. SQLite takes no index for `NOT resolved`, but does for a comparison."""
+    """Reports in this state. SQLite uses no index for `NOT resolved`, but does for a comparison."""
     if connection.vendor != "sqlite":
         return Q(resolved=value)
     return Q(_Plainly(F("resolved"), output_field=BooleanField(), template=f"%(expressions)s = {int(value)}"))
 
 
 def names(model: type[Model], column: str) -> list[str]:
-    """The different values of an indexed column, by one step in the index for each."""
+    """The distinct values of an indexed column, by one index seek for each."""
     return [name for name, _ in _listed(model, column, "0", _NAMES)]
 
 
 def counted(model: type[Model], column: str, *, limit: int, at_most: int) -> list[tuple[str, int]]:
-    """The same with how often each is there, counted up to a limit."""
+    """The distinct values of an indexed column with their counts, counted up to `at_most`."""
     table, quoted = _quoted(model, column)
-    # An index that leaves empty ones out is taken only for a question that does; in its order, PostgreSQL takes it
-    # for names that are rare, too, where it would walk over the table.
+    # The partial index excludes empty values, so the query must, too. The ORDER BY makes PostgreSQL use it for rare
+    # names as well; otherwise it would scan the table.
     same = f"NOT (counted.{quoted} = '') AND counted.{quoted} = found.name ORDER BY counted.feedback_id DESC"
     once = f"SELECT 1 FROM {table} AS counted WHERE {same} LIMIT {at_most}"  # noqa: S608
     return _listed(model, column, f"(SELECT count(*) FROM ({once}) AS few)", limit)  # noqa: S608
@@ -69,7 +68,7 @@ def counted(model: type[Model], column: str, *, limit: int, at_most: int) -> lis
 
 def _listed(model: type[Model], column: str, figure: str, limit: int) -> list[tuple[str, int]]:
     table, quoted = _quoted(model, column)
-    # One bound each, or SQLite begins at the wrong one; and the words of the index that leaves empty ones out.
+    # One bound each, or SQLite seeks to the wrong one; and the condition of the partial index, verbatim.
     least = f"SELECT min({quoted}) FROM {table} WHERE NOT ({quoted} = '') AND {quoted} >"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(
@@ -86,7 +85,7 @@ def _quoted(model: type[Model], column: str) -> tuple[str, str]:
 
 
 def spellings(model: type[Model], column: str, value: str) -> list[str]:
-    """The values of a column that are this one but for capitals."""
+    """The values of a column that equal this one, ignoring case."""
     return [name for name in names(model, column) if name.lower() == value.lower()]
 
 
@@ -96,6 +95,6 @@ def _range(column: str, stretch: Stretch) -> Q:
 
 
 class _Plainly(Func):
-    """A column in SQL that SQLite plans differently, and that means the same."""
+    """A column written in equivalent SQL that makes SQLite choose another plan."""
 
     arity = 1

@@ -1,4 +1,4 @@
-"""Words as the index keeps them, and the conditions that look for them."""
+"""Conditions that search the full-text index for words."""
 
 import re
 from functools import lru_cache
@@ -11,25 +11,25 @@ from django.db.models.expressions import RawSQL
 from feedback.indexing import TABLE, WEIGHTS, split
 
 MANY, FEW = 20_000, 1000
-"""From so many hits on, SQLite reads the texts of one report after another, instead of collecting all hits first."""
+"""From `MANY` hits on, SQLite checks report by report instead of collecting all hits; `FEW` is PostgreSQL's limit."""
 _SAYS = "feedback_says"
-NEEDED = "must hold a letter or a digit"
+NEEDED = "must contain a letter or a digit"
 
 
 def has_word(value: str) -> bool:
-    """Whether there is anything in a text that can be looked for."""
+    """Whether a text contains a word to search for."""
     return bool(split(value))
 
 
 def clean(value: str) -> str:
-    """Text to look for; raises `ValueError` where it holds no word."""
+    """The text to search for; raises `ValueError` if it contains no word."""
     if not has_word(value):
         raise ValueError(NEEDED)
     return value
 
 
 def says(value: str, *columns: str) -> Q:
-    """Reports with these words side by side in one of these columns of the index, in any when none is named."""
+    """Reports with these words next to each other in one of these columns of the index, by default in any."""
     if connection.vendor != "sqlite":
         return _says_on_postgres(_vector_query(value, columns))
     match = _match(value, columns)
@@ -46,23 +46,23 @@ def says(value: str, *columns: str) -> Q:
 
 
 def _says_on_postgres(query: str) -> Q:
-    """The planner takes rare words for more common than they are and walks, so the few hits are looked up before."""
+    """Few hits are looked up first: the planner overestimates rare words and would scan."""
     found = f"SELECT feedback_id FROM {TABLE} WHERE document @@ to_tsquery('pg_catalog.simple', %s)"  # noqa: S608
     with connection.cursor() as cursor:
-        # By itself, this is planned as if all hits were wanted, and stops when it has enough.
+        # MATERIALIZED makes the planner use the index, as if for all hits; LIMIT still stops early.
         cursor.execute(f"WITH hits AS MATERIALIZED ({found}) SELECT * FROM hits LIMIT {FEW + 1}", [query])  # noqa: S608
         hits = [pk for (pk,) in cursor.fetchall()]
     return Q(pk__in=hits) if len(hits) <= FEW else Q(_HasWords(F("pk"), Value(query)))
 
 
 def prepare(connection: Any, **signal: Any) -> None:
-    """Teach a new connection to SQLite to read texts for words; FTS5 needs a hundred times longer for one row."""
+    """Register a word search function on a new SQLite connection; FTS5 is a hundred times slower for a single row."""
     if connection.vendor == "sqlite":
         connection.connection.create_function(_SAYS, -1, _says, deterministic=True)
 
 
 class _HasWords(Func):
-    """Whether the report with this row id has the words."""
+    """Whether the report with this row id contains the words."""
 
     output_field = BooleanField()
     conditional = True
@@ -76,7 +76,7 @@ class _HasWords(Func):
         return self.as_sql(compiler, connection, arg_joiner=joiner, **context)
 
 
-# The texts themselves stand in a table of FTS5's own, by row id, in the order of the columns.
+# FTS5 keeps the texts in its own content table, by row id, in the order of the columns.
 _SAID = f"EXISTS (SELECT 1 FROM {TABLE}_content WHERE id = %(expressions)s, {{texts}}))"  # noqa: S608
 
 
@@ -87,19 +87,19 @@ def _says(value: str, *texts: str | None) -> bool:
 
 @lru_cache(maxsize=64)
 def _pattern(value: str) -> re.Pattern[str]:
-    """Words as the index splits them."""
+    """A pattern for words, split as the index splits them."""
     phrase = r"[\W_]+".join(re.escape(word) for word in split(value))
     return re.compile(rf"(?<![^\W_]){phrase}" + ("" if value.endswith("*") else r"(?![^\W_])"), re.IGNORECASE)
 
 
 def _match(value: str, columns: tuple[str, ...]) -> str:
-    """A phrase as FTS5 reads it. Of the words only letters and digits are left, so nothing in them is an operator."""
+    """A phrase in FTS5 syntax. Words contain only letters and digits, so they cannot contain operators."""
     phrase = '"' + " ".join(split(value)) + '"' + ("*" if value.endswith("*") else "")
     return f"{{{' '.join(columns)}}} : {phrase}" if columns else phrase
 
 
 def _vector_query(value: str, columns: tuple[str, ...]) -> str:
-    """The same for PostgreSQL. Each column by itself: no phrase begins in one and ends in the next."""
+    """A phrase as a PostgreSQL tsquery. Each column separately, so that no phrase spans two columns."""
     words = split(value)
     if len(words) == 1 and not columns:
         return f"'{words[0]}'" + (":*" if value.endswith("*") else "")

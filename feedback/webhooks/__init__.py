@@ -1,7 +1,7 @@
-"""Webhooks: telling programs elsewhere what happens to reports.
+"""Webhooks: notify other programs of changes to reports.
 
-A verb that changes a report calls `announce` inside its transaction. That writes a row of the outbox where somebody
-wants it; the rest happens in the worker: `outbox` settles what is due, `sending` sends it.
+A verb that changes a report calls `announce` inside its transaction. This writes a row to the outbox if a webhook wants
+the event. A worker does the rest: `outbox` turns due events into deliveries, `sending` sends them.
 """
 
 from feedback.webhooks.events import EVENT_OF_OUTCOME, REOPENED, REPLIED, RESOLVED, SUBMITTED, UPDATED

@@ -1,4 +1,4 @@
-"""The webhook routes of the wire."""
+"""The webhook routes."""
 
 from django.http import HttpResponse
 from django.utils.cache import add_never_cache_headers
@@ -37,7 +37,7 @@ class Webhooks(Endpoint):
         limit = paging.limit_of(self.query("limit"))
         return record(endpoints.listed(self.actor, limit=limit, page_token=self.query("page_token")))
 
-    @describe(takes=WebhookIn, gives=WebhookSecretOut, summary="Make a webhook; its secret is shown this once")
+    @describe(takes=WebhookIn, gives=WebhookSecretOut, summary="Create a webhook (returns its secret once)")
     def post(self, request: Request) -> HttpResponse:
         require_maker(self.actor)
         body = self.parse(WebhookIn)
@@ -50,14 +50,14 @@ class Webhooks(Endpoint):
 
 
 def _shown_once(webhook: WebhookSecretOut) -> HttpResponse:
-    """A record with its secret, which nothing on the way may keep."""
+    """A response with the secret, which no cache may store."""
     response = record(webhook)
     add_never_cache_headers(response)
     return response
 
 
 class OneWebhook(WebhookDoor):
-    @describe(gives=WebhookOut, summary="Read a webhook")
+    @describe(gives=WebhookOut, summary="Get a webhook")
     def get(self, request: Request, webhook_id: str) -> HttpResponse:
         return record(endpoints.out(self.webhook()))
 
@@ -66,14 +66,14 @@ class OneWebhook(WebhookDoor):
         webhook = self.webhook()
         return record(endpoints.out(endpoints.update(webhook, self.parse(WebhookPatch))))
 
-    @describe(summary="Delete a webhook with its log")
+    @describe(summary="Delete a webhook and its log")
     def delete(self, request: Request, webhook_id: str) -> HttpResponse:
         endpoints.delete(self.webhook())
         return data(None)
 
 
 class RotateSecret(WebhookDoor):
-    @describe(takes=RotateIn, gives=WebhookSecretOut, summary="Make a new secret; both sign while they overlap")
+    @describe(takes=RotateIn, gives=WebhookSecretOut, summary="Rotate the secret (returns the new one once)")
     def post(self, request: Request, webhook_id: str) -> HttpResponse:
         webhook = self.webhook()
         rotated = endpoints.rotate(webhook, overlap_hours=self.parse(RotateIn).overlap_hours)
@@ -81,7 +81,7 @@ class RotateSecret(WebhookDoor):
 
 
 class Test(WebhookDoor):
-    @describe(takes=Nothing, gives=DeliveryOut, summary="Send a webhook a test")
+    @describe(takes=Nothing, gives=DeliveryOut, summary="Send a test message")
     def post(self, request: Request, webhook_id: str) -> HttpResponse:
         webhook = self.webhook()
         self.parse(Nothing)
@@ -89,7 +89,7 @@ class Test(WebhookDoor):
 
 
 class Deliveries(WebhookDoor):
-    @describe(gives=DeliveryPageOut, query=("limit", "page_token"), summary="The delivery log of a webhook")
+    @describe(gives=DeliveryPageOut, query=("limit", "page_token"), summary="List a webhook's deliveries, newest first")
     def get(self, request: Request, webhook_id: str) -> HttpResponse:
         limit = paging.limit_of(self.query("limit"))
         return record(deliveries.listed(self.webhook(), limit=limit, page_token=self.query("page_token")))

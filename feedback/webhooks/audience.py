@@ -1,4 +1,4 @@
-"""What the owner of an endpoint may be told, as of now: asked when it is made, filled and sent to."""
+"""What the owner of a webhook may receive now; checked when it is created, when an event is due and when it is sent."""
 
 from accounts import orgs
 from accounts.authentication import actor_of_user
@@ -9,16 +9,16 @@ from feedback.models.webhook import WebhookEndpoint, WebhookEvent
 from feedback.webhooks.events import EVENTS, REPLIED
 from threads.access import may
 
-_WHOSE = "Webhooks of an org are for its admins, and for platform admins."
+_WHOSE = "Only org admins and platform admins can have webhooks of an org."
 
 
 def audience_in(actor: Actor, org_id: int | None) -> Audience | None:
-    """What somebody may be told of an org's reports; None for the org means every org's."""
+    """What somebody may receive about an org's reports (`org_id` None: every org's); None: nothing."""
     return audience_of(actor, administers=orgs.administers(actor, org_id))
 
 
 def require_audience(actor: Actor, org_id: int | None) -> Audience:
-    """What the actor may be told of an org; raises `Unauthorized` where that is nothing."""
+    """What the actor may receive about an org; raises `Unauthorized` if that is nothing."""
     found = audience_in(actor, org_id)
     if found is None:
         raise Unauthorized(_WHOSE)
@@ -26,21 +26,21 @@ def require_audience(actor: Actor, org_id: int | None) -> Audience:
 
 
 def require_maker(actor: Actor) -> None:
-    """Refuse whoever may be told of no org at all, before anything that they sent is looked at."""
+    """Refuse anyone who may receive nothing about any org, before their request body is read."""
     if audience_of(actor, administers=bool(orgs.administered_by(actor.user_id))) is None:
         raise Unauthorized(_WHOSE)
 
 
 def audience_of_endpoint(endpoint: WebhookEndpoint) -> Audience | None:
-    """What the endpoint's owner may be told now; None where they have lost it, or were switched off."""
+    """What the webhook's owner may receive now; None if they lost the right or were disabled."""
     return audience_in(actor_of_user(endpoint.owner), endpoint.org_id) if endpoint.owner.is_active else None
 
 
 def audience_for(endpoint: WebhookEndpoint, event: WebhookEvent) -> Audience | None:
-    """In which projection this event may be told to this endpoint; None is not at all.
+    """The projection in which this webhook may receive this event; None: not at all.
 
-    An org's admin hears of what its submitters said and were told, and only where they could read the thread
-    themselves: a private thread stays private (B28, B146), and triage stays the platform admins' (B133).
+    An org admin receives ratings and public replies, and only of threads that they may read: a private thread stays
+    private (B28, B146), and triage data is for platform admins (B133).
     """
     report = event.report
     if endpoint.org_id not in (None, report.org_id):

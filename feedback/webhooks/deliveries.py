@@ -1,4 +1,4 @@
-"""The delivery log: reading it, sending a message again, sending one for a test."""
+"""The delivery log: reading it, replaying a message, sending a test."""
 
 from datetime import datetime, timedelta
 
@@ -19,14 +19,14 @@ State = WebhookDelivery.State
 
 
 def listed(endpoint: WebhookEndpoint, *, limit: int, page_token: str | None) -> DeliveryPageOut:
-    """One page of an endpoint's log, newest first."""
+    """One page of a webhook's log, newest first."""
     rows = WebhookDelivery.objects.filter(endpoint=endpoint).defer("body").prefetch_related("attempts")
     found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token)
     return DeliveryPageOut(items=[out(each) for each in found], next_token=next_token)
 
 
 def delivery_for(endpoint: WebhookEndpoint, delivery_id: str) -> WebhookDelivery:
-    """One delivery of an endpoint; raises `NotFound`."""
+    """One delivery of a webhook; raises `NotFound`."""
     rows = WebhookDelivery.objects.filter(endpoint=endpoint, key=ids.key_of(delivery_id, ids.DELIVERY) or "")
     found = rows.first()
     if found is None:
@@ -35,19 +35,19 @@ def delivery_for(endpoint: WebhookEndpoint, delivery_id: str) -> WebhookDelivery
 
 
 def replay(endpoint: WebhookEndpoint, delivery: WebhookDelivery) -> WebhookDelivery:
-    """Send a message again, now: the same bytes under the same `webhook-id`, with all its retries before it."""
+    """Send a message again now: the same bytes with the same `webhook-id` and a new series of retries."""
     _require_enabled(endpoint)
     again = {"state": State.PENDING, "tries": 0, "next_at": _before_all_others(endpoint), "settled_at": None}
     with transaction.atomic():
         if not WebhookDelivery.objects.filter(pk=delivery.pk).update(**again):
-            raise NotFound(_UNKNOWN)  # the log goes no further back, since just now
+            raise NotFound(_UNKNOWN)  # it was pruned from the log just now
         jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
     delivery.refresh_from_db(fields=again)
     return delivery
 
 
 def test(endpoint: WebhookEndpoint) -> WebhookDelivery:
-    """Send a message that tells nothing, to see whether it arrives and is understood."""
+    """Send a test message, to see whether it arrives and is accepted."""
     _require_enabled(endpoint)
     message_id = ids.EVENT + ids.new_key()
     told = ToldTest(id=message_id, type=TEST, timestamp=timezone.now(), data=TestData(webhook_id=endpoint.webhook_id))
@@ -66,14 +66,14 @@ def test(endpoint: WebhookEndpoint) -> WebhookDelivery:
 
 
 def _before_all_others(endpoint: WebhookEndpoint) -> datetime:
-    """When a message is due that somebody waits for. A round ends with its first failure, so it begins here."""
+    """A due time before all waiting messages: a round stops at the first failure, and somebody waits for this one."""
     waiting = endpoint.deliveries.filter(state=State.PENDING).order_by("next_at")
     first, now = waiting.values_list("next_at", flat=True).first(), timezone.now()
     return min(first - timedelta(microseconds=1), now) if first else now
 
 
 def out(delivery: WebhookDelivery) -> DeliveryOut:
-    """A delivery as its log shows it: not what was sent, which the receiver has."""
+    """A delivery for the log, without its body."""
     return DeliveryOut(
         delivery_id=delivery.delivery_id,
         message_id=delivery.message_id,

@@ -1,4 +1,4 @@
-"""Endpoints: making, changing and removing them, rotating their secret. Who may be told what: `audience`."""
+"""Creating, changing and deleting webhooks, and rotating their secrets. Rights are in `audience`."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -20,19 +20,19 @@ from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookOut, WebhookPageOut, WebhookPatch, WebhookSecretOut
 
 MOST = 20
-"""Endpoints of one person."""
+"""Most webhooks of one person."""
 PLACES = paging.Places("webhooks")
-_UNSEEN = "There is no such webhook that you can see."
+_UNSEEN = "There is no such webhook, or you may not see it."
 
 
 def visible_to(actor: Actor) -> QuerySet[WebhookEndpoint]:
-    """One's own endpoints; platform admins see everybody's."""
+    """The actor's own webhooks; platform admins see everybody's."""
     rows = WebhookEndpoint.objects.select_related("owner", "org")
     return rows if actor.is_admin else rows.filter(owner=actor.user_id)
 
 
 def endpoint_for(actor: Actor, webhook_id: str) -> WebhookEndpoint:
-    """The endpoint with that id; another person's is not found."""
+    """The webhook with that id; raises `NotFound`, also for another person's."""
     found = visible_to(actor).filter(key=ids.key_of(webhook_id, ids.WEBHOOK) or "").first()
     if found is None:
         raise NotFound(_UNSEEN)
@@ -54,10 +54,10 @@ def org_named(org_id: str) -> int:
 
 
 def create(actor: Actor, org_id: int | None, body: WebhookIn) -> WebhookEndpoint:
-    """A new endpoint, enabled; raises `Unauthorized` before it looks at anything else."""
+    """Create an enabled webhook; checks the right first and raises `Unauthorized`."""
     _check(require_audience(actor, org_id), body.events, body.url)
     if WebhookEndpoint.objects.filter(owner=actor.user_id).count() >= MOST:
-        raise InvalidRequest(f"You have {MOST} webhooks already. Delete one first.")
+        raise InvalidRequest(f"You already have {MOST} webhooks. Delete one first.")
     return WebhookEndpoint.objects.create(
         owner_id=actor.user_id,
         org_id=org_id,
@@ -68,11 +68,11 @@ def create(actor: Actor, org_id: int | None, body: WebhookIn) -> WebhookEndpoint
 
 
 def update(endpoint: WebhookEndpoint, body: WebhookPatch) -> WebhookEndpoint:
-    """Change an endpoint. Enabling sends what is due; it needs an owner who may still be told."""
+    """Change a webhook. Enabling sends what is due; it is refused if the owner lost the right."""
     changes = body.changes()
     audience = audience_of_endpoint(endpoint)
     if changes.get("enabled") and audience is None:
-        raise InvalidRequest("enabled: its owner may no longer be told of this org's reports")
+        raise InvalidRequest("enabled: its owner may no longer receive this org's reports")
     _check(audience, changes.get("events"), changes.get("url"))
     now = timezone.now()
     written: dict[str, Any] = {name: changes[name] for name in ("url", "description") if name in changes}
@@ -86,19 +86,19 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch) -> WebhookEndpoint:
             written |= {"disabled_reason": "", "failing_since": None}
         for name, value in written.items():
             setattr(held, name, value)
-        # Nothing else, so that whoever changes something else without holding it has their way as well.
+        # Only these columns, so that concurrent changes of others without a lock also take effect.
         held.save(update_fields=written)
         jobs.enqueue_on_commit(outbox.DELIVER, held.pk)
     return held
 
 
 def delete(endpoint: WebhookEndpoint) -> None:
-    """Remove an endpoint with its log; what was due is not sent."""
+    """Delete a webhook with its log; messages that are due are not sent."""
     endpoint.delete()
 
 
 def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEndpoint:
-    """A new secret. The one before it signs as well for a while; one before that ends now."""
+    """Make a new secret. The previous one also signs until the overlap ends; any older one stops now."""
     now = timezone.now()
     with transaction.atomic():
         held = hold(endpoint)
@@ -110,7 +110,7 @@ def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEn
 
 
 def hold(endpoint: WebhookEndpoint) -> WebhookEndpoint:
-    """The endpoint as it is now, held until the commit; raises `NotFound` where it was deleted just now."""
+    """The webhook, read again and locked until the commit; raises `NotFound` if it was deleted."""
     rows = WebhookEndpoint.objects.select_for_update(of=("self",), no_key=True).select_related("owner", "org")
     held = rows.filter(pk=endpoint.pk).first()
     if held is None:
@@ -119,7 +119,7 @@ def hold(endpoint: WebhookEndpoint) -> WebhookEndpoint:
 
 
 def out(endpoint: WebhookEndpoint) -> WebhookOut:
-    """An endpoint as it is shown."""
+    """The wire record of a webhook."""
     return WebhookOut(
         webhook_id=endpoint.webhook_id,
         org_id=endpoint.org.org_id if endpoint.org else None,
@@ -138,14 +138,14 @@ def out(endpoint: WebhookEndpoint) -> WebhookOut:
 
 
 def out_with_secret(endpoint: WebhookEndpoint) -> WebhookSecretOut:
-    """The same with its secret, for the one answer that shows it."""
+    """`out` with the secret, for the one response that shows it."""
     return WebhookSecretOut(**out(endpoint).model_dump(), secret=signing.secret_of(endpoint))
 
 
 def _check(audience: Audience | None, events: Sequence[str] | None, url: str | None) -> None:
-    """Refuse events that the owner may not be told of, and addresses that nothing is sent to."""
+    """Refuse events that the owner may not receive, and URLs that are not allowed."""
     allowed = EVENTS[audience] if audience else ()
     if wrong := sorted(set(events or ()) - set(allowed)):
-        raise InvalidRequest(f"events: {', '.join(wrong)} can be told to platform admins only")
+        raise InvalidRequest(f"events: {', '.join(wrong)} can be sent to platform admins only")
     if url is not None:
         outbound.check_url(url)

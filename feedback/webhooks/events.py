@@ -1,4 +1,4 @@
-"""The events, as data, and what a receiver reads of one."""
+"""The webhook events and the models of their messages."""
 
 from datetime import datetime
 from typing import Final
@@ -14,29 +14,29 @@ UPDATED: Final = "feedback.updated"
 RESOLVED: Final = "feedback.resolved"
 REOPENED: Final = "feedback.reopened"
 REPLIED: Final = "feedback.replied"
-"""What an admin told the submitter: made by triage, and meant for others."""
+"""An admin replied to the submitter; also sent to org admins."""
 RETRACTED: Final = "feedback.retracted"
-"""The submitter took the report back: it is gone, and so is what was said. Told at once."""
+"""The submitter retracted the report, and its data is deleted. Sent at once."""
 FAILING: Final = "check.failing"
 PASSING: Final = "check.passing"
-"""A check of the report turned. Told at once: nobody undoes what a run showed."""
+"""A check of the report changed its result. Sent at once, because it cannot be undone."""
 TEST: Final = "webhook.test"
-"""Sent when somebody asks for it, whatever an endpoint wants."""
+"""A test message, sent on request whatever events the webhook wants."""
 
 OPENNESS: Final = (RESOLVED, REOPENED)
 OUTCOMES: Final = (FAILING, PASSING)
 EVENT_OF_OUTCOME: Final[dict[str, str]] = {Check.State.PASSING: PASSING, Check.State.FAILING: FAILING}
 OPPOSITES: Final = {name: pair for pair in (OPENNESS, OUTCOMES) for name in pair}
-"""Each undoes the other, so that whoever is told of one has to be asked about both."""
+"""Events that cancel each other; wanting one of them requires tracking both."""
 EVENTS: Final[dict[Audience, tuple[str, ...]]] = {
     Audience.TRIAGE: (SUBMITTED, UPDATED, RESOLVED, REOPENED, REPLIED, RETRACTED, *OUTCOMES),
     Audience.ORG: (SUBMITTED, UPDATED, REPLIED, RETRACTED),
 }
-"""What each audience may ask for."""
+"""The events that each audience may receive."""
 
 
 class RetractedData(Wire):
-    """Which report is to be forgotten, and nothing of it."""
+    """The report to delete, without its content."""
 
     feedback_id: str
     thread_id: str
@@ -45,7 +45,7 @@ class RetractedData(Wire):
 
 
 class TestData(Wire):
-    """What a test tells."""
+    """The data of a test message."""
 
     webhook_id: str
 
@@ -54,11 +54,11 @@ class _Told(Wire):
     id: str
     type: str
     timestamp: datetime
-    """When it happened; when it was sent stands in the header."""
+    """When it happened; the header has the time of sending."""
 
 
 class ToldOrg(_Told):
-    """An event for an org's admins. The projection names its fields, so triage cannot get in by being forgotten."""
+    """An event for org admins. Its model lists the fields, so triage data cannot get in by accident."""
 
     data: UserFeedbackOut
 
@@ -71,25 +71,25 @@ class ToldTriage(_Told):
 
 
 class ToldCheck(_Told):
-    """A check that turned, for platform admins: as it is when it is told, with its latest runs."""
+    """A check whose result changed, for platform admins; as it is when the event is sent, with its latest runs."""
 
     actor: str
     data: KeptCheckOut
 
 
 class ToldReply(_Told):
-    """What the submitter was told, the same for every audience: it does not say who wrote it."""
+    """A reply to the submitter, the same for every audience; it does not name its author."""
 
     data: ToldFeedbackOut
 
 
 class ToldRetraction(_Told):
-    """A report that is gone, the same for every audience."""
+    """A retracted report, the same for every audience."""
 
     data: RetractedData
 
 
 class ToldTest(_Told):
-    """A test."""
+    """A test message."""
 
     data: TestData

@@ -1,6 +1,6 @@
-"""The outbox: what happened is written with the change itself, and settled when it is due.
+"""The outbox: events are written in the transaction of the change, and settled when they are due.
 
-Settling asks whether it is still true, for whom it is, and makes one delivery for each of them.
+Settling checks whether an event still holds and who may receive it, and creates one delivery for each webhook.
 """
 
 import logging
@@ -43,10 +43,10 @@ DELIVER = "feedback.deliver"
 
 
 def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool = False) -> None:
-    """Say that something happened to a report: call it inside the transaction that makes it so.
+    """Record an event about a report; call it inside the transaction of the change.
 
-    `by_triage` tells an admin's `feedback.updated` from the submitter's; resolving and reopening always are triage.
-    Where no enabled endpoint wants it, nothing is written, at the cost of one look.
+    `by_triage` distinguishes an admin's `feedback.updated` from the submitter's; resolving and reopening always are
+    triage. If no enabled webhook wants it, nothing is written; this costs one query.
     """
     asked = OPPOSITES.get(event, (event,))
     if not _names(questions_of(report.key)).isdisjoint(asked):
@@ -54,7 +54,7 @@ def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool
 
 
 def write_down(event: str, report: UserFeedback, *, actor_id: int, is_triage: bool = False) -> None:
-    """The same of what somebody is known to want. Triage is told after the undo window, the rest at once."""
+    """Write an event that some webhook wants. Triage is due after the undo window, the rest at once."""
     now = timezone.now()
     delay = timedelta(seconds=settings.HEDDLE.webhook_delay_seconds if is_triage else 0)
     row = WebhookEvent(
@@ -66,17 +66,17 @@ def write_down(event: str, report: UserFeedback, *, actor_id: int, is_triage: bo
 
 
 def questions_of(report_key: str) -> Sequence[Question]:
-    """What `announce` asks first."""
+    """The queries that `announce` starts with."""
     return [(_WANTED_OF_REPORT, (report_key,))]
 
 
 def wanted(thread_key: str) -> frozenset[str]:
-    """The events about reports on a thread that some enabled endpoint wants."""
+    """The events about reports on a thread that some enabled webhook wants."""
     return _names(thread_questions_of(thread_key))
 
 
 def thread_questions_of(thread_key: str) -> Sequence[Question]:
-    """What `wanted` asks."""
+    """The queries of `wanted`."""
     return [(_WANTED_OF_THREAD, (thread_key,))]
 
 
@@ -85,10 +85,10 @@ def _names(questions: Sequence[Question]) -> frozenset[str]:
 
 
 def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
-    """Say that a report is taken back: call it inside the transaction and before the report goes.
+    """Announce that a report is retracted; call it inside the transaction, before the report is deleted.
 
-    Its outbox and its deliveries go with it, so this is handed out here and hangs on nothing. It is for whoever may be
-    told of the report, and for whoever was told of it when they might: they hold what is to be forgotten.
+    Its outbox rows and deliveries are deleted with it, so these deliveries are created here without an event row. They
+    go to webhooks that may receive the report now, and to those that received it earlier and have to delete its data.
     """
     event = WebhookEvent(name=RETRACTED, report=report, actor_id=actor_id)
     wanting = _wanting(event)
@@ -102,7 +102,7 @@ def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
     )
     body = ToldRetraction(id=event.event_id, type=RETRACTED, timestamp=event.at, data=said).model_dump_json()
     for endpoint in wanting:
-        sent = endpoint.deliveries.filter(event__report=report, attempts__isnull=False)  # answered or not
+        sent = endpoint.deliveries.filter(event__report=report, attempts__isnull=False)  # with or without a response
         told = sent.order_by("pk").values_list("audience", flat=True).first()
         if audience := audience_for(endpoint, event) or told:
             _deliver(endpoint, event, audience, body)
@@ -122,9 +122,9 @@ _EVENTS = PreparedInsert(WebhookEvent)
 
 
 def settle(event_id: int) -> None:
-    """Decide what becomes of an event that is due; of two who try, one does.
+    """Settle an event that is due; of two concurrent calls, one does it.
 
-    Its deliveries are made in the same transaction, so that an event is settled with all of them or with none.
+    Its deliveries are created in the same transaction, so that it is settled with all of them or with none.
     """
     now = timezone.now()
     with transaction.atomic():
@@ -132,37 +132,37 @@ def settle(event_id: int) -> None:
         event = waiting.filter(pk=event_id, settled_at=None, due_at__lte=now).first()
         if event is None:
             return
-        event.settled_at, event.is_told = now, _stands(event)
+        event.settled_at, event.is_told = now, _still_holds(event)
         event.save(update_fields=["settled_at", "is_told"])
         if event.is_told:
             _hand_out(event)
 
 
 def due() -> list[int]:
-    """Events whose time has come, the oldest first."""
+    """Events that are due, oldest first."""
     rows = WebhookEvent.objects.filter(settled_at=None, due_at__lte=timezone.now())
     return list(rows.order_by("id").values_list("pk", flat=True)[:1000])
 
 
-def _stands(event: WebhookEvent) -> bool:
-    """Whether there is still something to tell."""
+def _still_holds(event: WebhookEvent) -> bool:
+    """Whether the event should still be sent."""
     if event.name in OPPOSITES:
         return _is_so(event) and _is_news(event)
     if event.is_triage:
-        # The later one carries all of it, and is told when it can no longer be undone. It may have been already: of two
-        # that are due, a worker may come to the later one first.
+        # A later event of the same name contains all changes, and is sent when they can no longer be undone. It may be
+        # settled already, because workers may settle two due events in either order.
         later = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=event.pk)
         return not later.exists() and (event.name != REPLIED or _was_told(event))
     return True
 
 
 def _was_told(event: WebhookEvent) -> bool:
-    """Whether the submitter is told anything now: an answer may have been taken back within the window."""
+    """Whether the submitter still has a reply; it may have been withdrawn within the undo window."""
     return projecting.is_told(Reply.objects.filter(pk=event.report_id).values_list("public_status", flat=True).first())
 
 
 def _is_so(event: WebhookEvent) -> bool:
-    """Whether the report, or its check, is still what this event made of it."""
+    """Whether the report or its check still has the state of this event."""
     if event.name in OUTCOMES:
         check = Check.objects.filter(feedback=event.report_id, dropped_at=None).first()
         return check is not None and EVENT_OF_OUTCOME.get(check.outcome) == event.name
@@ -170,15 +170,15 @@ def _is_so(event: WebhookEvent) -> bool:
 
 
 def _is_news(event: WebhookEvent) -> bool:
-    """Whether it is not what was told last, and nothing undid it since.
+    """Whether it differs from what was last sent, and nothing reversed it since.
 
-    Resolved and reopened within the window is no news, and neither is the reopening that undid it: what counts is
-    what was told last. Where nothing was told yet, the first event shows what the report was before it.
+    A report that is resolved and reopened within the window sends neither event. What counts is what was last sent; if
+    nothing was sent yet, the first event shows what the report was before it.
     """
     history = _of_report(event).filter(name__in=OPPOSITES[event.name])
     if history.filter(pk__gt=event.pk).exists():
         return False
-    if event.name in OUTCOMES:  # written only when it turned, and nobody undoes that
+    if event.name in OUTCOMES:  # written only on a change, which cannot be undone
         return True
     told = history.filter(pk__lt=event.pk, is_told=True).order_by("-pk").first()
     if told is not None:
@@ -192,7 +192,7 @@ def _of_report(event: WebhookEvent) -> QuerySet[WebhookEvent]:
 
 
 def _hand_out(event: WebhookEvent) -> None:
-    """One delivery for each endpoint that wants it and whose owner may be told."""
+    """Create a delivery for each webhook that wants the event and whose owner may receive it."""
     for endpoint in _wanting(event):
         audience = audience_for(endpoint, event)
         if audience is not None:
@@ -217,7 +217,7 @@ def _deliver(endpoint: WebhookEndpoint, event: WebhookEvent, audience: str, body
 
 
 def _body(event: WebhookEvent, audience: Audience) -> str:
-    """What is sent: the report as it is now, in the projection of the audience."""
+    """The message: the report as it is now, in the projection of the audience."""
     head = {"id": event.event_id, "type": event.name, "timestamp": event.at}
     if event.name == REPLIED:
         return ToldReply(**head, data=projecting.told_record(event.report_id)).model_dump_json()

@@ -1,4 +1,4 @@
-"""The webhook pages of the settings: thin doors to the same verbs as the REST routes."""
+"""The webhook pages of the settings. They use the same functions as the REST routes."""
 
 from typing import Any
 
@@ -28,11 +28,11 @@ WORDS = {
     "feedback.submitted": "somebody rated an answer",
     "feedback.updated": "a rating was changed",
     "feedback.resolved": "a report was resolved",
-    "feedback.reopened": "a report was opened again",
-    "feedback.replied": "a submitter was answered",
-    "feedback.retracted": "a rating was taken back",
-    "check.failing": "a check fails that passed before",
-    "check.passing": "a check passes that failed before",
+    "feedback.reopened": "a report was reopened",
+    "feedback.replied": "an admin replied to the submitter",
+    "feedback.retracted": "a rating was retracted",
+    "check.failing": "a check is newly failing",
+    "check.passing": "a check is newly passing",
 }
 """The events, for people."""
 
@@ -40,7 +40,7 @@ WORDS = {
 @signed_in
 @require_http_methods(["GET", "POST"])
 def webhooks(request: HttpRequest) -> HttpResponse:
-    """One's webhooks, and making one; its secret is shown on the page that follows, and never again."""
+    """List the user's webhooks, or create one; the next page shows its secret once."""
     actor = page_actor(request)
     if request.method == "GET":
         return _list(request, {"events": ["feedback.submitted"]})
@@ -56,7 +56,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
 
 
 def _org(request: HttpRequest, org_id: str) -> int | None:
-    """The org that was picked; without one every org for a platform admin, and one's own for everybody else."""
+    """The chosen org; by default every org (None) for a platform admin, else the user's own org."""
     if org_id:
         return endpoints.org_named(org_id)
     return None if page_actor(request).is_admin else required_org(request).pk
@@ -83,7 +83,7 @@ def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | No
 @signed_in
 @require_GET
 def webhook(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """One webhook: what it is, what was sent to it, and changing it."""
+    """One webhook: its settings and its delivery log."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     secret = ""
     if request.session.get("webhook_secret", [""])[0] == endpoint.webhook_id:
@@ -121,7 +121,7 @@ def _one(
 @signed_in
 @require_POST
 def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """Save address, description and events, or enable or disable it: `verb` tells which."""
+    """Save URL, description and events, or enable or disable the webhook, depending on `verb`."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     verb = request.POST.get("verb", "save")
     if verb not in ("save", "enable", "disable"):
@@ -146,7 +146,7 @@ def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def rotate(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """A new secret, shown once; the old one signs for a day more unless it is to end now."""
+    """Make a new secret, shown once; the old one also signs for another day, unless `end_now` is set."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     _show_once(request, endpoints.rotate(endpoint, overlap_hours=0 if request.POST.get("end_now") else 24))
     return redirect("feedback:webhook", webhook_id)
@@ -155,10 +155,10 @@ def rotate(request: HttpRequest, webhook_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def test(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """Send a test."""
+    """Send a test message."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     deliveries.test(endpoint)
-    notes.success(request, "A test is on its way. Load the page again to see what came of it.")
+    notes.success(request, "Test sent. Reload the page to see the result.")
     return redirect("feedback:webhook", webhook_id)
 
 
@@ -168,16 +168,16 @@ def replay(request: HttpRequest, webhook_id: str, delivery_id: str) -> HttpRespo
     """Send a message again."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     deliveries.replay(endpoint, deliveries.delivery_for(endpoint, delivery_id))
-    notes.success(request, "It is sent again. Load the page again to see what came of it.")
+    notes.success(request, "Sent again. Reload the page to see the result.")
     return redirect("feedback:webhook", webhook_id)
 
 
 @signed_in
 @require_POST
 def delete(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """Remove a webhook with its log."""
+    """Delete a webhook with its log."""
     endpoints.delete(endpoints.endpoint_for(page_actor(request), webhook_id))
-    notes.success(request, "The webhook is deleted.")
+    notes.success(request, "Webhook deleted.")
     return redirect("feedback:webhooks")
 
 
@@ -192,7 +192,7 @@ def _show_once(request: HttpRequest, endpoint: WebhookEndpoint) -> None:
 
 
 def _orgs(actor: Actor) -> "list[Org] | QuerySet[Org]":
-    """The orgs that somebody may make a webhook for; a platform admin may also choose all of them."""
+    """The orgs that somebody may create a webhook for; a platform admin may also choose every org."""
     return Org.objects.order_by("slug") if actor.is_admin else administered_by(actor.user_id)
 
 

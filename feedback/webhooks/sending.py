@@ -1,9 +1,9 @@
-"""Sending: one worker at a time talks to an endpoint, in the order in which things happened.
+"""Sending deliveries: one worker at a time per webhook, in the order of the events.
 
-The row is the truth. A worker holds an endpoint by a lease and stores what came of an attempt after it; one that dies
-in between leaves the delivery as it was, so it is sent again under the same `webhook-id`. A failure ends the round:
-what else is due for that endpoint waits for the next sweep, so a server that hangs costs its worker one time-out and
-not one for each message. And a process gives at most half of its worker's threads to this, so turns go on.
+The database row is the source of truth. A worker holds a webhook by a lease and stores the result after each attempt;
+if it dies in between, the delivery is unchanged and sent again with the same `webhook-id`. A failure ends the round:
+other messages to that webhook wait for the next sweep, so a server that hangs costs one timeout, not one per message. A
+process uses at most half of its worker threads for sending, so that turns continue.
 """
 
 import logging
@@ -33,7 +33,7 @@ _slots = threading.BoundedSemaphore(max(1, settings.HEDDLE.turns // 2))
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one attempt."""
+    """The result of one attempt."""
 
     milliseconds: int
     status: int | None = None
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def deliver(endpoint_id: int) -> None:
-    """Send an endpoint what is due, one after the other. Does nothing while another worker does, or all are busy."""
+    """Send a webhook its due messages one by one. Does nothing if another worker is doing it or no slot is free."""
     if not _slots.acquire(blocking=False):
         return
     try:
@@ -57,16 +57,16 @@ def deliver(endpoint_id: int) -> None:
 
 
 def sweep(*, orphans: bool = False) -> int:
-    """Settle what is due, ask again for what is not delivered, forget what is old. Returns how many it asked for.
+    """Queue due events and webhooks with due messages, and delete old rows; returns the number of webhooks.
 
-    `orphans`: this is the only process there is and it has just started, so nobody can be sending anything.
+    `orphans`: this is the only process and has just started, so nothing is being sent and all leases are stale.
     """
     if orphans:
         WebhookEndpoint.objects.exclude(lease_until=None).update(lease_until=None)
     for event_id in outbox.due():
         jobs.enqueue(outbox.SETTLE, event_id)
     waiting = _due().values("endpoint")
-    # Those that answer first: the slots of a process are few, and whoever hangs holds one for long.
+    # Working webhooks first: slots are few, and a server that hangs occupies one for long.
     found = WebhookEndpoint.objects.filter(pk__in=waiting).order_by(F("failing_since").desc(nulls_first=True), "pk")
     endpoints = list(found.values_list("pk", flat=True))
     for endpoint_id in endpoints:
@@ -76,7 +76,7 @@ def sweep(*, orphans: bool = False) -> int:
 
 
 def _round(endpoint_id: int) -> bool:
-    """Hold the endpoint and send what is due; whether something became due while it was being let go."""
+    """Lease the webhook and send what is due; returns whether more became due while the lease was released."""
     lease = _claimed(endpoint_id)
     if lease is None:
         return False
@@ -87,7 +87,7 @@ def _round(endpoint_id: int) -> bool:
                 return False
     finally:
         _released(endpoint_id, lease)
-    # A nudge that came while the lease was held found it taken and went away.
+    # A queue message that arrived while the lease was held did nothing.
     return _due().filter(endpoint=endpoint_id).exists()
 
 
@@ -121,7 +121,7 @@ def _next(endpoint_id: int) -> WebhookDelivery | None:
 
 
 def _sent(delivery: WebhookDelivery) -> bool:
-    """Make one attempt and store what came of it; False where it failed. A message nobody may be told is dropped."""
+    """Make one attempt and store the result; False if it failed. Messages the owner may not receive are dropped."""
     if not _may_be_told(delivery):
         _settled(delivery, State.DROPPED)
         return True
@@ -129,8 +129,8 @@ def _sent(delivery: WebhookDelivery) -> bool:
     with transaction.atomic():
         held = WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk).only("tries").first()
         if held is None:
-            return False  # deleted meanwhile, and its endpoint with it
-        delivery.tries = held.tries  # asked for again meanwhile, it has all its retries before it
+            return False  # deleted meanwhile, together with its webhook
+        delivery.tries = held.tries  # if replayed meanwhile, its retries start over
         _stored(delivery, outcome)
     logger.info(
         "webhook.attempted",
@@ -146,10 +146,10 @@ def _sent(delivery: WebhookDelivery) -> bool:
 
 
 def _may_be_told(delivery: WebhookDelivery) -> bool:
-    """Whether the owner may still be told what the body says. Whoever may be told nothing at all loses the endpoint."""
+    """Whether the owner may still receive the message. If they may receive nothing at all, the webhook is disabled."""
     endpoint = delivery.endpoint
     if audience.audience_of_endpoint(endpoint) is None:
-        disable(endpoint, "Its owner may no longer be told of this org's reports.")
+        disable(endpoint, "Its owner may no longer receive this org's reports.")
         return False
     if delivery.event is None:
         return True
@@ -176,14 +176,14 @@ def _attempt(delivery: WebhookDelivery) -> Outcome:
     except DomainError as problem:
         spent = timezone.now() - at
         return Outcome(round(spent.total_seconds() * 1000), error=problem.reason[:300])
-    error = "A redirect, which is not followed." if 300 <= answer.status < 400 else ""
-    # PostgreSQL stores no NUL.
+    error = "Redirects are not followed." if 300 <= answer.status < 400 else ""
+    # PostgreSQL cannot store NUL.
     told = answer.body.decode(errors="replace").replace("\x00", "\ufffd")
     return Outcome(answer.milliseconds, answer.status, error, told)
 
 
 def _stored(delivery: WebhookDelivery, outcome: Outcome) -> None:
-    """The attempt, and what follows from it for the delivery and for its endpoint."""
+    """Store the attempt and update its delivery and webhook."""
     now, endpoint = timezone.now(), delivery.endpoint
     WebhookAttempt.objects.create(
         delivery=delivery,
@@ -202,19 +202,19 @@ def _stored(delivery: WebhookDelivery, outcome: Outcome) -> None:
     if delivery.tries > len(pauses):
         _settled(delivery, State.FAILED)
     else:
-        # Receivers that failed together should not be asked again together.
+        # Jitter, so that receivers that failed together are not retried together.
         pause = pauses[delivery.tries - 1] * random.uniform(1, 1.2)  # noqa: S311
         delivery.next_at = now + timedelta(seconds=pause)
         delivery.save(update_fields=["tries", "next_at"])
     WebhookEndpoint.objects.filter(pk=endpoint.pk, failing_since=None).update(failing_since=now)
     if outcome.status == _GONE:
-        disable(endpoint, "It answered 410 Gone.")
+        disable(endpoint, "It responded 410 Gone.")
     elif endpoint.failing_since and now - endpoint.failing_since > _patience():
-        disable(endpoint, f"Nothing was delivered since {endpoint.failing_since:%d %B %Y %H:%M} UTC.")
+        disable(endpoint, f"No message was delivered since {endpoint.failing_since:%d %B %Y %H:%M} UTC.")
 
 
 def disable(endpoint: WebhookEndpoint, reason: str) -> None:
-    """Send nothing more until somebody enables it again; what is due waits."""
+    """Disable a webhook until somebody enables it again; its due messages wait."""
     WebhookEndpoint.objects.filter(pk=endpoint.pk, is_enabled=True).update(
         is_enabled=False, disabled_at=timezone.now(), disabled_reason=reason
     )
@@ -231,7 +231,7 @@ def _patience() -> timedelta:
 
 
 def _forget() -> None:
-    """Take what is older than the log goes back out of it, some at a time."""
+    """Delete rows older than the log's retention, a limited number at a time."""
     limit = timezone.now() - timedelta(days=settings.HEDDLE.webhook_log_days)
     for rows in (WebhookDelivery.objects.filter(created__lt=limit), WebhookEvent.objects.filter(settled_at__lt=limit)):
         if old := list(rows.values_list("pk", flat=True)[:_PRUNED_AT_ONCE]):

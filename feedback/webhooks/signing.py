@@ -1,4 +1,4 @@
-"""The secrets of endpoints, and what is signed with them. How: `core.signing`."""
+"""Secrets of webhooks and signatures of messages, by `core.signing`."""
 
 from datetime import datetime
 
@@ -7,11 +7,11 @@ from feedback.models.webhook import WebhookEndpoint
 
 
 def secret_of(endpoint: WebhookEndpoint, generation: int | None = None) -> str:
-    """The endpoint's secret, `whsec_...`, of the present generation unless another one is named."""
+    """The webhook's secret, `whsec_...`, by default of the current generation."""
     return signing.secret_of("heddle.webhooks", endpoint.key, generation or endpoint.secret_generation)
 
 
 def headers(endpoint: WebhookEndpoint, message_id: str, at: datetime, body: str) -> dict[str, str]:
-    """The three headers of one attempt; while secrets overlap it is signed with both, the new one first."""
+    """The three headers of one attempt; while secrets overlap, it is signed with both, the new one first."""
     generations = signing.generations(endpoint.secret_generation, endpoint.overlap_until, at)
     return signing.headers([secret_of(endpoint, each) for each in generations], message_id, at, body)

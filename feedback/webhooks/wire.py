@@ -1,4 +1,4 @@
-"""What the webhook routes take and give."""
+"""Request and response models of the webhook routes."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -25,77 +25,96 @@ Description = Annotated[
 
 
 class WebhookIn(Exact):
-    """A new endpoint. `org_id` null is every org for a platform admin, and the request's org for everybody else."""
+    """A new webhook."""
 
     url: Url
     events: Events
+    """The events to send."""
     org_id: str | None = None
+    """Only events of this org. Default: every org for platform admins, else the org of the request."""
     description: Description = ""
 
 
 class WebhookPatch(Patch):
-    """A change: an absent key leaves the value. Enabling forgets why it was disabled."""
+    """A change; an absent key leaves the value."""
 
     url: Url = ""
     events: Events = Field(default_factory=list)
     description: Description = ""
     enabled: bool = True
+    """Enabling also clears `disabled_reason` and `failing_since`."""
 
 
 class RotateIn(Exact):
-    """How long the old secret signs as well; 0 for one that has got about."""
+    """Options for a new secret."""
 
     overlap_hours: Annotated[float, Field(strict=False, ge=0, le=168)] = 24
+    """How long messages are also signed with the old secret; 0 if it leaked."""
 
 
 class WebhookOut(Wire):
-    """An endpoint, without its secret."""
+    """A webhook, without its secret."""
 
     webhook_id: str
     org_id: str | None
+    """Null: every org."""
     url: str
     description: str
     events: list[str]
     enabled: bool
     disabled_at: datetime | None
     disabled_reason: str | None
+    """Why it was disabled automatically."""
     failing_since: datetime | None
+    """Time of the first failed attempt since the last success; null if the latest attempt succeeded."""
     secret_overlap_until: datetime | None
+    """Until then messages are also signed with the previous secret."""
     created: datetime
     created_by: str
+    """Email address of its owner."""
     modified: datetime
 
 
 class WebhookSecretOut(WebhookOut):
-    """The same with its secret, which is shown this once."""
+    """`WebhookOut` with its secret, which is shown only in this response."""
 
     secret: str
+    """Key for checking signatures, `whsec_...`."""
 
 
 class WebhookPageOut(Page[WebhookOut]):
-    """A page of endpoints."""
+    """A page of webhooks."""
 
 
 class AttemptOut(Wire):
-    """One request; `status` is null where no answer came, `response` holds the first 2 kB of it."""
+    """One attempt to deliver a message."""
 
     at: datetime
     duration_ms: int
+    """In milliseconds."""
     status: int | None
+    """HTTP status; null if there was no response."""
     error: str | None
+    """Why it failed, if not by its status."""
     response: str
+    """The first 2 kB of the response body."""
 
 
 class DeliveryOut(Wire):
-    """One message for one endpoint, with its attempts, oldest first. `message_id` is sent as `webhook-id`."""
+    """One message to one webhook."""
 
     delivery_id: str
     message_id: str
+    """Sent as the header `webhook-id`; the same for every attempt."""
     event: str
+    """Name of the event."""
     state: str
+    """`pending`, `delivered`, `failed` or `dropped` (its owner may no longer receive it)."""
     created: datetime
     next_attempt_at: datetime | None
+    """Null unless pending."""
     attempts: list[AttemptOut]
+    """Oldest first."""
 
 
 class DeliveryPageOut(Page[DeliveryOut]):

@@ -96,8 +96,8 @@ def test_a_complaint_is_kept_and_fails_until_it_does_not_happen_again(api, kept,
 @pytest.mark.parametrize(
     ("expectation", "holds", "found"),
     [
-        ({"kind": "says", "value": "RATHER  a\nlong"}, False, "It says nothing."),
-        ({"kind": "never_says", "value": "refund"}, True, "It says nothing."),
+        ({"kind": "says", "value": "RATHER  a\nlong"}, False, "The answer is empty."),
+        ({"kind": "never_says", "value": "refund"}, True, "The answer is empty."),
         ({**ECHO, "input": {"value": {"of": 7.0}}}, True, 'echo {"value":{"not":8,"of":7}}'),
         ({**ECHO, "input": {"value": {"of": 8}}}, False, 'echo {"value":{"not":8,"of":7}}'),
         ({**NO_ECHO, "input": {"value": {"of": 8}}}, True, 'echo {"value":{"not":8,"of":7}}'),
@@ -139,7 +139,7 @@ def test_an_expression_is_found_or_not_and_is_given_up_in_time(pattern, words, h
     wanted = [{"kind": kind, "value": pattern} for kind in ("matches", "never_matches")]
     matches, never = expecting.findings(wanted, answer)
     assert matches.holds is holds
-    assert never.holds is not holds or "does not come to an end" in never.found
+    assert never.holds is not holds or "takes too long" in never.found
 
 
 def test_words_are_found_whatever_their_case_and_spaces(api, who, kept, ran):
@@ -202,7 +202,7 @@ def test_an_attempt_at_a_goal_is_no_call_and_no_tool_error(kept, ran):
     wanted = [{"kind": "no_tool_errors"}, {"kind": "achieves_goals"}, *never]
     check = kept(*wanted, said=said, goals=[GOAL, {**GOAL, "dataset_id": "ds_2"}])
     (run,) = ran(check)["runs"]
-    assert [each["found"] for each in run["findings"]] == ["", "", "It called no tool.", "It called no tool."]
+    assert [each["found"] for each in run["findings"]] == ["", "", "No tool was called.", "No tool was called."]
     assert run["verdict"] == "passed"
 
 
@@ -245,7 +245,7 @@ def test_a_run_that_cannot_be_begun_ends_and_says_why_and_the_others_go_on(api, 
     assert (done["broken"], done["passed"]) == (1, 1)
     (broken,) = (each for each in done["runs"] if each["verdict"] == "broken")
     assert broken["thread_id"] is None
-    assert broken["problem"] == ("Not this one." if isinstance(problem, Conflict) else "It could not be begun.")
+    assert broken["problem"] == ("Not this one." if isinstance(problem, Conflict) else "It could not be started.")
     assert state(api, first) == "undecided" and state(api, second) == "passing"
     assert refusal_of(api("admin").put(f"{CHECKS}/runs/{broken['run_id']}/verdict", {"verdict": "passed"}))[0] == 409
 
@@ -602,7 +602,7 @@ def test_stopped_before_it_began_a_check_is_where_it_was(api, kept, ran, setting
     stands = data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))
     assert (stands["state"], stands["outcome_before"]) == ("passing", "failing")
     status, _, message = refusal_of(api("admin").post(f"{CHECKS}/run", {"batch_id": waiting["batch_id"]}))
-    assert (status, message) == (400, "There is no such check to run.")
+    assert (status, message) == (400, "There are no checks to run.")
 
 
 def test_runs_are_nobodys_fork_of_a_thread(api, kept, ran):
@@ -752,7 +752,7 @@ def test_too_many_runs_and_none_at_all_are_refused(api, who, kept):
     }
     Check.objects.bulk_create([Check(title=str(number), **thread) for number in range(50)])
     status, _, message = refusal_of(api("admin").post(f"{CHECKS}/run", {"times": 10}))
-    assert status == 400 and message.startswith("times: 51 checks, each 10 times, are too many: at most 500")
+    assert status == 400 and message.startswith("times: 51 checks, 10 runs each, are too many; the maximum is 500")
     assert not CheckRun.objects.exists() and state(api, check) == "untried"
 
 

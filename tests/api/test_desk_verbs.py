@@ -212,7 +212,7 @@ def test_a_label_is_merged_only_where_a_merge_was_asked_for(admin, act, reports)
     act(reports[1], "label", add=["money", "bags", "cash"])
     answer = admin.request("PATCH", "admin/feedback/labels/cash", {"name": "Money"})
     status, _, said = refusal_of(answer)
-    assert status == 409 and "money already, on 1 report" in said and "cash, on 2 reports" in said
+    assert status == 409 and "money already exists, on 1 report" in said and "cash, on 2 reports" in said
     assert rename(admin, "cash", name="Money", merge=True)["report_count"] == 2
     texts = [data_of(admin.get(f"admin/feedback/{each}/triage"))["admin_label"] for each in reports[:2]]
     assert texts == ["money", "money, bags"]
@@ -224,7 +224,7 @@ def test_a_renaming_is_not_taken_back_but_what_was_done_before_it_can_be(admin, 
     rename(admin, "money", name="bags")
     renaming = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))[-1]["action_id"]
     status, _, said = refusal_of(admin.post("admin/feedback/undo", {"action_id": renaming}))
-    assert status == 409 and "renamed back" in said
+    assert status == 409 and "rename the label back" in said
     assert undone(admin, noted)["done_count"] == 1
     rename(admin, "bags", name="money")
     assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["admin_label"] == "money"
@@ -300,7 +300,7 @@ def test_a_blank_text_of_the_wire_is_no_label(admin, act, reports, blank):
 
 def test_a_label_that_is_refused_is_told_in_words(refused, reports):
     sentence = refused(reports[0], "label", add=["a,b"])[2]
-    assert sentence == "add.0: must be words on one line, without a comma"
+    assert sentence == "add.0: must be text on one line, without a comma"
 
 
 def test_of_two_who_make_a_label_at_once_the_second_is_told(admin, who, monkeypatch):
@@ -359,7 +359,7 @@ def test_the_name_of_who_resolved_a_report_is_not_taken_for_a_field(admin, act, 
     User.objects.filter(pk=who.admin.user.pk).update(name="Ops: night")
     act(reports[0], "resolve")
     refused = admin.post(f"admin/feedback/{reports[0]}/actions", {"verb": "resolve"}).json()
-    assert refused["error"]["message"] == "Ops: night resolved this report already." and "details" not in refused
+    assert refused["error"]["message"] == "Ops: night already resolved this report." and "details" not in refused
 
 
 def test_resolving_says_how_and_reopening_takes_it_back(act, refused, who, reports):
@@ -367,7 +367,7 @@ def test_resolving_says_how_and_reopening_takes_it_back(act, refused, who, repor
     record = act(reports[0], "resolve", outcome="fixed")["report"]
     assert (record["resolved"], record["resolved_by"], record["outcome"]) == (True, who.admin.user.email, "fixed")
     status, code, sentence = refused(reports[0], "resolve")
-    assert (status, code, sentence) == (409, "RobotoConflictException", "Admin resolved this report already.")
+    assert (status, code, sentence) == (409, "RobotoConflictException", "Admin already resolved this report.")
     record = act(reports[0], "reopen")["report"]
     assert (record["resolved"], record["resolved_at"], record["outcome"]) == (False, None, None)
     assert refused(reports[0], "reopen")[0] == 409
@@ -486,7 +486,7 @@ def test_what_somebody_changed_since_stays_and_is_named(act, admin, reports):
     act(reports[0], "note", admin_note="Somebody's")
     outcome = undone(admin, acted["action_id"])
     assert (outcome["done_count"], outcome["failed_count"]) == (0, 1)
-    assert outcome["failures"] == [{"feedback_id": reports[0], "reason": "note: changed since, and left as it is"}]
+    assert outcome["failures"] == [{"feedback_id": reports[0], "reason": "note: changed since, so not undone"}]
     assert data_of(admin.get(f"admin/feedback/{reports[0]}"))["admin_note"] == "Somebody's"
 
 
@@ -611,7 +611,7 @@ def test_a_small_bulk_is_done_when_it_answers_and_names_what_stayed(act, admin, 
     assert (outcome["done_count"], outcome["failed_count"], outcome["skipped_count"]) == (2, 2, 0)
     assert outcome["failures"] == [
         {"feedback_id": "fb_unknown", "reason": "There is no such report."},
-        {"feedback_id": reports[1], "reason": "Admin resolved this report already."},
+        {"feedback_id": reports[1], "reason": "Admin already resolved this report."},
     ]
     assert data_of(admin.get(f"admin/feedback/bulk/{outcome['bulk_id']}")) == outcome
     back = undone(admin, outcome["action_id"])
@@ -643,7 +643,7 @@ def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypa
     for stops, total in enumerate((3, 3, 2)):
         begun = undone(admin, done["action_id"])
         assert (begun["state"], begun["total"]) == ("queued", total)
-        assert refusal() == (409, "That is being taken back already.")
+        assert refusal() == (409, "This action is already being undone.")
         if stops:
             make.half_done_bulk()
         data_of(admin.post(f"admin/feedback/bulk/{begun['bulk_id']}/cancel"))
@@ -653,7 +653,7 @@ def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypa
     bulk.advance(Bulk.objects.latest("pk").pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (ended["state"], ended["done_count"], ended["failed_count"], left()) == ("done", 1, 0, 0)
-    assert refusal() == (409, "That was taken back already.")
+    assert refusal() == (409, "This action was already undone.")
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
@@ -690,7 +690,7 @@ def test_a_query_that_becomes_too_long_when_it_is_spelled_out_is_refused(admin, 
     query = " ".join([*["is:u"] * 62, "x" * 1600])
     status, _, message = refusal_of(admin.post(f"admin/feedback/{path}", {**body, "query": query}))
     assert status == 400 and len(query) < 2000
-    assert message == "query: has 2,406 characters when it is spelled out; a query has 2,000 at most"
+    assert message == "query: has 2,406 characters when spelled out; the maximum is 2,000"
     assert not SavedView.objects.exists() and not Bulk.objects.exists()
 
 
@@ -727,7 +727,7 @@ def test_a_bulk_that_meets_a_defect_names_the_report_and_does_the_others(admin, 
     ended = resolved_behind(admin, reports)
     assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 2, 1)
     [failure] = ended["failures"]
-    assert failure["feedback_id"] == reports[1] and failure["reason"].startswith("Something went wrong")
+    assert failure["feedback_id"] == reports[1] and failure["reason"].startswith("Unexpected error")
     logged = [each for each in caplog.records if each.message.startswith("bulk.")]
     assert [each.message for each in logged] == ["bulk.chunk_failed", "bulk.passed_by"]
     assert all(each.kind == "ZeroDivisionError" and "test_desk_verbs.py:" in each.at for each in logged)
@@ -854,7 +854,7 @@ def test_a_bulk_of_every_report_there_is_has_to_be_meant(admin, reports, query):
     """What a program sends when its variable is empty."""
     body = {"verb": "resolve", "query": query}
     status, _, sentence = refusal_of(admin.post("admin/feedback/bulk", body))
-    assert status == 400 and sentence.startswith("query: leaves nothing out") and '"all": true' in sentence
+    assert status == 400 and sentence.startswith("query: matches every report") and '"all": true' in sentence
     assert not TriageChange.objects.exists() and not Bulk.objects.exists()
     assert data_of(admin.post("admin/feedback/bulk", {**body, "all": True}))["done_count"] == 3
 
@@ -867,7 +867,7 @@ def test_views_have_a_most_and_ones_own_are_listed_whatever_others_share(api, wh
     for number in range(3):
         data_of(keep(other, f"Aa {number}", is_shared=True))
     refused = refusal_of(keep(other, "Aa 3"))
-    assert refused[::2] == (400, "name: you have 3 views already; delete one first")
+    assert refused[::2] == (400, "name: you already have 3 views; delete one first")
     mine = data_of(keep(admin, "Zz mine"))
     assert mine["view_id"] in [each["view_id"] for each in data_of(admin.get("admin/feedback/views"))]
     for refused in (
@@ -875,4 +875,4 @@ def test_views_have_a_most_and_ones_own_are_listed_whatever_others_share(api, wh
         admin.patch(f"admin/feedback/views/{mine['view_id']}", {"is_shared": True}),
     ):
         status, _, message = refusal_of(refused)
-        assert status == 400 and message.startswith("is_shared: 3 views are shared already")
+        assert status == 400 and message.startswith("is_shared: 3 views are already shared")

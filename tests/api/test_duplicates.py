@@ -74,7 +74,7 @@ def test_reports_never_become_duplicates_of_each_other_in_a_circle(api, reports,
     assert state() == "B open open B"
     body = {"verb": "duplicate", "arguments": {"duplicate_of": d}}
     refused = refusal_of(api("admin").post(f"admin/feedback/{b}/actions", body))
-    assert refused[::2] == (400, "duplicate_of: is a duplicate of this report itself")
+    assert refused[::2] == (400, "duplicate_of: is itself a duplicate of this report")
     assert state() == "B open open B"
 
 
@@ -107,7 +107,7 @@ def test_two_that_were_marked_one_after_the_other_come_back_in_either_order(repo
     assert state() == "C C open C"
     assert undo(first) == (2, [])
     assert state() == "open C open A"
-    assert undo(second) == (1, ["duplicate of: changed since, and left as it is"] * 2)
+    assert undo(second) == (1, ["duplicate of: changed since, so not undone"] * 2)
     assert state() == "open open open A"
     first, second = mark(a, b), mark(b, c)
     assert undo(second) == (3, []) and state() == "B open open B"
@@ -120,7 +120,7 @@ def test_undo_leaves_a_follower_that_somebody_saw_to_since(reports, act, mark, u
     action = mark(a, b)
     act(d, "reopen")
     mark(d, b)
-    assert undo(action) == (1, ["duplicate of: changed since, and left as it is"])
+    assert undo(action) == (1, ["duplicate of: changed since, so not undone"])
     assert state() == "open open open B"
 
 
@@ -149,7 +149,7 @@ def test_taking_back_what_is_between_leaves_the_others_with_the_open_one(api, th
     action = mark(a, b)
     data_of(api("alice").request("DELETE", f"threads/{thread.thread_id}/messages/1/feedback"))
     assert state() == "gone open open B"
-    assert undo(action) == (0, ["duplicate of: changed since, and left as it is"])
+    assert undo(action) == (0, ["duplicate of: changed since, so not undone"])
     assert state() == "gone open open B"
 
 
@@ -172,7 +172,7 @@ def test_the_desk_speaks_of_what_was_marked_and_not_of_what_followed(api, who, r
     page.force_login(who.admin.user)
     shown = page.get(f"/feedback/?q=&item={d}").content.decode()
     assert "Marked as duplicate: \u201cReport 1\u201d" in shown
-    assert f"made it a duplicate of {b}: what it was a duplicate of is one itself" in shown
+    assert f"made it a duplicate of {b}: the original became a duplicate itself" in shown
 
 
 def test_many_followers_cost_no_more_queries(api, who, thread, mark):

@@ -78,7 +78,7 @@ def test_what_takes_too_long_is_left_out_and_said(api, browser_of, who, monkeypa
     report = make.rating(who.alice, make.thread(who.alice)).feedback_id
     body = {"verb": "label", "arguments": {"add": ["money"]}}
     data_of(api("admin").post(f"admin/feedback/{report}/actions", body))
-    said = "too many to be counted by label"
+    said = "too many to count by label"
     assert said not in browser_of("admin").get("/feedback/insight/").content.decode()
     monkeypatch.setattr(figures, "MOST_JOINED", 0)
     found = data_of(api("admin").get(INSIGHT))

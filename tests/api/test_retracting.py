@@ -25,7 +25,7 @@ from tests import hooks, make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
 
-GONE = "The submitter took this report back."
+GONE = "The submitter retracted this report."
 
 
 @pytest.fixture
@@ -208,11 +208,11 @@ def test_the_earliest_duplicate_takes_the_place_of_an_open_report(api, who, thre
     assert [each["after"].get("duplicate_of") for each in told] == [None, heir["feedback_id"], heir["feedback_id"]]
     page = api("admin").client
     page.force_login(who.admin.user)
-    for each, now in ((others[0], "it is open again"), (others[1], f"it is a duplicate of {others[0]} now")):
+    for each, now in ((others[0], "this is open again"), (others[1], f"this is now a duplicate of {others[0]}")):
         shown = page.get(f"/feedback/?q=&item={each}").content.decode()
-        assert f"took back what it was a duplicate of: {now}" in shown
+        assert f"retracted the original report: {now}" in shown
     refused = refusal_of(api("admin").post("admin/feedback/undo", {"action_id": told[0]["action_id"]}))
-    assert refused[::2] == (409, "What a submitter took back stays taken back.")
+    assert refused[::2] == (409, "A retracted report cannot be restored.")
 
 
 def test_duplicates_of_a_report_that_was_resolved_stay_resolved(api, who, thread, path, act):
@@ -267,7 +267,7 @@ def test_undo_never_names_a_report_that_was_taken_back(api, who, thread, path, a
     opened = act(other, "reopen")["action_id"]
     data_of(take_back(api("alice"), path))
     undone = data_of(api("admin").post("admin/feedback/undo", {"action_id": opened}))
-    assert undone["failures"][0]["reason"] == "duplicate of: changed since, and left as it is"
+    assert undone["failures"][0]["reason"] == "duplicate of: changed since, so not undone"
     found = data_of(api("admin").get(f"admin/feedback/{other}/triage"))
     assert (found["resolved"], found["outcome"], found["duplicate_of"]) == (True, "duplicate", None)
 
@@ -303,7 +303,7 @@ def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
     assert b"retry" in next(news) and b"leases" in next(news)
     data_of(take_back(api("alice"), path))
     event = next(piece for piece in news if b"event" in piece)
-    assert event.split(b"\n")[:2] == [b"event: changed", f'data: {{"{report}": "Its submitter took it back"}}'.encode()]
+    assert event.split(b"\n")[:2] == [b"event: changed", f'data: {{"{report}": "The submitter retracted it"}}'.encode()]
 
 
 def test_an_open_desk_is_told_of_an_edit(who, thread, api, monkeypatch):
@@ -321,7 +321,7 @@ def test_an_open_desk_is_told_of_an_edit(who, thread, api, monkeypatch):
 
     assert told() == []
     make.rating(who.alice, thread, 1, notes="Other words")
-    assert [piece.split(b"\n")[1] for piece in told()] == [f'data: {{"{report}": "Its submitter changed it"}}'.encode()]
+    assert [piece.split(b"\n")[1] for piece in told()] == [f'data: {{"{report}": "The submitter changed it"}}'.encode()]
     assert told() == []
     make.rating(who.alice, thread, 3, notes="Another one")
     assert told() == []
@@ -350,7 +350,7 @@ def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
     decision = {"resolved": True, "outcome": "duplicate", "duplicate_of_id": 10**9}
     quick = deciding.Verb("duplicate", Nothing, lambda *_: decision)
-    with pytest.raises(Conflict, match="was taken away just now"):
+    with pytest.raises(Conflict, match="was deleted just now"):
         triage.act(who.admin.actor, report, (quick, Nothing()))
     assert not UserFeedback.objects.get().resolved
 
@@ -363,7 +363,7 @@ def test_an_undo_that_names_a_report_that_goes_just_then_is_a_conflict(who, monk
     _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), Nothing()))
     capture.retract(who.alice.actor, thread, 1)
     monkeypatch.setattr(undoing, "_is_of_nothing", lambda _: False)  # it was there when that was asked
-    with pytest.raises(Conflict, match="was taken away just now"):
+    with pytest.raises(Conflict, match="was deleted just now"):
         bulk.undo(admin, reopening)
     assert not UserFeedback.objects.get().resolved
 

@@ -225,7 +225,7 @@ def test_what_names_nobody_finds_nothing_and_says_so(who, reports, found):
     lost = "label:gone owner:zoe by:zoe@x.test tool:none model:none error:none thread:ags_x org:none"
     said = querying.remarks(admin, querying.parse(lost))
     assert len(said) == len(lost.split())
-    assert str(said[0]) == "No label is called gone."
+    assert str(said[0]) == "There is no label gone."
     assert all(found(term) == "" for term in lost.split())
     assert found("-label:gone") == "tools broken forked plain"
     assert querying.remarks(admin, querying.parse("owner:alice is:open")) == ()

@@ -45,7 +45,7 @@ def test_a_report_that_is_snoozed_until_again_is_due_when_it_happens_again(admin
     lines = data_of(admin.get(f"admin/feedback/{first.feedback_id}/history"))
     assert [(line["verb"], line["actor"]) for line in lines][-1] == ("again", who.bob.user.email)
     refused = refusal_of(admin.post("admin/feedback/undo", {"action_id": lines[-1]["action_id"]}))
-    assert refused[::2] == (409, "What was reported again stays so. Snooze it again instead.")
+    assert refused[::2] == (409, "A report that was reported again stays due. Snooze it again instead.")
 
 
 def test_what_was_rated_before_the_snooze_and_digested_after_it_is_not_again(admin, who):

@@ -424,7 +424,7 @@ def test_who_lost_the_right_meanwhile_is_told_nothing_and_their_webhook_ends(ali
     assert WebhookDelivery.objects.get().state == "dropped"
     endpoint = WebhookEndpoint.objects.get()
     assert not endpoint.is_enabled
-    assert endpoint.disabled_reason == "Its owner may no longer be told of this org's reports."
+    assert endpoint.disabled_reason == "Its owner may no longer receive this org's reports."
 
 
 def test_a_thread_that_turned_private_is_not_told_of(alice, who, thread, sent):

@@ -161,7 +161,7 @@ def test_a_server_that_hangs_costs_one_time_out_and_says_so(alice, hook, receive
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (Reply(307, b"", {"Location": "http://127.0.0.1:1/"}), (307, "A redirect, which is not followed.")),
+        (Reply(307, b"", {"Location": "http://127.0.0.1:1/"}), (307, "Redirects are not followed.")),
         (Reply(404, b"what?"), (404, None)),
         (Reply(200, b"x" * 100_000), (200, None)),
         (Reply(204, b""), (204, None)),
@@ -202,7 +202,7 @@ def test_gone_disables_and_what_is_due_waits_until_it_is_enabled(alice, hook, re
     rate()
     hooks.work()
     ended = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))
-    assert (ended["enabled"], ended["disabled_reason"]) == (False, "It answered 410 Gone.")
+    assert (ended["enabled"], ended["disabled_reason"]) == (False, "It responded 410 Gone.")
     assert ended["disabled_at"] is not None
     with at(timezone.now() + timedelta(hours=1)):
         hooks.work()
@@ -222,7 +222,7 @@ def test_days_of_failure_disable_with_the_reason(alice, hook, receiver, rate):
             enabled = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["enabled"]
             assert enabled is (day < 5)
     reason = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["disabled_reason"]
-    assert reason.startswith("Nothing was delivered since ")
+    assert reason.startswith("No message was delivered since ")
 
 
 def test_a_replay_sends_the_same_bytes_under_the_same_id(alice, hook, receiver, rate):

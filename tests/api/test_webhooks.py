@@ -66,7 +66,7 @@ def test_members_make_none_and_admins_of_an_org_none_for_another(alice, api, who
 def test_triage_is_told_to_platform_admins_only(alice, event):
     """B133: making one and changing one."""
     said = refusal_of(alice.post("/v1/webhooks", {"url": URL, "events": [event]}))
-    assert said == (*INVALID, f"events: {event} can be told to platform admins only")
+    assert said == (*INVALID, f"events: {event} can be sent to platform admins only")
     made = hooks.endpoint(alice, URL)
     assert refusal_of(alice.patch(path(made), {"events": [event]}))[:2] == INVALID
     assert data_of(alice.get(path(made)))["events"] == hooks.SAID
@@ -122,7 +122,7 @@ def test_an_address_that_is_never_sent_to_is_refused_when_it_is_made(alice, url)
 def test_nobody_makes_more_than_twenty(alice):
     for _ in range(20):
         hooks.endpoint(alice, URL)
-    assert "20 webhooks already" in refusal_of(alice.post("/v1/webhooks", {"url": URL, "events": hooks.SAID}))[2]
+    assert "already have 20 webhooks" in refusal_of(alice.post("/v1/webhooks", {"url": URL, "events": hooks.SAID}))[2]
 
 
 def test_a_change_changes_what_it_names(alice):
@@ -154,7 +154,7 @@ def test_enabling_what_was_disabled_just_then_enables_it(alice, monkeypatch):
     check = endpoints.audience_of_endpoint
 
     def disabled_meanwhile(endpoint):
-        sending.disable(endpoint, "It answered 410 Gone.")
+        sending.disable(endpoint, "It responded 410 Gone.")
         return check(endpoint)
 
     monkeypatch.setattr(endpoints, "audience_of_endpoint", disabled_meanwhile)
@@ -167,10 +167,10 @@ def test_enabling_forgets_why_it_was_disabled(alice):
     WebhookEndpoint.objects.update(
         is_enabled=False,
         disabled_at=timezone.now(),
-        disabled_reason="It answered 410 Gone.",
+        disabled_reason="It responded 410 Gone.",
         failing_since=timezone.now(),
     )
-    assert data_of(alice.get(path(made)))["disabled_reason"] == "It answered 410 Gone."
+    assert data_of(alice.get(path(made)))["disabled_reason"] == "It responded 410 Gone."
     again = data_of(alice.patch(path(made), {"enabled": True}))
     assert again["enabled"] is True
     assert again["disabled_at"] is again["disabled_reason"] is again["failing_since"] is None

@@ -72,7 +72,7 @@ class Mouse:
         self._send(words)
 
     def take_back(self) -> None:
-        self.page.click("#mark-1 a:has-text('Take back')")
+        self.page.click("#mark-1 a:has-text('Retract')")
 
     def _send(self, words: str) -> None:
         self.page.check("#rate-1 [value=slow]")

@@ -43,7 +43,7 @@ def test_a_batch_ends_before_ones_eyes(
 ) -> None:
     page = visit("admin", viewport={"width": width, "height": 900}).page
     run_again(page, check, heddle)
-    expect(page.locator("h1")).to_have_text("1 turned failing")
+    expect(page.locator("h1")).to_have_text("1 newly failing")
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     row = page.locator("#results tbody tr", has_text="Counts")
     expect(row.locator(".runs").first.locator("a")).to_have_count(2)
@@ -51,7 +51,7 @@ def test_a_batch_ends_before_ones_eyes(
     expect(row).to_contain_text("says “never said”")
     assert sideways(page) == 0 and not findings(page, axe)
     page.locator("#turned-passing").click()
-    expect(page.locator("#results")).to_contain_text("No check turned so.")
+    expect(page.locator("#results")).to_contain_text("No check changed this way.")
     page.locator("#turned-failing").click()
     row.locator(".runs a").last.click()
     page.wait_for_url("**/compare/**")
@@ -64,8 +64,8 @@ def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], check: str
     run_again(page, check, heddle)
     heddle.call("admin", "GET", f"admin/checks/batches/{page.url.rstrip('/').split('/')[-1]}?wait=30")
     page.reload()
-    expect(page.locator("h1")).to_have_text("1 turned failing")
-    page.get_by_label("Held against").select_option(index=0)
+    expect(page.locator("h1")).to_have_text("1 newly failing")
+    page.get_by_label("Compare with").select_option(index=0)
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("h1")).to_contain_text("failing")
     page.get_by_role("link", name="Batches").click()

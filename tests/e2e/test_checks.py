@@ -64,7 +64,7 @@ def test_a_form_that_was_left_is_closed_and_takes_no_keys(
     page.keyboard.press("c")
     expect(page.locator("#check-value-1")).to_have_value("calculate")
     page.reload()
-    expect(page.locator("#check button")).to_have_text("Keep as check c")
+    expect(page.locator("#check button")).to_have_text("Create check c")
     assert page.evaluate("document.activeElement === document.body")
 
 
@@ -101,7 +101,7 @@ def test_by_mouse_all_together(heddle: Heddle, visit: Callable[..., Visit], comp
     page.locator("th a", has_text="Counts").first.click()
     page.locator("#desk-tabs a", has_text="Report").click()
     for left in (2, 1, 0):
-        page.locator("#check-runs li", has_text="undecided").first.locator("button", has_text="it holds").click()
+        page.locator("#check-runs li", has_text="undecided").first.locator("button", has_text="pass").click()
         expect(page.locator("#check-runs .mark", has_text="undecided")).to_have_count(left)
     expect(page.locator("#check-state")).to_contain_text("passing, ")
 
@@ -112,18 +112,18 @@ def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], complaint:
     visitor.forgive("status of 400")
     page = visitor.page
     page.goto(f"/feedback/?q=&item={report}&pane=report")
-    page.locator("button", has_text="Keep as check").click()
+    page.locator("button", has_text="Create check").click()
     page.locator("#check-kind-1").select_option("never_calls")
     page.locator("#check-value-1").fill("calculate {")
-    page.locator("button", has_text="Keep and run").click()
+    page.locator("button", has_text="Create & run").click()
     expect(page.locator("#check [role=alert]")).to_contain_text("must be a JSON object")
     expect(page.locator("#check-value-1")).to_have_value("calculate {")
     page.locator("#check-value-1").fill('calculate {"expression": "6 * 7"}')
-    page.locator("button", has_text="Keep and run").click()
+    page.locator("button", has_text="Create & run").click()
     [run] = heddle.call("admin", "GET", f"admin/feedback/{report}/check")["runs"]
     heddle.settled("admin", run["thread_id"])
     page.reload()
     expect(page.locator("#check-state")).to_contain_text("failing, ")
     expect(page.locator("#check-runs")).to_contain_text('never calls calculate {"expression":"6 * 7"}')
-    page.locator("#check button", has_text="Drop").click()
-    expect(page.locator("button", has_text="Keep as check")).to_be_visible()
+    page.locator("#check button", has_text="Delete").click()
+    expect(page.locator("button", has_text="Create check")).to_be_visible()

@@ -62,7 +62,7 @@ def test_twenty_reports_are_cleared_by_six_keys_each(empty: Heddle, visit: Calla
         shows(page, f"Complaint {number}")
         press("e")
         expect(page.locator("#said")).to_contain_text(f"Resolved “Complaint {number}”")
-    expect(page.locator(".desk-list")).to_contain_text("Nothing is unclaimed.")
+    expect(page.locator(".desk-list")).to_contain_text("No unclaimed reports.")
     expect(page.locator(".desk-list")).to_contain_text("You resolved ")
     expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
     expect(page.locator("#desk-count")).to_have_text("0 open")
@@ -105,7 +105,7 @@ def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
     page.fill("#admin-label", "money")
     page.click("#triage [value=label] >> visible=true")
     expect(page.locator("#desk-report .tag")).to_have_text("money")
-    page.locator("#desk-report [aria-label='Take money off']").click()
+    page.locator("#desk-report [aria-label='Remove money']").click()
     expect(page.locator("#desk-report .tag")).to_have_count(0)
     page.click("#triage summary:has-text('Snooze')")
     page.click("text=Next week")
@@ -127,7 +127,7 @@ def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
     shows(page, "Complaint 1")
     page.click("#desk-status button:has-text('Undo')")
     shows(page, "Complaint 2")
-    expect(page.locator("#said")).to_contain_text("Taken back")
+    expect(page.locator("#said")).to_contain_text("Undone")
     expect(page.locator("#triage [value=resolve]")).to_be_visible()
 
 
@@ -167,7 +167,7 @@ def test_what_a_bulk_was_about_stays_ticked_while_it_is_listed(empty: Heddle, vi
     page.keyboard.press("l")
     page.keyboard.type("One that is too many for it")
     page.keyboard.press("Enter")
-    expect(page.locator("#desk-status summary")).to_contain_text("1 of 3 stayed as it was")
+    expect(page.locator("#desk-status summary")).to_contain_text("1 of 3 not changed")
     expect(page.locator("#bulk")).to_contain_text("3 ticked")
     assert [box.is_checked() for box in page.locator(".rep input").all()] == [True] * 3
     page.locator(".rep input").first.uncheck()
@@ -199,7 +199,7 @@ def test_with_shift_all_from_the_last_tick_to_this_one_are_ticked_or_not(
     page.keyboard.press("o")
     shows(page, "Complaint 2")
     page.click("#triage [value='own me'] >> visible=true")
-    expect(page.locator("#triage")).to_contain_text("Let go")
+    expect(page.locator("#triage")).to_contain_text("Release")
     page.locator(".rep a").nth(5).focus()
     for _ in range(2):
         page.keyboard.press("ArrowDown")
@@ -298,7 +298,7 @@ def test_a_press_never_gets_lost_nor_means_what_stood_there_before(empty: Heddle
     page.locator(".rep a").first.click()
     shows(page, "Complaint 2")
     page.click("#triage [value='own me']")
-    expect(page.locator("#desk-status")).to_contain_text("Took “Complaint 2”")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 2”")
     slow: list[Route] = []
     page.route("**/feedback/fb_*/", lambda line: slow.append(line), times=1)
     page.click("#triage [value=resolve]")
@@ -307,7 +307,7 @@ def test_a_press_never_gets_lost_nor_means_what_stood_there_before(empty: Heddle
     expect(page.locator("#triage button:enabled")).to_have_count(0)
     slow[0].continue_()
     undo.click()
-    expect(page.locator("#said")).to_contain_text("Taken back")
+    expect(page.locator("#said")).to_contain_text("Undone")
     shows(page, "Complaint 2")
     expect(page.locator("#triage [value=own]")).to_be_visible()  # taken it was before, and stays so
     assert not stored(empty, thread_id)[0]["resolved"]
@@ -354,7 +354,7 @@ def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: C
     expect(page.locator("#admin-note")).to_have_value("Half a note")
     page.unroute("**/feedback/fb_*/")
     page.click("#triage [value=note] >> visible=true")
-    expect(page.locator("#said")).to_contain_text("Noted on")
+    expect(page.locator("#said")).to_contain_text("Saved note on")
     expect(page.locator(".failed")).to_have_count(0)
 
 
@@ -475,7 +475,7 @@ def test_a_reply_that_was_left_waits_open_as_a_draft(empty: Heddle, visit: Calla
     page.keyboard.type("We are sorry")
     page.click("#triage [value=resolve]")
     shows(page, "Complaint 0")
-    expect(page.locator("#desk-status")).to_contain_text("The reply that you typed was not sent.")
+    expect(page.locator("#desk-status")).to_contain_text("Your reply was not sent.")
     expect(page.locator("#public-reply")).to_be_hidden()
     page.keyboard.press("z")
     shows(page, "Complaint 1")
@@ -483,7 +483,7 @@ def test_a_reply_that_was_left_waits_open_as_a_draft(empty: Heddle, visit: Calla
     expect(page.locator("#public-reply")).to_have_value("We are sorry")
     page.focus("#public-reply")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#said")).to_contain_text("Answered “Complaint 1”")
+    expect(page.locator("#said")).to_contain_text("Replied to “Complaint 1”")
     assert not any(each["resolved"] for each in stored(empty, thread_id))
 
 
@@ -500,7 +500,7 @@ def test_a_report_is_snoozed_until_a_day_by_keys(empty: Heddle, visit: Callable[
     expect(page.locator("#snooze-until")).to_be_focused()
     page.keyboard.type("01022021")
     page.keyboard.press("Enter")
-    expect(page.locator("#until-wrong")).to_have_text("It must be in the future, and within a year.")
+    expect(page.locator("#until-wrong")).to_have_text("It must be in the future and within a year.")
     expect(page.locator("#snooze-until")).to_be_focused()
     soon = [(datetime.now(UTC) + timedelta(days=ahead)).date() for ahead in range(3, 120)]
     day = next(each for each in soon if each.day == each.month)  # the same typed day first and month first
@@ -514,7 +514,7 @@ def test_a_report_is_snoozed_until_a_day_by_keys(empty: Heddle, visit: Callable[
     assert f"{day - timedelta(days=1)}T15:00:00" in str(put_off), "where Tokyo's day begins"
     page.keyboard.press("d")
     page.keyboard.type("fb_nothing")
-    page.locator("button", has_text="Mark as its duplicate").click()
+    page.locator("button", has_text="Mark as duplicate").click()
     expect(page.locator("#duplicate-wrong")).to_be_visible()
 
 
@@ -572,7 +572,7 @@ def test_a_second_e_never_reopens_what_a_colleague_resolved(empty: Heddle, visit
     theirs.keyboard.press("e")
     shows(theirs, "Complaint 1")
     mine.keyboard.press("e")
-    expect(mine.locator("#said")).to_contain_text("Bea resolved it already.")
+    expect(mine.locator("#said")).to_contain_text("Bea already resolved it.")
     shows(mine, "Complaint 1")
     mine.keyboard.press("e")
     expect(mine.locator("#said")).to_contain_text("Resolved “Complaint 1”")
@@ -597,7 +597,7 @@ def test_an_outcome_and_a_reply_by_keys(empty: Heddle, visit: Callable[..., Visi
     expect(page.locator("#public-reply")).to_be_focused()
     page.keyboard.type("It is mended.")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#said")).to_contain_text("Answered “Complaint 1”")
+    expect(page.locator("#said")).to_contain_text("Replied to “Complaint 1”")
     assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
     page.keyboard.press("Shift+E")
     expect(page.locator("#triage [name=outcome]")).to_be_focused()
@@ -618,7 +618,7 @@ def test_the_first_action_moves_nothing(empty: Heddle, visit: Callable[..., Visi
     shows(page, "Complaint 0")
     before = page.locator("#desk-talk").bounding_box()
     page.keyboard.press("a")
-    expect(page.locator("#desk-status")).to_contain_text("Took “Complaint 0”")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 0”")
     assert page.locator("#desk-talk").bounding_box() == before
 
 
@@ -649,7 +649,7 @@ def test_a_term_is_taken_back_into_the_field_and_mended_by_keys(empty: Heddle, v
     page.go_back()
     expect(tokens).to_have_count(2)
     page.goto("/feedback/?q=is:open+sentimet:negative")
-    page.click("text=Make it sentiment:negative")
+    page.click("text=Use sentiment:negative")
     expect(page.locator(".rep")).to_have_count(2)
 
 
@@ -670,14 +670,14 @@ def test_who_acts_on_what_leaves_the_view_keeps_the_place(empty: Heddle, visit: 
         page.keyboard.press("j")
         shows(page, f"Complaint {number}")
     page.keyboard.press("a")
-    expect(page.locator("#said")).to_contain_text("Took “Complaint 3”")
+    expect(page.locator("#said")).to_contain_text("Claimed “Complaint 3”")
     shows(page, "Complaint 3")
     expect(page.locator(".rep[aria-current]")).to_contain_text("no longer matches")
     assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
     page.keyboard.press("j")
     shows(page, "Complaint 2")
     page.keyboard.press("a")
-    expect(page.locator("#said")).to_contain_text("Took “Complaint 2”")
+    expect(page.locator("#said")).to_contain_text("Claimed “Complaint 2”")
     page.keyboard.press("e")
     shows(page, "Complaint 1")
     page.keyboard.press("k")
@@ -860,7 +860,7 @@ def test_what_is_typed_behind_a_key_that_opens_a_field_is_its_text(empty: Heddle
     slowly(page, "**/feedback/fb_*/")
     page.keyboard.press("a")
     page.keyboard.type("/has:note")
-    expect(page.locator("#desk-status")).to_contain_text("Took “Complaint 2”")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 2”")
     expect(page.locator("#q")).to_have_value("has:note")
     expect(page.locator("#q")).to_be_focused()
     assert not any(each["resolved"] for each in stored(empty, thread_id))
@@ -905,7 +905,7 @@ def test_e_goes_on_from_what_is_resolved(empty: Heddle, visit: Callable[..., Vis
     shows(page, "Complaint 2")
     page.keyboard.press("e")
     shows(page, "Complaint 1")
-    expect(page.locator("#desk-status")).to_contain_text("You resolved it already.")
+    expect(page.locator("#desk-status")).to_contain_text("You already resolved it.")
 
 
 def test_the_original_is_found_by_words_and_chosen_by_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -948,7 +948,7 @@ def test_giving_to_somebody_else_by_key_alone_and_for_all_that_is_ticked(
     page.keyboard.press("Shift+A")
     expect(page.locator("#triage [value='own bea@heddle.test']")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator("#triage")).to_contain_text("has it")
+    expect(page.locator("#triage")).to_contain_text("owned by")
     page.keyboard.press("x")
     page.keyboard.press("j")
     shows(page, "Complaint 1")
@@ -958,7 +958,7 @@ def test_giving_to_somebody_else_by_key_alone_and_for_all_that_is_ticked(
     expect(page.locator("#bulk [value='own me']")).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press("a")
-    expect(page.locator("#desk-status")).to_contain_text("Took 2 reports")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed 2 reports")
 
     def owners() -> list[object]:
         rows = stored(empty, thread_id)
@@ -1008,11 +1008,11 @@ def test_what_is_left_of_a_list_that_is_done_is_said_and_reached(empty: Heddle, 
     page.keyboard.press("j")
     shows(page, "Complaint 0")
     page.keyboard.press("e")
-    expect(page.locator("#said")).to_have_text("Resolved “Complaint 0”. Nothing is unclaimed.")
+    expect(page.locator("#said")).to_have_text("Resolved “Complaint 0”. No unclaimed reports.")
     expect(page.locator("#desk-rows")).to_be_focused()
     page.keyboard.press("z")
     shows(page, "Complaint 0")
-    expect(page.locator("#said")).to_have_text("Taken back: resolution of “Complaint 0”. Complaint 0.")
+    expect(page.locator("#said")).to_have_text("Undone: resolution of “Complaint 0”. Complaint 0.")
 
 
 def test_a_term_that_is_left_while_it_is_edited_is_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

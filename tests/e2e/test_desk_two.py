@@ -21,7 +21,7 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     where = button.bounding_box()
     theirs.page.fill("#admin-note", "Bea's words")
     theirs.page.click("#triage [value=note] >> visible=true")
-    expect(theirs.page.locator("#said")).to_contain_text("Noted on")
+    expect(theirs.page.locator("#said")).to_contain_text("Saved note on")
     expect(mine.page.locator("#changed")).to_be_in_viewport()
     expect(mine.page.locator("#changed")).to_contain_text("Bea set the note: Bea's words.")
     assert button.bounding_box() == where  # nothing moves under the pointer
@@ -29,18 +29,18 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     mine.page.keyboard.type("My words")
     mine.page.click("#triage [value=note] >> visible=true")
     conflict = mine.page.locator("#desk-report [role=alert]")
-    expect(conflict).to_contain_text("Bea changed this report meanwhile.")
+    expect(conflict).to_contain_text("Bea has changed this report meanwhile.")
     expect(conflict).to_contain_text("Bea's words")
-    expect(mine.page.locator("#said")).to_contain_text("Bea changed this report meanwhile.")
+    expect(mine.page.locator("#said")).to_contain_text("Bea has changed this report meanwhile.")
     expect(mine.page.locator("#admin-note")).to_have_value("My words")
     mine.page.click("#triage [value=note] >> visible=true")
-    expect(mine.page.locator("#said")).to_contain_text("Noted on")
+    expect(mine.page.locator("#said")).to_contain_text("Saved note on")
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"
 
     theirs.page.fill("#admin-note", "Once more")
     theirs.forgive("status of 412")
     theirs.page.click("#triage [value=note] >> visible=true")
-    theirs.page.click("text=take theirs")
+    theirs.page.click("text=use theirs")
     expect(theirs.page.locator("#admin-note")).to_have_value("My words")
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"
 
@@ -89,7 +89,7 @@ def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Calla
     page.check("text=Shared with all admins")
     page.click("#desk-bar button:has-text('Save view')")
     expect(page.locator(".views > div [aria-current]")).to_have_text("The complaints 2")
-    expect(page.locator("#desk-status")).to_contain_text("Kept as The complaints.")
+    expect(page.locator("#desk-status")).to_contain_text("Saved as The complaints.")
     other = visit("bea").page
     other.goto("/feedback/")
     other.click(".views summary")
@@ -128,9 +128,9 @@ def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Ca
     expect(page.locator("#desk-count")).to_have_text("249 open")
     everything(page)
     page.click("#bulk [value=reopen]")
-    page.click("#desk-status summary:has-text('249 of 250 stayed as they were')")
+    page.click("#desk-status summary:has-text('249 of 250 not changed')")
     expect(page.locator("#desk-status li")).to_have_count(20)
-    expect(page.locator("#desk-status li").first).to_contain_text("This report is open.")
+    expect(page.locator("#desk-status li").first).to_contain_text("This report is already open.")
     page.keyboard.press("Escape")
     expect(page.locator("#desk-count")).to_have_text("250 open")
 
@@ -159,7 +159,7 @@ def test_an_address_that_leads_nowhere_says_so_in_the_page(empty: Heddle, visit:
     visitor.forgive("status of 404")
     page = visitor.page
     page.goto("/feedback/?q=is:open&item=fb_nothing")
-    expect(page.locator("#desk-talk")).to_contain_text("This report is not there.")
+    expect(page.locator("#desk-talk")).to_contain_text("Report not found.")
     page.keyboard.press("j")
     shows(page, "Complaint 0")
 
@@ -210,6 +210,6 @@ def test_a_query_that_is_refused_is_mended_where_it_was_typed(visit: Callable[..
     page.keyboard.press("/")
     page.keyboard.type("colour:red")
     page.keyboard.press("Enter")
-    expect(page.locator("#desk-rows")).to_contain_text("That query cannot be read.")
+    expect(page.locator("#desk-rows")).to_contain_text("Invalid query.")
     expect(page.locator("#q")).to_be_focused()
     expect(page.locator("#desk-talk")).to_have_text("")

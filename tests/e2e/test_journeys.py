@@ -33,7 +33,7 @@ def test_nine_alike_are_resolved_and_taken_back_one_is_put_off_and_comes_back(
     expect(told).to_contain_text("Resolved 9 reports")
     expect(page.locator(".rep", has_not_text="no longer matches")).to_have_count(0)
     admin.undo()
-    expect(told).to_contain_text("Taken back: resolution of 9 reports.")
+    expect(told).to_contain_text("Undone: resolution of 9 reports.")
     expect(page.locator(".rep")).to_have_count(9)
     assert not any(each["resolved"] for each in stored(empty, thread_id))
 
@@ -41,7 +41,7 @@ def test_nine_alike_are_resolved_and_taken_back_one_is_put_off_and_comes_back(
     newest = stored(empty, thread_id)[0]["feedback_id"]
     act(empty, "bea", newest, "note", admin_note="Bea's words")
     admin.note("My words")
-    expect(page.locator("#desk-report [role=alert]")).to_contain_text("Bea changed this report meanwhile.")
+    expect(page.locator("#desk-report [role=alert]")).to_contain_text("Bea has changed this report meanwhile.")
     expect(page.locator("#admin-note")).to_have_value("My words")
     admin.note("My words")
     expect(page.locator(WORDS)).to_have_text(f"{word} 7")

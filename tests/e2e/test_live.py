@@ -268,12 +268,12 @@ def test_a_rating_that_is_taken_back_is_told_and_moves_nothing(heddle: Heddle, v
     heddle.rate("alice", thread_id, 1, notes="Rather long")
     page = visit("alice").page
     page.goto(f"/threads/{thread_id}/")
-    link = page.locator("#mark-1 a", has_text="Take back")
+    link = page.locator("#mark-1 a", has_text="Retract")
     link.scroll_into_view_if_needed()
     link.focus()
     before = page.evaluate("scrollY")
     page.keyboard.press("Enter")
-    expect(page.locator("#said")).to_contain_text("Taken back.")
+    expect(page.locator("#said")).to_contain_text("Retracted.")
     expect(page.locator("#rate-1 [value=negative]")).to_be_focused()
     assert abs(page.evaluate("scrollY") - before) <= 2
 

@@ -99,7 +99,7 @@ def test_words_typed_at_the_desk_while_a_report_is_being_taken_stay(
     for _ in range(6):
         page.keyboard.press("ArrowLeft")
     post.continue_()
-    expect(page.locator("#triage [data-key=a]")).to_contain_text("Let go")
+    expect(page.locator("#triage [data-key=a]")).to_contain_text("Release")
     expect(page.locator(f"#{field}")).to_have_value(NOTE)
     assert caret(page) == (field, 6)
     page.keyboard.type("still ")
@@ -119,7 +119,7 @@ def test_a_field_entered_while_a_report_is_being_taken_keeps_the_focus(
     post = sent(page, waiting)
     page.click("#admin-note")
     post.continue_()
-    expect(page.locator("#triage [data-key=a]")).to_contain_text("Let go")
+    expect(page.locator("#triage [data-key=a]")).to_contain_text("Release")
     expect(page.locator("#admin-note")).to_be_focused()
 
 

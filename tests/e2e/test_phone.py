@@ -157,7 +157,7 @@ def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crow
 
     wait_until(lambda: kept() == [("From the tram", True)])
     page.locator("#desk-status [data-key=z]").tap()
-    expect(page.locator("#desk-status")).to_contain_text("Taken back")
+    expect(page.locator("#desk-status")).to_contain_text("Undone")
     only(talk)
 
 
@@ -335,12 +335,12 @@ def test_what_was_taken_back_leaves_the_next_undo_in_sight(heddle: Heddle, visit
     page.goto(f"/feedback/?q=thread:{thread_id}")
     page.locator(".rep a").tap()
     undo, take = page.locator("#desk-status [data-key=z]"), page.locator("#dock [value^=own]")
-    for told in ("Took", "Let go"):
+    for told in ("Claimed", "Released"):
         take.tap()
         expect(page.locator("#desk-status")).to_contain_text(told)
     undo.tap()
     said = page.locator("#desk-status p[data-said]")
-    expect(said).to_contain_text("Taken back")
+    expect(said).to_contain_text("Undone")
     expect(undo).to_be_in_viewport(ratio=1)
     line = said.locator(".cut").bounding_box()
     assert line and line["x"] + line["width"] < undo.bounding_box()["x"]  # type: ignore[index]

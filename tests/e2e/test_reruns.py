@@ -42,7 +42,7 @@ def test_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> Non
     page = visit("admin").page
     page.goto(f"/feedback/?q=&item={report}")
     rerun_and_compare(page, lambda: page.keyboard.press("Shift+F"), thread_id, by_keys=True)
-    expect(page.locator("#desk-report .hist")).to_contain_text("reran it with calls from the record")
+    expect(page.locator("#desk-report .hist")).to_contain_text("reran it with recorded calls")
     page.keyboard.press("e")
     expect(page.locator("#said")).to_contain_text("Resolved")
 

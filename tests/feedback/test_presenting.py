@@ -60,10 +60,10 @@ def test_a_row_steps_back_once_somebody_else_sees_to_it(row: dict[str, object], 
 @pytest.mark.parametrize(
     ("card", "line"),
     [
-        ({}, "unclaimed, yours to take"),
-        ({"owner": "Bea"}, "Bea has it"),
+        ({}, "unclaimed"),
+        ({"owner": "Bea"}, "owned by Bea"),
         ({"owner": "Ann", "is_mine": True, "snoozed_until": NOW}, "yours, snoozed until 15 May 14:30 UTC"),
-        ({"owner": "Bea", "snoozed_until": NOW, "is_due": True}, "Bea has it, snoozed, due"),
+        ({"owner": "Bea", "snoozed_until": NOW, "is_due": True}, "owned by Bea, snoozed, due"),
         ({"snoozed_until_again": True}, "unclaimed, snoozed until it happens again"),
         ({"resolved": True}, "resolved"),
         ({"resolved": True, "resolved_by": "Bea", "outcome": "not_reproduced"}, "resolved by Bea, not reproduced"),

@@ -49,6 +49,7 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ("age:7d.. resolved:..2w", "age:>=7d resolved:<=2w"),
         ("resolved:yesterday..2026-05-01[Europe/Berlin]", "resolved:yesterday..2026-05-01[Europe/Berlin]"),
         ("sentiment:neg is:un has:notes", "sentiment:negative is:unclaimed has:notes"),
+        ("sentiment:good OR sentiment:BAD", "sentiment:positive OR sentiment:negative"),
         ("category:tool", "category:tool_failure"),
         ("owner:Nobody", "owner:none"),
         ("label:None", "label:none"),
@@ -99,10 +100,10 @@ def test_every_line_has_one_spelling(line, spelled):
         ("is:d", "is:d", "must be open, resolved"),
         ("age:today", "age:today", "must be an age"),
         ("sort:best", "sort:best", "must be newest, oldest, edited or due"),
-        ("is:open -sort:oldest", "sort:oldest", "orders the whole list"),
-        ("is:open OR sort:oldest", "sort:oldest", "orders the whole list"),
-        ("is:open (a OR (b SORT:Oldest))", "SORT:Oldest", "orders the whole list"),
-        ("sort:oldest is:open sort:newest", "sort:newest", "comes after sort:oldest"),
+        ("is:open -sort:oldest", "sort:oldest", "sorts the whole list"),
+        ("is:open OR sort:oldest", "sort:oldest", "sorts the whole list"),
+        ("is:open (a OR (b SORT:Oldest))", "SORT:Oldest", "sorts the whole list"),
+        ("sort:oldest is:open sort:newest", "sort:newest", "second sort order after sort:oldest"),
     ],
 )
 def test_what_is_not_understood_is_named_in_its_place_with_what_would_be_right(line, wrong, reason):

@@ -61,7 +61,7 @@ def test_people_are_called_by_their_names(who: People, browser_of: Browser, pres
 def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Callable[..., Any], report: str) -> None:
     client = browser_of("admin")
     here = f"/feedback/?q=&item={report}"
-    assert "Keep as check" in client.get(here).content.decode()
+    assert "Create check" in client.get(here).content.decode()
     lines = (("never_calls", 'echo {"value": 8}'), ("says", "  "), ("no_tool_errors", ""), ("calls", "echo"))
     assert press("keep", *lines)["Location"] == here
     assert '<datalist id="tools-called"><option>echo</option></datalist>' in client.get(here).content.decode()
@@ -85,7 +85,7 @@ def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Calla
     assert "judged by" in client.get(here).content.decode()
     assert Check.objects.get().state == "failing"
     press(f"drop {check.check_id}")
-    assert "Keep as check" in client.get(here).content.decode()
+    assert "Create check" in client.get(here).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Calla
         ("keep", [("calls", 'echo {"value"')], "must be a JSON object"),
         ("keep", [("rhymes", "x")], "An expectation must be"),
         ("keep", [("says", "x" * 1001)], "1000"),
-        ("keep", [("no_tool_errors", "x")], "takes none"),
-        ("run chk_nothing", [], "no such check"),
+        ("keep", [("no_tool_errors", "x")], "takes no value"),
+        ("run chk_nothing", [], "no checks to run"),
         ("keep", [("calls", 't {"a": "\\ud800"}')], "must be a JSON object"),
         ("keep", [("calls", 't {"a": NaN}')], "must be a JSON object"),
         ("keep", [("calls", 't {"a": 1e999}')], "must be a JSON object"),
         ("keep", [("calls", "t " + '{"a":' * 480 + "1" + "}" * 480)], "must be a JSON object"),
-        ("fold", [], "is not one of a check"),
+        ("fold", [], "is not an action of a check"),
     ],
 )
 def test_what_is_refused_stays_typed_with_the_reason(press, verb, lines, reason):
@@ -114,7 +114,7 @@ def test_what_is_refused_stays_typed_with_the_reason(press, verb, lines, reason)
 
 def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, api: Any) -> None:
     client = browser_of("admin")
-    assert "No check is kept yet" in client.get(CHECKS).content.decode()
+    assert "No checks yet" in client.get(CHECKS).content.decode()
     for number, kind in enumerate(("calls", "never_calls", "calls")):
         rated = make.rating(who.alice, make.thread(who.alice, CALLING)).feedback_id
         body = {"title": f"Check {number}", "expectations": [{"kind": kind, "value": "echo"}]}
@@ -308,7 +308,7 @@ def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, pres
     client = browser_of("admin")
     press("keep", ("calls", "echo"))
     check = Check.objects.get().check_id
-    assert "Nothing was run yet" in client.get(BATCHES).content.decode()
+    assert "No batches yet" in client.get(BATCHES).content.decode()
     press(f"run {check}", times="1")
     make.run_turns()
     client.get(BATCHES)
@@ -321,18 +321,18 @@ def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, pres
     for _ in range(3):
         make.run_turns()
         page = client.get(batch).content.decode()
-    assert "1 turned passing" in page and "Stop</button>" not in page
+    assert "1 newly passing" in page and "Stop</button>" not in page
     again = client.post(f"{CHECKS}run/", {"batch_id": first.batch_id, "times": "10", "here": CHECKS}).headers[
         "Location"
     ]
     stopped = client.post(f"{again}stop/", follow=True).content.decode()
     make.run_turns()
     assert "Stopped." in stopped and "0 of 1 runs passed" in stopped and CheckRun.objects.count() == 5
-    assert "No check turned so." in client.get(f"{batch}?turned=failing").content.decode()
-    assert "turned passing" in client.get(f"{batch}?turned=passing&against={first.batch_id}").content.decode()
+    assert "No check changed this way." in client.get(f"{batch}?turned=failing").content.decode()
+    assert "newly passing" in client.get(f"{batch}?turned=passing&against={first.batch_id}").content.decode()
     assert client.get(f"{batch}?against=bat_gone").status_code == 404
     listed = client.get(BATCHES).content.decode()
-    assert listed.count('<th scope="row">') == 3 and "skills as it had them, each 3 times" in listed
+    assert listed.count('<th scope="row">') == 3 and "original skills, 3 runs each" in listed
 
 
 def test_a_batch_of_many_checks_asks_no_more_and_goes_on_page_by_page(browser_of: Browser, who: People) -> None:

@@ -57,7 +57,7 @@ def test_an_empty_desk_says_why(browser_of: Browser, who: People) -> None:
         assert get(client, page.id("desk-rows").one(class_="void").one("a")["href"]).one("h1").words == "Threads"
     reports(who.alice, 1)
     page = get(client, DESK + "?q=is:open+tool:nothing")
-    assert "No report matches. Take a term out" in page.words
+    assert "No reports match. Remove a term" in page.words
     assert words(get(client, DESK + page.id("desk-rows").one(class_="void").one("a")["href"])) == ["report 0"]
     assert "Choose one from the list" in get(client, DESK).id("desk-talk").words
 
@@ -76,16 +76,16 @@ def test_an_empty_view_says_what_is_left_elsewhere_and_what_was_done_today(brows
         return get(client, DESK + query).id("desk-rows").one(class_="void")
 
     page = shown("")
-    assert page.words == "Nothing is unclaimed. 1 is yours, 1 is negative. You resolved 1 today."
+    assert page.words == "No unclaimed reports. 1 is yours, 1 is negative. You resolved 1 today."
     assert [words(get(client, DESK + link["href"])) for link in page.all("a")] == [["report 0"]] * 2
     client.cookies["tz"] = "Europe/Berlin"
-    assert shown("?q=is:due").words == "Nothing is due. 1 is yours, 1 is negative. You resolved 2 today."
+    assert shown("?q=is:due").words == "No reports are due. 1 is yours, 1 is negative. You resolved 2 today."
     do(who.admin, made[0], "resolve")
     page = shown("?q=is:open+owner:me")
-    assert page.words == "Nothing open is yours. Nothing waits for you. You resolved 3 today."
+    assert page.words == "You have no open reports. Nothing is waiting for you. You resolved 3 today."
     assert "You resolved" not in get(client_of(bea), DESK + "?q=is:open+-is:snoozed").words
     last = get(client, f"{DESK}?q=&after={PLACES.token(made[0].pk)}").id("desk-rows").one(class_="void")
-    assert last.words == "Nothing more is on this page. Show the first page"
+    assert last.words == "This page is empty. Show the first page"
     assert len(words(get(client, DESK + last.one("a")["href"]))) == 4
 
 
@@ -158,10 +158,10 @@ def test_a_rating_without_words_says_so(browser_of: Browser, who: People) -> Non
     make.rating(who.alice, make.thread(who.alice), sentiment="positive")
     client = browser_of("admin")
     page = get(client, DESK)
-    assert words(page) == ["No words, only a mark"]
+    assert words(page) == ["No notes"]
     assert page.one(class_="rep-top").one("span").words == "positive"
     shown = get(client, DESK + page.one("li", class_="rep").one("a")["href"])
-    assert shown.id("desk-report").one(class_="words").words == "No words, only a mark"
+    assert shown.id("desk-report").one(class_="words").words == "No notes"
 
 
 def test_tokens_are_links_that_take_themselves_out(browser_of: Browser, who: People) -> None:
@@ -200,7 +200,7 @@ def test_what_was_probably_meant_is_a_link(browser_of: Browser, who: People) -> 
     named = page.id("desk-rows").all(class_="unread")
     assert "did you mean sentiment:?" in named[0].words and named[1].none("a")
     link = named[0].one("a")
-    assert link.words == "Make it -(sentiment:positive OR is:resolved)"
+    assert link.words == "Use -(sentiment:positive OR is:resolved)"
     assert query_of(link["href"]) == {"q": "is:open -(sentiment:positive OR is:resolved) x:y"}
     alone = get(client, DESK + "?q=sentimnt:negatve").id("desk-rows").one(class_="unread").one("a")
     assert words(get(client, DESK + alone["href"])) == ["report 0"]
@@ -262,7 +262,7 @@ def test_a_wrong_token_is_named_in_place_and_nothing_is_listed(browser_of: Brows
     assert [each.split()[0] for each in named] == ["colour:red", "is:purple"]
     tokens = page.one("form", role="search").all(class_="token")
     assert [token.has("data-wrong") for token in tokens] == [False, True, True]
-    assert "That query cannot be read." in page.words and page.id("q").has("aria-invalid")
+    assert "Invalid query." in page.words and page.id("q").has("aria-invalid")
 
 
 def test_and_and_not_are_signs_and_no_words(browser_of: Browser, who: People) -> None:
@@ -294,8 +294,8 @@ def test_the_history_says_with_what_it_was_run_again(browser_of: Browser, who: P
     said = [line.all("span")[0].words for line in shown]
     assert said[:3] == [
         "Admin forked it at message 0 · compare",
-        "Admin reran it with real calls by simulated · compare",
-        "Admin reran it with calls from the record · compare",
+        "Admin reran it with live calls on simulated · compare",
+        "Admin reran it with recorded calls · compare",
     ]
 
 
@@ -306,17 +306,17 @@ def _pk(made: ThreadOut) -> int:
 def test_a_label_that_is_gone_is_named(browser_of: Browser, who: People) -> None:
     reports(who.alice, 1)
     page = get(browser_of("admin"), DESK + "?q=label:gone")
-    assert "No label is called gone." in page.id("desk-rows").words and words(page) == []
-    assert "Make it" not in page.id("desk-rows").words
+    assert "There is no label gone." in page.id("desk-rows").words and words(page) == []
+    assert "Use" not in page.id("desk-rows").words
 
 
 @pytest.mark.parametrize(
     ("query", "said", "better"),
     [
-        ("is:open label:mony", "No label is called mony. Make it label:money", "is:open label:money"),
-        ("label:non", 'No label is called non. Make it label:"None"', 'label:"None"'),
-        ("tool:calculat", "No rated answer used a tool calculat. Make it tool:calculate", "tool:calculate"),
-        ("-failed:calculator owner:admn@heddle.test", "There is nobody called admn@heddle.test. Make it owner:", ""),
+        ("is:open label:mony", "There is no label mony. Use label:money", "is:open label:money"),
+        ("label:non", 'There is no label non. Use label:"None"', 'label:"None"'),
+        ("tool:calculat", "No rated answer used the tool calculat. Use tool:calculate", "tool:calculate"),
+        ("-failed:calculator owner:admn@heddle.test", "There is no user admn@heddle.test. Use owner:", ""),
     ],
 )
 def test_a_name_that_nobody_has_leads_to_the_nearest_one(
@@ -331,7 +331,7 @@ def test_a_name_that_nobody_has_leads_to_the_nearest_one(
     if better:
         assert query_of(notes[-1].one("a")["href"])["q"] == better
     found = get(browser_of("admin"), f"{DESK}?q={quote(f'({query}) OR is:open')}").id("desk-rows")
-    assert "Make it" not in found.words
+    assert "Use" not in found.words
 
 
 def test_today_is_today_where_the_viewer_is_and_stays_so(browser_of: Browser, who: People) -> None:
@@ -392,10 +392,10 @@ def test_a_report_that_was_taken_back_is_a_page_that_says_so(browser_of: Browser
     Retraction.objects.create(key=gone.key)
     gone.delete()
     page = get(browser_of("admin"), f"{DESK}?q=&item={gone.feedback_id}", 404)
-    assert "The submitter took this report back." in page.id("desk-talk").words
+    assert "The submitter retracted this report." in page.id("desk-talk").words
     assert words(page) == ["report 0"]
     pressed = browser_of("admin").post(stale.id("triage")["action"], {"verb": "resolve", "here": DESK})
-    assert "The submitter took this report back." in dom(pressed, 404).id("desk-report").words
+    assert "The submitter retracted this report." in dom(pressed, 404).id("desk-report").words
     assert browser_of("admin").post(f"{DESK}{gone.feedback_id}/lease/", {"leave": "1"}).status_code == 204
     assert browser_of("admin").post(f"{DESK}{gone.feedback_id}/lease/").status_code == 404
 
@@ -630,7 +630,7 @@ def test_a_page_looks_up_what_its_query_names_once(browser_of: Browser, who: Peo
     client = browser_of("admin")
     with CaptureQueriesContext(connection) as asked:
         page = get(client, f"{DESK}?q=label:money label:gone")
-    assert "No label is called gone." in page.id("desk-rows").words
+    assert "There is no label gone." in page.id("desk-rows").words
     looked_up = [each["sql"] for each in asked.captured_queries if '"feedback_label"."folded" = ' in each["sql"]]
     assert len(looked_up) == 2
 
@@ -642,7 +642,7 @@ def test_what_is_alike_is_resolved_together_and_taken_back_as_one(browser_of: Br
     client = browser_of("admin")
     page = get(client, f"{DESK}?q=is:open&item={made[3].feedback_id}")
     form = page.id("together")
-    assert [each.words for each in page.all("button", form="together")] == ["Resolve 3 open together"]
+    assert [each.words for each in page.all("button", form="together")] == ["Resolve 3 together"]
     sent = {"here": DESK, "verb": "resolve", "feedback_ids": [each["value"] for each in form.all(name="feedback_ids")]}
     assert client.post(f"{DESK}bulk/", sent).status_code == 302
     assert not UserFeedback.objects.filter(resolved=False).exists()

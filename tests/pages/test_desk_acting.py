@@ -42,7 +42,7 @@ def test_a_note_is_kept_and_the_page_stays(browser_of: Browser, who: People) -> 
     answer = press(client, opened(client, report), "note", admin_note="Look\r\nat it")
     assert query_of(answer["Location"])["item"] == report.feedback_id
     page = then(client, answer)
-    assert page.id("admin-note").text == "Look\nat it" and told(page) == ["Noted on “report 0”"]
+    assert page.id("admin-note").text == "Look\nat it" and told(page) == ["Saved note on “report 0”"]
     report = stored(report)
     assert (report.admin_note, report.modified) == ("Look\nat it", report.created)
     press(client, page, "note", admin_note=" ")
@@ -89,7 +89,7 @@ def test_a_report_is_given_to_another_admin(browser_of: Browser, who: People) ->
     """The menu names who may triage and nobody else; who has it stands in the line and in history."""
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     form = opened(client, report).id("triage")
-    assert "There is no other admin." in form.one("summary", data_key="A").within("details").words
+    assert "There are no other admins." in form.one("summary", data_key="A").within("details").words
     bea = second_admin()
     User.objects.create_user("gone@heddle.test", is_staff=True, is_active=False)
     page = opened(client, report)
@@ -97,11 +97,11 @@ def test_a_report_is_given_to_another_admin(browser_of: Browser, who: People) ->
     assert [each["value"] for each in menu.all("button")] == [f"own {bea.user.email}"]
     page = then(client, press(client, page, f"own {bea.user.email}"))
     assert Triage.objects.get(pk=report.pk).owner == bea.user
-    assert told(page) == ["Handed over “report 0”"] and "Bea has it" in page.id("triage").words
+    assert told(page) == ["Assigned “report 0”"] and "owned by Bea" in page.id("triage").words
     menu = page.id("triage").one("summary", data_key="A").within("details")
     assert menu.one("button", aria_current="true").words.startswith("Bea")
     [line] = [each.words for each in page.one("ol", class_="hist").all("li") if "gave" in each.words]
-    assert line.startswith("Admin gave it to Bea")
+    assert line.startswith("Admin assigned it to Bea")
 
 
 def test_enter_in_a_field_resolves_nothing(browser_of: Browser, who: People) -> None:
@@ -164,15 +164,15 @@ def test_reopening(browser_of: Browser, who: People) -> None:
 def test_taking_letting_go_and_taking_over(browser_of: Browser, who: People) -> None:
     report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
     page = then(client, press(client, opened(client, report), "own me"))
-    assert told(page) == ["Took “report 0”"]
-    assert "yours" in page.id("triage").words and page.id("triage").one("button", data_key="a").words == "Let go a"
-    assert page.id("dock").one("button", value="own").words == "Let go"
+    assert told(page) == ["Claimed “report 0”"]
+    assert "yours" in page.id("triage").words and page.id("triage").one("button", data_key="a").words == "Release a"
+    assert page.id("dock").one("button", value="own").words == "Release"
     other = opened(client_of(bea), report)
     assert other.id("triage").one("button", data_key="a").words == "Take over a"
     then(client_of(bea), press(client_of(bea), other, "own me"))
     assert Triage.objects.get().owner == bea.user
     page = then(client_of(bea), press(client_of(bea), opened(client_of(bea), report), "own"))
-    assert told(page) == ["Let go of “report 0”"]
+    assert told(page) == ["Released “report 0”"]
     assert "unclaimed" in page.id("triage").words and Triage.objects.get().owner is None
 
 
@@ -222,8 +222,8 @@ def test_a_label_that_is_there_already_is_no_lost_press(browser_of: Browser, who
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = then(client, press(client, opened(client, report), "label", label="mail"))
     assert told(page) == ["New label mail on “report 0”"]
-    assert told(then(client, press(client, page, "note"))) == ["The note is as it was."]
-    assert told(then(client, press(client, page, "label", label="Mail"))) == ["It has mail already."]
+    assert told(then(client, press(client, page, "note"))) == ["The note has not changed."]
+    assert told(then(client, press(client, page, "label", label="Mail"))) == ["Already labelled mail."]
     assert told(then(client, press(client, page, "label", label="mail, late"))) == ["New label late on “report 0”"]
 
 
@@ -231,14 +231,14 @@ def test_a_reply_that_is_left_behind_is_told(browser_of: Browser, who: People) -
     """Only its own buttons send it."""
     made, client = reports(who.alice, 3), browser_of("admin")
     page = then(client, press(client, opened(client, made[0]), "resolve", public_reply="We are sorry"))
-    assert told(page) == ["The reply that you typed was not sent."] and stored(made[0]).resolved
+    assert told(page) == ["Your reply was not sent."] and stored(made[0]).resolved
     assert "Before that: Resolved “report 0”" in page.id("desk-status").words
     assert not Reply.objects.filter(public_reply__gt="").exists()
     page = then(client, press(client, opened(client, made[1]), "reply answered", public_reply="We are sorry"))
     page = then(client, press(client, page, "resolve"))
     assert told(page) == ["Resolved “report 1”"], "what was sent is there, and nothing is left"
     page = then(client, press(client, opened(client, made[2]), "own me", public_reply="Half a sentence"))
-    assert told(page) == ["Took “report 2”"], "it stays beside its report"
+    assert told(page) == ["Claimed “report 2”"], "it stays beside its report"
 
 
 @time_machine.travel("2026-05-01T22:30:00Z", tick=False)
@@ -340,21 +340,21 @@ def test_an_address_of_the_browser_that_is_none_leads_to_the_desk(browser_of: Br
     [
         ("label", {"label": "x" * 61}, "admin-label", "It must have at most 60"),
         ("label", {"label": "  "}, "admin-label", "Type a label first."),
-        ("label", {"label": ", ".join(f"{place:058}" for place in range(4))}, "admin-label", "The labels of a rep"),
+        ("label", {"label": ", ".join(f"{place:058}" for place in range(4))}, "admin-label", "All labels of a rep"),
         ("resolve", {"admin_note": "x" * 20_001}, "admin-note", "It must have at most 20000"),
         ("note", {"admin_note": "a\x00b"}, "admin-note", "It holds a NUL"),
         ("duplicate", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("label typed", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
-        ("duplicate", {"duplicate_of": "ITSELF"}, "duplicate-of", "A report is no duplicate of itself."),
-        ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "It is a report of another org."),
-        ("reply answered", {"public_reply": " "}, "public-reply", "An answer needs words."),
+        ("duplicate", {"duplicate_of": "ITSELF"}, "duplicate-of", "A report cannot be a duplicate of itself."),
+        ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "It is in another org."),
+        ("reply answered", {"public_reply": " "}, "public-reply", "It is required with the status answered."),
         ("reply answered", {"public_reply": "x" * 20_001}, "public-reply", "It must have at most 20000"),
         ("snooze 3y", {}, "", "Verb must snooze for"),
-        ("snooze day", {"until": ""}, "snooze-until", "Choose a day first."),
-        ("snooze day", {"until": "soon"}, "snooze-until", "It must be a day, like 2026-05-01."),
-        ("snooze day", {"until": "2020-02-29"}, "snooze-until", "It must be in the future, and within a year."),
-        ("snooze day", {"until": "0001-01-01"}, "snooze-until", "It must be in the future, and within a year."),
-        ("label typed", {"until": "9999-12-31"}, "snooze-until", "It must be in the future, and within a year."),
+        ("snooze day", {"until": ""}, "snooze-until", "Choose a date first."),
+        ("snooze day", {"until": "soon"}, "snooze-until", "It must be a date like 2026-05-01."),
+        ("snooze day", {"until": "2020-02-29"}, "snooze-until", "It must be in the future and within a year."),
+        ("snooze day", {"until": "0001-01-01"}, "snooze-until", "It must be in the future and within a year."),
+        ("label typed", {"until": "9999-12-31"}, "snooze-until", "It must be in the future and within a year."),
         ("resolve", {"outcome": "bored"}, "", "Outcome"),
         ("delete", {}, "", "Verb must be one of"),
         ("wake", {}, "", "This report is not snoozed."),
@@ -393,7 +393,7 @@ def test_resolving_what_somebody_else_resolved_says_so_and_goes_on(browser_of: B
     do(bea, before, "resolve", outcome="fixed")
     changes = TriageChange.objects.count()
     page = then(client, press(client, page, "resolve"))
-    assert told(page) == ["Bea resolved it already."]
+    assert told(page) == ["Bea already resolved it."]
     assert page.id("desk-report").one(class_="words").words == "report 0"
     assert page.none("button", data_key="z") and TriageChange.objects.count() == changes
     assert opened(client, before).id("triage").one("button", value="reopen")["data-key"] == "E"
@@ -404,12 +404,12 @@ def test_what_was_typed_is_kept_where_somebody_else_resolved_it(browser_of: Brow
     page = opened(client, report)
     do(bea, report, "resolve", outcome="fixed")
     page = then(client, press(client, page, "resolve", admin_note="Mine"))
-    assert told(page)[0] == "Bea resolved it already." and stored(report).admin_note == "Mine"
+    assert told(page)[0] == "Bea already resolved it." and stored(report).admin_note == "Mine"
     assert (stored(report).resolved_by, Triage.objects.get().outcome) == (bea.user, "fixed")
     do(who.admin, report, "reopen")
     page = opened(client, report)
     do(who.admin, report, "resolve")
-    assert told(then(client, press(client, page, "resolve")))[0] == "You resolved it already."
+    assert told(then(client, press(client, page, "resolve")))[0] == "You already resolved it."
     page = opened(client, report)
     assert dom(press(client, page, "duplicate", duplicate_of="fb_x"), 409).one(class_="wrong")
 
@@ -420,7 +420,7 @@ def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browse
     do(bea, report, "note", admin_note="Bea's")
     page = dom(press(client, page, "resolve", admin_note="Mine"), 412)
     alert = page.id("desk-report").one(role="alert")
-    assert "Bea changed this report meanwhile." in alert.words
+    assert "Bea has changed this report meanwhile." in alert.words
     assert [each.words for each in alert.all("dd")] == ["Bea's", "Mine"]
     assert page.id("admin-note").text == "Mine"
     assert (stored(report).admin_note, stored(report).resolved) == ("Bea's", False)
@@ -438,7 +438,7 @@ def test_what_the_submitter_changed_meanwhile_stops_a_resolve_once(browser_of: B
     assert press(client, page, "own me").status_code == 302
     page = dom(press(client, page, "resolve", admin_note="Mine", outcome="fixed"), 412)
     alert = page.id("desk-report").one(role="alert")
-    assert "The submitter changed the words while you read." in alert.words
+    assert "The submitter changed the rating while you were reading." in alert.words
     assert [each.words for each in alert.all("dd")] == [
         "Positive: It was right after all",
         "Negative: report 0",
@@ -468,7 +468,7 @@ def test_two_who_take_the_same_report_are_told_who_was_quicker(browser_of: Brows
     do(bea, report, "own", owner="me")
     page = dom(press(client, page, "own me"), 412)
     alert = page.id("desk-report").one(role="alert")
-    assert alert.words == "Bea took it just now. Press a again to take it over." and alert.none("dd")
+    assert alert.words == "Bea claimed it just now. Press a again to take it over." and alert.none("dd")
     assert press(client, page, "own me").status_code == 302
     assert Triage.objects.get().owner == who.admin.user
     page = opened(client, report)
@@ -483,9 +483,9 @@ def test_ones_own_other_window_is_no_somebody_else(browser_of: Browser, who: Peo
     do(who.admin, report, "note", admin_note="There")
     alert = dom(press(client, page, "note", admin_note="Here"), 412).id("desk-report").one(role="alert")
     assert alert.words.startswith(
-        "You changed this in another window. Nothing of yours was saved. The other There Yours Here"
+        "You changed this in another window. Your change was not saved. The other There Yours Here"
     )
-    assert alert.words.endswith("or take the other.")
+    assert alert.words.endswith("or use the other.")
 
 
 def test_what_is_changed_while_the_page_is_made_does_not_count_as_seen(
@@ -518,7 +518,7 @@ def test_an_undo_of_a_part_says_that_something_stayed(browser_of: Browser, who: 
     hooks.triaged(report.feedback_id, who.admin, admin_label="money", admin_note="Mine")
     do(bea, report, "note", admin_note="Bea's")
     page = then(client, submit(client, opened(client, report).id("desk-status").one("form")))
-    assert told(page) == ["Taken back, but not all of it."]
+    assert told(page) == ["Partly undone."]
     assert (stored(report).admin_label, stored(report).admin_note) == (None, "Bea's")
 
 
@@ -528,7 +528,7 @@ def test_an_answer_that_somebody_wrote_anew_is_not_half_taken_back(browser_of: B
     page = then(client, press(client, opened(client, report), "reply answered", public_reply="Mine"))
     do(bea, report, "reply", public_reply="Bea's")
     page = then(client, submit(client, page.id("desk-status").one("form")))
-    assert told(page) == ["Nothing was taken back."]
+    assert told(page) == ["Nothing was undone."]
     assert (Reply.objects.get().public_status, Reply.objects.get().public_reply) == ("answered", "Bea's")
 
 
@@ -538,7 +538,7 @@ def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: P
     form = page.id("desk-status").one("form")
     assert form.one("time").words == "29 min"
     page = then(client, submit(client, form))
-    assert told(page) == ["Taken back: resolution of “report 1”."] and words(page) == ["report 1", "report 0"]
+    assert told(page) == ["Undone: resolution of “report 1”."] and words(page) == ["report 1", "report 0"]
     assert page.id("desk-report").one(class_="words").words == "report 1"
     assert (stored(made[1]).resolved, stored(made[1]).admin_note) == (False, None)
     assert page.id("desk-status").none("form"), "an undo is not undone"
@@ -549,8 +549,8 @@ def test_undo_says_what_it_could_not_take_back(browser_of: Browser, who: People)
     page = then(client, press(client, opened(client, report), "note", admin_note="Mine"))
     do(bea, report, "note", admin_note="Bea's")
     page = then(client, submit(client, page.id("desk-status").one("form")))
-    assert told(page) == ["Nothing was taken back."]
-    assert "note: changed since, and left as it is" in page.id("desk-status").one("details").words
+    assert told(page) == ["Nothing was undone."]
+    assert "note: changed since, so not undone" in page.id("desk-status").one("details").words
     assert stored(report).admin_note == "Bea's"
 
 
@@ -601,13 +601,13 @@ def test_what_is_said_after_an_undo_is_what_was_taken_back(browser_of: Browser, 
     then(client, press(client, opened(client, made[2]), "snooze 1d"))
     page = then(client, press(client, opened(client, made[1]), "own me"))
     page = then(client, submit(client, page.id("desk-status").one("form")))
-    assert told(page) == ["Taken back: taking of “report 1”."]
+    assert told(page) == ["Undone: claim of “report 1”."]
     form = page.id("desk-status").one("form")
     assert form.words.startswith("Before that: Snoozed “report 2”") and form.none(class_="mark")
     page = then(client, submit(client, form))
-    assert told(page) == ["Taken back: snooze of “report 2”."]
+    assert told(page) == ["Undone: snooze of “report 2”."]
     page = then(client, submit(client, page.id("desk-bar").all("form")[-1], name="Mine"))
-    assert told(page) == ["Kept as Mine."]
+    assert told(page) == ["Saved as Mine."]
 
 
 def test_a_label_that_is_begun_is_the_one_there_is(browser_of: Browser, who: People) -> None:
@@ -621,7 +621,7 @@ def test_a_label_that_is_begun_is_the_one_there_is(browser_of: Browser, who: Peo
         page = then(client, press(client, page, "label", label=typed))
         assert told(page) == [line] and stored(report).admin_label == kept
     page = then(client, press(client, page, "unlabel Money"))
-    assert told(page) == ["Took Money off “report 0”"]
+    assert told(page) == ["Removed Money from “report 0”"]
     page = then(client, press(client, page, "label", label="mon"))
     assert told(page) == ["Labelled “report 0” Money"] and stored(report).admin_label == "slow, Money"
     page = then(client, press(client, page, "label", label='"mon"'))

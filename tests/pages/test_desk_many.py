@@ -49,7 +49,7 @@ def test_ticked_reports_are_resolved_together_and_taken_back_together(browser_of
     page = then(client, send(client, page, "resolve", made[:3]))
     assert words(page) == ["report 3"] and told(page) == ["Resolved 3 reports"]
     page = then(client, submit(client, page.id("desk-status").one("form")))
-    assert told(page) == ["Taken back: resolution of 3 reports."] and len(words(page)) == 4
+    assert told(page) == ["Undone: resolution of 3 reports."] and len(words(page)) == 4
     assert query_of(page.id("bulk").one("input", name="here")["value"]) == {"q": "is:open"}
 
 
@@ -125,11 +125,11 @@ def test_many_are_snoozed_until_a_day_begins_where_the_admin_is(
 @pytest.mark.parametrize(
     ("button", "day", "reason"),
     [
-        ("snooze day", "", "Choose a day first."),
-        ("snooze day", "soon", "The date must be a day, like 2026-05-01."),
-        ("snooze day", "2026-05-02", "The date must be in the future, and within a year."),
-        ("label typed", "2027-05-30", "The date must be in the future, and within a year."),
-        ("snooze day", "9999-12-31", "The date must be in the future, and within a year."),
+        ("snooze day", "", "Choose a date first."),
+        ("snooze day", "soon", "The date must be a date like 2026-05-01."),
+        ("snooze day", "2026-05-02", "The date must be in the future and within a year."),
+        ("label typed", "2027-05-30", "The date must be in the future and within a year."),
+        ("snooze day", "9999-12-31", "The date must be in the future and within a year."),
     ],
 )
 def test_a_day_that_many_cannot_be_snoozed_until_is_refused_for_all_of_them(
@@ -167,8 +167,8 @@ def test_a_view_whose_label_is_gone_names_it_and_does_nothing(browser_of: Browse
     Labelled.objects.all().delete()
     Label.objects.all().delete()
     page = then(client, submit(client, page.id("bulk"), "resolve", all="1"))
-    assert "No report matches: nothing was done." in told(page)
-    assert "No label is called late." in page.id("desk-rows").words and not stored(made).resolved
+    assert "No reports match; nothing was changed." in told(page)
+    assert "There is no label late." in page.id("desk-rows").words and not stored(made).resolved
 
 
 def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) -> None:
@@ -183,9 +183,9 @@ def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) ->
     page = then(client, submit(client, page.id("bulk"), "resolve", feedback_ids=ticked))
     assert told(page) == ["Resolved 2 reports"]
     failed = page.id("desk-status").one("details")
-    assert failed.one("summary").words == "2 of 4 stayed as they were"
+    assert failed.one("summary").words == "2 of 4 not changed"
     lines = [link.words for link in failed.all("a")]
-    assert f"{taken.notes} Bea resolved this report already." in lines
+    assert f"{taken.notes} Bea already resolved this report." in lines
     assert f"{gone['id'][2:]} {projecting.GONE}" in lines
     page = then(client, submit(client, opened(client, made[0]).id("triage"), "note", admin_note="x"))
     assert page.id("desk-status").none("details"), "what is done next takes its place"
@@ -199,7 +199,7 @@ def test_what_a_bulk_was_about_stays_ticked_as_far_as_it_is_still_listed(browser
         client, send(client, get(client, DESK + "?q=is:open"), "label", made[:3], label="one that is too many for it")
     )
     [why] = page.id("desk-status").one("details").all("a")
-    assert why.words.endswith("The labels of a report hold at most 200 characters together.")
+    assert why.words.endswith("All labels of a report together may have at most 200 characters.")
     boxes = {box["value"] for box in page.all("input", name="feedback_ids") if box.has("checked")}
     assert boxes == {*page.id("bulk")["data-left"].split()} == {each.feedback_id for each in made[:3]}
     page = then(client, send(client, page, "own me", made[2:]))
@@ -225,12 +225,12 @@ def test_a_large_bulk_runs_behind_shows_how_far_it_is_and_can_be_stopped(
     page = get(client, DESK + "?q=is:open")
     assert "2 of 5" in page.id("bulks").words and len(words(page)) == 3
     page = then(client, client.post(page.id("bulks").one("form")["action"], {"here": DESK + "?q=is:open"}))
-    assert "Stopped after 2 of 5. What was done stays, and can be undone." in told(page)
+    assert "Stopped after 2 of 5. Changes made so far stay and can be undone." in told(page)
     assert page.id("bulks").none("form") and len(words(page)) == 3
     page = then(client, submit(client, page.id("desk-status").one("form")))
     assert len(words(page)) == 5
     over = client.post(f"{DESK}bulk/{Bulk.objects.first().bulk_id}/stop/", {"here": DESK})
-    assert "It is over already." in told(then(client, over))
+    assert "This bulk has already ended." in told(then(client, over))
 
 
 def test_an_undo_that_a_worker_ends_says_so_and_what_was_before_is_no_news(
@@ -241,16 +241,16 @@ def test_an_undo_that_a_worker_ends_says_so_and_what_was_before_is_no_news(
     page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     page = then(client, submit(client, page.id("desk-status").one("form")))
-    assert told(page) == ["Taking back: new label mail on 5 reports."]
+    assert told(page) == ["Undoing: new label mail on 5 reports."]
     assert "0 of 5" in page.id("bulks").words
     bulk.advance(Bulk.objects.latest("pk").pk)
     for _ in range(2):
         page = get(client, DESK + ALL)
-        assert told(page) == ["Taken back: label mail on 5 reports."]
+        assert told(page) == ["Undone: label mail on 5 reports."]
         form = page.id("desk-status").one("form")
         assert form.words.startswith("Before that: Snoozed “report 0”") and form.none(class_="mark")
     page = then(client, press(client, opened(client, made[1]), "own me"))
-    assert told(page) == ["Took “report 1”"]
+    assert told(page) == ["Claimed “report 1”"]
 
 
 def test_an_undo_that_was_stopped_is_offered_again(
@@ -264,13 +264,13 @@ def test_an_undo_that_was_stopped_is_offered_again(
     make.half_done_bulk()
     page = get(client, DESK + ALL)
     page = then(client, client.post(page.id("bulks").one("form")["action"], {"here": DESK + ALL}))
-    assert told(page) == ["Stopped after 2 of 5. The rest can still be taken back."]
+    assert told(page) == ["Stopped after 2 of 5. Undo again to continue."]
     form = page.id("desk-status").one("form")
     assert form.words.startswith("Before that: New label mail on 5 reports")
     then(client, submit(client, form))
     bulk.advance(Bulk.objects.latest("pk").pk)
     assert not Labelled.objects.exists()
-    assert told(get(client, DESK + ALL)) == ["Taken back: label mail on 5 reports."]
+    assert told(get(client, DESK + ALL)) == ["Undone: label mail on 5 reports."]
 
 
 def test_who_has_one_of_many_open_is_told_what_was_done_to_it(
@@ -297,7 +297,7 @@ def test_who_has_one_of_many_open_is_told_what_was_done_to_it(
     ):
         path = f"threads/{report.thread.thread_id}/messages/{report.message_sequence_num}/feedback"
         assert api("alice").request(method, path, body).status_code == 200
-    deeds = {edited.feedback_id: "Its submitter changed it", gone.feedback_id: "Its submitter took it back"}
+    deeds = {edited.feedback_id: "The submitter changed it", gone.feedback_id: "The submitter retracted it"}
     assert json.loads(heard("changed")) == deeds
 
 
@@ -339,7 +339,7 @@ def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: Pe
     page = then(client, submit(client, form, name=" Not  mine ", is_shared="1"))
     view = SavedView.objects.get()
     assert (view.name, view.query, view.is_shared) == ("Not mine", "-owner:me is:open", True)
-    assert told(page) == ["Kept as Not mine."]
+    assert told(page) == ["Saved as Not mine."]
     link = page.id("desk-views").one("div").one(aria_current=True)
     assert link.words == "Not mine 1"
     other = get(client_of(bea), DESK + "?q=is:open")
@@ -354,7 +354,7 @@ def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: Pe
     assert words(then(client, again)) == [] and SavedView.objects.get().query == "is:due"
     form = get(client, again["Location"]).id("desk-bar").all("form", method="post")[0]
     page = then(client, submit(client, form, "change", name="Mine to wake"))
-    assert told(page) == ["Kept as Mine to wake."] and SavedView.objects.get().query == "is:due"
+    assert told(page) == ["Saved as Mine to wake."] and SavedView.objects.get().query == "is:due"
     then(client, submit(client, page.id("desk-bar").all("form", method="post")[0], "change", name="Not mine"))
     assert SavedView.objects.get().name == "Not mine"
     gone = submit(client, get(client, again["Location"]).id("desk-bar").all("form", method="post")[1], "drop")
@@ -377,7 +377,7 @@ def test_a_view_that_cannot_be_kept_says_why_and_keeps_its_name(
     assert page.id("view-name")["value"] == name and page.id("view-name").has("aria-invalid")
     assert int(page.id("view-name")["maxlength"]) > 60, "a browser cuts what is pasted, and says nothing"
     if len(name) == 61:
-        assert page.id("view-wrong").words == "Name must have 1 to 60 characters, and has 61."
+        assert page.id("view-wrong").words == "Name must have 1 to 60 characters, not 61."
     assert page.id("view-wrong").words and page.id("desk-bar").one("details").has("open")
     assert not SavedView.objects.exists()
 
@@ -419,7 +419,7 @@ def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_sam
     shown = {row.one("a").words: "together" in row.words for row in near.all("li")}
     assert shown == {said[1]: True, said[2]: False, said[3]: False}
     assert [each.words for each in page.id("originals").all(class_="saying")] == list(shown)
-    assert page.id("triage").words.index("Resolve 2 open together") < page.id("triage").words.index("Note for admins")
+    assert page.id("triage").words.index("Resolve 2 together") < page.id("triage").words.index("Admin note")
     form = page.id("together")
     then(client, submit(client, form, outcome="answered"))
     assert [stored(each).resolved for each in made] == [True, True, False, False]
@@ -465,13 +465,13 @@ def test_an_open_list_is_told_what_became_of_it(
 def test_a_view_that_is_kept_under_a_name_in_use_tells_what_it_was(browser_of: Browser, who: People) -> None:
     client = browser_of("admin")
     for query, line in [
-        ("is:open tool:echo", "Kept as Mine."),
-        ("is:open tool:look", "Kept as Mine. It was: is:open tool:echo"),
-        ("is:open tool:look", "Kept as Mine."),
+        ("is:open tool:echo", "Saved as Mine."),
+        ("is:open tool:look", "Saved as Mine. Previous query: is:open tool:echo"),
+        ("is:open tool:look", "Saved as Mine."),
     ]:
         form = get(client, f"{DESK}?q={query}").id("desk-bar").all("form", method="post")[0]
         page = then(client, submit(client, form, name="Mine"))
         assert told(page) == [line]
     form = get(client, f"{DESK}?q=is:open").id("desk-bar").all("form", method="post")[0]
     page = then(client, submit(client, form, name="a\u202eb"))
-    assert told(page) == ["Kept as \u2068ab\u2069."]
+    assert told(page) == ["Saved as \u2068ab\u2069."]

@@ -41,7 +41,7 @@ def test_words_an_id_or_a_query_find_reports_of_the_same_org(browser_of: Browser
     page = fragment(client, place_of(made[0], " is:resolved "))
     assert offered(page) == ["The bus is late"] and "resolved ·" in page.words
     for typed in ("zebra", "fb_unknown"):
-        assert "No report of its org matches." in fragment(client, place_of(made[0], typed)).words
+        assert "No report of the same org matches." in fragment(client, place_of(made[0], typed)).words
     assert "colour" in fragment(client, place_of(made[0], "colour:red")).words
     do(who.admin, made[1], "duplicate", duplicate_of=made[0].feedback_id)
     assert found("cano") == ["The canoes sank"], "what is its duplicate is not its original"
@@ -62,7 +62,7 @@ def test_words_that_are_no_id_show_what_they_find_and_the_chosen_one_is_marked(
     """Without scripts too: one press shows, the next one marks."""
     made, client = said(who, "It ate my canoe", "Canoe is gone", "The bus is late"), browser_of("admin")
     page = dom(press(client, opened(client, made[0]), "duplicate", duplicate_of="canoe", admin_note="typed"), 400)
-    assert page.id("duplicate-wrong").words == "Choose the report that says the same."
+    assert page.id("duplicate-wrong").words == "Choose the original report."
     assert page.id("duplicate-of")["value"] == "canoe" and page.id("admin-note").text == "typed"
     assert offered(page.id("originals")) == ["Canoe is gone"] and not stored(made[0]).resolved
     radio = page.id("originals").one("input", type="radio")

@@ -94,7 +94,7 @@ def test_each_plot_begins_with_its_finding_and_has_its_table(browser_of: Browser
     )
     assert (
         findings["By tool"]
-        == "Most negative answers used book: 20 of its 30 reports. Errors came most from it: in 6 reports."
+        == "Most negative answers used book: 20 of its 30 reports. Most errors came from it: in 6 reports."
     )
     assert findings["By model profile"] == "deep has the largest negative share: 67 % of 15 reports."
     assert findings["Open backlog by age"] == "22 open. 4 of them have waited longer than a week."
@@ -104,7 +104,7 @@ def test_each_plot_begins_with_its_finding_and_has_its_table(browser_of: Browser
     days = plot(page, "Feedback over time").one("tbody").all("tr")
     assert [days[0].one("th").words, days[-1].one("th").words] == ["7 Oct", "5 Nov"]
     sums = {each.one("dt").words: each.one("dd").words for each in page.one(class_="sums").all("div")}
-    assert sums["Reports"] == "30 +30 on the 30 days before"
+    assert sums["Reports"] == "30 +30 vs. the previous 30 days"
     assert sums["Open"] == "22 4 older than a week"
 
 
@@ -123,9 +123,9 @@ def test_the_reports_of_these_days_can_be_taken_away_as_a_file(browser_of: Brows
 
 def test_a_page_without_reports_says_so(browser_of: Browser) -> None:
     page = get(browser_of("admin"), INSIGHT)
-    assert "Nothing was rated in these days." in page.words
+    assert "Nothing was rated in this period." in page.words
     assert page.none("figure")
-    assert "No report of these days matches." in get(browser_of("admin"), INSIGHT + "?q=is:open").words
+    assert "No reports match in this period." in get(browser_of("admin"), INSIGHT + "?q=is:open").words
 
 
 @time_machine.travel(NOW, tick=False)
@@ -158,7 +158,7 @@ def test_the_address_is_the_state(browser_of: Browser) -> None:
 def test_what_is_not_understood_is_named_in_its_place(browser_of: Browser) -> None:
     page = get(browser_of("admin"), INSIGHT + "?q=colour:red")
     assert page.one("a", aria_label="Change colour:red")["aria-invalid"] == "true"
-    assert "There is no field colour" in page.words and "That query cannot be read." in page.words
+    assert "There is no field colour" in page.words and "Invalid query." in page.words
     assert page.none("figure")
     for wrong in ("since=soon", "until=2026-02-30", "tz=Moon"):
         assert f"{wrong.partition('=')[0]}: " in get(browser_of("admin"), f"{INSIGHT}?{wrong}", 400).words

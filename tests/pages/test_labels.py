@@ -35,7 +35,7 @@ def test_labels_are_for_platform_admins(browser_of: Browser, who: People, name: 
 
 def test_labels_are_listed_with_their_counts_which_lead_to_the_reports(browser_of: Browser, who: People) -> None:
     client = browser_of("admin")
-    assert "No label yet." in get(client, LABELS).words
+    assert "No labels yet." in get(client, LABELS).words
     made = reports(who.alice, 3)
     for report in made[:2]:
         do(who.admin, report, "label", add=['say "no"', "Late"])
@@ -51,7 +51,7 @@ def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People)
     client = browser_of("admin")
     answer = submit(client, get(client, LABELS).all("form", action=LABELS)[0], name="late", description="Too late.")
     page = get(client, answer["Location"])
-    assert "late can be chosen at the desk." in page.words
+    assert "Label late created." in page.words
     assert rows(page)["late"].one("p").words == "Too late." and not rows(page)["late"].one("details").has("open")
     answer = changed(client, "late", description=" An answer that came too late. ")
     assert Label.objects.get().description == "An answer that came too late."
@@ -59,7 +59,7 @@ def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People)
     assert "Saved." in page.words
     drop = rows(page)["late"].one("button", formaction=f"{LABELS}drop/")
     answer = client.post(drop["formaction"], rows(page)["late"].one("form").fields())
-    assert "The label late is gone." in get(client, answer["Location"]).words and not Label.objects.exists()
+    assert "Label late deleted." in get(client, answer["Location"]).words and not Label.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People)
     [
         ("", {"name": "a,b"}, 400, "without a comma"),
         ("", {"name": ""}, 400, "1 to 60 characters"),
-        ("", {"name": "LATE"}, 409, "There is a label LATE already."),
+        ("", {"name": "LATE"}, 409, "Label LATE already exists."),
         ("", {"name": "x", "description": "x" * 201}, 400, "at most 200"),
         ("", {"name": "a\x00"}, 400, "NUL"),
         ("change/", {"label": "late", "name": "late", "description": "x" * 201}, 400, "at most 200"),
         ("change/", {"label": "late", "name": "a,b", "description": ""}, 400, "without a comma"),
         ("change/", {"label": "late", "name": "soon", "description": "x" * 201}, 400, "at most 200"),
         ("change/", {"label": "gone", "name": "x", "description": "x"}, 404, "There is no label gone."),
-        ("drop/", {"label": "late"}, 409, "1 report carries the label late"),
+        ("drop/", {"label": "late"}, 409, "Label late is on 1 report."),
         ("drop/", {"label": "gone"}, 404, "There is no label gone."),
     ],
 )
@@ -93,7 +93,7 @@ def test_a_label_is_renamed_and_its_reports_follow(browser_of: Browser, who: Peo
     client, made = browser_of("admin"), reports(who.alice, 2)
     do(who.admin, made[0], "label", add=["late", "mail"])
     page = then(client, changed(client, "late", name=" too  late ", description="After the bus."))
-    assert "late is renamed to too late, on 1 report." in page.words
+    assert "Renamed late to too late on 1 report." in page.words
     assert {name: row.one(class_="num").words for name, row in rows(page).items()} == {"mail": "1", "too late": "1"}
     assert rows(page)["too late"].one("p").words == "After the bus."
     assert stored(made[0]).admin_label == "too late, mail"
@@ -110,11 +110,11 @@ def test_whatever_a_label_is_called_it_is_said(browser_of: Browser, who: People,
     page = get(client, LABELS)
     refused = dom(client.post(f"{LABELS}drop/", {"label": name}), 409)
     merging = dom(changed(client, shown, page=page, name="late"), 409)
-    assert f"the label {shown}: take it off" in refused.words and f"of “{shown}” instead" in merging.words
+    assert f"Label {shown} is on 1 report" in refused.words and f"deletes “{shown}”" in merging.words
     for each in (page, refused, merging):
         assert "\u202e" not in each.words
     assert rows(page)[shown].one("form").fields()["label"] == [name]
-    assert f"{shown} is renamed to soon, on 1 report." in then(client, changed(client, shown, name="soon")).words
+    assert f"Renamed {shown} to soon on 1 report." in then(client, changed(client, shown, name="soon")).words
 
 
 def test_a_name_that_another_label_has_asks_whether_to_merge(browser_of: Browser, who: People) -> None:
@@ -128,10 +128,10 @@ def test_a_name_that_another_label_has_asks_whether_to_merge(browser_of: Browser
         asked.one("details").has("open") and asked.id(f"name-{Label.objects.get(name='cash').pk}")["value"] == "MONEY"
     )
     said = asked.one(role="alert").words
-    assert "a label “money” already, on 1 report." in said and "2 reports of “cash”" in said
+    assert "Label “money” already exists, on 1 report." in said and "replaces “cash” with it on 2 reports" in said
     assert stored(made[0]).admin_label == "cash", "nothing is done before it is asked for"
     other = dom(changed(client, "cash", "MONEY", page, name="bags"), 409)
-    assert "a label “bags” already" in rows(other)["cash"].one(role="alert").words, "another one is asked anew"
+    assert "Label “bags” already" in rows(other)["cash"].one(role="alert").words, "another one is asked anew"
     page = then(client, changed(client, "cash", "MONEY", page))
     assert "cash is merged into money, on 2 reports." in page.words
     assert [stored(each).admin_label for each in made] == ["money", "money", "bags"]
@@ -146,9 +146,9 @@ def test_many_reports_follow_in_the_background(
         do(who.admin, each, "label", add=["late"])
     monkeypatch.setattr(bulk, "AT_ONCE", 1)
     page = then(client, changed(client, "late", name="soon"))
-    assert "late is being renamed to soon: 2 reports follow, and the desk shows how far it is." in page.words
+    assert "Renaming late to soon on 2 reports. The desk shows the progress." in page.words
     again = dom(changed(client, "late", name="never"), 409)
-    assert "late is being renamed already" in again.words
+    assert "late is already being renamed" in again.words
     bulk.advance(Bulk.objects.get().pk)
     assert [stored(each).admin_label for each in made] == ["soon", "soon"]
     assert list(rows(get(client, LABELS))) == ["soon"]

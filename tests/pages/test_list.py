@@ -416,7 +416,7 @@ def test_a_field_that_is_nearly_right_is_told_the_right_one(browser_of: Browser,
     client = browser_of("alice")
     told = get(client, "/threads/?q=x+state:fail&view=mine").id("unread")
     assert "did you mean status:?" in told.words
-    assert told.one("a").words == "Make it status:failed"
+    assert told.one("a").words == "Use status:failed"
     assert told.one("a")["href"] == "?q=is%3Amine+x+status%3Afailed"
     told = get(client, "/threads/?q=colour:red").id("unread")
     assert "the fields are status, is, has, sentiment, goal, created, age, owner," in told.words and told.none("a")

@@ -141,8 +141,8 @@ def test_deleting_goes_back_to_the_list(alice, here):
 
 
 def test_why_it_was_disabled_stands_on_its_page(alice, here):
-    WebhookEndpoint.objects.update(is_enabled=False, disabled_reason="It answered 410 Gone.")
-    assert "It answered 410 Gone." in get(alice, here).words
+    WebhookEndpoint.objects.update(is_enabled=False, disabled_reason="It responded 410 Gone.")
+    assert "It responded 410 Gone." in get(alice, here).words
 
 
 def test_names_and_answers_are_shown_as_text(alice, api, who):
