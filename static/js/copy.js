@@ -1,16 +1,16 @@
-// What a click copies.
+// Copy buttons.
 import { enter, focused, on, one, say } from "./page.js";
 
 on("click", ({ target }) => {
   const button = target.closest("[data-copy], [data-copy-next]");
   if (!button) return;
   const done = write(button.dataset.copy ?? one("pre", button.closest(":has(pre)")).textContent);
-  say(done ? "Copied" : "Copying is not allowed here");
+  say(done ? "Copied" : "Copying is blocked");
   button.toggleAttribute("data-done", done);
   setTimeout(() => delete button.dataset.done, 1200);
 });
 
-/** By a selection: the clipboard needs a secure address. */
+/** By selection: the clipboard API needs https. */
 function write(text) {
   const had = focused();
   const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });

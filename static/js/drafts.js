@@ -1,4 +1,4 @@
-// What is typed survives a reload, a closed form, a lost connection, while the tab lives.
+// Drafts survive reloads, closed forms and lost connections, as long as the tab.
 import { all, enter, focused, on, one, whenShown } from "./page.js";
 
 const kept = sessionStorage;
@@ -13,11 +13,11 @@ function keep(field) {
 
 const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 
-/** What goes with the button; a field of another one is not among them. */
+/** The drafts that the button submits, without those of other buttons. */
 const sent = (form, button) =>
   all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
-// A draft ends when it is taken, as the answer or, without htmx, the next page says. What came behind it stays.
+// A draft ends when it was accepted (response, or the next page without htmx). Text typed since stays.
 let from, typing, behind, taken = {};
 
 on("htmx:beforeSend", () => (from = focused()));
@@ -48,7 +48,7 @@ whenShown((root) => {
     const isKept = draft != null && draft !== field.value && field.value === field.defaultValue;
     if (isKept) {
       field.value = draft;
-      field.toggleAttribute("data-kept", !!field.defaultValue); // where the page says something else, it is told
+      field.toggleAttribute("data-kept", !!field.defaultValue); // tell if the page has other text
       keep(field);
     }
     if (isKept || id === typing) field.closest("details")?.toggleAttribute("open", true);

@@ -1,4 +1,4 @@
-// What has a data-key is pressed, entered or opened by it; off while typing and in overlays.
+// Shortcuts: data-key presses, focuses or opens an element; off while typing and in overlays.
 import { all, enter, focused, on, one, say, whenShown } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
@@ -16,7 +16,7 @@ on("keydown", (event) => {
   if (act() || waiting[0]) event.preventDefault();
 });
 
-// Keys wait while an answer or a row is on the way, and are the text of a field that one opens, until a refusal or menu.
+// Keys wait while a request or row is loading; if one opens a field they become its text. An error or menu drops them.
 const waiting = [];
 
 function act() {
@@ -36,7 +36,7 @@ function then() {
 }
 on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
 
-/** Keys in a field: send, leave, take back the term before. */
+/** Keys in a field: submit, leave, remove the term before. */
 function inField(event) {
   const field = event.target.closest(TYPING);
   if (!field) return false;
@@ -51,7 +51,7 @@ function inField(event) {
 }
 
 on("click", (event) => {
-  // A form under a message closes; its words stay a draft.
+  // Close the form under a message; its text stays as a draft.
   const form = event.target.closest("[data-cancel]")?.closest(".rate");
   const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
   if (opener) event.preventDefault(), form.remove(), enter(opener);
@@ -78,7 +78,7 @@ function plain(key) {
   return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
 }
 
-/** What stands for a key, first among what acts on the ticked. */
+/** The element for a key, bulk actions first. */
 function use(key) {
   const named = `[data-key="${CSS.escape(key)}"]`;
   const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
@@ -100,10 +100,10 @@ function open() {
   return details || press(focused().closest("[data-roving] a"));
 }
 
-/** Rate it, fork at it. */
+/** Rate the turn, fork at it. */
 function atTurn(key) {
   const act = `.msg-end [data-act="${key}"]`;
-  return press(reached(act)?.querySelector(act)) || (reached() && say("Not at this turn."));
+  return press(reached(act)?.querySelector(act)) || (reached() && say("Not on this turn."));
 }
 
 function tick(key, shiftKey) {
@@ -111,12 +111,12 @@ function tick(key, shiftKey) {
   return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
-/** The next report that nobody else has. */
+/** The next unclaimed report. */
 function free() {
   const below = ".rep:not([aria-current], :has(~ [aria-current]))";
   const link = one(`${below}:not([data-held], [data-owned]) a`);
   link?.focus();
-  return press(link) || !one("#desk") || tell(one(below) ? "Others hold the rest of this page." : undefined);
+  return press(link) || !one("#desk") || tell(one(below) ? "The rest here is claimed." : undefined);
 }
 
 function tell(words = "No more reports here.") {
@@ -124,7 +124,7 @@ function tell(words = "No more reports here.") {
   one("#told").textContent = words;
 }
 
-// A list is one stop of the tab key: arrows move in it, and in menus; j and k in a page's.
+// A list is one tab stop: arrows move in it and in menus; j and k in the page's list.
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
@@ -163,7 +163,7 @@ whenShown((root) => {
   for (const each of all("[data-focus]", root)) each.focus(), each.select?.();
 });
 
-// A transcript is walked by turns, leapt through by kind.
+// In a thread: move by turns, jump by kind.
 
 const TURN = "#talk .msg[data-index]";
 
@@ -175,7 +175,7 @@ function inView(element) {
   return bottom > edge() + 8 && top < innerHeight - 72;
 }
 
-/** The turn with the focus, if that is in view, else the first that has something of a kind. */
+/** The focused turn if in view, else the first in view that contains `kind`. */
 const reached = (kind = "*") => [focused().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
 
 function move(by) {

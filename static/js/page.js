@@ -1,4 +1,4 @@
-// What the modules share.
+// Shared helpers.
 
 export const one = (selector, root = document) => root.querySelector(selector);
 
@@ -19,16 +19,16 @@ export const focused = () => document.activeElement;
 /** Without scrolling. */
 export const enter = (element) => element?.focus({ preventScroll: true });
 
-/** Say something to readers who listen. One polite region a page. */
+/** Announce to screen readers, in the page's one live region. */
 export const say = (words) => one("#said")?.replaceChildren(words);
 
-/** Run now and whenever htmx has put something new on the page; `root` is what is new. */
+/** Run now and after htmx adds content, with the new element as root. */
 export function whenShown(work) {
   work(document.body);
   on("htmx:load", ({ target }) => target !== document.body && work(target));
 }
 
-/** Let htmx know markup that did not come through it. */
+/** Make htmx process markup it did not load. */
 export function adopt(element) {
   htmx.process(element);
   htmx.trigger(element, "htmx:load");
@@ -40,7 +40,7 @@ const unreached = reason.textContent;
 
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
-/** What did not get through is told beside it, in the server's words where it had any. */
+/** Show a failed request next to the element, with the server's reason if any. */
 export function fail(near, { status, responseText } = {}) {
   const told = status ? all("[data-why]", parsed(responseText)) : [];
   reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));

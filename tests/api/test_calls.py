@@ -641,7 +641,7 @@ def test_a_key_may_come_as_the_header_of_that_name(call, api):
     assert call("demo__counter", idempotency_key="k") == first
 
 
-@pytest.mark.parametrize(("header", "said"), [("other", "is not that of the header"), ("", "must have at least 1")])
+@pytest.mark.parametrize(("header", "said"), [("other", "differs from the header"), ("", "must have at least 1")])
 def test_a_key_that_cannot_be_meant_is_refused(api, header, said):
     body = {"arguments": {}} | ({"idempotency_key": "k"} if header else {})
     response = api("alice").post(f"{TOOLS}/demo__counter/call", body, **{"Idempotency-Key": header})
