@@ -1,4 +1,4 @@
-"""From a bearer token, or a browser's session, to an actor."""
+"""Find the actor for a bearer token or a browser session."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -39,7 +39,7 @@ _USED_AT_MOST_EVERY = timedelta(minutes=1)
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <token>`. An unknown token answers like a revoked one, so tokens cannot be probed."""
+    """`Authorization: Bearer <token>`. Unknown and revoked tokens get the same answer, so tokens cannot be probed."""
 
     def authenticate(self, request: Request) -> tuple[Actor, None] | None:
         secret = _bearer(request.META.get("HTTP_AUTHORIZATION", ""))
@@ -55,7 +55,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 def _found(secret: str, *, ahead: Sequence[Question]) -> tuple[Actor, int | None]:
-    """The actor behind a token, and the token's row id where its use is to be noted; raises `NotSignedIn`.
+    """The actor for a token, and the token's row id if its use must be recorded; raises `NotSignedIn`.
 
     One query; `ahead` as in `together`.
     """
@@ -79,13 +79,13 @@ def _found(secret: str, *, ahead: Sequence[Question]) -> tuple[Actor, int | None
 
 
 def _note_use(token_id: int) -> None:
-    """Runs when the answer is out: who reads waits for no writer, and an answer is never lost for a note."""
+    """Record the use of a token. Runs after the response was sent, so reads never wait for it or fail with it."""
     with suppress(DatabaseError):
         ApiToken.objects.filter(pk=token_id).update(last_used_at=datetime.now(UTC))
 
 
 def actor_of_user(user: User) -> Actor:
-    """The actor behind a signed-in browser, or of work that was left to a worker. Who is switched off is no admin."""
+    """The actor for a signed-in user, or for a worker's job on their behalf. A disabled account is never an admin."""
     rows = Membership.objects.filter(user=user).values_list("org_id", "org__key", "is_default")
     return Actor(
         user_id=user.pk,
@@ -97,15 +97,15 @@ def actor_of_user(user: User) -> Actor:
 
 
 def actor_of_email(email: str) -> Actor:
-    """The actor for a person named on the command line; raises `NotFound`."""
+    """The actor for a user named on the command line; raises `NotFound`."""
     user = User.objects.filter(email=email.strip().lower(), is_active=True).first()
     if user is None:
-        raise NotFound.of("active person", email)
+        raise NotFound.of("active user", email)
     return actor_of_user(user)
 
 
 def page_actor(request: HttpRequest) -> Actor:
-    """The actor of a page request, made once; raises `NotSignedIn`."""
+    """The actor of a page request, built once per request; raises `NotSignedIn`."""
     actor: Actor | None = getattr(request, "actor", None)
     if actor is None:
         user = request.user
@@ -124,9 +124,9 @@ def admin_actor(request: HttpRequest) -> Actor:
 
 
 def page_actor_again(request: HttpRequest) -> Actor:
-    """The actor of a page request that has been open for a while, as of now.
+    """The current actor of a page request that has been open for a while.
 
-    Raises `NotSignedIn` where the session has ended meanwhile, or the person was deactivated.
+    Raises `NotSignedIn` if the session has ended or the account was disabled.
     """
     anew = HttpRequest()
     anew.session = type(request.session)(request.session.session_key)
@@ -139,7 +139,7 @@ def page_actor_again(request: HttpRequest) -> Actor:
 def org_of(actor: Actor, public_id: str | None) -> int:
     """The row id of the org a request acts in (spec 1.2).
 
-    The named one, where the actor is a member (admins: any existing one), else their only or default one; else
+    The named org if the actor is a member (admins: any existing org), else their only or default org. Otherwise raises
     `NoOrgProvided`.
     """
     if public_id:
@@ -149,7 +149,7 @@ def org_of(actor: Actor, public_id: str | None) -> int:
     default = Membership.objects.filter(user=actor.user_id, is_default=True).values_list("org_id", flat=True).first()
     if default is not None:
         return default
-    raise NoOrgProvided("Name the org to act in with the header X-Roboto-Org-Id: there is no single one to choose.")
+    raise NoOrgProvided("Name the org to act in with the header X-Roboto-Org-Id: you have no single or default org.")
 
 
 def _named_org(actor: Actor, public_id: str) -> int:
@@ -161,11 +161,11 @@ def _named_org(actor: Actor, public_id: str) -> int:
         if org_id is None:
             raise InvalidRequest(f"X-Roboto-Org-Id: there is no org {public_id[:80]}")
         return org_id
-    raise Unauthorized("You are no member of that org.")
+    raise Unauthorized("You are not a member of that org.")
 
 
 def _orgs(rows: list[Any]) -> dict[str, int]:
-    """Public id to row id, the default org first."""
+    """Row ids by public id, the default org first."""
     ordered = sorted((row for row in rows if row[0] is not None), key=lambda row: (not row[2], row[0]))
     return {ids.ORG + key: org_id for org_id, key, _ in ordered}
 

@@ -1,4 +1,4 @@
-"""What every page knows of its viewer."""
+"""Template context about the viewer, on every page."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +13,12 @@ from accounts.pages import current_org
 
 THEME_COOKIE = "theme"
 THEMES = ("light", "dark")
-"""What a browser may be told to show; without a cookie it follows its system."""
+"""Themes that users can choose; without a cookie the browser follows the system."""
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The signed-in person, as templates see them."""
+    """The signed-in user in templates."""
 
     name: str
     email: str

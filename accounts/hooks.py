@@ -1,4 +1,4 @@
-"""What a higher app tells this one, registered when Django is ready."""
+"""Callbacks that other apps register when Django is ready."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,10 @@ _open_reports: list[Callable[[], int]] = []
 
 
 def register_open_reports(count: Callable[[], int]) -> None:
-    """The feedback app tells how many reports are open, for the place's name in the app bar."""
+    """Register the function that counts open reports, for the app bar. Called by the feedback app."""
     _open_reports[:] = [count]
 
 
 def open_reports() -> int | None:
-    """How many reports are open; None while nobody knows."""
+    """The number of open reports; None if no function is registered."""
     return _open_reports[0]() if _open_reports else None

@@ -1,4 +1,4 @@
-"""The link by which somebody new chooses a password. There is no mail: an admin of their org hands it over."""
+"""Links with which new users choose a password. Heddle sends no mail: an org admin passes the link on."""
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
@@ -10,9 +10,9 @@ from accounts.models import Membership, User
 
 
 class _Tokens(PasswordResetTokenGenerator):
-    """Django's tokens, good once and for three days; they end as well when the account comes to reach further.
+    """Django's tokens, valid once and for three days; they also expire when the account gains access.
 
-    Who made the link knows it. It may open no org, and no right of the platform, that was not theirs to give.
+    The creator knows the link, so it must not give access to orgs or platform rights that they could not grant.
     """
 
     key_salt = "accounts.invitations"
@@ -27,5 +27,5 @@ tokens = _Tokens()
 
 
 def path_for(user: User) -> str:
-    """A path that lets its holder choose this person's password, once."""
+    """A path that lets anyone who has it choose this user's password, once."""
     return reverse("accounts:welcome", args=[urlsafe_base64_encode(force_bytes(user.pk)), tokens.make_token(user)])

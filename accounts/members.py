@@ -1,4 +1,4 @@
-"""Who belongs to an org: who is in it, joining, roles and leaving. An org that has admins keeps one who can sign in."""
+"""Org membership: list, add, change roles, remove. An org with admins always keeps one who can sign in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,48 +18,48 @@ from core.errors import InvalidRequest, NotFound
 
 
 def of(actor: Actor, org: Org) -> QuerySet[Membership]:
-    """Everybody in an org, by address, each with `is_invited`; raises `Unauthorized` for who is not in it."""
+    """The members of an org by email, each with `is_invited`; raises `Unauthorized` for non-members."""
     require_member(actor, org.pk)
     return _rows().filter(org=org).order_by("user__email")
 
 
 def add(actor: Actor, slug: str, email: str, *, name: str = "", role: str = Membership.Role.MEMBER) -> Membership:
-    """Let somebody into an org, by their address; who is new here is made, without a password.
+    """Add a user to an org by email; a new account is created without a password.
 
-    Whoever has an account keeps their name, password and tokens. Only a platform admin lets in one that is in use
-    elsewhere. Raises `NotFound`, `Unauthorized` and `InvalidRequest`.
+    An existing account keeps its name, password and tokens. Only a platform admin can add one that is in use elsewhere.
+    Raises `NotFound`, `Unauthorized` and `InvalidRequest`.
     """
     with _changing(actor, org_named(slug).pk) as org:
         _check_role(role)
         user = _person(email.strip().lower(), name.strip())
         take_turns_with(user.pk)
         if Membership.objects.filter(org=org, user=user).exists():
-            raise InvalidRequest("email: is a member already")
+            raise InvalidRequest("email: is already a member")
         if not (actor.is_admin or _is_theirs_to_add(org, user)):
-            raise InvalidRequest("email: has an account already. Only a platform admin lets it into another org")
+            raise InvalidRequest("email: has an account elsewhere. Only a platform admin can add it to another org")
         if not user.is_active:
-            raise InvalidRequest("email: belongs to an account that is switched off")
+            raise InvalidRequest("email: belongs to a disabled account")
         return _member(add_member(org, user, role=role).pk)
 
 
 def change_role(actor: Actor, member_id: int, role: str) -> Membership:
-    """Give a member another role. Repeating changes nothing."""
+    """Change the role of a member. Repeating changes nothing."""
     with _changing(actor, _org_of(actor, member_id)):
         return _given(_member(member_id), role)
 
 
 def set_role(slug: str, email: str, role: str) -> Membership:
-    """The same for whoever runs the server, by short name and address; raises `NotFound` and `InvalidRequest`."""
+    """Change a role from the command line, by org slug and email; raises `NotFound` and `InvalidRequest`."""
     bodies.check_storable({"email": email})
     with _one_at_a_time(org_named(slug).pk) as org:
         member = _rows().filter(org=org, user__email=email.strip().lower()).first()
         if member is None:
-            raise NotFound(f"{email} is no member of {slug}.")
+            raise NotFound(f"{email} is not a member of {slug}.")
         return _given(member, role)
 
 
 def remove(actor: Actor, member_id: int) -> Membership:
-    """Put somebody out of an org. What they wrote stays there; they and their tokens see nothing of it any more."""
+    """Remove a member from an org. What they wrote stays; they and their tokens lose access."""
     with _changing(actor, _org_of(actor, member_id)):
         take_turns_with(_member(member_id).user_id)
         member = _member(member_id)
@@ -67,26 +67,26 @@ def remove(actor: Actor, member_id: int) -> Membership:
         Membership.objects.filter(pk=member_id).delete()
         User.objects.filter(pk=member.user_id).update(put_out_of=member.org_id)
         if member.is_default:
-            # A program that names no org would be told to name one, though there was one to choose.
+            # Otherwise requests without an org header would fail although there is an org to choose.
             oldest = Membership.objects.filter(user=member.user_id).order_by("pk").values_list("pk", flat=True).first()
             Membership.objects.filter(pk__in=[oldest] if oldest else []).update(is_default=True)
         return member
 
 
 def invited(actor: Actor, member_id: int) -> User:
-    """A member who has not begun yet, and so may be sent a link to choose a password by.
+    """The user of a pending invitation, for whom a new link can be made.
 
-    Nobody else may: the link would hand over an account that is in use, in other orgs too.
+    Raises `InvalidRequest` for others: the link would give away an account that is in use.
     """
     with _changing(actor, _org_of(actor, member_id)):
         member = _member(member_id)
         if not getattr(member, "is_invited", False):
-            raise InvalidRequest("Only who has not begun yet, and is in no other org, may be sent a link.")
+            raise InvalidRequest("Only new users who never signed in and are in no other org can get a link.")
         return member.user
 
 
 def _rows() -> QuerySet[Membership]:
-    """Memberships with `is_invited`: made by an org's admin and never here. No password, no token, no other org."""
+    """Memberships with `is_invited`: the user has never signed in and has no password, token or other org."""
     of_theirs = {"user": OuterRef("user")}
     invited = Q(
         ~Exists(ApiToken.objects.filter(**of_theirs)),
@@ -102,7 +102,7 @@ def _rows() -> QuerySet[Membership]:
 
 @contextmanager
 def _one_at_a_time(org_id: int) -> Iterator[Org]:
-    """One change of an org's members at a time, or two admins could each put the other one out."""
+    """Lock the org: otherwise two admins could remove each other at the same time."""
     with transaction.atomic():
         yield Org.objects.select_for_update(no_key=True).get(pk=org_id)
 
@@ -135,21 +135,21 @@ def _person(email: str, name: str) -> User:
         reasons = problem.message_dict.items()
         details = [{"field": field, "reason": said[0]} for field, said in reasons]
         raise InvalidRequest(f"{details[0]['field']}: {details[0]['reason']}", details=details) from None
-    except IntegrityError:  # the admin of another org was quicker
+    except IntegrityError:  # created concurrently by an admin of another org
         return User.objects.get(email=email)
 
 
 def _is_theirs_to_add(org: Org, user: User) -> bool:
-    """Whether an org's admin may add an account: in no org, and either not begun yet or last put out by this one.
+    """Whether an org admin may add an account: it is in no org, and either never used or last removed from this org.
 
-    No address is ever proven here. Another org's admin may have chosen the password of any account that theirs let in.
+    Email addresses are never verified: another org's admin may know the password of any account they created.
     """
     has_not_begun = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX, last_login=None, tokens=None, is_staff=False)
     return User.objects.filter(has_not_begun | Q(put_out_of=org), pk=user.pk, memberships=None).exists()
 
 
 def _org_of(actor: Actor, member_id: int) -> int:
-    """The org of a membership; who is not in that org learns nothing of it."""
+    """The org of a membership; `NotFound` for actors outside of that org."""
     org_id = Membership.objects.filter(pk=member_id).values_list("org_id", flat=True).first()
     if org_id is None or not (actor.is_admin or actor.belongs_to(org_id)):
         raise NotFound("There is no such member.")
@@ -158,7 +158,7 @@ def _org_of(actor: Actor, member_id: int) -> int:
 
 def _member(member_id: int) -> Membership:
     member = _rows().filter(pk=member_id).first()
-    if member is None:  # somebody else was quicker
+    if member is None:  # removed concurrently
         raise NotFound("There is no such member.")
     return member
 
@@ -172,4 +172,4 @@ def _keep_an_admin(member: Membership) -> None:
     admins = Membership.objects.filter(org=member.org_id, role=Membership.Role.ADMIN, user__is_active=True)
     others = admins.exclude(pk=member.pk)
     if member.role == Membership.Role.ADMIN and not others.exists():
-        raise InvalidRequest("They are the only admin of this org. Make somebody else its admin first.")
+        raise InvalidRequest("This is the only admin of the org. Make another member an admin first.")

@@ -1,4 +1,4 @@
-"""People, the orgs they belong to, and the tokens by which programs act for them."""
+"""Users, orgs, memberships and API tokens."""
 
 import hashlib
 import secrets
@@ -17,7 +17,7 @@ TOKEN_PREFIX = "hdl_"  # noqa: S105
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes people; `create_superuser` is what Django's own command calls."""
+    """Creates users; Django's own command calls `create_superuser`."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         user = self.model(email=self.normalize_email(email).lower(), **fields)
@@ -30,20 +30,20 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def admins(self) -> "models.QuerySet[User]":
-        """Who may triage: the platform admins that can sign in."""
+        """Platform admins who can sign in: those who may triage."""
         return self.filter(is_staff=True, is_active=True)
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person. On the wire a person is their e-mail address, which holds no colon (spec 1.7)."""
+    """A user. The API identifies users by email address, which must not contain a colon (spec 1.7)."""
 
-    email = models.EmailField(unique=True, validators=[RegexValidator(r"^[^:]+$", "must not hold a colon")])
+    email = models.EmailField(unique=True, validators=[RegexValidator(r"^[^:]+$", "must not contain a colon")])
     name = models.CharField(max_length=120, blank=True)
     is_staff = models.BooleanField(default=False, help_text="platform admin: triages feedback, reads every thread")
     is_active = models.BooleanField(default=True)
     created = models.DateTimeField(default=timezone.now, editable=False)
     put_out_of = models.ForeignKey("Org", models.SET_NULL, null=True, editable=False, related_name="+")
-    """The org that put them out last, which may let them in again."""
+    """The org that last removed the user and may add them again."""
 
     objects: ClassVar[UserManager] = UserManager()
     USERNAME_FIELD = "email"
@@ -54,17 +54,17 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def display_name(self) -> str:
-        """The name, or the address up to its @ where none was given."""
+        """The name, or else the part of the address before the @."""
         return display_name(self.name, self.email)
 
 
 def display_name(name: str, email: str) -> str:
-    """What a person is called, for who has no row of them but its columns."""
+    """The display name, from the columns of a user."""
     return name or email.partition("@")[0]
 
 
 class Org(models.Model):
-    """A tenant. Nobody outside sees anything of it; its policies widen what its members may do."""
+    """A tenant. Non-members see nothing of it; its policies extend what its members may do."""
 
     key = models.CharField(max_length=26, unique=True, default=ids.new_key, editable=False)
     slug = models.SlugField(max_length=60, unique=True)
@@ -85,7 +85,7 @@ class Org(models.Model):
 
 
 class Membership(models.Model):
-    """A person in an org."""
+    """A user's membership in an org."""
 
     class Role(models.TextChoices):
         MEMBER = "member"
@@ -110,7 +110,7 @@ class Membership(models.Model):
 
 
 class ApiToken(models.Model):
-    """A program's key. Only its hash is stored: the secret has 256 random bits, so one plain hash protects it."""
+    """An API token. Only its hash is stored; the secret has 256 random bits, so a plain hash is enough."""
 
     class Scope(models.TextChoices):
         WRITE = "write", "read and write"
@@ -131,23 +131,23 @@ class ApiToken(models.Model):
 
     @staticmethod
     def hash_of(secret: str) -> str:
-        """What is stored of a token."""
+        """The stored hash of a token."""
         return hashlib.sha256(secret.encode()).hexdigest()
 
     @property
     def is_usable(self) -> bool:
-        """Neither revoked nor expired."""
+        """Whether the token is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > timezone.now())
 
 
 def mint(user: User, name: str, *, scope: str = "write", expires_at: datetime | None = None) -> tuple[ApiToken, str]:
-    """A new token and its secret, which is shown now and never again."""
+    """Create a token; returns it with its secret, which cannot be retrieved later."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     return keep(user, name, secret, scope=scope, expires_at=expires_at), secret
 
 
 def keep(user: User, name: str, secret: str, *, scope: str = "write", expires_at: datetime | None = None) -> ApiToken:
-    """A token for a secret that was made elsewhere, with no fewer random bits than a minted one."""
+    """Store a token for a given secret, which must have at least as many random bits as a minted one."""
     return ApiToken.objects.create(
         user=user, name=name, hint=secret[:9], hash=ApiToken.hash_of(secret), scope=scope, expires_at=expires_at
     )

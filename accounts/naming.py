@@ -1,4 +1,4 @@
-"""What people may be called, and are on pages. The wire names people by address, as its client wants it."""
+"""Display names of users. Pages show names; the API identifies users by email address."""
 
 from collections.abc import Iterable
 
@@ -8,12 +8,12 @@ from core.rendering import is_one_line
 
 
 def names_of(addresses: Iterable[str | None]) -> dict[str, str]:
-    """Display names by address, one query at most; who is gone has none."""
+    """Display names by email address, in at most one query; deleted users are missing."""
     wanted = {address for address in addresses if address}
     return {user.email: user.display_name for user in User.objects.filter(email__in=wanted)} if wanted else {}
 
 
 def check_one_line(field: str, name: str) -> None:
-    """Raise `InvalidRequest` for a name that is more than words on one line."""
+    """Raise `InvalidRequest` unless a name is one line of plain text."""
     if not is_one_line(name):
-        raise InvalidRequest(f"{field}: must be words on one line, without marks of writing direction")
+        raise InvalidRequest(f"{field}: must be one line without control characters")

@@ -1,4 +1,4 @@
-"""Founding orgs and settling their policies."""
+"""Create orgs, set their policies, and check who administers them."""
 
 import re
 from collections.abc import Collection
@@ -16,7 +16,7 @@ _SHORT_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
 def org_named(slug: str) -> Org:
-    """The org with that short name; raises `NotFound`, and `InvalidRequest` for what can be no name."""
+    """The org with that slug; raises `NotFound`, or `InvalidRequest` for text that cannot be stored."""
     org = _there(slug)
     if org is None:
         raise NotFound.of("org", slug)
@@ -24,29 +24,29 @@ def org_named(slug: str) -> Org:
 
 
 def found_org(slug: str, *, name: str = "") -> Org:
-    """The org with that short name, made where there is none; raises `InvalidRequest` for one that none may have."""
+    """The org with that slug, created if missing; raises `InvalidRequest` for an invalid slug."""
     check_short_name(slug)
     return Org.objects.get_or_create(slug=slug, defaults={"name": name or slug})[0]
 
 
 def check_short_name(slug: str) -> None:
-    """Raise `InvalidRequest` for the short name of no org that is none a new one may have.
+    """Raise `InvalidRequest` for a slug that no org has and a new one may not have.
 
-    Small letters: the desk's `org:` looks for them whatever was typed.
+    Lower case only, because the query field `org:` searches in lower case.
     """
     if not _SHORT_NAME.fullmatch(slug) and _there(slug) is None:
         raise InvalidRequest(
-            f"org: {slug[:80]!r} is no short name: small letters, digits and dashes, 60 at most, no dash first"
+            f"org: {slug[:80]!r} is not a valid short name: use lower-case letters, digits and dashes, at most 60"
         )
 
 
 def _there(slug: str) -> Org | None:
-    bodies.check_storable({"org": slug})  # PostgreSQL cannot even be asked for some texts
+    bodies.check_storable({"org": slug})  # PostgreSQL rejects some texts in queries
     return Org.objects.filter(slug=slug).first()
 
 
 def set_policy(slug: str, policy: str, on: bool) -> Org:
-    """Switch one policy of an org; raises `NotFound` and `InvalidRequest`."""
+    """Switch a policy of an org on or off; raises `NotFound` and `InvalidRequest`."""
     org = org_named(slug)
     if policy not in Org.POLICIES:
         raise InvalidRequest(f"policy: must be one of {', '.join(Org.POLICIES)}")
@@ -56,11 +56,11 @@ def set_policy(slug: str, policy: str, on: bool) -> Org:
 
 
 def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
-    """Switch those policies of an org on and its others off; raises `NotFound`, `Unauthorized`, `InvalidRequest`."""
+    """Switch these policies on and all others off; raises `NotFound`, `Unauthorized`, `InvalidRequest`."""
     org = org_named(slug)
     require_administering(actor, org)
     if unknown := sorted(set(on) - set(Org.POLICIES)):
-        raise InvalidRequest(f"policy: {unknown[0][:80]} is none of {', '.join(Org.POLICIES)}")
+        raise InvalidRequest(f"policy: {unknown[0][:80]} is not one of {', '.join(Org.POLICIES)}")
     for policy in Org.POLICIES:
         setattr(org, policy, policy in on)
     org.save(update_fields=Org.POLICIES)
@@ -68,7 +68,7 @@ def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
 
 
 def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
-    """Make a person a member; their first org becomes their default. Repeating changes nothing."""
+    """Make a user a member; their first org becomes their default. Repeating changes nothing."""
     with transaction.atomic():
         take_turns_with(user.pk)
         is_first = not Membership.objects.filter(user=user).exists()
@@ -77,35 +77,35 @@ def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
 
 
 def take_turns_with(user_id: int) -> None:
-    """One change of somebody's orgs at a time, inside a transaction: one of them is their default, and only one."""
+    """Lock a user inside a transaction, so that exactly one of their orgs stays the default."""
     User.objects.select_for_update(no_key=True).filter(pk=user_id).first()
 
 
 def administered_by(user_id: int) -> list[Org]:
-    """The orgs whose admin somebody is, by short name. This is a role in an org; a platform admin needs none."""
+    """The orgs in which a user has the role admin, by slug. Platform admins do not need the role."""
     rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
     return list(rows.order_by("slug"))
 
 
 def left_without_admin(user_id: int) -> list[Org]:
-    """Of the orgs that somebody administers those that have nobody else who could, by short name."""
+    """The orgs of which a user is the only admin, by slug."""
     others = Membership.objects.filter(org=OuterRef("pk"), role=Membership.Role.ADMIN, user__is_active=True)
     rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
     return list(rows.exclude(Exists(others.exclude(user=user_id))).order_by("slug"))
 
 
 def administers(actor: Actor, org_id: int | None) -> bool:
-    """Whether somebody is an admin of that org, by role; None is no org, and has none. One query."""
+    """Whether the actor has the role admin in the org; False for None. One query."""
     its_admins = Membership.objects.filter(org=org_id, role=Membership.Role.ADMIN)
     return org_id is not None and its_admins.filter(user=actor.user_id).exists()
 
 
 def may_change(actor: Actor, org: Org) -> bool:
-    """Whether somebody may change an org: who is in it, and its policies."""
+    """Whether the actor may change the members and policies of an org."""
     return may_administer(actor, administers=administers(actor, org.pk))
 
 
 def require_administering(actor: Actor, org: Org) -> None:
-    """Raise `Unauthorized` for who may not change an org."""
+    """Raise `Unauthorized` unless the actor may change the org."""
     if not may_change(actor, org):
         raise Unauthorized(f"Only admins of {org.slug} and platform admins may do this.")

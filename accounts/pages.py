@@ -1,4 +1,4 @@
-"""Sign in, sign out, and the org that one acts in."""
+"""Sign-in, sign-out and the current org."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -24,10 +24,10 @@ View = Callable[..., HttpResponseBase]
 
 
 def signed_in(view: View) -> View:
-    """A page for people: without a session it sends to the sign-in page and comes back afterwards.
+    """Require a session: redirect to the sign-in page, which leads back afterwards.
 
-    To where one was, for a form: what was typed there waits in its draft. What a script asked for is refused instead,
-    since a page that is left for the door takes along what no draft holds.
+    After a form it leads back to the form's page, where the typed text is kept as a draft. Requests by scripts are
+    rejected instead, because leaving the page would lose what is not in a draft.
     """
 
     @wraps(view)
@@ -47,7 +47,7 @@ def signed_in(view: View) -> View:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "POST"])
 def signin(request: HttpRequest) -> HttpResponse:
-    """The sign-in page. Wrong passwords are counted, and a pause follows the fifth. Raises `Unavailable`."""
+    """The sign-in page. After five wrong passwords sign-in is paused. Raises `Unavailable`."""
     target = _safe_next(request)
     if request.method == "GET":
         if request.user.is_authenticated:
@@ -55,16 +55,16 @@ def signin(request: HttpRequest) -> HttpResponse:
         return render(request, "signin.html", {"next": target, "email": "", "error": None})
     email = request.POST.get("email", "").strip().lower()
     caller = request.META.get("REMOTE_ADDR", "")
-    if "\x00" in email:  # PostgreSQL cannot even be asked for it, and nobody has it, so nothing of it is counted
-        return _refused(request, target, email, "That did not match.", "", 400)
+    if "\x00" in email:  # PostgreSQL rejects it in queries; nobody has such an address, so it is not counted
+        return _refused(request, target, email, "Wrong email or password.", "", 400)
     try:
         with throttle.counted(email, caller) as left:
             user = authenticate(request, username=email, password=request.POST.get("password", ""))
     except TooManyTries as problem:
         return _refused(request, target, email, "Sign-in is paused.", problem.message, 429)
     if user is None:
-        hint = f"{left} more {'try' if left == 1 else 'tries'}, then a pause of one minute."
-        return _refused(request, target, email, "That did not match.", hint, 400)
+        hint = f"{left} more {'attempt' if left == 1 else 'attempts'} before a pause of one minute."
+        return _refused(request, target, email, "Wrong email or password.", hint, 400)
     throttle.succeeded(email, caller)
     login(request, user)
     return redirect(target)
@@ -80,7 +80,7 @@ def _safe_next(request: HttpRequest) -> str:
 
 
 def local(request: HttpRequest, target: str, *, otherwise: str) -> str:
-    """A path on this server as somebody gave it; the page of that name for another host, and for what is no path."""
+    """The given path if it is on this server, else the URL of the page `otherwise`."""
     is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
     return target if target.startswith("/") and is_ours else reverse(otherwise)
 
@@ -95,27 +95,27 @@ def signout(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_POST
 def switch_org(request: HttpRequest) -> HttpResponse:
-    """Choose the org that new threads go to."""
+    """Choose the current org."""
     actor = page_actor(request)
     org = Org.objects.filter(slug=request.POST.get("org", "")).first()
     if org is None or not (actor.is_admin or actor.belongs_to(org.pk)):
-        raise NotFound("You belong to no such org.")
+        raise NotFound("You are not a member of that org.")
     request.session[ORG_SESSION_KEY] = org.slug
     return redirect(_safe_next(request))
 
 
 def current_org(request: HttpRequest) -> Org | None:
-    """The org of a page request: the chosen one, else the person's first; looked up once a request."""
+    """The org of a page request: the chosen one, else the user's first; looked up once per request."""
     if not hasattr(request, "org"):
         request.org = _current_org(request)  # type: ignore[attr-defined]
     return request.org  # type: ignore[attr-defined, no-any-return]
 
 
 def required_org(request: HttpRequest) -> Org:
-    """The org of a page request that makes something; raises `NoOrgProvided` for a person without any."""
+    """The org of a page request that needs one; raises `NoOrgProvided` for a user without any."""
     org = current_org(request)
     if org is None:
-        raise NoOrgProvided("You belong to no org yet. Its admins, or an operator, can add you to one.")
+        raise NoOrgProvided("You are not in an org yet. An org admin or an operator can add you.")
     return org
 
 

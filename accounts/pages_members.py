@@ -1,4 +1,4 @@
-"""The members page of the settings: who is in the org that one acts in, and what its policies allow."""
+"""The members page of the settings: members and policies of the current org."""
 
 from collections.abc import Callable
 
@@ -21,18 +21,18 @@ PAGE = 25
 _PLACES = paging.Places("members", (str,))
 FIELDS = ("email", "name")
 POLICIES = {
-    "members_may_fork": "Members may fork threads that the org sees, not only their own",
-    "visibility_may_change": "Who started a thread may change whether the org sees it",
+    "members_may_fork": "Members may fork any thread shared with the org, not only their own",
+    "visibility_may_change": "Thread owners may share a thread with the org or make it private",
 }
-"""What each policy allows, as its switch says it."""
+"""The label of each policy's checkbox."""
 _LINK = "invitation"
-"""Where a link waits in the session for the page that shows it once: whose it is, and where it leads."""
+"""Session key of an invitation link, [name, URL], until the page has shown it once."""
 
 
 @signed_in
 @require_http_methods(["GET", "POST"])
 def listed(request: HttpRequest) -> HttpResponse:
-    """Everybody in the org, and letting somebody in."""
+    """List the members of the org and add one."""
     return _changed(request, lambda actor: _add(request, actor)) if request.method == "POST" else _page(request)
 
 
@@ -46,23 +46,23 @@ def role(request: HttpRequest, member_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def remove(request: HttpRequest, member_id: int) -> HttpResponse:
-    """Put a member out."""
-    return _changed(request, lambda actor: _told(members.remove(actor, member_id), "is no member of {} any more."))
+    """Remove a member."""
+    return _changed(request, lambda actor: _told(members.remove(actor, member_id), "was removed from {}."))
 
 
 @signed_in
 @require_POST
 def link(request: HttpRequest, member_id: int) -> HttpResponse:
-    """Make a new link for somebody who has not begun yet."""
+    """Create a new link for an invited user."""
     return _changed(request, lambda actor: _invite(request, members.invited(actor, member_id)))
 
 
 @signed_in
 @require_POST
 def policies(request: HttpRequest) -> HttpResponse:
-    """Switch the org's policies."""
+    """Save the org's policies."""
     slug, on = request.POST.get("org", ""), request.POST.getlist("on")
-    return _changed(request, lambda actor: f"The policies of {orgs.settle_policies(actor, slug, on)} are saved.")
+    return _changed(request, lambda actor: f"Policies of {orgs.settle_policies(actor, slug, on)} saved.")
 
 
 def _add(request: HttpRequest, actor: Actor) -> str:
@@ -77,17 +77,17 @@ def _add(request: HttpRequest, actor: Actor) -> str:
 
 def _invite(request: HttpRequest, user: User) -> str:
     request.session[_LINK] = [user.display_name, request.build_absolute_uri(invitations.path_for(user))]
-    return f"There is a new link for {isolated(user.display_name)}."
+    return f"Created a new link for {isolated(user.display_name)}."
 
 
 def _told(member: Membership, words: str = "") -> str:
     is_admin = member.role == Membership.Role.ADMIN
-    words = words or ("is an admin of {} now." if is_admin else "is a member of {} now.")
+    words = words or ("is now an admin of {}." if is_admin else "is now a member of {}.")
     return f"{isolated(member.user.display_name)} {words.format(member.org.slug)}"
 
 
 def _changed(request: HttpRequest, change: Callable[[Actor], str]) -> HttpResponse:
-    """Do what a form says and show the page anew, with what came of it or why it was refused."""
+    """Apply a form's change, then show the page again with the result or the error."""
     try:
         said = change(page_actor(request))
     except InvalidRequest as problem:

@@ -1,4 +1,4 @@
-"""One's own settings: profile, password, theme, API tokens."""
+"""The user's own settings: profile, password, theme, API tokens."""
 
 from datetime import timedelta
 from typing import Any
@@ -25,14 +25,14 @@ from accounts.pages import signed_in
 from core.errors import InvalidRequest, NotFound
 
 LIFETIMES = {"": "never", "30": "in 30 days", "90": "in 90 days", "365": "in a year"}
-"""When a new token may expire, in days."""
+"""Lifetimes of a new token, in days."""
 _YEAR_SECONDS = int(timedelta(days=365).total_seconds())
 
 
 @signed_in
 @require_http_methods(["GET"])
 def settings(request: HttpRequest) -> HttpResponse:
-    """All of them; a token just made shows its secret this once."""
+    """The settings page. The secret of a token just created is shown once."""
     return _settings(request, {}, secret=request.session.pop("new_token", ""))
 
 
@@ -55,14 +55,14 @@ def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "")
 @signed_in
 @require_POST
 def token_create(request: HttpRequest) -> HttpResponse:
-    """Mint a token; its secret is shown on the next page and never again."""
+    """Create a token; its secret is shown once, on the next page."""
     user = request.user
     assert isinstance(user, User)
     name = request.POST.get("name", "").strip()
     scope = request.POST.get("scope", ApiToken.Scope.WRITE)
     days = request.POST.get("expires", "")
     if not 1 <= len(name) <= 80 or "\x00" in name:
-        return _settings(request, {"name": "A name has 1 to 80 characters."})
+        return _settings(request, {"name": "Use 1 to 80 characters."})
     if scope not in ApiToken.Scope.values:
         raise InvalidRequest("scope: must be write or read")
     if days not in LIFETIMES:
@@ -75,12 +75,12 @@ def token_create(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_POST
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    """Revoke one's own token; it stops working with the next request."""
+    """Revoke an own token; it stops working with the next request."""
     mine = ApiToken.objects.filter(pk=token_id, user=request.user.pk, revoked_at=None)
     name = mine.values_list("name", flat=True).first()
     if not mine.update(revoked_at=timezone.now()):
-        raise NotFound("You have no such token in use.")
-    messages.success(request, f"The token {name} is revoked.")
+        raise NotFound("You have no active token with this ID.")
+    messages.success(request, f"Token {name} revoked.")
     return redirect("accounts:settings")
 
 
@@ -88,7 +88,7 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def password(request: HttpRequest) -> HttpResponse:
-    """Change one's password. Other sessions end; tokens stay. Wrong guesses are counted as at the sign-in."""
+    """Change the user's password. Other sessions end; tokens stay. Wrong passwords count as at sign-in."""
     user = request.user
     assert isinstance(user, User)
     caller = request.META.get("REMOTE_ADDR", "")
@@ -101,18 +101,18 @@ def password(request: HttpRequest) -> HttpResponse:
         return _settings(request, {field: " ".join(map(str, said)) for field, said in form.errors.items()})
     throttle.succeeded(user.email, caller)
     update_session_auth_hash(request, form.save())
-    messages.success(request, "Your password is changed. You are signed out everywhere else.")
+    messages.success(request, "Password changed. Your other sessions have ended.")
     return redirect("accounts:settings")
 
 
 class Welcome(PasswordResetConfirmView):
-    """Somebody new chooses a password by the link that they were given, and is signed in."""
+    """A new user chooses a password with an invitation link and is signed in."""
 
     template_name = "accounts/welcome.html"
     token_generator = invitations.tokens
 
     def form_valid(self, form: Any) -> HttpResponse:
-        user = form.save(commit=False)  # hashed before anybody is kept waiting
+        user = form.save(commit=False)  # hash before taking the lock
         if not self._keeps(user):
             self.validlink = False
             return self.render_to_response(self.get_context_data())
@@ -121,7 +121,7 @@ class Welcome(PasswordResetConfirmView):
         return redirect("threads:list")
 
     def _keeps(self, user: User) -> bool:
-        """Keep the password, unless the link has ended meanwhile: its maker may know what was typed."""
+        """Save the password unless the link has become invalid meanwhile; returns whether it was saved."""
         with transaction.atomic():
             take_turns_with(user.pk)
             now = User.objects.get(pk=user.pk)
@@ -137,7 +137,7 @@ class Welcome(PasswordResetConfirmView):
 @signed_in
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    """Keep the theme of this browser, or follow the system again."""
+    """Save the theme for this browser, or follow the system again."""
     chosen = request.POST.get("theme", "")
     response = redirect("accounts:settings")
     if chosen in THEMES:

@@ -1,6 +1,6 @@
-"""The single truth for "may": which relation to a thing, or to the platform, carries which right (spec 2).
+"""All access rules: which relation to a thread, org or platform grants which right (spec 2).
 
-A right is looked up here and nowhere else. The relations of a caller to a thread are worked out in `threads.access`.
+Rights are defined only here. `threads.access` determines the relations of a caller to a thread.
 """
 
 from enum import StrEnum
@@ -10,16 +10,16 @@ from core.errors import Unauthorized
 
 
 class Relation(StrEnum):
-    """How an actor stands to a thread."""
+    """The relation of an actor to a thread."""
 
     CREATOR = "creator"
     ADMIN = "admin"
     MEMBER = "member"
-    """A member of the thread's org, where the thread is visible to the org."""
+    """A member of the thread's org, if the thread is visible to the org."""
 
 
 class Right(StrEnum):
-    """What somebody may want to do with a thread."""
+    """An action on a thread."""
 
     READ = "read"
     SEND = "send"
@@ -31,7 +31,7 @@ class Right(StrEnum):
     DESCRIBE = "describe"
     RAW = "raw"
     FIGURES = "figures"
-    """What its turns used: models, tokens, time and cost."""
+    """See what its turns used: models, tokens, time and cost."""
 
 
 _ANY = frozenset(Relation)
@@ -50,59 +50,59 @@ RIGHTS: dict[Right, frozenset[Relation]] = {
 }
 
 WIDENED_BY_POLICY: dict[Right, tuple[str, Relation]] = {Right.FORK: ("members_may_fork", Relation.MEMBER)}
-"""A right that an org's policy gives to one more relation."""
+"""Rights that an org's policy grants to one more relation."""
 
 NEEDS_POLICY: dict[Right, str] = {Right.RESCOPE: "visibility_may_change"}
-"""A right that nobody has unless the org's policy is on."""
+"""Rights that nobody has unless the org's policy is on."""
 
 
 def require_admin(actor: Actor) -> None:
-    """Triage and everything that shows other orgs: platform admins only (B133)."""
+    """Raise `Unauthorized` unless the actor is a platform admin: for triage and data of other orgs (B133)."""
     if not actor.is_admin:
-        raise Unauthorized("Only platform admins may do this.")
+        raise Unauthorized("Only platform admins can do this.")
 
 
 def require_member(actor: Actor, org_id: int) -> None:
-    """Who else is in an org: its members, and platform admins."""
+    """Raise `Unauthorized` unless the actor is a member of the org or a platform admin."""
     if not (actor.is_admin or actor.belongs_to(org_id)):
-        raise Unauthorized("You are no member of that org.")
+        raise Unauthorized("You are not a member of that org.")
 
 
 def may_administer(actor: Actor, *, administers: bool) -> bool:
-    """Whether who administers an org, or not, may change its members, their roles and its policies."""
+    """Whether the actor may change an org's members, roles and policies; `administers`: has the role admin in it."""
     return actor.is_admin or administers
 
 
 class Audience(StrEnum):
-    """Who is told of a report by a webhook, and so of which of its events and in which of its projections."""
+    """The audience of a webhook. It determines the events and the form of the records."""
 
     TRIAGE = "triage"
-    """Platform admins: the full record, and everything that happens to it."""
+    """Platform admins: the full record and all events."""
     ORG = "org"
-    """An org's admins: what submitters said on threads that they may read, and nothing of triage (B111, B133)."""
+    """Org admins: ratings on threads that they may read, without any triage data (B111, B133)."""
 
 
 def audience_of(actor: Actor, *, administers: bool) -> Audience | None:
-    """What an actor may be told of the reports of an org, which they `administer` or not; None is nothing at all."""
+    """The audience of an actor for the reports of an org; None if they may see nothing."""
     if actor.is_admin:
         return Audience.TRIAGE
     return Audience.ORG if administers else None
 
 
 def require_maker(actor: Actor, created_by: int | None, what: str) -> None:
-    """Deleting what a whole org uses: who made it, and platform admins (C51)."""
+    """Raise `Unauthorized` unless the actor created the shared resource or is a platform admin (C51)."""
     if not actor.is_admin and created_by != actor.user_id:
-        raise Unauthorized(f"Only who made this {what} and platform admins may delete it.")
+        raise Unauthorized(f"Only the creator of this {what} and platform admins can delete it.")
 
 
 def may_keep(actor: Actor, created_by: int | None, *, administers: bool) -> bool:
-    """Whether somebody may say where a call goes and what it carries there: its maker, the org's admins, and ours."""
+    """Whether the actor may set the target and headers of calls: the creator, org admins and platform admins."""
     return actor.is_admin or administers or created_by == actor.user_id
 
 
 def require_keeper(actor: Actor, created_by: int | None, what: str, *, administers: bool) -> None:
-    """Raise `Unauthorized` for who may not change where a call goes and what it carries there."""
+    """Raise `Unauthorized` unless the actor may set the target and headers of calls."""
     if not may_keep(actor, created_by, administers=administers):
         raise Unauthorized(
-            f"Only who made this {what}, admins of its org and platform admins may change where it leads."
+            f"Only the creator of this {what}, admins of its org and platform admins can change its target."
         )

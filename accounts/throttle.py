@@ -1,4 +1,4 @@
-"""Sign-in is slowed down after wrong passwords, by address and caller, and by address alone."""
+"""Slow down sign-in after wrong passwords, per email and caller, and per email."""
 
 import hashlib
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ TRIES = 5
 PAUSE_SECONDS = 60
 TRIES_PER_ADDRESS = 30
 WINDOW_SECONDS = 15 * 60
-_HERE = "Too many wrong passwords. Wait a minute, then try again."
-_EVERYWHERE = "Too many wrong passwords for this address. Wait a quarter of an hour, then try again."
+_HERE = "Too many wrong passwords. Try again in a minute."
+_EVERYWHERE = "Too many wrong passwords for this email. Try again in 15 minutes."
 
 
 def _keys(email: str, caller: str) -> tuple[str, str]:
@@ -23,10 +23,10 @@ def _keys(email: str, caller: str) -> tuple[str, str]:
 
 @contextmanager
 def counted(email: str, caller: str) -> Iterator[int]:
-    """Count a try before its password is looked at, which is done inside; yields how many are left before the pause.
+    """Count an attempt before the block checks its password; yields how many are left before the pause.
 
-    While sign-in for this address is paused it raises `TooManyTries`, and the try does not count; nor does one whose
-    password nobody came to look at (`Unavailable`).
+    While sign-in for this email is paused it raises `TooManyTries` and the attempt does not count. Neither does one
+    whose password could not be checked (`Unavailable`).
     """
     left = _count_try(email, caller)
     try:
@@ -38,28 +38,28 @@ def counted(email: str, caller: str) -> Iterator[int]:
 
 def _count_try(email: str, caller: str) -> int:
     here, anywhere = _keys(email, caller)
-    # A try is refused by its own number: to look first and to count later lets as many pass as are made at once.
+    # Count first, then decide: checking before counting would let concurrent attempts through.
     tries = _count(here, PAUSE_SECONDS)
     if tries > TRIES:
-        _take_back(here)
+        _uncount(here)
         raise TooManyTries(_EVERYWHERE if cache.get(anywhere, 0) >= TRIES_PER_ADDRESS else _HERE)
     if _count(anywhere, WINDOW_SECONDS) > TRIES_PER_ADDRESS:
-        _take_back(here, anywhere)
+        _uncount(here, anywhere)
         raise TooManyTries(_EVERYWHERE)
-    cache.touch(here, PAUSE_SECONDS)  # the minute begins with the last try; the quarter of an hour with the first
+    cache.touch(here, PAUSE_SECONDS)  # the minute starts with the last attempt, the 15 minutes with the first
     return TRIES - tries
 
 
 def withdraw(email: str, caller: str) -> None:
-    """A try that was no guess does not count."""
-    _take_back(*_keys(email, caller))
+    """Do not count an attempt that was not a guess."""
+    _uncount(*_keys(email, caller))
 
 
 def succeeded(email: str, caller: str) -> None:
-    """A right password forgets the wrong ones of this caller, and is itself none of the address."""
+    """After a right password: reset the caller's count and do not count this attempt for the email."""
     here, anywhere = _keys(email, caller)
     cache.delete(here)
-    _take_back(anywhere)
+    _uncount(anywhere)
 
 
 def _count(key: str, seconds: int) -> int:
@@ -69,10 +69,10 @@ def _count(key: str, seconds: int) -> int:
             return cache.incr(key)
 
 
-def _take_back(*keys: str) -> None:
+def _uncount(*keys: str) -> None:
     for key in keys:
         with suppress(ValueError):  # expired, or forgotten
-            # Nothing is kept of tries that were none: of made-up addresses there may be any number. A try that comes
-            # just between the two is not counted, which nobody can bring about for more than one.
+            # Delete counters at zero, because made-up addresses are unlimited. A concurrent attempt between the two
+            # calls is not counted; that can happen for one attempt only.
             if cache.decr(key) <= 0:
                 cache.delete(key)

@@ -1,4 +1,4 @@
-"""The skill routes of the wire (K1 to K16)."""
+"""REST routes of skills (K1 to K16)."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -25,16 +25,16 @@ from core.wire import Body
 
 
 class SkillEndpoint(Endpoint):
-    """A URL of one skill, or of all. The SDK calls them."""
+    """Base of the skill routes, which the SDK calls."""
 
     has_exact_query = False
 
     def skill(self) -> Skill:
-        """The skill of the URL; what cannot be seen is not found."""
+        """The skill of the URL; `NotFound` if the caller may not see it."""
         return skills.skill_for(self.actor, self.kwargs["skill_id"])
 
     def editable_skill(self) -> Skill:
-        """The same, if the caller may change it: that is settled before the body is read (spec 1.4)."""
+        """The skill of the URL if the caller may edit it; checked before the body is read (spec 1.4)."""
         skill = self.skill()
         skills.require_editor(self.actor, skill)
         return skill
@@ -52,7 +52,7 @@ class SkillEndpoint(Endpoint):
 
 
 class Create(SkillEndpoint):
-    @describe(takes=SkillIn, gives=SkillOut, summary="Write a skill (K1)")
+    @describe(takes=SkillIn, gives=SkillOut, summary="Create a skill (K1)")
     def post(self, request: Request) -> HttpResponse:
         org_id = self.org()
         return record(skills.skill_out(skills.create(self.actor, org_id, self.parse(SkillIn))))
@@ -67,7 +67,7 @@ class Skills(SkillEndpoint):
 
 
 class Tags(SkillEndpoint):
-    @describe(gives={"type": "string"}, many=True, summary="Tags of visible skills (K5)")
+    @describe(gives={"type": "string"}, many=True, summary="List tags of visible skills (K5)")
     def get(self, request: Request) -> HttpResponse:
         return data(skills.tags(self.actor, self.org()))
 
@@ -83,7 +83,7 @@ class OneSkill(SkillEndpoint):
     def get(self, request: Request, skill_id: str) -> HttpResponse:
         return record(skills.skill_out(self.skill()))
 
-    @describe(takes=SkillPatch, gives=SkillOut, summary="Rename, re-scope or tag a skill (K7)")
+    @describe(takes=SkillPatch, gives=SkillOut, summary="Change name, visibility or tags of a skill (K7)")
     def put(self, request: Request, skill_id: str) -> HttpResponse:
         skill = self.editable_skill()
         return record(skills.skill_out(skills.update(self.actor, skill, self.parse(SkillPatch))))
@@ -95,13 +95,13 @@ class OneSkill(SkillEndpoint):
 
 
 class Summary(SkillEndpoint):
-    @describe(gives=SummaryOut, summary="A skill with its latest version (K3)")
+    @describe(gives=SummaryOut, summary="Read a skill with its latest version (K3)")
     def get(self, request: Request, skill_id: str) -> HttpResponse:
         return record(skills.summary(self.actor, self.skill()))
 
 
 class Versions(SkillEndpoint):
-    @describe(gives=VersionOut, many=True, summary="Versions of a skill (K9)")
+    @describe(gives=VersionOut, many=True, summary="List versions of a skill (K9)")
     def get(self, request: Request, skill_id: str) -> HttpResponse:
         skill = self.skill()
         return records([skills.version_out(skill, each) for each in skill.versions.order_by("-version")])
@@ -137,13 +137,13 @@ class Subscription(SkillEndpoint):
         self.parse(Body)
         return record(skills.subscription_out(self.actor, skill, skills.subscribe(self.actor, skill)))
 
-    @describe(takes=PinVersionIn, gives=SubscriptionOut, summary="Choose the version agents may use (K16)")
+    @describe(takes=PinVersionIn, gives=SubscriptionOut, summary="Choose the version that agents may load (K16)")
     def put(self, request: Request, skill_id: str) -> HttpResponse:
         skill = self.skill()
         row = skills.pin_version(self.actor, skill, self.parse(PinVersionIn).ai_version)
         return record(skills.subscription_out(self.actor, skill, row))
 
-    @describe(summary="End a subscription (K15)")
+    @describe(summary="Unsubscribe from a skill (K15)")
     def delete(self, request: Request, skill_id: str) -> HttpResponse:
         skills.unsubscribe(self.actor, self.skill())
         return data(None)

@@ -1,4 +1,4 @@
-"""The routes of calls, results and data (catalogue 6.2)."""
+"""REST routes of calls, results and stored data (catalogue 6.2)."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -28,7 +28,7 @@ from core.api import Endpoint, data, describe, record
 class Validate(ToolEndpoint):
     reads = Endpoint.reads | {"POST"}
 
-    @describe(takes=ValidateIn, gives=ValidatedOut, summary="Check the arguments of a call")
+    @describe(takes=ValidateIn, gives=ValidatedOut, summary="Validate the arguments of a call")
     def post(self, request: Request, qualified_name: str) -> HttpResponse:
         tool = self.tool()
         return record(calling.validate(tool, self.parse(ValidateIn)))
@@ -37,7 +37,7 @@ class Validate(ToolEndpoint):
 class BuildInput(ToolEndpoint):
     reads = Endpoint.reads | {"POST"}
 
-    @describe(takes=BuildInputIn, gives=InputOut, summary="Positional and named arguments as one object")
+    @describe(takes=BuildInputIn, gives=InputOut, summary="Combine positional and named arguments into one object")
     def post(self, request: Request, qualified_name: str) -> HttpResponse:
         tool, body = self.tool(), self.parse(BuildInputIn)
         return record(calling.build_input(tool, body.args, body.kwargs))
@@ -51,7 +51,7 @@ class CallTool(ToolEndpoint):
 
 
 class OneCall(CatalogueEndpoint):
-    @describe(gives=RecordedCallOut, summary="Read a call as it was recorded")
+    @describe(gives=RecordedCallOut, summary="Read a recorded call")
     def get(self, request: Request, call_id: str) -> HttpResponse:
         return record(calling.recorded(self.actor, call_id))
 
@@ -59,7 +59,7 @@ class OneCall(CatalogueEndpoint):
 class JudgeResult(CatalogueEndpoint):
     reads = Endpoint.reads | {"POST"}
 
-    @describe(takes=JudgeIn, gives=JudgedOut, summary="Check a CTP result at one of three levels")
+    @describe(takes=JudgeIn, gives=JudgedOut, summary="Validate a CTP result at one of three levels")
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(JudgeIn)
         errors = judging.judge(body.result, body.level)
@@ -78,7 +78,7 @@ class ConvertResult(CatalogueEndpoint):
 
 
 class StoreData(CatalogueEndpoint):
-    @describe(takes=DataIn, gives=DataRefOut, summary="Put a payload aside for an hour")
+    @describe(takes=DataIn, gives=DataRefOut, summary="Store a payload for an hour")
     def post(self, request: Request) -> HttpResponse:
         org_id, body = self.org(), self.parse(DataIn)
         ref = kept.store(org_id, self.actor.user_id, body.data, body.summary)
@@ -86,13 +86,13 @@ class StoreData(CatalogueEndpoint):
 
 
 class OneData(CatalogueEndpoint):
-    @describe(gives=DataOut, summary="Read a payload that was put aside")
+    @describe(gives=DataOut, summary="Read a stored payload")
     def get(self, request: Request, ref_id: str) -> HttpResponse:
         ref = kept.ref_for(self.actor, ref_id)
         told = {name: getattr(ref, name) for name in DataOut.model_fields}
         return record(DataOut(**told))
 
-    @describe(summary="Throw a payload away")
+    @describe(summary="Delete a stored payload")
     def delete(self, request: Request, ref_id: str) -> HttpResponse:
         kept.delete(self.actor, ref_id)
         return data(None)

@@ -1,4 +1,4 @@
-"""The route of compliance (catalogue 3.9, 6.2)."""
+"""REST route of compliance checks (catalogue 3.9, 6.2)."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -10,7 +10,7 @@ from core.api import describe, record
 
 
 class Compliance(CatalogueEndpoint):
-    @describe(takes=ComplianceIn, gives=ReportOut, summary="Check a server (C121 to C127)")
+    @describe(takes=ComplianceIn, gives=ReportOut, summary="Run compliance checks on a server (C121 to C127)")
     def post(self, request: Request) -> HttpResponse:
         org_id = self.org()
         return record(running.run(self.actor, org_id, self.parse(ComplianceIn)))

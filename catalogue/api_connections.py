@@ -1,4 +1,4 @@
-"""The routes of connections: Heddle's own, described in docs/decisions/013-tools-elsewhere.md."""
+"""REST routes of connections (docs/decisions/013-tools-elsewhere.md)."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -18,24 +18,26 @@ from core.api import data, describe, record
 
 
 class ConnectionEndpoint(CatalogueEndpoint):
-    """A URL of one connection."""
+    """Base of the routes of a connection."""
 
     def connection(self) -> ToolConnection:
-        """The connection of the URL's server; what cannot be seen is not found."""
+        """The connection of the URL's server; `NotFound` if the caller may not see it."""
         return connections.connection_for(self.org(), self.kwargs["server"])
 
 
 class Connection(ConnectionEndpoint):
-    @describe(gives=ConnectionOut, summary="Read how a server's tools are reached")
+    @describe(gives=ConnectionOut, summary="Read a server's connection")
     def get(self, request: Request, server: str) -> HttpResponse:
         return record(connections.out(self.connection()))
 
-    @describe(takes=ConnectionIn, gives=ConnectionSecretOut, summary="Set it; a new secret is shown this once")
+    @describe(
+        takes=ConnectionIn, gives=ConnectionSecretOut, summary="Set a server's connection (returns a new secret once)"
+    )
     def put(self, request: Request, server: str) -> HttpResponse:
         org_id = self.org()
         return record(connections.put(self.actor, org_id, server, self.parse(ConnectionIn)))
 
-    @describe(summary="Remove it; the server's tools stay, and nobody runs them")
+    @describe(summary="Delete a server's connection; its tools stay, without a handler")
     def delete(self, request: Request, server: str) -> HttpResponse:
         connections.delete(self.actor, self.connection())
         return data(None)
@@ -45,7 +47,7 @@ class RotateSecret(ConnectionEndpoint):
     @describe(
         takes=RotateConnectionIn,
         gives=ConnectionSecretOut,
-        summary="Make a new secret for a connection; both sign while they overlap",
+        summary="Rotate a connection's secret; both secrets sign during the overlap",
     )
     def post(self, request: Request, server: str) -> HttpResponse:
         connection = self.connection()
@@ -55,7 +57,7 @@ class RotateSecret(ConnectionEndpoint):
 
 
 class Refresh(ConnectionEndpoint):
-    @describe(takes=RefreshIn, gives=DriftOut, summary="Take over what an MCP server lists, and tell what differs")
+    @describe(takes=RefreshIn, gives=DriftOut, summary="Update a server's tools from its MCP server")
     def post(self, request: Request, server: str) -> HttpResponse:
         connection = self.connection()
         return record(refreshing.refresh(self.actor, connection, self.parse(RefreshIn)))

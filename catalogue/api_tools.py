@@ -1,4 +1,4 @@
-"""The tool and server routes of the wire (catalogue 6.2)."""
+"""REST routes of tools and servers (catalogue 6.2)."""
 
 from dataclasses import replace
 from typing import Literal
@@ -34,22 +34,22 @@ _FILTERS = ("server", "q", "tag", "visible", "source_dialect", "dispatchable")
 
 
 class CatalogueEndpoint(Endpoint):
-    """A URL of the catalogue: everything happens in the org of the request."""
+    """Base of the catalogue routes, which act in the org of the request."""
 
     def org(self) -> int:
         """The org the request acts in."""
         return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
 
     def limit(self) -> int:
-        """The page size asked for."""
+        """The requested page size."""
         return paging.limit_of(self.query("limit"))
 
     def maybe(self, name: str) -> bool | None:
-        """A query boolean that may be left out."""
+        """An optional query boolean; None if missing or `any`."""
         return None if self.query(name) in (None, "any") else self.query_bool(name, False)
 
     def is_qualified(self, default: Literal["bare", "qualified"]) -> bool:
-        """How an export names tools: `bare` by default for one, `qualified` for a list (1.2)."""
+        """Whether an export uses qualified names; by default `bare` for one tool, `qualified` for a list (1.2)."""
         naming = self.query("naming") or default
         if naming not in ("bare", "qualified"):
             raise InvalidRequest("naming: must be bare or qualified")
@@ -57,20 +57,20 @@ class CatalogueEndpoint(Endpoint):
 
 
 class ToolEndpoint(CatalogueEndpoint):
-    """A URL of one tool."""
+    """Base of the routes of a tool."""
 
     def tool(self) -> Tool:
-        """The tool of the URL; what cannot be seen is not found."""
+        """The tool of the URL; `NotFound` if the caller may not see it."""
         return tools.tool_for(self.org(), self.kwargs["qualified_name"])
 
     def own_tool(self) -> Tool:
-        """The same, unless it belongs to everybody: that is settled before the body is read."""
+        """The tool of the URL; raises for a built-in one, before the body is read."""
         tool = self.tool()
         tools.require_own(tool)
         return tool
 
     def number(self) -> int | None:
-        """The version asked for, None for the present one."""
+        """The requested version, None for the current one."""
         value = self.query("version")
         if value is not None and not (value.isascii() and value.isdigit() and len(value) < 10):
             raise NotFound.of("version", value[:20])
@@ -117,7 +117,7 @@ class Tools(CatalogueEndpoint):
 
 
 class OneTool(ToolEndpoint):
-    @describe(gives=OneToolOut, query=("version", *_EXPORT), summary="Read a tool, in any dialect (C3)")
+    @describe(gives=OneToolOut, query=("version", *_EXPORT), summary="Read a tool, optionally in a dialect (C3)")
     def get(self, request: Request, qualified_name: str) -> HttpResponse:
         tool = self.tool()
         version = tools.version_of(tool, self.number())
@@ -139,16 +139,16 @@ class OneTool(ToolEndpoint):
 
 
 class ToolVersions(ToolEndpoint):
-    @describe(gives=ToolVersionPageOut, query=_PAGE, summary="Versions of a tool, newest first (C3)")
+    @describe(gives=ToolVersionPageOut, query=_PAGE, summary="List versions of a tool, newest first (C3)")
     def get(self, request: Request, qualified_name: str) -> HttpResponse:
         return record(tools.versions(self.tool(), limit=self.limit(), page_token=self.query("page_token")))
 
 
 class ServerEndpoint(CatalogueEndpoint):
-    """A URL of one server."""
+    """Base of the routes of a server."""
 
     def server(self) -> ToolServer:
-        """The server of the URL; what cannot be seen is not found."""
+        """The server of the URL; `NotFound` if the caller may not see it."""
         return servers.server_for(self.org(), self.kwargs["server"])
 
 
@@ -163,7 +163,7 @@ class OneServer(ServerEndpoint):
     def get(self, request: Request, server: str) -> HttpResponse:
         return record(servers.server_out(self.server()))
 
-    @describe(takes=ServerPatch, gives=ServerOut, summary="Describe a server (C18)")
+    @describe(takes=ServerPatch, gives=ServerOut, summary="Change a server's description (C18)")
     def patch(self, request: Request, server: str) -> HttpResponse:
         found = self.server()
         servers.require_own(found)
@@ -171,6 +171,6 @@ class OneServer(ServerEndpoint):
 
 
 class Manifest(ServerEndpoint):
-    @describe(gives=ManifestOut, query=("dialect",), summary="A server as a manifest (C19)")
+    @describe(gives=ManifestOut, query=("dialect",), summary="Export a server as a manifest (C19)")
     def get(self, request: Request, server: str) -> HttpResponse:
         return record(servers.manifest(self.server(), self.query("dialect") or "convilyn"))

@@ -1,4 +1,4 @@
-"""The routes of worlds (catalogue 3.8, 6.2)."""
+"""REST routes of worlds (catalogue 3.8, 6.2)."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -26,19 +26,19 @@ from core.api import data, describe, record
 
 
 class WorldEndpoint(CatalogueEndpoint):
-    """A URL of one world."""
+    """Base of the routes of a world."""
 
     def world(self) -> World:
-        """The world of the URL; what cannot be seen is not found."""
+        """The world of the URL; `NotFound` if the caller may not see it."""
         return keeping.world_for(self.actor, self.kwargs["world_id"])
 
     def open_world(self) -> World:
-        """The same where it still answers."""
+        """The world of the URL; raises `Expired` if it is closed or expired."""
         return keeping.open_world(self.actor, self.kwargs["world_id"])
 
 
 class Worlds(CatalogueEndpoint):
-    @describe(takes=WorldIn, gives=WorldOut, summary="Make a world (C102, C116, C118)")
+    @describe(takes=WorldIn, gives=WorldOut, summary="Create a world (C102, C116, C118)")
     def post(self, request: Request) -> HttpResponse:
         org_id = self.org()
         return record(keeping.world_out(keeping.create(self.actor, org_id, self.parse(WorldIn))))
@@ -61,7 +61,7 @@ class OneWorld(WorldEndpoint):
 
 
 class WorldTools(WorldEndpoint):
-    @describe(takes=WorldToolsIn, gives=WorldToolsOut, summary="Give a world tools of the catalogue, or one of its own")
+    @describe(takes=WorldToolsIn, gives=WorldToolsOut, summary="Add catalogue tools or an inline tool to a world")
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
         return record(WorldToolsOut(tools=keeping.add_tools(world, self.parse(WorldToolsIn))))
@@ -82,27 +82,27 @@ class WorldFixtures(WorldEndpoint):
 
 
 class RecordedFixtures(WorldEndpoint):
-    @describe(takes=RecordedIn, gives=FixturesOut, summary="Add fixtures from calls that were really made")
+    @describe(takes=RecordedIn, gives=FixturesOut, summary="Add fixtures from recorded real calls")
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
         return record(FixturesOut(fixture_count=fixtures.take_recorded(self.actor, world, self.parse(RecordedIn))))
 
 
 class WorldState(WorldEndpoint):
-    @describe(gives=StateOut, summary="What a world remembers")
+    @describe(gives=StateOut, summary="Read the state of a world")
     def get(self, request: Request, world_id: str) -> HttpResponse:
         return record(keeping.state(self.world()))
 
 
 class WorldCalls(WorldEndpoint):
-    @describe(gives=LogPageOut, query=("limit", "page_token"), summary="The calls of a world, in order (C120)")
+    @describe(gives=LogPageOut, query=("limit", "page_token"), summary="List the calls of a world, in order (C120)")
     def get(self, request: Request, world_id: str) -> HttpResponse:
         token = self.query("page_token")
         return record(calling.log(self.actor, self.world(), limit=self.limit(), page_token=token))
 
 
 class WorldReset(WorldEndpoint):
-    @describe(takes=ResetIn, gives=ResetOut, summary="Set a world back to its first step (C111)")
+    @describe(takes=ResetIn, gives=ResetOut, summary="Reset a world to step 0 (C111)")
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
         keeping.reset(world, hard=self.parse(ResetIn).hard)

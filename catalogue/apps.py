@@ -6,7 +6,7 @@ class CatalogueConfig(AppConfig):
     name = "catalogue"
 
     def ready(self) -> None:
-        """Heddle's own tools are in every database as soon as its tables are."""
+        """Publish Heddle's own tools after each migration."""
         from catalogue import publishing
 
         post_migrate.connect(publishing.after_migration, sender=self)

@@ -1,4 +1,4 @@
-"""The catalogue as it is looked through: servers, the tools of a page by server, hints in words (C13, C49)."""
+"""Browsing the catalogue: servers, tools by server, hints in words (C13, C49)."""
 
 import re
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ MAX_NAMES = 500
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A side effect in words, and the dye of what asks for care."""
+    """A side effect in words, with a color tone if it needs care."""
 
     said: str
     tone: str = ""
 
     @property
     def icon(self) -> str:
-        """Its glyph."""
+        """The icon for the tone."""
         return _ICONS[self.tone]
 
 
@@ -60,14 +60,14 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class ServerLine:
-    """A server with how many tools it has."""
+    """A server and its number of tools."""
 
     name: str
     count: int
 
 
 def shelves(org_id: int, filters: Filters, *, limit: int, page_token: str | None) -> tuple[list[Shelf], str | None]:
-    """A page of tools by server and the token of the next one, in four queries however many there are."""
+    """A page of tools by server and the token of the next page, in four queries."""
     keys, next_token = tools.keys(org_id, filters, limit, page_token)
     found = Tool.objects.select_related("server").defer("search").in_bulk(keys)
     rows = [found[key] for key in keys if key in found]
@@ -103,13 +103,13 @@ def _shelved(tool: Tool, version: ToolVersion, calls: int) -> Shelved:
 
 
 def server_lines(org_id: int) -> list[ServerLine]:
-    """The servers that an org sees, by name; the first forty."""
+    """The first forty servers visible to an org, by name."""
     rows = ToolServer.objects.visible_in(org_id).annotate(count=Count("tools"), place=tools.Bytewise("folded"))
     return [ServerLine(*row) for row in rows.order_by("place").values_list("name", "count")[:MAX_SERVERS]]
 
 
 def names(org_id: int, servers: Sequence[str] | None = None) -> list[str]:
-    """Qualified names of the tools that an org sees, of these servers where some are named; the first five hundred."""
+    """The first five hundred qualified names of tools visible to an org, optionally of some servers."""
     rows = Tool.objects.visible_in(org_id).order_by("qualified_name")
     if servers is not None:
         rows = rows.filter(server__name__in=servers)
@@ -117,31 +117,31 @@ def names(org_id: int, servers: Sequence[str] | None = None) -> list[str]:
 
 
 def neighbours(tool: Tool) -> list[tuple[str, str, bool]]:
-    """Qualified name, name and whether it is visible, of the tools on the same server; the first hundred."""
+    """Qualified name, name and visibility of the first hundred tools on the same server."""
     rows = Tool.objects.filter(server=tool.server).annotate(place=tools.Bytewise("name")).order_by("place")
     return list(rows.values_list("qualified_name", "name", "visible")[:MAX_NEIGHBOURS])
 
 
 def hints_of(version: ToolVersion) -> tuple[Hint, ...]:
-    """What a version says of its side effects and of being repeated. What asks for care has a glyph of its own; there
-    is no tick for the rest, because no word here is a yes to be glad of by itself."""
-    # Reading twice harms nobody; and whoever says nothing of being repeated is taken to mean no (catalogue 1.1).
+    """The declared side effects and repeatability of a version. Those that need care have a warning icon; none gets a
+    check mark, because no hint is good news by itself."""
+    # Repeating a read is harmless. If repeatability is not declared, it is taken as no (catalogue 1.1).
     tone = "" if version.annotations.get("read_only") is True else "warn"
-    return *_effects(version), Hint("may be repeated") if version.idempotent else Hint("must not be repeated", tone)
+    return *_effects(version), Hint("safe to repeat") if version.idempotent else Hint("not safe to repeat", tone)
 
 
 def unsaid_by(version: ToolVersion) -> list[str]:
-    """What a version leaves open of its side effects. Null is unknown and never no (catalogue 1.1)."""
+    """The side effects that a version does not declare. Null means unknown, never no (catalogue 1.1)."""
     return [unsaid for name, (_, _, unsaid) in _EFFECTS.items() if version.annotations.get(name) is None]
 
 
 _EFFECTS: Final = {
-    "read_only": (Hint("only reads"), Hint("changes data", "warn"), "whether it changes data"),
-    "destructive": (Hint("may destroy data", "neg"), Hint("destroys nothing"), "whether it destroys"),
-    "open_world": (Hint("reaches outside", "warn"), Hint("stays inside"), "whether it reaches outside"),
-    "cache_mutating": (Hint("changes caches"), Hint("leaves caches alone"), "what it does to caches"),
+    "read_only": (Hint("read-only"), Hint("changes data", "warn"), "changes data"),
+    "destructive": (Hint("may destroy data", "neg"), Hint("not destructive"), "destroys data"),
+    "open_world": (Hint("external effects", "warn"), Hint("no external effects"), "external effects"),
+    "cache_mutating": (Hint("changes caches"), Hint("keeps caches"), "changes caches"),
 }
-"""By hint: what is told for yes, for no, and what is left open where it is unknown."""
+"""For each hint: the words for yes, for no, and for undeclared."""
 
 
 def _effects(version: ToolVersion) -> list[Hint]:
@@ -150,7 +150,7 @@ def _effects(version: ToolVersion) -> list[Hint]:
 
 
 def asks_first(version: ToolVersion) -> bool:
-    """Whether a person has to say yes before it runs: it says of itself that it destroys."""
+    """Whether a real call needs a confirmation: the tool is marked as destructive."""
     return version.annotations.get("destructive") is True
 
 
@@ -161,19 +161,19 @@ def filters_of(line: str) -> Filters:
 
 
 def with_line(filters: Filters, line: str) -> Filters:
-    """Filters and those that a line names beside them; what else it says is looked for as one text (C49).
+    """The filters combined with those in a search query; its other words are searched as one text (C49).
 
-    Raises `InvalidRequest` where both name the same.
+    Raises `InvalidRequest` if both set the same filter.
     """
     named, words = _terms_of(line)
     for name in named:
         if getattr(filters, name) is not None:
-            raise InvalidRequest.of("q", f"says what {name} says as well: give one of them")
+            raise InvalidRequest.of("q", f"sets {name} as well: use only one of them")
     return replace(filters, **named, q=" ".join(words) if named else line)
 
 
 def _terms_of(line: str) -> tuple[dict[str, Any], list[str]]:
-    """The filters that a line names, and its other words."""
+    """The filters in a search query, and its other words."""
     named: dict[str, Any] = {}
     words: list[str] = []
     for token in line.split():
@@ -188,7 +188,7 @@ def _terms_of(line: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def narrowed(line: str, server: str) -> str:
-    """The search line with this server in the place of any other; of all servers where none is named."""
+    """The search query limited to this server, or to no server if the name is empty."""
     kept = [token for token in line.split() if not re.fullmatch("server:.+", token)]
     return " ".join([*kept, f"server:{server}"] if server else kept)
 

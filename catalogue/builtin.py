@@ -1,4 +1,4 @@
-"""Heddle's own tools: small, harmless, and real, so that a fresh installation has something an agent can call."""
+"""Heddle's built-in tools: small and harmless, so that agents in a new installation have something to call."""
 
 import ast
 import operator
@@ -24,11 +24,11 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def calculate(arguments: Arguments, context: ToolContext) -> Any:
-    """The value of an arithmetic expression. No names, no calls, no powers: nothing that can run or grow."""
+    """Evaluate an arithmetic expression. No names, calls or powers, so it cannot run code or explode."""
     try:
         tree = ast.parse(arguments["expression"], mode="eval")
     except SyntaxError:
-        raise ValueError("that is no arithmetic expression") from None
+        raise ValueError("not an arithmetic expression") from None
     return {"value": _value(tree.body)}
 
 
@@ -40,32 +40,32 @@ def _value(node: ast.AST) -> Any:
             return -_value(operand)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](_value(left), _value(right))
-    raise ValueError("only numbers, + - * / // % and brackets are understood")
+    raise ValueError("only numbers, + - * / // % and brackets are allowed")
 
 
 def current_time(arguments: Arguments, context: ToolContext) -> Any:
-    """The time now, in a time zone."""
+    """The current time in a time zone."""
     name = arguments.get("timezone", "UTC")
     try:
         now = datetime.now(ZoneInfo(name))
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(f"{name} is no known time zone") from None
+        raise ValueError(f"unknown time zone {name}") from None
     return {"timezone": name, "time": now.isoformat(timespec="seconds"), "weekday": now.strftime("%A")}
 
 
 def echo(arguments: Arguments, context: ToolContext) -> Any:
-    """What it was given, and the scope it was given it in."""
+    """The given value, and the analysis scope of the call."""
     return {"value": arguments["value"], "analysis_scope": context.analysis_scope}
 
 
 def wait(arguments: Arguments, context: ToolContext) -> Any:
-    """Nothing, slowly."""
+    """Wait for some seconds."""
     time.sleep(arguments["seconds"])
     return {"waited_seconds": arguments["seconds"]}
 
 
 def get_tool_data(arguments: Arguments, context: ToolContext) -> Any:
-    """The payload behind a reference of the caller's org (C91)."""
+    """The stored payload for a reference of the caller's org (C91)."""
     found = data.find([context.org_id] if context.org_id else [], arguments["ref_id"])
     if found is None:
         return results.fail("NOT_FOUND", f"There is no data {arguments['ref_id'][:40]}.", {"reason": "unknown_ref"})
@@ -79,7 +79,7 @@ def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
 TOOLS: dict[str, ToolSpec] = by_name(
     ToolSpec(
         "calculate",
-        "Work out an arithmetic expression.",
+        "Evaluate an arithmetic expression.",
         _schema(["expression"], expression={"type": "string", "maxLength": 500, "description": "such as 2 * (3 + 4)"}),
         calculate,
         is_idempotent=True,
@@ -87,15 +87,15 @@ TOOLS: dict[str, ToolSpec] = by_name(
     ),
     ToolSpec(
         "current_time",
-        "Tell the time now.",
-        _schema([], timezone={"type": "string", "description": "an IANA name such as Europe/Berlin; UTC if left out"}),
+        "Get the current time.",
+        _schema([], timezone={"type": "string", "description": "IANA time zone such as Europe/Berlin; default UTC"}),
         current_time,
         is_idempotent=True,
         is_read_only=True,
     ),
     ToolSpec(
         "echo",
-        "Give back what it is given.",
+        "Return the given value.",
         _schema(["value"], value={}),
         echo,
         is_idempotent=True,
@@ -103,7 +103,7 @@ TOOLS: dict[str, ToolSpec] = by_name(
     ),
     ToolSpec(
         "wait",
-        "Wait some seconds, then answer.",
+        "Wait for some seconds.",
         _schema(["seconds"], seconds={"type": "number", "minimum": 0, "maximum": 30}),
         wait,
         timeout_seconds=40,
@@ -112,7 +112,7 @@ TOOLS: dict[str, ToolSpec] = by_name(
     ),
     ToolSpec(
         "get_tool_data",
-        "Get the whole of a result that was put aside, by its ref_id.",
+        "Get the full data of a result that was stored separately, by its ref_id.",
         _schema(["ref_id"], ref_id={"type": "string", "description": "such as td_0123456789ab"}),
         get_tool_data,
         timeout_seconds=None,

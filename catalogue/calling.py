@@ -1,4 +1,4 @@
-"""Calls from outside of any thread: validate, call once, look at it again (catalogue 3.1, 6.2)."""
+"""Calls from outside of threads: validate, call, read the record (catalogue 3.1, 6.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from core.sse import give_connection_back
 
 
 def validate(tool: Tool, body: ValidateIn) -> ValidatedOut:
-    """What is wrong with the arguments of a call that nobody makes (C53 to C57)."""
+    """Validate the arguments of a call without calling (C53 to C57)."""
     target = target_for(tool, body.version)
     _require_small(body.arguments, body.args, target.param_order)
     given = executing.checked(target, body.arguments, body.args)
@@ -32,7 +32,7 @@ def validate(tool: Tool, body: ValidateIn) -> ValidatedOut:
 
 
 def build_input(tool: Tool, args: list[Any], kwargs: dict[str, Any]) -> InputOut:
-    """Positional and named arguments as one object. Raises `InvalidRequest` with the code as reason (C95, C96)."""
+    """Combine positional and named arguments. Raises `InvalidRequest` with the error code as reason (C95, C96)."""
     order = tools.version_of(tool).param_order
     _require_small(kwargs, args, order)
     placed = validating.placed(args, kwargs, order)
@@ -73,7 +73,7 @@ def _answer(row: Call, body: CallIn) -> CallOut:
 
 
 def make(user_id: int | None, org_id: int, target: Target, body: CallIn) -> ToolResult:
-    """Make a call without an idempotency key, and record it as any other."""
+    """Make and record a call without an idempotency key."""
     given = executing.checked(target, body.arguments, body.args)
     row, _ = _begin(user_id, org_id, target, body.model_copy(update={"idempotency_key": None}))
     _make(row, target, given, body)
@@ -81,7 +81,7 @@ def make(user_id: int | None, org_id: int, target: Target, body: CallIn) -> Tool
 
 
 def recorded(actor: Actor, call_id: str) -> RecordedCallOut:
-    """A call as it was recorded, of a thread or from outside (C134). Raises `NotFound`."""
+    """A recorded call, from a thread or from outside (C134). Raises `NotFound`."""
     key = ids.key_of(call_id, ids.CALL)
     row = Call.objects.visible_to(actor).filter(key=key or "").select_related("created_by").first()
     if row is None:
@@ -92,7 +92,7 @@ def recorded(actor: Actor, call_id: str) -> RecordedCallOut:
 
 
 def call_out(row: Call, dialect: str, tool_use_id: str | None = None) -> CallOut:
-    """A call on record as its response, the result in that dialect."""
+    """The API record of a call, with the result in a dialect."""
     answer = row.answer or {}
     name = row.qualified_name
     result = ToolResult.model_validate(answer["result"]) if answer else None
@@ -113,7 +113,7 @@ def call_out(row: Call, dialect: str, tool_use_id: str | None = None) -> CallOut
 
 
 def _require_small(arguments: Any, args: list[Any], param_order: Sequence[str]) -> None:
-    """Positional arguments count in their places, or beside the others where they have none."""
+    """Raise `InvalidRequest` for arguments over 1 MiB, positional ones included."""
     placed = validating.placed(args, arguments, param_order)
     if size_of([arguments, args] if placed.errors else placed.sent) > validating.MAX_ARGUMENT_BYTES:
         raise InvalidRequest("arguments: are larger than 1 MiB", details={"reason": "too_large"})
@@ -122,7 +122,7 @@ def _require_small(arguments: Any, args: list[Any], param_order: Sequence[str]) 
 def _begin(
     user_id: int | None, org_id: int, target: Target, body: CallIn, world: World | None = None
 ) -> tuple[Call, bool]:
-    """The row of the call, and whether it is new. Raises `Conflict`."""
+    """Create the row of the call, or return the earlier one for its key; and whether it is new. Raises `Conflict`."""
     asked = fingerprint([target.qualified_name, body.version, body.arguments, body.args])
     key = body.idempotency_key
     row = Call(
@@ -148,37 +148,37 @@ def _begin(
         return row, True
     earlier = Call.objects.get(org_id=org_id, created_by=user_id, idempotency_key=key)
     if earlier.fingerprint != asked:
-        raise Conflict("idempotency_key: stands for another call", details={"reason": "key_reused"})
+        raise Conflict("idempotency_key: was already used for a different call", details={"reason": "key_reused"})
     if earlier.answer is None:
-        said = "That call was begun and nothing is known of its outcome yet."
+        said = "That call has started and its outcome is not known yet."
         raise Conflict(said, details={"reason": "in_progress", "call_id": earlier.call_id})
     return earlier, False
 
 
 def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) -> None:
-    """Execute, put aside what is large, and record the answer."""
+    """Execute the call, store large data separately, and record the result."""
     context = ToolContext("", body.tool_use_id or "", None, row.org_id, row.created_by_id, row.call_id)
     limits = Limits(body.timeout_ms, body.retry_policy, body.strict_output)
     if target.timeout_ms is not None:
         give_connection_back()
     try:
         execution = executing.execute(target, given, context, limits)
-        result, ref = _put_aside(execution.result, target, row, body)
+        result, ref = _stored_apart(execution.result, target, row, body)
         execution = Execution(result, execution.attempts, execution.failure)
-    except DomainError:  # it was refused and not made: there is nothing to record
+    except DomainError:  # rejected before it was made: there is nothing to record
         row.delete()
         raise
     except Exception:
-        _record(row, Execution(results.fail("INTERNAL_ERROR", "Something broke inside Heddle.")), None)
+        _record(row, Execution(results.fail("INTERNAL_ERROR", "Internal error in Heddle.")), None)
         raise
     _record(row, execution, ref)
 
 
 def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn) -> Call:
-    """The same call where a world answers: it checks the arguments itself, after its failures (C114).
+    """Simulate the call in a world, which validates the arguments itself, after its simulated failures (C114).
 
-    Each attempt of a retry policy is a step of its own. With a key there is one answer, which every attempt gets.
-    Raises `Conflict` where the world knows the key for another call, `Expired` where it ended meanwhile.
+    Each attempt of a retry policy is a separate step. With a key all attempts get the same result. Raises `Conflict` if
+    the key was used for a different call, `Expired` if the world has ended.
     """
     placed = validating.placed(body.args, body.arguments, target.param_order)
     plays: list[Played] = []
@@ -188,7 +188,7 @@ def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn)
         return plays[-1].result
 
     keyless = body.model_copy(update={"idempotency_key": None})
-    # Without a schema nothing is checked or left out before the world has drawn.
+    # No schema, so that nothing is validated or dropped before the world decides about a failure.
     played = replace(target, run=run, input_schema={}, timeout_ms=None)
     row, _ = _begin(actor.user_id, org_id, played, keyless, world)
     _make(row, played, placed, keyless)
@@ -197,7 +197,9 @@ def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn)
     return row
 
 
-def _put_aside(result: ToolResult, target: Target, row: Call, body: CallIn) -> tuple[ToolResult, dict[str, str] | None]:
+def _stored_apart(
+    result: ToolResult, target: Target, row: Call, body: CallIn
+) -> tuple[ToolResult, dict[str, str] | None]:
     assert row.org_id is not None
     stash = "never" if target.is_inline else body.stash
     limit = body.inline_max_bytes

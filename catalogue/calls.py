@@ -1,6 +1,6 @@
-"""Calls on record: begun before they are made, kept with what came of them (catalogue 3.1, C134; spec 4.4, 4.5).
+"""Recorded calls: stored before they are made, then completed with the result (catalogue 3.1, C134; spec 4.4, 4.5).
 
-The runner knows tools through this module alone; `catalogue.calling` is the same for callers from outside.
+The runner uses tools only through this module; `catalogue.calling` does the same for callers outside of threads.
 """
 
 from collections.abc import Mapping
@@ -17,18 +17,18 @@ from catalogue.results import ToolResult
 from catalogue.spec import ToolContext, ToolSpec
 
 MAX_SHOWN_BYTES = 200_000
-"""What a model is shown at once of data that it asked for."""
+"""Maximum size of stored data that a model gets at once."""
 _OF_A_TURN = Limits(patience_seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a call from a thread came to: for the transcript, and for the record."""
+    """The outcome of a call from a thread, for the thread and for the record."""
 
     execution: Execution
     data_ref: dict[str, str] | None = None
     raw: dict[str, Any] | None = None
-    """What only owner and admins see."""
+    """The raw payload, which only the owner and admins see."""
 
     @property
     def result(self) -> ToolResult:
@@ -44,26 +44,26 @@ class Made:
 
     @property
     def payload(self) -> dict[str, Any]:
-        """What the model sees: data, or why there is none; details are for programs."""
+        """What the model sees: the data, or the error without its details."""
         shown = roboto.output_of(self.result)
         return shown if self.result.success else {name: shown[name] for name in shown if name != "details"}
 
 
 def tool_names() -> frozenset[str]:
-    """The names of Heddle's own: a client tool may bear none of them (B18)."""
+    """The names of the built-in tools, which client tools must not use (B18)."""
     return frozenset(builtin.TOOLS)
 
 
 def refusal(spec: ToolSpec, arguments: object) -> str | None:
-    """Why a call cannot be made, or None: arguments that do not fit its schema."""
+    """Why the arguments do not match the tool's schema, or None."""
     return schemas.problem_of_value(arguments, spec.input_schema, "input")
 
 
 def begin(name: str, spec: ToolSpec | None, arguments: Mapping[str, Any], context: ToolContext) -> str | None:
-    """Record that a call is about to be made, in a transaction that its caller commits before making it.
+    """Record that a call is about to be made. The caller commits the transaction before making it.
 
-    Gives the call's id, the same one when it is made again. None where it was begun before and may not be repeated:
-    whoever began it did not live to tell what came of it.
+    Returns the call's id, the same for a repeated attempt. None if it was started before and must not be repeated: the
+    earlier process died before recording the outcome.
     """
     earlier = Call.objects.filter(tool_use_id=context.tool_use_id)
     attempts = earlier.update(outcome=Call.Outcome.UNKNOWN)
@@ -84,7 +84,7 @@ def begin(name: str, spec: ToolSpec | None, arguments: Mapping[str, Any], contex
 
 
 def finish(use_id: str, made: Made) -> None:
-    """Record what the last attempt at a call came to, in the transaction that stores its result."""
+    """Record the outcome of the last attempt, in the transaction that stores its result."""
     Call.objects.filter(tool_use_id=use_id, outcome="").update(
         outcome=made.status,
         runtime_ms=made.runtime_ms,
@@ -93,31 +93,31 @@ def finish(use_id: str, made: Made) -> None:
 
 
 def call(name: str, spec: ToolSpec | None, arguments: Mapping[str, Any], context: ToolContext) -> Made:
-    """Make a call. Whatever the tool does comes back as a result; nothing it does breaks the turn."""
-    if spec is None:  # it was there when the model called it, before a worker died and Heddle was upgraded
-        return Made(Execution(results.fail("NOT_FOUND", f"There is no tool {name} any more.")))
+    """Make a call. Every failure of the tool is returned as a result; nothing it does breaks the turn."""
+    if spec is None:  # it existed when the model called it, before a crash and an upgrade of Heddle
+        return Made(Execution(results.fail("NOT_FOUND", f"The tool {name} no longer exists.")))
     target = executing.target_of(spec)
     execution = executing.execute(target, executing.checked(target, dict(arguments)), context, _OF_A_TURN)
     result, raw = execution.result, {"tool": name, "version": spec.version, "value": execution.result.data}
     if spec.is_inline and (result.metadata.outputSize or 0) > MAX_SHOWN_BYTES:
         result = results.fail(
-            "EXECUTION_ERROR", f"The data is larger than {MAX_SHOWN_BYTES} bytes; it cannot be shown."
+            "EXECUTION_ERROR", f"The data is larger than {MAX_SHOWN_BYTES} bytes and cannot be shown."
         )
-    return _put_aside(Execution(result, execution.attempts), spec, context, raw)
+    return _stored_apart(Execution(result, execution.attempts), spec, context, raw)
 
 
 def forget(thread_id: str, use_ids: QuerySet[Any, Any]) -> None:
-    """Delete the calls of a thread for these uses, a query of them; a world keeps its log as long as it lives."""
+    """Delete the calls of a thread for these tool uses (a query); a world keeps its log until it is deleted."""
     Call.objects.filter(tool_use_id__in=use_ids, thread_id=thread_id, world=None).delete()
 
 
 def answer_of(execution: Execution, data_ref: dict[str, str] | None) -> dict[str, Any]:
-    """What is kept of a call that was made, and given again to whoever asks for it."""
+    """The stored outcome of a call."""
     kept = {"attempts": execution.attempts, "failure": execution.failure, "data_ref": data_ref}
     return {"result": execution.result.model_dump(), **kept}
 
 
-def _put_aside(execution: Execution, spec: ToolSpec, context: ToolContext, raw: dict[str, Any]) -> Made:
+def _stored_apart(execution: Execution, spec: ToolSpec, context: ToolContext, raw: dict[str, Any]) -> Made:
     if context.org_id is None:
         return Made(execution, raw=raw)
     stash = "never" if spec.is_inline else "auto"

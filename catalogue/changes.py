@@ -1,4 +1,4 @@
-"""What a version of a tool changed, in sentences (catalogue 1.1): for whoever calls it, not for a program."""
+"""The changes in a version of a tool, in sentences for its callers (catalogue 1.1)."""
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
@@ -20,8 +20,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is not as it was. `where` is a field's path or empty; `is_breaking`: a call that was right before
-    may be refused now."""
+    """One change. `where` is a field's path or empty; `is_breaking`: a call valid before may now be rejected."""
 
     where: str
     said: str
@@ -29,7 +28,7 @@ class Change:
 
 
 def changes(old: ToolVersion, new: ToolVersion) -> list[Change]:
-    """Everything readable that differs, what may break callers first; at most 40."""
+    """The differences, those that may break callers first; at most 40."""
     found = [*_fields("", old.input_schema, new.input_schema, is_input=True)]
     found += _output(old.output_schema, new.output_schema)
     if old.description != new.description:
@@ -44,19 +43,19 @@ def changes(old: ToolVersion, new: ToolVersion) -> list[Change]:
         [name for name in row.param_order if name in other.param_order] for row, other in ((old, new), (new, old))
     )
     if before != after:
-        found.append(Change("", "order of its parameters changed"))
+        found.append(Change("", "order of parameters changed"))
     if old.category != new.category:
         found.append(Change("", "category changed"))
     if old.declared_version != new.declared_version:
         found.append(Change("", f"declared version: {_told(old.declared_version)} to {_told(new.declared_version)}"))
     if not found:
-        found.append(Change("", "something changed that only its schema's text shows"))
+        found.append(Change("", "only details of the schema changed"))
     return sorted(found, key=lambda change: not change.is_breaking)[:MAX_CHANGES]
 
 
 def _output(old: JsonObject | None, new: JsonObject | None) -> Sequence[Change]:
     if old is None or new is None:
-        return [] if old is new else [Change("", "it has an output schema now" if new else "no output schema any more")]
+        return [] if old is new else [Change("", "output schema added" if new else "output schema removed")]
     return [*_fields("output", old, new, is_input=False)]
 
 
@@ -71,7 +70,7 @@ def _fields(place: str, old: JsonObject, new: JsonObject, *, is_input: bool) -> 
             yield Change(_where(place, path), said, is_input and row.is_required)
     for path in before:
         if path in gone and not _is_inside(path, gone):
-            yield Change(_where(place, path), "gone", is_input)
+            yield Change(_where(place, path), "removed", is_input)
 
 
 def _where(place: str, path: str) -> str:
@@ -79,7 +78,7 @@ def _where(place: str, path: str) -> str:
 
 
 def _is_inside(path: str, others: Set[str]) -> bool:
-    """Whether a field is inside of one that is new or gone itself, which says enough."""
+    """Whether a field is inside one that was itself added or removed."""
     return path.rpartition("/")[0] in others
 
 
@@ -90,7 +89,7 @@ def _field(where: str, old: Row, new: Row, is_input: bool) -> Iterator[Change]:
         yield Change(where, f"from {old.kind} to {new.kind}", is_input)
     if old.rules != new.rules:
         before, after = (", ".join(row.rules) or "no rules" for row in (old, new))
-        # A rule less refuses nobody.
+        # Removing a rule rejects no calls.
         is_stricter = bool({*new.rules} - {*old.rules, "deprecated"})
         yield Change(where, one_line(f"from {before} to {after}", 300), is_input and is_stricter)
     if old.default != new.default:

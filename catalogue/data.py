@@ -1,4 +1,4 @@
-"""Payloads kept aside: a model sees a reference and a line, programs fetch the whole (catalogue 3.4)."""
+"""Payloads stored separately: a model sees a reference and a summary, programs fetch the data (catalogue 3.4)."""
 
 import secrets
 from datetime import timedelta
@@ -20,9 +20,9 @@ _CLEARED_AT_ONCE: Final = 100
 
 
 def store(org_id: int, user_id: int | None, data: dict[str, Any], summary: str | None = None) -> DataRef:
-    """Keep a payload for an hour. Raises `InvalidRequest` for more than 10 MiB.
+    """Store a payload for an hour. Raises `InvalidRequest` for more than 10 MiB.
 
-    What has expired is cleared away a little with each that comes, so nobody needs to sweep.
+    Each call also deletes some expired payloads, so no sweep is needed.
     """
     size = size_of(data)
     if size > MAX_RESULT_BYTES:
@@ -45,14 +45,14 @@ def store(org_id: int, user_id: int | None, data: dict[str, Any], summary: str |
 
 
 def find(org_ids: list[int], ref_id: object) -> DataRef | None:
-    """What is kept under that id in these orgs; None for what is unknown, expired or another org's alike (C90)."""
+    """The payload with that id in these orgs; None if it is unknown, expired or another org's (C90)."""
     if not isinstance(ref_id, str):
         return None
     return DataRef.objects.visible_in(org_ids, timezone.now()).filter(ref_id=ref_id[:40]).first()
 
 
 def ref_for(actor: Actor, ref_id: str) -> DataRef:
-    """The same for somebody. Raises `NotFound`."""
+    """The payload with that id, for an actor. Raises `NotFound`."""
     found = find(list(actor.orgs.values()), ref_id)
     if found is None:
         raise NotFound.of("data", ref_id[:40])
@@ -60,21 +60,21 @@ def ref_for(actor: Actor, ref_id: str) -> DataRef:
 
 
 def delete(actor: Actor, ref_id: str) -> None:
-    """Throw it away before its time. Raises `NotFound`."""
+    """Delete a payload before it expires. Raises `NotFound`."""
     ref_for(actor, ref_id).delete()
 
 
 def told(ref: DataRef) -> dict[str, str]:
-    """What stands for the payload."""
+    """The reference that replaces a payload."""
     return {"ref_id": ref.ref_id, "summary": ref.summary}
 
 
 def stashed(
     result: ToolResult, org_id: int, user_id: int | None, *, stash: str, inline_max_bytes: int
 ) -> tuple[ToolResult, dict[str, str] | None]:
-    """A success whose data is put aside where it is large, and its reference (C87, C89).
+    """The result with large data replaced by a reference, and that reference or None (C87, C89).
 
-    A tool may have put it aside itself: its own reference passes through unchanged (C92).
+    If the tool stored the data itself, its reference is passed on unchanged (C92).
     """
     if not result.success:
         return result, None
@@ -88,13 +88,13 @@ def stashed(
     said = data.get("summary")
     try:
         ref = store(org_id, user_id, data, said if isinstance(said, str) and said else None)
-    except InvalidRequest:  # a value under the limit may be over it with the braces around it
+    except InvalidRequest:  # wrapping the value can exceed the limit
         return results.fail("EXECUTION_ERROR", "The tool returned more than 10 MiB."), None
     return result.model_copy(update={"data": told(ref)}), told(ref)
 
 
 def summary_of(data: dict[str, Any], size: int) -> str:
-    """A line that names type, size and the keys at the top, with the length of the lists among them."""
+    """A line with type, size and top-level keys, with the lengths of lists."""
     named = [
         f"{name[:40]} ({len(child)} items)" if isinstance(child, list) else name[:40]
         for name, child in list(data.items())[:12]

@@ -1,6 +1,6 @@
-"""The server `demo`: tools for trying calls, and for checks that need one of every temper (catalogue 6.4).
+"""The server `demo`: tools for trying calls and for tests that need every kind of behaviour (catalogue 6.4).
 
-They are there outside production, for whoever calls them by name; no agent is offered them.
+They exist outside production and can be called by name; agents are not offered them.
 """
 
 import time
@@ -19,31 +19,31 @@ _STRING = {"type": "string"}
 
 
 def echo(arguments: Arguments, context: ToolContext) -> Any:
-    """The message, and how long it is."""
+    """The message and its length."""
     message = arguments["message"]
     return {"message": message, "repeat": arguments["repeat"], "length": len(message)}
 
 
 def sleep(arguments: Arguments, context: ToolContext) -> Any:
-    """Nothing, slowly."""
+    """Sleep for some milliseconds."""
     time.sleep(arguments["ms"] / 1000)
     return {"slept_ms": arguments["ms"]}
 
 
 def fail(arguments: Arguments, context: ToolContext) -> Any:
-    """The failure that is asked for."""
+    """Fail as requested."""
     if arguments.get("raise"):
         raise RuntimeError(arguments["message"])
     return results.fail(
         arguments["code"] or "EXECUTION_ERROR",
-        arguments["message"] or "it failed as it was asked to",
+        arguments["message"] or "failed as requested",
         arguments.get("details"),
         suggestion=arguments.get("suggestion"),
     )
 
 
 def flaky(arguments: Arguments, context: ToolContext) -> Any:
-    """A failure that many times for each key, then how often it was called."""
+    """Fail a number of times per key, then return the number of calls."""
     calls = _count(context, f"flaky {arguments['key']}")
     if calls <= arguments["fail_times"]:
         code = arguments["code"] or "EXECUTION_ERROR"
@@ -52,7 +52,7 @@ def flaky(arguments: Arguments, context: ToolContext) -> Any:
 
 
 def bulk(arguments: Arguments, context: ToolContext) -> Any:
-    """As many rows as are asked for."""
+    """The requested number of rows."""
     rows = [{"n": n, "text": f"Row number {n} of the demonstration."} for n in range(arguments["rows"])]
     return {"rows": rows, "count": len(rows)}
 
@@ -71,28 +71,28 @@ _VALUES: Final[Mapping[str, Callable[[], Any]]] = {
 
 
 def value(arguments: Arguments, context: ToolContext) -> Any:
-    """A raw value of that kind."""
+    """A raw value of the requested kind."""
     return _VALUES[arguments["kind"]]()
 
 
 def stash(arguments: Arguments, context: ToolContext) -> Any:
-    """A reference to rows that the tool put aside by itself."""
+    """A reference to rows that the tool itself stored."""
     assert context.org_id is not None
     return data.told(data.store(context.org_id, context.user_id, bulk(arguments, context)))
 
 
 def counter(arguments: Arguments, context: ToolContext) -> Any:
-    """How often it was called in this org."""
+    """The number of calls in this org."""
     return {"count": _count(context, "counter")}
 
 
 def hidden(arguments: Arguments, context: ToolContext) -> Any:
-    """That it can be called."""
+    """Confirm that it was called."""
     return {"seen": True}
 
 
 def _count(context: ToolContext, name: str) -> int:
-    """One more, told apart from all that count at the same moment."""
+    """Increment the counter and return it, safe under concurrency."""
     assert context.org_id is not None
     with transaction.atomic():
         DemoCount.objects.get_or_create(org_id=context.org_id, name=name)
@@ -131,7 +131,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = by_name(
     _demo(
         echo,
         "echo",
-        "Give a message back.",
+        "Return a message.",
         _schema(
             "message",
             message={**_STRING, "maxLength": 1000},
@@ -143,7 +143,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = by_name(
     _demo(
         sleep,
         "sleep",
-        "Sleep some milliseconds.",
+        "Sleep for some milliseconds.",
         _schema("ms", ms={"type": "integer", "minimum": 0, "maximum": 60_000}),
         timeout_seconds=30,
     ),
@@ -161,28 +161,28 @@ TOOLS: Final[Mapping[str, ToolSpec]] = by_name(
             **{"raise": {"type": "boolean"}},
         ),
     ),
-    _demo(flaky, "flaky", "Fail some times, then work.", _FLAKY, is_read_only=False, timeout_seconds=None),
+    _demo(flaky, "flaky", "Fail a number of times, then succeed.", _FLAKY, is_read_only=False, timeout_seconds=None),
     _demo(
         flaky,
         "flaky_unsafe",
-        "Fail some times, then work; not to be repeated.",
+        "Fail a number of times, then succeed; not idempotent.",
         _FLAKY,
         is_idempotent=False,
         is_read_only=False,
         timeout_seconds=None,
     ),
-    _demo(bulk, "bulk", "Give many rows.", _schema("rows", rows=_ROWS)),
-    _demo(value, "value", "Give a raw value.", _schema("kind", kind={"enum": [*_VALUES]})),
+    _demo(bulk, "bulk", "Return many rows.", _schema("rows", rows=_ROWS)),
+    _demo(value, "value", "Return a raw value.", _schema("kind", kind={"enum": [*_VALUES]})),
     _demo(
         stash,
         "stash",
-        "Put rows aside and give the reference.",
+        "Store rows and return a reference.",
         _schema(rows={**_ROWS, "default": 10}),
         is_read_only=False,
         timeout_seconds=None,
     ),
-    _demo(hidden, "hidden", "Be called though no model sees it.", _schema(), is_visible=False),
-    _demo(None, "schema_only", "Have no handler.", _schema(q=_STRING)),
+    _demo(hidden, "hidden", "A hidden tool that can be called.", _schema(), is_visible=False),
+    _demo(None, "schema_only", "A tool without a handler.", _schema(q=_STRING)),
     _demo(
         counter,
         "counter",

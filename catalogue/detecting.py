@@ -1,4 +1,4 @@
-"""Which dialect a pasted text is in, where nobody says so: the one that reads it and leaves the least behind."""
+"""Detect the dialect of a pasted text: the one that reads it with the fewest losses."""
 
 from typing import Any, Final
 
@@ -10,15 +10,15 @@ from core import bodies
 from core.errors import InvalidRequest
 
 _ORDER: Final = ("openai", "mcp", "roboto", "anthropic", "convilyn", "data_harness", "rdk", "ctp")
-"""Who is believed where several read a text alike, the commonest first."""
+"""Preference between equal dialects, the most common first."""
 _LISTS: Final = ("tools", "items", "functions")
-"""Under which key systems wrap a list of tools, such as the answer of MCP's `tools/list`."""
+"""Keys under which systems wrap a list of tools, such as MCP's `tools/list` response."""
 
 
 def body_of(text: str, dialect: str, server: str, **more: Any) -> ImportIn:
-    """A pasted text as an import; an empty `dialect` is found out, and an empty `server` left to the text.
+    """A pasted text as an import; an empty `dialect` is detected, an empty `server` must be in the text.
 
-    A list, an object around a list, a manifest, one tool or Python source. Raises `InvalidRequest` for what is none.
+    Accepts a list, an object around a list, a manifest, one tool or Python source; else raises `InvalidRequest`.
     """
     if not text.strip():
         raise InvalidRequest("text: is needed")
@@ -35,14 +35,14 @@ def body_of(text: str, dialect: str, server: str, **more: Any) -> ImportIn:
 
 
 def detected(tools: list[Any]) -> str:
-    """The dialect that fits the first tools best; `openai` where none does, so that somebody says what is wrong."""
+    """The dialect that fits the first tools best; `openai` if none does, so that its errors are shown."""
     return min(_ORDER, key=lambda name: (_misfit(name, tools[:5]), _ORDER.index(name)))
 
 
 def _misfit(name: str, tools: list[Any]) -> tuple[int, int]:
-    """How many of them a dialect cannot read, and how much of the others it has no place for.
+    """How many tools a dialect cannot read, and how many losses the others have.
 
-    A tool whose arguments it has no place for is not read: it would be another one.
+    A tool whose arguments would be lost counts as unreadable.
     """
     unread = losses = 0
     for tool in tools:
@@ -64,7 +64,7 @@ def _read(text: str) -> Any:
 
 
 def _tools(value: Any) -> list[Any]:
-    """The tools in it: MCP and others wrap their list, some twice."""
+    """The tools in a JSON value, unwrapped: MCP and others wrap their list, some twice."""
     for _ in range(2):
         inner = value.get("result") if isinstance(value, dict) and "jsonrpc" in value else None
         value = inner if isinstance(inner, dict) else value

@@ -1,6 +1,6 @@
-"""Making a call: check, run, try again, bring what came into shape (catalogue 3.1 to 3.3). Nothing is stored.
+"""Execute a call: validate, run, retry, normalise the result (catalogue 3.1 to 3.3). Stores nothing.
 
-REST and the runner both come through `execute`; what is recorded, and when, is `catalogue.calls`.
+REST and the runner both use `execute`; `catalogue.calls` records calls.
 """
 
 import logging
@@ -24,15 +24,15 @@ from core.slots import Slots
 logger = logging.getLogger("heddle.calls")
 TIMEOUT_MS: Final = 30_000
 _running = Slots(200, each=50)
-"""For tools that run at once in one process, the abandoned ones among them."""
+"""Limits the tools running in one process, including abandoned ones."""
 Run = Callable[[Mapping[str, Any], ToolContext], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One version of a tool, as a call needs it. Without `run` nobody here can execute it.
+    """One version of a tool, as a call needs it. Without `run` Heddle cannot execute it.
 
-    `timeout_ms` None: it keeps time itself and runs on the caller's own thread, as what uses the database must.
+    `timeout_ms` None: it limits its time itself and runs on the caller's thread, as tools that use the database must.
     """
 
     server: str
@@ -45,7 +45,7 @@ class Target:
     run: Run | None = None
     timeout_ms: float | None = TIMEOUT_MS
     is_inline: bool = False
-    """Its data is never put aside: it was, and somebody wants it now."""
+    """Its data is never stored separately, because it returns stored data."""
 
     @property
     def qualified_name(self) -> str:
@@ -55,8 +55,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How a call is made. `timeout_ms` None: as long as the tool has. `patience_seconds`: how long it waits for a place
-    where as many run as may; without it such a call fails at once."""
+    """Options of a call. `timeout_ms` None: the tool's own limit. `patience_seconds`: how long to wait for a free slot;
+    0: fail at once if there is none."""
 
     timeout_ms: int | None = None
     retry_policy: RetryPolicy | None = None
@@ -66,7 +66,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What came of it; `attempts` is empty where no handler ran, `failure` null without a policy or on success."""
+    """The outcome; `attempts` is empty if no handler ran, `failure` is None without a retry policy or on success."""
 
     result: ToolResult
     attempts: list[dict[str, Any]] = field(default_factory=list)
@@ -90,27 +90,27 @@ def target_of(spec: ToolSpec) -> Target:
 
 
 def own_time(spec: ToolSpec) -> float | None:
-    """The milliseconds that a builtin tool has where a call says nothing else; None where it keeps time itself."""
+    """The default timeout of a builtin tool in milliseconds; None if it limits its time itself."""
     return None if spec.timeout_seconds is None else spec.timeout_seconds * 1000
 
 
 def checked(target: Target, arguments: Any, args: Sequence[Any] = ()) -> validating.Checked:
-    """The arguments of a call, positional ones put in their places and defaults filled in, and what is wrong."""
+    """The arguments of a call with positional ones named and defaults filled in, and their errors."""
     placed = validating.placed(args, arguments, target.param_order)
     return placed if placed.errors else validating.check(placed.arguments, target.input_schema)
 
 
 def execute(target: Target, given: validating.Checked, context: ToolContext, limits: Limits) -> Execution:
-    """Make the call with checked arguments. Whatever the tool does comes back as a result.
+    """Make the call with checked arguments. Every failure of the tool is returned as a result.
 
-    Raises `DatabaseError`, where a tool of Heddle's own could not use the database, and the `DomainError` with which a
-    world refuses a call.
+    Raises `DatabaseError` if a built-in tool could not use the database, and the `DomainError` with which a world
+    rejects a call.
     """
     if given.errors:
         return _failed(given.failure(), given, target, limits)
     if target.run is None:
         reason = {"reason": "not_dispatchable"}
-        said = f"{target.qualified_name} has no handler: Heddle cannot run it."
+        said = f"{target.qualified_name} has no handler, so Heddle cannot run it."
         return _failed(results.fail("NOT_FOUND", said, reason), given, target, limits)
     surplus = validating.undeclared(given.arguments, target.input_schema)
     dropped = frozenset(surplus)
@@ -118,7 +118,7 @@ def execute(target: Target, given: validating.Checked, context: ToolContext, lim
     result, attempts = _attempts(target, passed, context, limits)
     result = results.sized(_fitting(result, target, limits), given.sent)
     if surplus:
-        result = result.noted(*(f"argument {name[:100]} is not declared and was left out" for name in surplus[:20]))
+        result = result.noted(*(f"argument {name[:100]} is not declared and was dropped" for name in surplus[:20]))
     return Execution(result, attempts, _told(result, target, limits))
 
 
@@ -136,7 +136,7 @@ def _told(result: ToolResult, target: Target, limits: Limits) -> dict[str, Any] 
 def _attempts(
     target: Target, arguments: Mapping[str, Any], context: ToolContext, limits: Limits
 ) -> tuple[ToolResult, list[dict[str, Any]]]:
-    """The result of the last attempt, and all of them; only what may be repeated is (C79)."""
+    """The result of the last attempt, and all attempts; only idempotent tools are retried (C79)."""
     attempts: list[dict[str, Any]] = []
     while True:
         result = _attempt(target, arguments, context, limits)
@@ -155,7 +155,7 @@ def _attempts(
 
 
 def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext, limits: Limits) -> ToolResult:
-    """One run of the handler, lifted, with its time."""
+    """Run the handler once; returns its normalised result with the duration."""
     assert target.run is not None
     started = time.perf_counter()
     try:
@@ -166,7 +166,7 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
             result = _in_time(target, target.run, arguments, context, limits.patience_seconds)
     except Exception as problem:  # a tool may raise anything
         if isinstance(problem, DatabaseError | DomainError) and target.timeout_ms is None:
-            raise  # Heddle's own database, or a world that refuses the call: no fault of the tool
+            raise  # Heddle's own database, or a world that rejects the call: not the tool's fault
         logger.warning("tool.raised", extra={"tool": target.name, "kind": type(problem).__name__})
         result = results.raised(problem)
     took = round((time.perf_counter() - started) * 1000, 3)
@@ -176,15 +176,15 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
 def _in_time(
     target: Target, run: Run, arguments: Mapping[str, Any], context: ToolContext, patience_seconds: float
 ) -> ToolResult:
-    """What the tool answers within the time of its context, once there is a place for it.
+    """Run the tool on a thread and wait for its result within its time limit, once a slot is free.
 
-    Nothing can stop a thread from outside: a tool that never returns keeps its own, and the call goes on without it.
-    Its answer, should it come, goes nowhere. So that such tools cannot take all threads there are, they are counted.
+    A thread cannot be stopped: a tool that never returns keeps its thread and slot, and the call continues without it;
+    a late result is ignored. The slots keep such tools from using up all threads.
     """
     assert context.timeout_ms is not None
     slots, timeout_ms = _running, context.timeout_ms
     if not slots.take(context.user_id, patience_seconds=patience_seconds):
-        said = f"Too many calls are running here already: {slots.size} may, {slots.each} of them of one person."
+        said = f"Too many calls are running: at most {slots.size} in total and {slots.each} per user."
         return results.fail("RATE_LIMITED", said)
     answer: Future[Any] = Future()
     worker = threading.Thread(
@@ -197,12 +197,12 @@ def _in_time(
         worker.start()
     except RuntimeError:
         slots.leave(context.user_id)
-        return results.fail("RATE_LIMITED", "No further thread can be started here.")
+        return results.fail("RATE_LIMITED", "No thread could be started.")
     try:
         return results.lift(answer.result(timeout_ms / 1000))
     except TimeoutError as problem:
         if answer.done() and answer.exception() is problem:
-            raise  # the tool's own
+            raise  # raised by the tool itself
     said = f"{target.name} did not answer within {timeout_ms / 1000:g} s"
     return results.fail("TIMEOUT", said, {"timeout_ms": round(timeout_ms)})
 
@@ -225,7 +225,7 @@ def _answer(
 
 
 def _fitting(result: ToolResult, target: Target, limits: Limits) -> ToolResult:
-    """Data that does not fit the tool's own schema is told of, or refused (catalogue 3.1)."""
+    """Add a warning, or fail, if the data does not match the tool's output schema (catalogue 3.1)."""
     if not result.success or target.output_schema is None:
         return result
     errors = validating.problems(result.data, hoisted(dict(target.output_schema)))

@@ -1,6 +1,6 @@
-"""A form made from an input schema, and what was typed into it as arguments (catalogue 1.1, 3.1).
+"""Forms generated from input schemas, and arguments from the typed values (catalogue 1.1, 3.1).
 
-Names in a schema come from strangers, so the fields of the form are numbered and never bear them.
+Names in a schema are untrusted, so form fields are numbered instead.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from core.rendering import json_text, one_line
 MAX_FIELDS: Final = 60
 MAX_OPTIONS: Final = 200
 _LONG: Final = 200
-"""A text that may be longer is typed into more than one line."""
+"""Longer texts get a multi-line field."""
 WHOLE: Final = "whole"
-"""The field that takes all arguments as JSON."""
+"""The field for all arguments as JSON."""
 TURN: Final = "turn"
-"""Pressed to see the fields as JSON, or JSON as fields."""
+"""The button that switches between fields and JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields, or none where the schema says nothing that a form could show: then all is typed as JSON."""
+    """The form fields; none if the schema has nothing to show as fields: then all arguments are typed as JSON."""
 
     fields: tuple[Field, ...]
     whole: str = ""
     error: str = ""
-    """What is wrong, and is about no single field."""
+    """Errors that belong to no single field."""
     is_whole: bool = False
-    """Whether somebody wants to see JSON where there are fields."""
+    """Whether the user switched to JSON."""
 
     @property
     def as_whole(self) -> bool:
@@ -61,22 +61,22 @@ class Form:
 
     @property
     def wrong(self) -> int:
-        """How many fields are marked."""
+        """The number of fields with errors."""
         return sum(bool(field.error) for field in self.fields)
 
     @property
     def status(self) -> int:
-        """Of the answer that shows it."""
+        """The HTTP status of the page with this form."""
         return 400 if self.error or self.wrong else 200
 
     def filled(self, arguments: Any) -> "Form":
-        """The same with these arguments in it."""
+        """The form filled with these arguments."""
         given = arguments if isinstance(arguments, dict) else {}
         fields = tuple(replace(each, typed=_typed(each, given)) for each in self.fields)
         return replace(self, fields=fields, whole=forms.json_typed(arguments))
 
     def told(self, errors: list[dict[str, Any]]) -> "Form":
-        """The same with what is wrong beside the fields it is about; the place inside of one is named."""
+        """The form with errors at their fields; a place inside a field is named in the error."""
         beside: dict[str, str] = {}
         rest = []
         for error in errors:
@@ -92,7 +92,7 @@ class Form:
 
 
 def form_of(schema: JsonObject) -> Form:
-    """The fields of a schema's outermost level; deeper ones are typed as JSON."""
+    """The fields of a schema's top level; nested ones are typed as JSON."""
     whole = hoisted(schema)
     top = resolved(whole, whole)
     properties, required = top.get("properties"), top.get("required")
@@ -106,7 +106,7 @@ def form_of(schema: JsonObject) -> Form:
 
 
 def arguments_of(form: Form, post: Mapping[str, str]) -> tuple[Any, list[dict[str, Any]]]:
-    """What was typed as arguments, and what of it is no value at all; an empty field is left out."""
+    """The typed arguments and their parse errors; empty fields are omitted."""
     if not form.fields or post.get("as") == WHOLE:
         try:
             typed = forms.json_of(WHOLE, forms.lines(post.get(WHOLE, "")))
@@ -126,13 +126,13 @@ def arguments_of(form: Form, post: Mapping[str, str]) -> tuple[Any, list[dict[st
 
 
 def typed_again(form: Form, post: Mapping[str, str]) -> Form:
-    """The form with what was typed, whatever it is."""
+    """The form with the typed text, valid or not."""
     fields = tuple(replace(each, typed=forms.lines(post.get(each.name, ""))) for each in form.fields)
     return replace(form, fields=fields, whole=forms.lines(post.get(WHOLE, "")), is_whole=post.get("as") == WHOLE)
 
 
 def turned(form: Form, post: Mapping[str, str]) -> Form:
-    """What was typed, shown the other way; as it was, with the reason, where the other way would not hold it."""
+    """Switch between fields and JSON; stays, with the reason, if the other form cannot show the values."""
     arguments, errors = arguments_of(form, post)
     typed = typed_again(form, post)
     if not errors and typed.as_whole:
@@ -167,7 +167,7 @@ def _field(name: str, called: str, schema: JsonObject, whole: JsonObject, is_req
 
 
 def _bounds(schema: JsonObject, kind: str) -> dict[str, str]:
-    """What a browser is told of a number; it only helps typing, the check is the server's."""
+    """Number attributes for the browser; validation is done on the server."""
     low, high = schema.get("minimum"), schema.get("maximum")
     step = {"integer": "1"}.get(kind, "any")
     bounds = {"minimum": low, "maximum": high}
@@ -195,7 +195,7 @@ def _value(field: Field, text: str) -> Any:
         return forms.json_of("value", text)
     except InvalidRequest as problem:
         if field.kind == "number":
-            raise InvalidRequest("number: is no number") from problem
+            raise InvalidRequest("number: is not a number") from problem
         raise
 
 
@@ -209,23 +209,23 @@ def _typed(field: Field, given: Mapping[str, Any]) -> str:
 
 
 def _unshown(form: Form, arguments: Any) -> list[dict[str, Any]]:
-    """What of these arguments would not survive being shown in the fields and sent again, and why."""
+    """The arguments that the fields cannot show without loss, with reasons."""
     if not isinstance(arguments, dict):
-        return [_error("", "must be a JSON object to be shown as fields")]
+        return [_error("", "must be a JSON object to show it as fields")]
     fields = {field.property: field for field in form.fields}
     return [
-        _error(name, _WITHOUT_FIELD if field is None else "is nothing that its field can show, so this stays JSON")
+        _error(name, _WITHOUT_FIELD if field is None else "cannot be shown in its field, so this stays JSON")
         for name, value in arguments.items()
         if (field := fields.get(name)) is None or not _can_show(field, value)
     ]
 
 
-_WITHOUT_FIELD = "has no field of its own, so this stays JSON"
+_WITHOUT_FIELD = "has no field, so this stays JSON"
 
 
 def _can_show(field: Field, value: Any) -> bool:
-    """Whether a browser keeps it: a field for numbers drops all else, one line drops what ends it, lines their first
-    empty one."""
+    """Whether the browser's field preserves the value: number fields drop other values, one-line fields drop line
+    breaks, text areas drop a leading line break."""
     match field.kind:
         case "select":
             return _typed(field, {field.property: value}) in [option for option, _ in field.options]

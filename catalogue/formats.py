@@ -1,4 +1,4 @@
-"""The five formats that are enforced (catalogue 3.1). `jsonschema` leaves most of them to packages nobody keeps up."""
+"""The five enforced formats (catalogue 3.1). `jsonschema` needs unmaintained packages for most of them."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
@@ -16,7 +16,7 @@ _URI = r"^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+\Z"
 
 
 def fits(is_one: Callable[[str], bool], value: Any) -> bool:
-    """Whether a value is of that format; a format is about texts alone."""
+    """Whether a value has the format; formats apply to strings only."""
     try:
         return not isinstance(value, str) or is_one(value)
     except ValueError:
@@ -28,7 +28,7 @@ def _is_date(text: str) -> bool:
 
 
 def _is_instant(text: str) -> bool:
-    """RFC 3339: a date, a time with seconds, and an offset; a leap second is one of the minute before."""
+    """RFC 3339: date, time with seconds, offset; a leap second is checked as second 59."""
     if not patterns.matches(_INSTANT, text):
         return False
     return datetime.fromisoformat(f"{text[:17]}{'59' if text[17:19] == '60' else text[17:19]}+00:00") is not None

@@ -1,4 +1,4 @@
-"""What higher apps tell the catalogue's pages, registered when Django is ready."""
+"""Callbacks that other apps register for the catalogue's pages when Django is ready."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from core.actor import Actor
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A report on an answer that a tool had a part in."""
+    """A report on an answer for which a tool was called."""
 
     href: str
     sentiment: str
     words: str
     at: datetime
     failed: bool
-    """Whether the tool answered with an error there."""
+    """Whether that call failed."""
 
 
 Titles = Callable[[Actor, Collection[str]], Mapping[str, str]]
-"""The titles of those of these threads that the actor may read, by public id."""
+"""Titles by public id, of those threads that the actor may read."""
 Mentions = Callable[[Actor, int, Collection[str]], Sequence[Mention] | None]
-"""The latest reports of an org that mention a tool by one of these names; None for those who may see no reports."""
+"""The latest reports of an org on answers that used one of these tools; None if the actor may not see reports."""
 
 
 Players = Callable[[], QuerySet[Any]]
-"""The threads that are played in worlds, as rows that name theirs as `world`."""
+"""Threads that run in worlds, as rows with a column `world`."""
 
 
 @dataclass
@@ -44,25 +44,25 @@ _registered = _Hooks()
 
 
 def register_threads(titles: Titles, players: Players) -> None:
-    """Called once by the app that knows threads."""
+    """Register the functions of the threads app."""
     _registered.titles, _registered.players = titles, players
 
 
 def register_reports(mentions: Mentions) -> None:
-    """Called once by the app that knows reports."""
+    """Register the function of the feedback app."""
     _registered.mentions = mentions
 
 
 def titles(actor: Actor, thread_ids: Collection[str]) -> Mapping[str, str]:
-    """Threads that may be linked to."""
+    """Titles of threads that the actor may read."""
     return _registered.titles(actor, thread_ids)
 
 
 def mentions(actor: Actor, org_id: int, names: Collection[str]) -> Sequence[Mention] | None:
-    """Reports that may be linked to."""
+    """Reports on answers that used one of these tools."""
     return _registered.mentions(actor, org_id, names)
 
 
 def threads_in_worlds() -> QuerySet[Any]:
-    """The threads that keep a world from being cleared."""
+    """Threads whose worlds must not be deleted."""
     return _registered.players()

@@ -1,7 +1,7 @@
-"""Importing tools from any dialect: all or none, unless the caller takes what is good (catalogue 1.1, C1 to C15).
+"""Import tools from any dialect: all or none, unless the import is partial (catalogue 1.1, C1 to C15).
 
-An import is one transaction that holds its servers, so two imports of one server follow each other. A dry run is the
-same work rolled back: what it tells is what would happen, and which recorded calls a new version would refuse.
+An import is one transaction that locks its servers, so imports of one server run one after the other. A dry run does
+the same and rolls back; it also reports which recorded calls a new version would reject.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,12 +24,12 @@ from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, Unauthorized
 
 MAX_TOOLS = 500
-HANDLER_STAYS = "who runs it stays as it was: only who made it, admins of its org and platform admins may change that"
+HANDLER_STAYS = "the handler was not changed: only the tool's creator, org admins and platform admins can change it"
 
 
 @dataclass
 class Item:
-    """One tool of an import, from what was sent to what became of it."""
+    """One tool of an import, from input to outcome."""
 
     index: int
     server: str = ""
@@ -41,21 +41,21 @@ class Item:
 
     @property
     def said(self) -> Imported:
-        """What was read of it, where nothing is wrong with it."""
+        """The tool as read; only for valid items."""
         assert self.found is not None
         return self.found
 
     @property
     def qualified_name(self) -> str:
-        """`<server>__<name>`, of the same."""
+        """`<server>__<name>`; only for valid items."""
         return naming.join(self.server, self.said.name)
 
     def fail(self, reason: str, path: str, message: str) -> None:
-        """Note why it is not valid; the first reason stays."""
+        """Mark the item as invalid; the first reason is kept."""
         self.fault = self.fault or ToolFault(index=self.index, reason=reason, path=path, message=message)
 
     def out(self) -> ImportedOut:
-        """What the caller is told of it."""
+        """The item's API record."""
         if self.fault or self.found is None:
             errors = [self.fault] if self.fault else []
             name = self.qualified_name if self.found and self.server else None
@@ -73,37 +73,37 @@ class Item:
 
 @dataclass
 class Batch:
-    """An import, read and checked, before the database is looked at."""
+    """An import, read and checked without the database."""
 
     dialect: Dialect
     items: list[Item]
     server: JsonObject | None = None
-    """What a manifest says of its server."""
+    """The server's fields in a manifest."""
     losses: list[Loss] = field(default_factory=list)
 
     @property
     def good(self) -> list[Item]:
-        """The items that nothing is wrong with."""
+        """The valid items."""
         return [item for item in self.items if item.fault is None]
 
 
 def import_tools(actor: Actor | None, org_id: int, body: ImportIn) -> ToolImportOut:
-    """Import tools into an org for a person, or for the operator where there is none.
+    """Import tools into an org, for an actor or (None) for the operator.
 
-    Who runs a tool that is there already is changed for its keepers alone; else that stays, with a warning.
-    Raises `InvalidRequest` with `details.reason` and every fault where a tool is not valid and the import is not
-    partial (C7 to C12, C135), `Conflict` under `on_conflict: error` (C5), `Unauthorized` for a builtin server.
+    The handler of an existing tool is changed only if the actor may do that; otherwise it stays, with a warning.
+    Raises `InvalidRequest` with `details.reason` and all errors if a tool is invalid and the import is not partial (C7
+    to C12, C135), `Conflict` under `on_conflict: error` (C5), `Unauthorized` for a builtin server.
     """
     return told(carry_out(actor, org_id, body))
 
 
 def carry_out(actor: Actor | None, org_id: int, body: ImportIn) -> Batch:
-    """The same, with all that was read of each tool beside what became of it."""
+    """As `import_tools`, but returns the batch with what was read of each tool."""
     return keep(actor, org_id, body, checked(body))
 
 
 def checked(body: ImportIn) -> Batch:
-    """An import, read and checked. For before any transaction: schemas take a second for half a megabyte."""
+    """An import, read and checked. Call it outside of transactions: schemas take a second per half megabyte."""
     batch = _read(body)
     if not body.partial:
         _refuse_faults(batch)
@@ -111,7 +111,7 @@ def checked(body: ImportIn) -> Batch:
 
 
 def keep(actor: Actor | None, org_id: int, body: ImportIn, batch: Batch) -> Batch:
-    """Store what was checked, in one transaction."""
+    """Store a checked batch in one transaction."""
     user_id = actor.user_id if actor else None
     administers = actor is not None and orgs.administers(actor, org_id)
     with transaction.atomic():
@@ -127,14 +127,14 @@ def keep(actor: Actor | None, org_id: int, body: ImportIn, batch: Batch) -> Batc
 
 
 def told(batch: Batch) -> ToolImportOut:
-    """What the caller is told of an import."""
+    """The API record of an import."""
     items = [item.out() for item in batch.items]
     counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in OUTCOMES}
     return ToolImportOut(items=items, counts=counts, losses=batch.losses)
 
 
 def one_by_one(body: ImportIn) -> list[Any]:
-    """The tools of an import as they are written, unread. Raises `InvalidRequest` where there are none in it."""
+    """The raw tools of an import. Raises `InvalidRequest` if it has none."""
     try:
         return _values(dialects.dialect_named(body.dialect), body)[1]
     except ToolProblem as problem:
@@ -142,7 +142,7 @@ def one_by_one(body: ImportIn) -> list[Any]:
 
 
 def _replay(org_id: int, user_id: int | None, items: Sequence[Item]) -> None:
-    """Hold recorded calls against what would be the new versions."""
+    """Check recorded calls against the new versions."""
     new = {item.qualified_name: item.said.content.input_schema for item in items if item.outcome == "new_version"}
     replays = replaying.replays(org_id, user_id, new)
     for item in items:
@@ -156,7 +156,7 @@ def _read(body: ImportIn) -> Batch:
     except ToolProblem as problem:
         raise refused(problem) from None
     if len(values) > MAX_TOOLS:
-        message = f"tools: {len(values)} are more than the {MAX_TOOLS} that one import may hold"
+        message = f"tools: {len(values)} are too many for one import (maximum {MAX_TOOLS})"
         raise InvalidRequest(message, details={"reason": "too_many_tools"})
     named = body.server if body.server is not None else (batch.server or {}).get("name", dialect.server)
     if named is not None and not naming.is_server(named):
@@ -169,20 +169,20 @@ def _read(body: ImportIn) -> Batch:
 def _values(dialect: Dialect, body: ImportIn) -> tuple[Batch, list[Any]]:
     given = [name for name in ("tool", "tools", "manifest", "source") if getattr(body, name) is not None]
     if len(given) != 1:
-        raise ToolProblem("invalid_request", "", "Exactly one of tool, tools, manifest and source has to be given")
+        raise ToolProblem("invalid_request", "", "Give exactly one of tool, tools, manifest and source")
     if (given == ["source"]) != (dialect.name == python.NAME):
-        raise ToolProblem("invalid_request", "", "source: is what the dialect python takes, and nothing else takes it")
+        raise ToolProblem("invalid_request", "", "source: only for the dialect python, which needs it")
     if body.manifest is None:
         single = {"source": body.source, **body.options} if body.source is not None else body.tool
         return Batch(dialect, []), body.tools if body.tools is not None else [single]
     if dialect.name != convilyn.NAME:
-        raise ToolProblem("invalid_request", "", f"manifest: {dialect.name} has none")
+        raise ToolProblem("invalid_request", "", f"manifest: {dialect.name} has no manifests")
     manifest = convilyn.read_manifest(body.manifest)
     return Batch(dialect, [], manifest.server, manifest.losses), manifest.tools
 
 
 NEEDED = "is needed"
-_SERVER_RULE = "must be small letters and digits, joined by single - or _, at most 64 characters"
+_SERVER_RULE = "must be lower-case letters and digits, joined by single - or _, at most 64 characters"
 
 
 def _item(dialect: Dialect, index: int, value: Any, named: str | None) -> Item:
@@ -200,15 +200,15 @@ def _check(server: str, found: Imported) -> None:
     if not naming.is_server(server):
         raise ToolProblem("invalid_server", "/server", _SERVER_RULE if server else NEEDED)
     if found.name == naming.RESERVED:
-        raise ToolProblem("reserved_name", "/name", f"{found.name} is answered by the runtime itself")
+        raise ToolProblem("reserved_name", "/name", f"{found.name} is reserved for the runtime")
     check_tool(found)
 
 
 def check_tool(found: Imported) -> None:
-    """Raise a `ToolProblem` for what cannot be a tool, on a server or in a world: its name, its texts, its schemas."""
-    # A body of JSON is clean; a literal in Python, or what a server lists, may be nothing that can be stored.
+    """Raise a `ToolProblem` if the name, texts or schemas of a tool are invalid, on a server or in a world."""
+    # JSON bodies were checked; Python literals and lists of MCP servers may contain values that cannot be stored.
     if reason := problem_of([found.content.model_dump(), found.unversioned]):
-        raise ToolProblem("invalid_tool", "", f"holds {reason}")
+        raise ToolProblem("invalid_tool", "", f"contains {reason}")
     if not naming.is_tool(found.name):
         raise ToolProblem("invalid_tool", "/name", "must be 1 to 128 letters, digits, _ . -, not beginning with . or -")
     content = found.content
@@ -222,7 +222,7 @@ def _find_duplicates(items: Iterable[Item]) -> None:
     for item in items:
         key = _key(item)
         if key in seen:
-            item.fail("duplicate_name", "/name", f"{key[1]} is in this import already")
+            item.fail("duplicate_name", "/name", f"{key[1]} occurs twice in this import")
         seen.add(key)
 
 
@@ -236,25 +236,25 @@ def _refuse_faults(batch: Batch) -> None:
         return
     details = {"reason": faults[0].reason, "errors": [fault.model_dump() for fault in faults]}
     total = len(batch.items)
-    message = f"{len(faults)} of {total} tools {'is' if len(faults) == 1 else 'are'} not valid"
+    message = f"{len(faults)} of {total} tools {'is' if len(faults) == 1 else 'are'} invalid"
     if total == 1:
-        message = f"The tool is not valid: {faults[0].path or 'tool'}: {faults[0].message}"
+        message = f"The tool is invalid: {faults[0].path or 'tool'}: {faults[0].message}"
     raise InvalidRequest(message, details=details)
 
 
 def refused(problem: ToolProblem) -> InvalidRequest:
-    """A tool's problem as a refusal of the whole request."""
+    """A tool's problem as an error of the whole request."""
     return InvalidRequest(str(problem), details={"reason": problem.reason})
 
 
 def _servers(org_id: int, user_id: int | None, batch: Batch, body: ImportIn) -> dict[str, ToolServer]:
-    """The servers of an import by folded name, locked in one order, made where they are missing."""
+    """The servers of an import by folded name, locked in a fixed order, created if missing."""
     wanted = {naming.fold(item.server): item.server for item in reversed(batch.good)}
     if batch.server is not None:
         named = body.server or batch.server["name"]
         wanted.setdefault(naming.fold(named), named)
     for name in naming.BUILTIN & wanted.keys():
-        raise Unauthorized(f"The server {name} belongs to everybody and is read-only.")
+        raise Unauthorized(f"The server {name} is built in and read-only.")
     made = {"source_dialect": batch.dialect.name, "created_by_id": user_id, "modified_by_id": user_id}
     servers = {}
     for folded in sorted(wanted):
@@ -268,7 +268,7 @@ def _servers(org_id: int, user_id: int | None, batch: Batch, body: ImportIn) -> 
 
 
 def _describe(server: ToolServer, user_id: int | None, said: JsonObject) -> None:
-    """Take over what a manifest says of its server (C18)."""
+    """Store the server's fields from a manifest (C18)."""
     fields = ("description", "version", "capabilities")
     if any(getattr(server, name) != said[name] for name in fields):
         for name in fields:
@@ -285,9 +285,9 @@ def store(
     *,
     administers: bool = False,
 ) -> None:
-    """Store read tools on their servers, which the caller's transaction holds; each item learns what became of it.
+    """Store tools on their servers, which the caller's transaction has locked; sets the outcome of each item.
 
-    What is said of who runs a tool counts for its keepers: `administers` is whether the actor does so with the org.
+    A handler is changed only if the actor may do that; `administers`: the actor is an admin of the org.
     """
     user_id = actor.user_id if actor else None
     tools = _existing(servers.values(), [item.said.name for item in items])
@@ -317,7 +317,7 @@ def store(
 
 def _existing(servers: Iterable[ToolServer], names: Sequence[str]) -> dict[tuple[int, str], Any]:
     present = ToolVersion.objects.filter(tool=OuterRef("pk"), version=OuterRef("version"))
-    # Locked, because a person may be changing one of them in place at this moment.
+    # Locked, because a user may be changing one of them concurrently.
     locked = Tool.objects.select_for_update(of=("self",)).order_by("pk")
     rows = locked.filter(server__in=list(servers), name__in=names).annotate(
         spec_hash=Subquery(present.values("spec_hash")[:1]), description=Subquery(present.values("description")[:1])
@@ -326,7 +326,7 @@ def _existing(servers: Iterable[ToolServer], names: Sequence[str]) -> dict[tuple
 
 
 def _leave_handler(item: Item, tool: Tool, actor: Actor, *, administers: bool) -> None:
-    """What an import says of who runs a tool counts for its keepers alone, as it does where it is changed in place."""
+    """Drop the handler from an import, with a warning, if the actor may not change it."""
     said = item.said.unversioned
     is_same = said.get("handler", tool.handler) == tool.handler
     if is_same or may_keep(actor, tool.created_by_id, administers=administers):
@@ -336,7 +336,7 @@ def _leave_handler(item: Item, tool: Tool, actor: Actor, *, administers: bool) -
 
 
 def _settle(item: Item, tool: Any, on_conflict: str) -> None:
-    """Decide what becomes of a tool. What is stored already as it was sent is unchanged, whatever the rule (C2)."""
+    """Decide the outcome of a tool. An identical tool is `unchanged` under every rule (C2)."""
     if tool is None:
         item.outcome, item.version = "created", 1
         return
@@ -347,7 +347,7 @@ def _settle(item: Item, tool: Any, on_conflict: str) -> None:
     elif on_conflict == "skip":
         item.outcome = "skipped"
     elif on_conflict == "error":
-        item.fail("conflict", "/name", f"{tool.qualified_name} is there already, with other content")
+        item.fail("conflict", "/name", f"{tool.qualified_name} already exists with other content")
     elif is_same:
         item.outcome = "updated"
     else:
@@ -365,7 +365,7 @@ CHANGED = (
     "version", "tags", "visible", "deprecated", "deprecation_message", "handler", "is_dispatchable", "source_dialect",
     "search", "modified", "modified_by",
 )  # fmt: skip
-"""What an import may change of a tool that is there."""
+"""Columns of an existing tool that an import may change."""
 
 
 def _apply(tool: Tool, item: Item, user_id: int | None) -> None:
@@ -380,7 +380,7 @@ def _apply(tool: Tool, item: Item, user_id: int | None) -> None:
 
 
 def search_text(name: str, description: str, tags: Sequence[str]) -> str:
-    """What the list's search looks in (C49, C133)."""
+    """The text that the list's search uses (C49, C133)."""
     return "\n".join([name, description, *tags]).casefold()
 
 

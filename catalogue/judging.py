@@ -1,7 +1,7 @@
-"""Whether something is a valid CTP result, at three levels that disagree with each other (catalogue 2.4, C73).
+"""Validation of CTP results at three levels, which disagree with each other (catalogue 2.4, C73).
 
-`core` is what the real `validateToolResult` checks: two things. `schema` is the JSON Schema of the documentation.
-`strict` is the closed schema file of the CTP tree.
+`core`: the two checks of the real `validateToolResult`. `schema`: the JSON Schema in the documentation. `strict`: the
+closed schema file in the CTP source tree.
 """
 
 from typing import Any, Final, Literal
@@ -63,7 +63,7 @@ STRICT: Final[dict[str, Any]] = {
 
 
 def judge(value: Any, level: Level) -> list[Error]:
-    """What is wrong with it at that level, `{field, code, message}` each; empty where it is valid."""
+    """The errors at that level, `{field, code, message}` each; empty if it is valid."""
     if level == "core":
         return _core(value)
     return validating.problems(value, SCHEMA if level == "schema" else STRICT)
@@ -77,7 +77,7 @@ def _core(value: Any) -> list[Error]:
     if not isinstance(success, bool):
         return [_error("success", "type" if "success" in result else "required", "must be true or false")]
     if not success and not isinstance(result.get("error"), str):
-        return [_error("error", "required", "must be a text where success is false")]
+        return [_error("error", "required", "must be text if success is false")]
     return []
 
 

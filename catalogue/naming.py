@@ -1,4 +1,4 @@
-"""How servers, tools and worlds are named, and how a qualified name is read (catalogue 1.1, 1.2, 3.8)."""
+"""Names of servers, tools and worlds, and parsing of qualified names (catalogue 1.1, 1.2, 3.8)."""
 
 import re
 from collections.abc import Iterable
@@ -6,22 +6,22 @@ from typing import NamedTuple
 
 MAX_SERVER = 64
 RESERVED = "get_tool_data"
-"""Convilyn's runtime answers this name itself, so a tool that bore it could never run."""
+"""Convilyn's runtime answers this name itself, so a tool with it could never run."""
 BUILTIN = frozenset({"demo", "heddle"})
-"""Servers that belong to everybody, whether they are there or not."""
+"""Names of the built-in servers, reserved even if they do not exist."""
 _SERVER = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _TOOL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 
 
 class QualifiedName(NamedTuple):
-    """A qualified name, read: the server folded as it is found, the tool's own name as it is."""
+    """A parsed qualified name: the folded server and the tool's own name."""
 
     folded: str
     name: str
 
 
 def fold(server: str) -> str:
-    """The spelling under which a server is unique and found: `my-srv` and `my_srv` are one namespace (C13)."""
+    """The form under which a server name is unique: `my-srv` and `my_srv` are the same (C13)."""
     return server.replace("-", "_")
 
 
@@ -31,13 +31,13 @@ def join(server: str, name: str) -> str:
 
 
 def read(qualified_name: str) -> QualifiedName | None:
-    """A name in any spelling of 1.1, or None: `<server>__<name>` split at its first `__`, `<server>:<name>` (C14)."""
+    """Parse `<server>__<name>` (split at the first `__`) or `<server>:<name>` (C14); None if invalid."""
     found = re.fullmatch(r"([a-z0-9_-]+?)(?:__|:)(.+)", qualified_name, re.DOTALL)
     return QualifiedName(fold(found[1]), found[2]) if found and is_server(found[1]) else None
 
 
 def world_title(name: str, mode: str, seed: int, servers: Iterable[str]) -> str:
-    """What a world is called where it is shown: its name, or else what tells it from the others of its org."""
+    """The title of a world: its name, or a text that distinguishes it in its org."""
     if name:
         return name
     kind, known = f"{mode.replace('_', ' ').capitalize()} world", sorted(set(servers))
@@ -46,10 +46,10 @@ def world_title(name: str, mode: str, seed: int, servers: Iterable[str]) -> str:
 
 
 def is_server(name: str) -> bool:
-    """Whether this can be a server's name."""
+    """Whether this is a valid server name."""
     return len(name) <= MAX_SERVER and _SERVER.fullmatch(name) is not None
 
 
 def is_tool(name: str) -> bool:
-    """Whether this can be a tool's own name."""
+    """Whether this is a valid tool name."""
     return _TOOL.fullmatch(name) is not None

@@ -1,6 +1,7 @@
-"""Which server tools a thread's agent may call: Heddle's own, and those of its org that something answers (3.5).
+"""The server tools offered to a thread's agent: built-in ones, and those of its org with a handler (3.5).
 
-An org's tool is offered by its qualified name, as models spell names; one that is hidden, or only a schema, is not.
+Org tools are offered by qualified name, with characters that models accept; hidden ones and those without a handler
+are not offered.
 """
 
 import re
@@ -16,13 +17,13 @@ from catalogue.spec import ToolSpec
 from core.prepared import Prepared
 
 MOST = 100
-"""Tools of an org that an agent is offered: providers take no more than some 128 in all."""
+"""Maximum number of org tools offered: providers accept about 128 in total."""
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST = 64
 
 
 def specs(org_id: int) -> Mapping[str, ToolSpec]:
-    """The tools by the names under which they are offered. Without any of the org's own it is one short query."""
+    """The offered tools by name. One short query if the org has none of its own."""
     pks = [pk for pk, _ in _OFFERED.rows(org_id)]
     if not pks:
         return builtin.TOOLS
@@ -35,12 +36,12 @@ def specs(org_id: int) -> Mapping[str, ToolSpec]:
 
 
 def names(org_id: int) -> frozenset[str]:
-    """Under which names they are offered. One short query."""
+    """The names of the offered tools. One short query."""
     return frozenset(builtin.TOOLS) | {_name_of(qualified) for _, qualified in _OFFERED.rows(org_id)}
 
 
 def _name_of(qualified_name: str) -> str:
-    """As models spell it; empty for one that is too long for them."""
+    """The name for models; empty if it is too long for them."""
     name = _UNFIT.sub("_", qualified_name)
     return name if len(name) <= _LONGEST else ""
 

@@ -1,4 +1,4 @@
-"""The skill pages: thin doors to the same verbs as the REST routes (K1 to K16)."""
+"""The skill pages. They call the same functions as the REST routes (K1 to K16)."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, No
 from core.rendering import markdown_html
 
 PAGE = 50
-SCOPES = {"": "All", "personal": "Mine and subscribed", "org": "From colleagues"}
+SCOPES = {"": "All", "personal": "Mine and subscribed", "org": "Shared by others"}
 FIELDS = ("name", "accessibility", "description", "body", "tags", "relevant_topics", "put_tags", "remove_tags")
 
 
 @signed_in
 @require_GET
 def skill_list(request: HttpRequest) -> HttpResponse:
-    """The skills one can see, newest first (K6); the address is the state."""
+    """List visible skills, newest first (K6); the URL holds the filters."""
     actor, org = page_actor(request), current_org(request)
     line, scope, after = (request.GET.get(name, "") for name in ("q", "scope", "after"))
     found = None
@@ -51,7 +51,7 @@ def skill_list(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """Write a skill (K1)."""
+    """Create a skill (K1)."""
     typed = {name: forms.lines(request.POST.get(name, "")) for name in FIELDS} | {
         "accessibility": request.POST.get("accessibility", "private")
     }
@@ -63,14 +63,14 @@ def new(request: HttpRequest) -> HttpResponse:
         )
     except (InvalidRequest, Conflict, NoOrgProvided) as problem:
         return _form(request, "catalogue/new.html", typed, problem)
-    notes.success(request, "Version 1 is written, and agents may use it for you.")
+    notes.success(request, "Created version 1. Agents may load it in your threads.")
     return redirect("catalogue:skill", skill.skill_id)
 
 
 @signed_in
 @require_GET
 def detail(request: HttpRequest, skill_id: str) -> HttpResponse:
-    """One skill: a version of it to be read, the highest unless the address says otherwise (K2, K3, K9, K10)."""
+    """One skill in one version, by default the latest (K2, K3, K9, K10)."""
     actor = page_actor(request)
     skill = skills.skill_for(actor, skill_id)
     summary = skills.summary(actor, skill)
@@ -101,7 +101,7 @@ def _rights(actor: Actor, skill: Skill) -> dict[str, Any]:
 @signed_in
 @require_GET
 def compare(request: HttpRequest, skill_id: str) -> HttpResponse:
-    """What changed from one version to another."""
+    """Compare two versions."""
     skill = skills.skill_for(page_actor(request), skill_id)
     old, new = (skills.version_of(skill, _number(request.GET.get(name, ""))) for name in ("from", "to"))
     context = {
@@ -118,7 +118,7 @@ def compare(request: HttpRequest, skill_id: str) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def write(request: HttpRequest, skill_id: str) -> HttpResponse:
-    """The next version (K11), beginning with the text of the highest."""
+    """Create the next version (K11), starting with the text of the latest."""
     actor = page_actor(request)
     skill = _editable(actor, skill_id)
     if request.method == "GET":
@@ -128,14 +128,14 @@ def write(request: HttpRequest, skill_id: str) -> HttpResponse:
         added = skills.add_version(actor, skill, bodies.parse(VersionIn, _version(typed)))
     except InvalidRequest as problem:
         return _version_form(request, skill, typed, problem)
-    notes.success(request, f"Version {added.version} is written. Pins stay where they are.")
+    notes.success(request, f"Created version {added.version}. Versions that users chose do not change.")
     return redirect("catalogue:skill", skill.skill_id)
 
 
 @signed_in
 @require_http_methods(["GET", "POST"])
 def edit(request: HttpRequest, skill_id: str, version: str) -> HttpResponse:
-    """Change a version in place (K12); what somebody else saved meanwhile is not written over unseen."""
+    """Edit a version in place (K12); a concurrent change by somebody else is not overwritten unseen."""
     actor = page_actor(request)
     skill = _editable(actor, skill_id)
     held = skills.version_of(skill, _number(version))
@@ -147,14 +147,14 @@ def edit(request: HttpRequest, skill_id: str, version: str) -> HttpResponse:
         skills.edit_version(actor, skill, held.version, bodies.parse(VersionPatch, _version(typed)), seen=seen)
     except (InvalidRequest, Conflict) as problem:
         return _version_form(request, skill, typed, problem, held=held)
-    notes.success(request, f"Version {held.version} is changed.")
+    notes.success(request, f"Version {held.version} saved.")
     return redirect(f"{reverse('catalogue:skill', args=[skill.skill_id])}?version={held.version}")
 
 
 @signed_in
 @require_http_methods(["GET", "POST"])
 def change(request: HttpRequest, skill_id: str) -> HttpResponse:
-    """Rename, re-scope, tag (K7)."""
+    """Change name, visibility and tags (K7)."""
     actor = page_actor(request)
     skill = _editable(actor, skill_id)
     is_author = skill.created_by_id == actor.user_id
@@ -178,7 +178,7 @@ def change(request: HttpRequest, skill_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def subscribe(request: HttpRequest, skill_id: str) -> HttpResponse:
-    """Subscribe, or end a subscription (K14, K15)."""
+    """Subscribe or unsubscribe (K14, K15)."""
     actor = page_actor(request)
     skill = skills.skill_for(actor, skill_id)
     if request.POST.get("subscribed") == "true":
@@ -191,7 +191,7 @@ def subscribe(request: HttpRequest, skill_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def pin(request: HttpRequest, skill_id: str) -> HttpResponse:
-    """Choose the version that agents may use for oneself, or none (K16)."""
+    """Choose the version that agents may load in one's own threads, or none (K16)."""
     actor = page_actor(request)
     skill = skills.skill_for(actor, skill_id)
     number = request.POST.get("ai_version", "")
@@ -207,25 +207,25 @@ def delete(request: HttpRequest, skill_id: str) -> HttpResponse:
     actor = page_actor(request)
     skill = skills.skill_for(actor, skill_id)
     skills.delete(actor, skill)
-    notes.success(request, f"{skill.name} is deleted. Transcripts keep what they hold of it.")
+    notes.success(request, f"Deleted {skill.name}. Threads keep the text they loaded.")
     return redirect("catalogue:skills")
 
 
 @signed_in
 @require_POST
 def delete_version(request: HttpRequest, skill_id: str, version: str) -> HttpResponse:
-    """Delete a version (K13); with its last one the skill is gone."""
+    """Delete a version (K13); deleting the last one deletes the skill."""
     actor = page_actor(request)
     skill = skills.skill_for(actor, skill_id)
     number = _number(version)
     skills.delete_version(actor, skill, number)
-    notes.success(request, f"Version {number} of {skill.name} is deleted.")
+    notes.success(request, f"Deleted version {number} of {skill.name}.")
     is_left = Skill.objects.filter(pk=skill.pk).exists()
     return redirect("catalogue:skill", skill.skill_id) if is_left else redirect("catalogue:skills")
 
 
 def _editable(actor: Actor, skill_id: str) -> Skill:
-    """A skill that the actor may change: settled before the form is read, as on the wire."""
+    """A skill that the actor may edit; checked before the form is read, as in the API."""
     skill = skills.skill_for(actor, skill_id)
     skills.require_editor(actor, skill)
     return skill
@@ -276,7 +276,7 @@ def _version_form(
 def _form(
     request: HttpRequest, template: str, typed: dict[str, str], problem: DomainError | None = None, **more: Any
 ) -> HttpResponse:
-    """A form with what was typed, and each refusal beside the field that it is about."""
+    """Render a form with the typed values and the errors by field."""
     names = {"put_tags": "tags", "remove_tags": "tags"}
     errors = forms.reasons(problem, FIELDS, otherwise="form", names=names) if problem else {}
     context = {"typed": typed, "errors": errors, **more}

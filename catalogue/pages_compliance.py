@@ -1,4 +1,4 @@
-"""The compliance report as a page: a form, and what the checks found (catalogue 3.9)."""
+"""The compliance page: a form and the report (catalogue 3.9)."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,29 +17,29 @@ from core import bodies, paging
 from core.errors import Expired, InvalidRequest, NotFound
 
 SHOWN: Final = 200
-"""Checks of a kind that the page lists; the command and the route give all."""
+"""Maximum number of checks listed per group; the command and the REST route return all."""
 CHECKS: Final = {
     "server_metadata": ("Metadata", "The server has a name, a description and a version."),
-    "tools_exist": ("Tools", "The server has one at least."),
+    "tools_exist": ("Tools", "The server has at least one."),
     "tool_schema": ("Description and schema", "The tool has a description, and its schema has a type."),
     "manifest_synth": ("Manifest", "The server can be written as a Convilyn manifest."),
-    "tool_invocation": ("Call", "A call without arguments does not crash. It is skipped where it could do harm."),
-    "ref_id_pattern": ("Large results", "Says whether a result comes with ref_id and summary; it always passes."),
-    "get_tool_data": ("Data store", "Large results have a place to be put aside."),
-    "heddle:input_schema": ("Input schema", "It is valid JSON Schema of an object."),
-    "heddle:output_schema": ("Output schema", "It is valid JSON Schema, where there is one."),
-    "heddle:portable_name": ("Name", "OpenAI, Anthropic and MCP take the name as it is."),
-    "heddle:annotations": ("Side effects", "Its hints do not contradict each other."),
-    "heddle:result": ("Result", "A result made from the output schema is a valid CTP result."),
+    "tool_invocation": ("Call", "A call without arguments does not crash. Skipped if it could do harm."),
+    "ref_id_pattern": ("Large results", "Reports whether a result has ref_id and summary; always passes."),
+    "get_tool_data": ("Data store", "Large results can be stored separately."),
+    "heddle:input_schema": ("Input schema", "It is a valid JSON Schema of an object."),
+    "heddle:output_schema": ("Output schema", "It is a valid JSON Schema, if present."),
+    "heddle:portable_name": ("Name", "OpenAI, Anthropic and MCP accept the name unchanged."),
+    "heddle:annotations": ("Side effects", "The hints do not contradict each other."),
+    "heddle:result": ("Result", "A result generated from the output schema is a valid CTP result."),
     "heddle:description": ("Parameters", "Each has a description; a missing one is a warning."),
 }
-"""What a check is called for a reader, and when it passes, by its name on the wire (catalogue 3.9)."""
+"""Label of each check and when it passes, by its name in the API (catalogue 3.9)."""
 
 
 @signed_in
 @require_http_methods(["GET", "POST"])
 def compliance(request: HttpRequest) -> HttpResponse:
-    """Choose a server and, where its tools are to be called, a world. Calls are made by a form alone, by no link."""
+    """Run the checks on a server, optionally calling its tools in a world. Only POST calls tools."""
     said = request.POST if request.method == "POST" else request.GET
     typed = {name: said.get(name, "").strip() for name in ("server", "world")}
     org = current_org(request)
@@ -63,7 +63,7 @@ def compliance(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One check as it is read: what was checked, of which tool where it is about one, and what was found."""
+    """A check for display: label, tool (empty if about the server), result."""
 
     word: str
     tool: str
@@ -73,7 +73,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Checks that were found alike: the first of them, and how many there are."""
+    """Checks with the same outcome: the first of them, and their number."""
 
     word: str
     tone: str
@@ -82,14 +82,14 @@ class Group:
 
 
 def line_of(each: CheckOut) -> Line:
-    """A check in words. No tool's name holds a colon."""
+    """A check for display. Tool names contain no colon."""
     check, _, tool = each.check_name.removeprefix("heddle:").partition(":")
     key = each.check_name.removesuffix(f":{tool}") if tool else each.check_name
     return Line(CHECKS[key][0] if key in CHECKS else check, tool, each.message, each.check_name)
 
 
 def grouped(results: list[CheckOut]) -> list[Group]:
-    """The checks in three groups, what fails on top. A server of hundreds of tools has thousands."""
+    """The checks in three groups, failures first. A server with hundreds of tools has thousands."""
     found: dict[str, list[CheckOut]] = {"failed": [], "warning": [], "passed": []}
     for each in results:
         found["failed" if not each.passed else "warning" if each.details.get("warning") else "passed"].append(each)

@@ -1,4 +1,4 @@
-"""Fixtures as rows of a form: a tool, the input, and the answer or the failure (catalogue 3.8, C106, C107)."""
+"""Fixtures as form rows: tool, input, and result or error (catalogue 3.8, C106, C107)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,14 +13,14 @@ from core.canonical import fingerprint
 from core.errors import DomainError, InvalidRequest
 
 MAX_ROWS = 50
-"""More than these are handed in by a program."""
+"""Maximum number of rows that the form edits; more need the API."""
 _FIELDS = {"tool": "tool", "input": "input", "output": "output", "code": "error.code", "message": "error.message"}
-"""What is typed, and where it stands in what a client would send."""
+"""Form fields and their paths in the API body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fixture as it is typed. An empty input stands for any, with a code it fails; `wrong`: sentences by field."""
+    """One fixture as typed. An empty input matches any; a code means failure; `wrong`: errors by field."""
 
     tool: str = ""
     input: str = ""
@@ -31,7 +31,7 @@ class Row:
 
 
 def stored(world: World) -> tuple[list[Row], str]:
-    """The fixtures of a world as rows, and a mark that changes with them. No rows where there are too many to edit."""
+    """The fixtures of a world as rows, and a fingerprint of them. No rows if there are too many to edit."""
     found = list(WorldFixture.objects.filter(world=world).order_by("pk")[: MAX_ROWS + 1])
     names = dict(world.tools.values_list("folded", "qualified_name"))
     mark = fingerprint([each.pk for each in found])
@@ -41,13 +41,13 @@ def stored(world: World) -> tuple[list[Row], str]:
 
 
 def typed(post: QueryDict) -> list[Row]:
-    """The rows that something was typed into."""
+    """The rows that are not empty."""
     columns = [[forms.lines(text) for text in post.getlist(f"fixture_{name}")] for name in _FIELDS]
     return [Row(*cells) for cells in zip_longest(*columns, fillvalue="") if any(cell.strip() for cell in cells)]
 
 
 def read(rows: list[Row]) -> list[FixtureIn]:
-    """What a client would send. Raises `InvalidRequest` with every fault, under `fixtures.<row>.<field>`."""
+    """The rows as API input. Raises `InvalidRequest` with all errors, under `fixtures.<row>.<field>`."""
     asked, faults = [], []
     for place, row in enumerate(rows):
         said: dict[str, object] = {"tool": row.tool.strip()}
@@ -59,7 +59,7 @@ def read(rows: list[Row]) -> list[FixtureIn]:
         if is_failure:
             said["error"] = {"code": row.code, "message": row.message.strip()}
             if row.output.strip():
-                faults.append(InvalidRequest(f"{_path(place, 'output')}: must be empty where the call fails"))
+                faults.append(InvalidRequest(f"{_path(place, 'output')}: must be empty if the call fails"))
         for name, text in (("input", row.input), ("output", row.output)):
             try:
                 if text.strip():
@@ -74,7 +74,7 @@ def read(rows: list[Row]) -> list[FixtureIn]:
 
 
 def marked(rows: list[Row], problem: DomainError | None) -> list[Row]:
-    """The rows with what is wrong beside the field it is about."""
+    """The rows with their errors by field."""
     if problem is None:
         return rows
     said = forms.reasons(problem, [_path(place, name) for place in range(len(rows)) for name in _FIELDS])
@@ -85,7 +85,7 @@ def marked(rows: list[Row], problem: DomainError | None) -> list[Row]:
 
 
 def wrong(rows: list[Row]) -> dict[str, str]:
-    """What is wrong with them, by the ids of the fields."""
+    """The errors of the rows, by field id."""
     return {f"fixture-{number}-{name}": said for number, row in enumerate(rows, 1) for name, said in row.wrong.items()}
 
 

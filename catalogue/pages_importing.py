@@ -1,4 +1,4 @@
-"""The page on which tools are pasted: looked at first, then imported (C1 to C15)."""
+"""The page to import tools: preview first, then import (C1 to C15)."""
 
 from typing import Any
 
@@ -26,9 +26,9 @@ FIELDS = ("text", "dialect", "server")
 @signed_in
 @require_http_methods(["GET", "POST"])
 def import_tools(request: HttpRequest) -> HttpResponse:
-    """Paste or upload tools in any dialect. The first press tells what would happen, the second does it.
+    """Paste or upload tools in any dialect. The first submit shows a preview, the second imports.
 
-    An import is made only of what was looked at: a text that changed since is looked at again.
+    Only previewed text is imported: a text changed since gets a new preview.
     """
     typed = {name: forms.lines(request.POST.get(name, "")).strip() for name in FIELDS}
     if request.method == "GET":
@@ -49,9 +49,9 @@ def import_tools(request: HttpRequest) -> HttpResponse:
 
 
 def _about_fields(plan: planning.Plan) -> dict[str, str]:
-    """What of a plan is about a field of the form: source that cannot be read, a server that a tool lacks.
+    """The errors of a plan that concern form fields: unreadable source, missing server names.
 
-    Raises `InvalidRequest` where that is all there is to say: a plan in which no tool was looked at further is none.
+    Raises `InvalidRequest` if the plan has nothing else, because no tool could be checked.
     """
     faults = [error for each in plan.tools for error in each.item.errors]
     if unread := next((fault for fault in faults if fault.path == "/source"), None):
@@ -71,7 +71,7 @@ def _body(typed: dict[str, str], **more: Any) -> Any:
 
 
 def _uploaded(request: HttpRequest) -> str:
-    """The text of a file that was chosen, which then stands where it would have been pasted; nothing without one."""
+    """The text of the uploaded file, which replaces pasted text; empty without a file."""
     file = request.FILES.get("file")
     if file is None:
         return ""
@@ -80,11 +80,11 @@ def _uploaded(request: HttpRequest) -> str:
     try:
         return forms.lines(file.read().decode("utf-8-sig")).strip()
     except UnicodeDecodeError:
-        raise InvalidRequest("text: the file is no text in UTF-8") from None
+        raise InvalidRequest("text: the file is not UTF-8 text") from None
 
 
 def _done(request: HttpRequest, done: ToolImportOut) -> HttpResponse:
-    """To the tool that came of it; to its server where there are several."""
+    """Redirect to the imported tool, or to the server if there are several."""
     counts = {word: done.counts[word] for word in ("created", "new_version", "updated", "unchanged", "failed")}
     told = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items() if count)
     notes.success(request, f"Imported: {told}.")
@@ -101,7 +101,7 @@ def _page(request: HttpRequest, typed: dict[str, str], *, status: int = 200, **m
     first_wrong = next((name for name in FIELDS if name in errors), "")
     context = {
         "typed": typed,
-        "dialects": list(dialects.DIALECTS),
+        "dialects": dialects.DIALECTS.values(),
         **more,
         "errors": errors,
         "first_wrong": first_wrong,

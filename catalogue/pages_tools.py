@@ -1,4 +1,4 @@
-"""The pages of tools: looking through them, reading one, changing it (C13, C49 to C52, C93)."""
+"""The tool pages: list, detail, compare, export, change (C13, C49 to C52, C93)."""
 
 import json
 from dataclasses import replace
@@ -34,15 +34,15 @@ from core.rendering import json_html
 
 PAGE = 50
 VERSIONS = 10
-"""Versions that are told with what they changed."""
+"""Number of versions listed with their changes."""
 NEW_WORLD = "new"
-"""What stands for a world that is made for the call; no id of a world is like it."""
+"""Form value for "create a new world for the call"; never a world id."""
 
 
 @signed_in
 @require_GET
 def tool_list(request: HttpRequest) -> HttpResponse:
-    """The tools of an org and of everybody, by server (C49); the address is the state."""
+    """List the tools of the org and the built-in ones, by server (C49); the URL holds the filters."""
     org = current_org(request)
     line, after = (request.GET.get(name, "") for name in ("q", "after"))
     shelves: list[browsing.Shelf] = []
@@ -66,7 +66,7 @@ def tool_list(request: HttpRequest) -> HttpResponse:
 def _sieve(
     line: str, chosen: str | None, servers: list[browsing.ServerLine]
 ) -> list[tuple[str, str, int | None, bool]]:
-    """The servers to choose from, if there are two or one is chosen: each keeps whatever else is searched for."""
+    """Links to filter by server, if there are several or one is chosen; each keeps the other search terms."""
     if len(servers) < 2 and not chosen:
         return []
     here = reverse("catalogue:tools")
@@ -78,7 +78,7 @@ def _sieve(
 @signed_in
 @require_GET
 def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """One tool: the present version unless the address names another, and a call of it where it names one."""
+    """One tool, by default in its current version, optionally with a recorded call."""
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     version = tools.version_of(found, number_of(request.GET.get("version")))
     form, run = fields.form_of(version.input_schema), called(actor, found, request.GET.get("call"))
@@ -88,7 +88,7 @@ def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
 
 
 def called(actor: Actor, found: Tool, call_id: str | None) -> RecordedCallOut | None:
-    """The call of this tool that is to be shown beside it, None where none is named."""
+    """The call of this tool to show next to it, None if none is requested."""
     if not call_id:
         return None
     run = calling.recorded(actor, call_id)
@@ -100,7 +100,7 @@ def called(actor: Actor, found: Tool, call_id: str | None) -> RecordedCallOut | 
 def show(
     request: HttpRequest, found: Tool, version: ToolVersion, form: Form, *, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """The page of a tool with its try-it form in whatever state it is in; `run` is a call to be shown."""
+    """Render a tool's page with its try-it form; `run` is a call to show."""
     actor, org_id = page_actor(request), required_org(request).pk
     run = more.get("run")
     where = request.POST.get("world") or request.GET.get("world", "")
@@ -140,7 +140,7 @@ def show(
 
 
 def _versions(found: Tool) -> list[dict[str, Any]]:
-    """The latest versions, each with what it changed of the one before."""
+    """The latest versions, each with its changes from the previous one."""
     rows = list(found.versions.select_related("created_by").order_by("-version")[: VERSIONS + 1])
     before = [*rows[1:], None]
     told = [{"row": row, "changes": changes(old, row) if old else []} for row, old in zip(rows, before, strict=True)]
@@ -148,28 +148,28 @@ def _versions(found: Tool) -> list[dict[str, Any]]:
 
 
 def _exports(found: Tool, version: ToolVersion) -> list[dict[str, Any]]:
-    """Every dialect that can be written, with what becomes of the tool there, or why it cannot be said in it (C46)."""
+    """Every export dialect with what the tool loses there, or why it cannot be exported (C46)."""
     stored, told = tools.stored(found, version), []
     for each in dialects.DIALECTS.values():
         if each.write is not None:
             try:
                 losses = dialects.write(each, stored).losses
-                told.append({"name": each.name, "toll": _toll(losses), "places": _places(losses)})
+                told.append({"name": each.name, "title": each.title, "toll": _toll(losses), "places": _places(losses)})
             except ToolProblem as problem:
-                told.append({"name": each.name, "problem": str(problem)})
+                told.append({"title": each.title, "problem": str(problem)})
     return told
 
 
 def _toll(losses: list[Loss]) -> str:
-    """How much of a tool a dialect has no place for, and how much it says in another way: `1 lost, 3 changed`."""
+    """The number of lost and changed fields: `1 lost, 3 changed`."""
     return ", ".join(f"{len(places)} {word}" for word, places in _places(losses).items())
 
 
 def _places(losses: list[Loss]) -> dict[str, list[str]]:
-    """Where that is in the tool, by what becomes of it."""
+    """The paths of lost and changed fields."""
     places: dict[str, list[str]] = {"lost": [], "changed": []}
     for loss in losses:
-        places["lost" if loss.is_gone else "changed"].append(loss.path.strip("/") or "the whole")
+        places["lost" if loss.is_gone else "changed"].append(loss.path.strip("/") or "the tool")
     return {word: found for word, found in places.items() if found}
 
 
@@ -185,7 +185,7 @@ def _may_delete(actor: Actor, found: Tool) -> bool:
 @signed_in
 @require_GET
 def compare(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """What changed from one version to another, in sentences and line by line."""
+    """Compare two versions, in sentences and line by line."""
     found = tools.tool_for(required_org(request).pk, qualified_name)
     old, new = (tools.version_of(found, number_of(request.GET.get(name, "")) or 0) for name in ("from", "to"))
     texts = [
@@ -210,7 +210,7 @@ def _pretty(value: Any) -> str:
 @signed_in
 @require_GET
 def export(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """A tool in a dialect with what it loses there, to be copied; as a file where the address says so (C3, C46)."""
+    """A tool in a dialect with its losses, to copy or to download (C3, C46)."""
     found = tools.tool_for(required_org(request).pk, qualified_name)
     version = tools.version_of(found, number_of(request.GET.get("version")))
     exported = tools.in_dialect(found, version, request.GET.get("dialect", ""))
@@ -219,15 +219,20 @@ def export(request: HttpRequest, qualified_name: str) -> HttpResponse:
         name = f"{found.qualified_name}.{exported.dialect}.json"
         disposition = f'attachment; filename="{name}"'
         return HttpResponse(text, content_type="application/json", headers={"Content-Disposition": disposition})
-    names = [each.name for each in dialects.DIALECTS.values() if each.write]
-    shown = {"exported": exported, "toll": _toll(exported.losses), "html": json_html(exported.tool), "dialects": names}
+    offered = [each for each in dialects.DIALECTS.values() if each.write]
+    shown = {
+        "exported": exported,
+        "toll": _toll(exported.losses),
+        "html": json_html(exported.tool),
+        "dialects": offered,
+    }
     return render(request, "catalogue/tool_export.html", {"tool": found, "version": version, **shown})
 
 
 @signed_in
 @require_POST
 def change(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """Show, hide, tag or deprecate a tool (C51); no version is made."""
+    """Show, hide, tag or deprecate a tool (C51); creates no version."""
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     tools.require_own(found)
     message = forms.lines(request.POST.get("deprecation_message", "")).strip()
@@ -247,7 +252,7 @@ def change(request: HttpRequest, qualified_name: str) -> HttpResponse:
             setattr(found, name, value)
         form = fields.form_of(version.input_schema)
         return show(request, found, version, form, status=400, wrong=wrong, tags=request.POST.get("tags", ""))
-    notes.success(request, "Saved. No version was made.")
+    notes.success(request, "Saved. No new version.")
     return redirect("catalogue:tool", found.qualified_name)
 
 
@@ -257,12 +262,12 @@ def delete(request: HttpRequest, qualified_name: str) -> HttpResponse:
     """Delete a tool with its versions (C51)."""
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     tools.delete(actor, found)
-    notes.success(request, f"{found.qualified_name} is deleted. Records of its calls stay.")
+    notes.success(request, f"Deleted {found.qualified_name}. Call records stay.")
     return redirect("catalogue:tools")
 
 
 def number_of(text: str | None) -> int | None:
-    """A version's number in an address, None where there is none."""
+    """A version number from the URL, None if there is none."""
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):

@@ -1,4 +1,4 @@
-"""Trying a tool from its page: a real call, made and recorded like every other (catalogue 3.1, C53 to C60, C134)."""
+"""Try a tool on its page: a call recorded like any other (catalogue 3.1, C53 to C60, C134)."""
 
 from typing import Any
 
@@ -22,11 +22,11 @@ from core.errors import InvalidRequest
 @signed_in
 @require_http_methods(["GET", "POST"])
 def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """Call a tool with what was typed, and show the call as it was recorded.
+    """Call a tool with the typed arguments and show the recorded call.
 
-    What the schema refuses is told beside its field and nothing is called. A tool that destroys is really called only
-    where the person said so. `check` calls nothing. A new world is made for the tool where one is chosen. What a form
-    that was refused left in the address leads back to the tool.
+    Invalid arguments are shown by field and nothing is called. A destructive tool needs a confirmation for a real call.
+    `check` only validates. The world `new` is created for the call. A GET, which a failed form leaves in the URL,
+    redirects to the tool.
     """
     actor, org_id = page_actor(request), required_org(request).pk
     found = tools.tool_for(org_id, qualified_name)
@@ -44,7 +44,7 @@ def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
     if errors:
         return show(request, found, version, typed.told(errors), status=400)
     if verb == "check":
-        return show(request, found, version, typed, said="These arguments are valid. Nothing was called.")
+        return show(request, found, version, typed, said="The arguments are valid. Nothing was called.")
     world = request.POST.get("world") or None
     if world == NEW_WORLD:
         world = keeping.create(actor, org_id, WorldIn(mode="stateful", tools=[found.qualified_name])).world_id
@@ -61,7 +61,7 @@ def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
 
 
 def _wrong(found: Any, version: int, arguments: Any) -> list[dict[str, Any]]:
-    """What is wrong with the arguments of a call that nobody makes; whatever cannot be looked at is about no field."""
+    """The errors of arguments without calling the tool; input that cannot be validated is reported without a field."""
     try:
         bodies.check_storable(arguments)
         return calling.validate(found, bodies.parse(ValidateIn, {"arguments": arguments, "version": version})).errors

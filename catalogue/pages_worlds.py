@@ -1,4 +1,4 @@
-"""The pages of worlds: thin doors to the same verbs as the REST routes (catalogue 3.8)."""
+"""The world pages. They call the same functions as the REST routes (catalogue 3.8)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -29,12 +29,12 @@ from core.rendering import json_html, one_line
 
 PAGE = 50
 LINES = 20
-"""Calls, and things remembered, that a world's page shows."""
+"""Maximum number of calls and of stored entities on a world's page."""
 STATUSES = {"": "All", **dict(World.Status.choices)}
 MODES = (
-    ("stateful", "Stateful", "what was created is found again, changed and deleted"),
-    ("examples", "Examples", "fixtures first, else made of what they hold"),
-    ("schema_only", "Schema only", "made from the schemas alone"),
+    ("stateful", "Stateful", "what you create can be found, changed and deleted"),
+    ("examples", "Examples", "matching fixtures, else generated from fixtures"),
+    ("schema_only", "Schema only", "generated from schemas"),
 )
 FIELDS = ("name", "mode", "seed", "tools", "own", "dialect", "rate", "codes", "ttl_seconds", "strict_fixtures")
 _NAMES = {
@@ -48,7 +48,7 @@ _NAMES = {
 @signed_in
 @require_GET
 def worlds(request: HttpRequest) -> HttpResponse:
-    """The worlds of the org, newest first; the address is the state."""
+    """List the worlds of the org, newest first; the URL holds the filters."""
     org, status, after = current_org(request), request.GET.get("status", ""), request.GET.get("after", "")
     found = keeping.listed(org.pk, status or None, limit=PAGE, page_token=after or None) if org else None
     items = found.items if found else []
@@ -65,7 +65,7 @@ def worlds(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """Make a world with its own tools and its fixtures (C102, C106, C107, C116, C118)."""
+    """Create a world with its tools and fixtures (C102, C106, C107, C116, C118)."""
     said = request.POST if request.method == "POST" else request.GET
     typed: dict[str, Any] = {name: forms.lines(said.get(name, "")) for name in FIELDS}
     typed |= {"codes": said.getlist("codes"), "servers": said.getlist("servers"), "rows": pages_fixtures.typed(said)}
@@ -79,7 +79,7 @@ def new(request: HttpRequest) -> HttpResponse:
         world = opening.open_stocked(page_actor(request), org_id, body, own=own, given=given)
     except (InvalidRequest, NotFound, NoOrgProvided) as problem:
         return _new(request, typed, problem)
-    notes.success(request, f"The world is there. Its seed is {world.seed}.")
+    notes.success(request, f"Created a world with seed {world.seed}.")
     return redirect("catalogue:world", world.world_id)
 
 
@@ -99,7 +99,7 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
         "modes": MODES,
         "codes": [*failing.CODES],
         "error_codes": [*results.CODES],
-        "dialects": list(dialects.DIALECTS),
+        "dialects": dialects.DIALECTS.values(),
         "servers": browsing.server_lines(org.pk) if org else [],
         "names": browsing.names(org.pk) if org else [],
     }
@@ -107,7 +107,7 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
 
 
 def _asked(org_id: int, typed: dict[str, Any]) -> dict[str, Any]:
-    """The body that a client would send."""
+    """The form as API input."""
     bodies.check_storable(typed["servers"])
     names = [*forms.listed(typed["tools"].replace("\n", ",")), *browsing.names(org_id, typed["servers"])]
     asked: dict[str, Any] = {
@@ -127,20 +127,20 @@ def _asked(org_id: int, typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own(typed: dict[str, Any]) -> list[WorldToolsIn]:
-    """Tools that were pasted, in any dialect, for this world alone."""
+    """Pasted tools in any dialect, for this world only."""
     if not typed["own"].strip():
         return []
     found = body_of(typed["own"], typed["dialect"], "")
     tools = importing.one_by_one(found)
     if not all(isinstance(tool, dict) for tool in tools):
-        raise InvalidRequest("own: holds something that is no tool")
+        raise InvalidRequest("own: contains something that is not a tool")
     return [bodies.parse(WorldToolsIn, {"dialect": found.dialect, "tool": tool}) for tool in tools]
 
 
 @signed_in
 @require_GET
 def detail(request: HttpRequest, world_id: str) -> HttpResponse:
-    """One world: its tools, what it remembers, what was called, and a form to call."""
+    """One world: tools, state, calls, and a form to call a tool."""
     actor = page_actor(request)
     return _detail(request, actor, keeping.world_for(actor, world_id))
 
@@ -173,7 +173,7 @@ def _detail(
         "fixture_count": WorldFixture.objects.filter(world=world).count(),
         "rows": [*rows, pages_fixtures.Row()],
         "error_codes": [*results.CODES],
-        "dialects": list(dialects.DIALECTS),
+        "dialects": dialects.DIALECTS.values(),
         "is_wrong": pages_fixtures.wrong(rows),
         "is_editing": rows != stored or request.POST.get("verb") == "more",
         "seen": request.POST.get("seen") or seen,
@@ -194,15 +194,15 @@ def _named(name: str, tools: Iterable[WorldTool]) -> WorldTool | None:
 
 
 def _known_by(log: Sequence[LoggedOut]) -> Callable[[str | None], str | None]:
-    """What is told for an id: the arguments of the call, where none was given and their fingerprint stands for it."""
-    asked = {fingerprint(line.input): f"asked with {one_line(canonical_json(line.input), 60)}" for line in log}
+    """How to show an entity id: as call arguments if the id is their fingerprint, because no id was given."""
+    asked = {fingerprint(line.input): f"arguments {one_line(canonical_json(line.input), 60)}" for line in log}
     return lambda entity_id: asked.get(entity_id, entity_id) if entity_id else entity_id
 
 
 def _remembered(
     entities: dict[str, dict[str, Any]], known_by: Callable[[str | None], str | None]
 ) -> list[tuple[str, int, list[tuple[str | None, SafeString]]]]:
-    """By noun how many there are, and the first of all nouns together as HTML."""
+    """For each noun the number of entities and the first ones as HTML, at most `LINES` in total."""
     found, left = [], LINES
     for noun, held in entities.items():
         shown = [(known_by(entity_id), json_html(data)) for entity_id, data in islice(held.items(), left)]
@@ -220,7 +220,7 @@ def _errors(problem: DomainError | None, rows: list[pages_fixtures.Row]) -> dict
 @signed_in
 @require_POST
 def tools(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Give the world tools of the catalogue, or pasted ones that live in it alone."""
+    """Add tools from the catalogue or pasted ones to the world."""
     actor, world = _open(request, world_id)
     names = forms.listed(request.POST.get("tools", "").replace("\n", ","))
     pasted = {name: forms.lines(request.POST.get(name, "")) for name in ("own", "dialect")}
@@ -236,8 +236,8 @@ def tools(request: HttpRequest, world_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def call(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Call a tool by hand; the answer stands above the form. What is wrong with the arguments is the answer's business,
-    unless a field cannot be read at all."""
+    """Call a tool and show the result above the form. Invalid arguments give an error result, unless a field cannot be
+    parsed."""
     actor, world = _open(request, world_id)
     typed = {"tool": request.POST.get("tool", "")}
     tool = _named(typed["tool"], world.tools.all())
@@ -262,10 +262,10 @@ def call(request: HttpRequest, world_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Put the typed fixtures in the place of all that were there (C106, C107).
+    """Replace all fixtures with the typed ones (C106, C107).
 
-    `more` stores nothing: it gives a form without scripts another row. What somebody else stored meanwhile is not
-    written over unseen.
+    `more` saves nothing: it adds a row for forms without scripts. A concurrent change by somebody else is not
+    overwritten unseen.
     """
     actor, world = _open(request, world_id)
     rows, seen = pages_fixtures.typed(request.POST), request.POST.get("seen")
@@ -273,7 +273,7 @@ def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
         return _detail(request, actor, world, rows=rows)
     try:
         if seen and seen != pages_fixtures.stored(world)[1]:
-            raise Conflict("The fixtures were changed meanwhile. Open the page again to see them.")
+            raise Conflict("Somebody else changed the fixtures. Reload the page to see them.")
         _told(request, given.replace(world, pages_fixtures.read(rows)))
     except (InvalidRequest, Conflict) as problem:
         return _detail(request, actor, world, problem=problem, rows=rows)
@@ -283,38 +283,38 @@ def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def recorded(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Take fixtures from calls that were really made."""
+    """Create fixtures from recorded real calls."""
     actor, world = _open(request, world_id)
     _told(request, given.take_recorded(actor, world, RecordedIn()))
     return redirect("catalogue:world", world.world_id)
 
 
 def _told(request: HttpRequest, count: int) -> None:
-    notes.success(request, f"The world has {count} fixture{'' if count == 1 else 's'} now.")
+    notes.success(request, f"The world now has {count} fixture{'' if count == 1 else 's'}.")
 
 
 @signed_in
 @require_POST
 def reset(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Back to its first step (C111)."""
+    """Reset the world to step 0 (C111)."""
     _, world = _open(request, world_id)
     is_hard = request.POST.get("hard") == "true"
     keeping.reset(world, hard=is_hard)
-    notes.success(request, f"{world.world_id} is back at step 0{', and nothing is remembered' if is_hard else ''}.")
+    notes.success(request, f"Reset {world.world_id} to step 0{' and deleted its state' if is_hard else ''}.")
     return redirect("catalogue:world", world.world_id)
 
 
 @signed_in
 @require_POST
 def close(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Let it answer nothing any more (C117)."""
+    """Close the world (C117)."""
     world = keeping.world_for(page_actor(request), world_id)
     keeping.close(world)
-    notes.success(request, f"{world.world_id} is closed. Its calls can still be read.")
+    notes.success(request, f"Closed {world.world_id}. Its log stays readable.")
     return redirect("catalogue:world", world.world_id)
 
 
 def _open(request: HttpRequest, world_id: str) -> tuple[Actor, World]:
-    """Who asks, and the world, where it still answers."""
+    """The actor and the world; raises `Expired` if it is closed or expired."""
     actor = page_actor(request)
     return actor, keeping.open_world(actor, world_id)

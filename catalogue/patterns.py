@@ -1,8 +1,8 @@
-"""Regular expressions that strangers wrote, in schemas and in retry rules: none of them may hold up the server.
+"""Untrusted regular expressions, in schemas and retry rules, with limits on time and size.
 
-The package `regex` stands in for `re` because it has a time limit and lets other threads run while it searches. Its
-one danger is compiling: counted repeats inside counted repeats are written out, so their product is held to a limit
-first. Imported where it is used, as `jsonschema` is.
+Uses the package `regex` instead of `re` because it has a timeout and releases the GIL while searching. Its remaining
+risk is compiling: nested counted repeats are expanded, so their product is limited first. Imported on demand, like
+`jsonschema`.
 """
 
 import re
@@ -14,33 +14,33 @@ MAX_REPEATS: Final = 20_000
 _MAX_KEPT: Final = 2_000
 SEARCH_SECONDS: Final = 0.25
 _HIDING = re.compile(r"\(\?(?:#|[a-zA-Z]*[xV])")
-"""What could stand between a thing and its count unseen, and what lets classes hold classes."""
+"""Comments and flags that could hide a repeat count, or allow nested classes."""
 _COUNT = re.compile(r"\{(\d*)(?:,(\d*))?\}")
 
 
 class PatternRefused(ValueError):
-    """A pattern that cannot be used; the text is the end of a sentence."""
+    """A pattern that cannot be used; the text completes a sentence."""
 
 
 class SearchTooLong(Exception):
-    """A pattern that would not come to an end with this text."""
+    """The search did not finish in time."""
 
 
 def compiled(pattern: str) -> Any:
-    """The pattern, ready for use. Raises `PatternRefused` for one that is malformed, too long or too large."""
+    """The compiled pattern. Raises `PatternRefused` if it is malformed, too long or too large."""
     if len(pattern) > MAX_PATTERN:
         raise PatternRefused(f"is longer than {MAX_PATTERN} characters")
     if _HIDING.search(pattern):
-        raise PatternRefused("holds a comment, or the flag x or V")
+        raise PatternRefused("contains a comment, or the flag x or V")
     size = _written_out(pattern)
     if size > MAX_REPEATS:
         raise PatternRefused(f"repeats more than {MAX_REPEATS} times")
-    # A large one takes megabytes: strangers must not fill a cache with them.
+    # Large ones take megabytes each, so they are not cached.
     return _kept(pattern) if size <= _MAX_KEPT else _compile(pattern)
 
 
 def matches(pattern: str, text: str, *, whole: bool = False, seconds: float = SEARCH_SECONDS) -> bool:
-    """Whether the pattern is somewhere in the text, or is the whole of it. Raises `SearchTooLong`."""
+    """Whether the pattern occurs in the text, or matches all of it. Raises `SearchTooLong`."""
     found = compiled(pattern)
     try:
         return bool((found.fullmatch if whole else found.search)(text, timeout=max(0.001, seconds)))
@@ -54,7 +54,7 @@ def _compile(pattern: str) -> Any:
     try:
         return regex.compile(pattern, cache_pattern=False)
     except (regex.error, RecursionError, OverflowError, ValueError) as problem:
-        raise PatternRefused(f"is no regular expression: {str(problem)[:200]}") from None
+        raise PatternRefused(f"is not a regular expression: {str(problem)[:200]}") from None
 
 
 _kept = lru_cache(maxsize=512)(_compile)
@@ -62,9 +62,9 @@ _kept = lru_cache(maxsize=512)(_compile)
 
 @lru_cache(maxsize=2048)
 def _written_out(pattern: str) -> int:
-    """How many things stand there once every counted repeat is written out.
+    """The size of the pattern with all counted repeats expanded.
 
-    A reading that knows brackets, classes and escapes and nothing else: it may come out too high, never too low.
+    Handles only groups, classes and escapes, so the result may be too high but never too low.
     """
     sums, last, place = [0], 0, 0
     while place < len(pattern) and sums[-1] <= MAX_REPEATS:
@@ -90,7 +90,7 @@ def _written_out(pattern: str) -> int:
 
 
 def _behind_class(pattern: str, place: int) -> int:
-    """The place behind a character class that begins here."""
+    """The position after the character class that begins here."""
     place += 2 if pattern[place + 1 : place + 2] == "^" else 1
     place += pattern[place : place + 1] == "]"
     while place < len(pattern) and pattern[place] != "]":

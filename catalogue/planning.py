@@ -1,4 +1,4 @@
-"""What an import would do, with what each new version would change (C1 to C15). Nothing is stored."""
+"""Preview of an import, with the changes of each new version (C1 to C15). Stores nothing."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from core.rendering import json_text, one_line
 
 
 class Mark(NamedTuple):
-    """An outcome as it is shown."""
+    """Icon, tone and label of an outcome."""
 
     icon: str
     tone: str
@@ -33,23 +33,23 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One tool: what would become of it, under which name it came, and what of the present version would change."""
+    """The preview of one tool: its name, outcome, and changes to the current version."""
 
     name: str
     item: ImportedOut
     changes: tuple[Change, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
-    """Of the calls that would be refused: the arguments in one line, and why."""
+    """Calls that would be rejected: arguments in one line, and why."""
 
     @property
     def mark(self) -> Mark:
-        """What would become of it."""
+        """How to show the outcome."""
         return _MARKS.get(self.item.outcome) or Mark("rest", "", self.item.outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an import would do. `good`: how many of its tools can be imported at all."""
+    """The preview of an import. `good`: the number of tools that can be imported."""
 
     dialect: str
     tools: tuple[Planned, ...]
@@ -65,7 +65,7 @@ class Plan:
 
 
 def plan(actor: Actor | None, org_id: int, body: ImportIn) -> Plan:
-    """What this import would do; raises what `importing.import_tools` raises. `body` has to be a dry run."""
+    """Preview an import; raises what `importing.import_tools` raises. `body` must be a dry run."""
     batch = importing.carry_out(actor, org_id, body)
     present = _present(org_id, batch)
     planned = [_planned(item, out, present) for item, out in zip(batch.items, importing.told(batch).items, strict=True)]
@@ -73,7 +73,7 @@ def plan(actor: Actor | None, org_id: int, body: ImportIn) -> Plan:
 
 
 def _present(org_id: int, batch: Batch) -> dict[str, ToolVersion]:
-    """The versions that would be followed by new ones, by qualified name, in one query."""
+    """The current versions of tools that would get a new one, by qualified name, in one query."""
     names = [item.qualified_name for item in batch.good if item.outcome == "new_version"]
     rows = ToolVersion.objects.filter(tool__org=org_id, tool__qualified_name__in=names, version=F("tool__version"))
     return {row.tool.qualified_name: row for row in rows.select_related("tool")}
@@ -94,7 +94,7 @@ def _planned(item: importing.Item, out: ImportedOut, present: dict[str, ToolVers
 
 
 def _arguments(arguments: Any) -> str:
-    return one_line(json_text(arguments), 200) if arguments is not None else "a call that is not yours to see"
+    return one_line(json_text(arguments), 200) if arguments is not None else "a call you may not see"
 
 
 def _why(error: dict[str, Any]) -> str:

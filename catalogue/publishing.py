@@ -1,4 +1,4 @@
-"""Heddle's own tools as records that everybody sees, written again whenever the database migrates (catalogue 6.4)."""
+"""Publish Heddle's built-in tools as records visible to all orgs, after each migration (catalogue 6.4)."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,12 +15,12 @@ from catalogue.record import Annotations, Content, Imported
 from catalogue.spec import ToolSpec
 
 DIALECT = "heddle"
-"""The source dialect of what was written here."""
-_DESCRIPTIONS = {"heddle": "Heddle's own tools.", "demo": "Tools for trying calls."}
+"""The source dialect of built-in tools."""
+_DESCRIPTIONS = {"heddle": "Heddle's built-in tools.", "demo": "Tools for trying calls."}
 
 
 def publish(specs: Iterable[ToolSpec]) -> None:
-    """Make the records of everybody those of these tools: a changed one gets a version, a gone one goes."""
+    """Update the built-in records to these tools: changed ones get a new version, removed ones are deleted."""
     items = [_item(index, spec) for index, spec in enumerate(specs)]
     with transaction.atomic():
         servers = {}
@@ -35,7 +35,7 @@ def publish(specs: Iterable[ToolSpec]) -> None:
 
 
 def after_migration(*, apps: Any = installed, **_: Any) -> None:
-    """Receiver of `post_migrate`; nothing is published into a database that has been taken back behind the tables."""
+    """Receiver of `post_migrate`; does nothing if the migration removed the tables."""
     try:
         apps.get_model("catalogue", "ToolVersion")
     except LookupError:

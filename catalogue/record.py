@@ -1,6 +1,6 @@
-"""The canonical record of a tool, and what a dialect cannot hold of it (catalogue 1.1, 1.12).
+"""The canonical record of a tool, and its losses in dialects (catalogue 1.1, 1.12).
 
-Plain data: nothing here knows the database.
+Plain data, without the database.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ LossReason = Literal["no_slot", "renamed", "truncated", "flattened", "defaulted"
 
 
 class Annotations(Wire):
-    """Hints about what a tool does; null is unknown and never "no"."""
+    """Hints about the effects of a tool; null means unknown, never "no"."""
 
     title: str | None = None
     read_only: bool | None = None
@@ -24,7 +24,7 @@ class Annotations(Wire):
 
 
 class Content(Wire):
-    """Everything of a tool that is versioned: a change of any of it makes the next version."""
+    """The versioned part of a tool: any change creates the next version."""
 
     declared_version: str | None = None
     description: str = ""
@@ -39,19 +39,19 @@ class Content(Wire):
 
     @property
     def spec_hash(self) -> str:
-        """By which a change is noticed (C2)."""
+        """The fingerprint that detects changes (C2)."""
         return fingerprint(self.model_dump())
 
 
 _ARGUMENTS = frozenset({"/inputSchema", "/input_schema", "/parameters"})
-"""Where the dialects have the schema of a tool's arguments."""
+"""Where dialects have the schema of the arguments."""
 
 
 class Loss(Wire):
-    """Something that a dialect could not take over as it was.
+    """Something that a dialect could not express unchanged.
 
-    `path` is a JSON pointer into what was read or, on export, into the canonical record; `preserved` says that an
-    export to the dialect the tool came from brings it back (C47).
+    `path` is a JSON pointer into the input or, on export, into the canonical record; `preserved`: an export to the
+    source dialect restores it (C47).
     """
 
     path: str
@@ -61,21 +61,21 @@ class Loss(Wire):
 
     @property
     def is_arguments(self) -> bool:
-        """Whether it is the schema of the arguments, which was read as none: it stands where another dialect has it."""
+        """Whether the arguments' schema was lost, because it is where another dialect has it."""
         return self.reason == "no_slot" and self.path.removeprefix("/function") in _ARGUMENTS
 
     @property
     def is_gone(self) -> bool:
-        """Whether nothing is left of it there; else it is there in another way."""
+        """Whether it is lost completely; otherwise it is expressed differently."""
         return self.reason in ("no_slot", "not_portable")
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A foreign tool in canonical form. `server` where the tool itself names one.
+    """An imported tool in canonical form. `server` is set if the tool itself names one.
 
-    `unversioned` holds what the source says of tags, visible, deprecated, deprecation_message and handler; where it is
-    silent, what is stored stays.
+    `unversioned` holds tags, visible, deprecated, deprecation_message and handler as far as the source has them; stored
+    values stay otherwise.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A catalogue tool with one of its versions, as a dialect writes it."""
+    """A catalogue tool in one of its versions, for export."""
 
     server: str
     name: str
@@ -101,7 +101,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A tool in a dialect under its name there, with what it lost on the way."""
+    """A tool in a dialect, with its name there and its losses."""
 
     name: str
     tool: JsonObject
@@ -109,7 +109,7 @@ class Exported:
 
 
 class ToolProblem(Exception):
-    """Why a foreign tool cannot be read, or a canonical one not be written: a reason, where, and one sentence."""
+    """A tool cannot be read from or written to a dialect: reason, path and a sentence."""
 
     def __init__(self, reason: str, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}" if path else message)

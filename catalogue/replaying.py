@@ -1,7 +1,7 @@
-"""Recorded calls held against a version that is not there yet: whom would it break (catalogue 1.1, 3.1).
+"""Check recorded calls against a planned version: which callers would break (catalogue 1.1, 3.1).
 
-Nothing is called again. Arguments that the present version takes are checked against the new schema, within bounds: the
-latest calls of each tool, and a time for the whole.
+Nothing is called. Arguments that the current version accepts are validated against the new schema, limited to the
+latest calls of each tool and a total time.
 """
 
 import time
@@ -23,9 +23,9 @@ _BATCH: Final = 50
 
 
 def replays(org_id: int, user_id: int | None, schemas: Mapping[str, JsonObject]) -> dict[str, ReplayOut]:
-    """By qualified name, what new input schemas would do to the calls of their tools; nothing for one never called.
+    """The effect of new input schemas on recorded calls, by qualified name; tools that were never called are missing.
 
-    What an agent sent in somebody else's thread is counted and not shown (C134).
+    Calls in other users' threads are counted but not shown (C134).
     """
     present = ToolVersion.objects.filter(
         tool__org=org_id, tool__qualified_name__in=list(schemas), version=F("tool__version")
@@ -42,7 +42,7 @@ def replays(org_id: int, user_id: int | None, schemas: Mapping[str, JsonObject])
 
 
 class _Calls:
-    """The latest calls of a tool, newest first, read in batches: arguments may be large."""
+    """The latest calls of a tool, newest first, read in batches because arguments may be large."""
 
     def __init__(self, org_id: int, server: str, name: str) -> None:
         calls = Call.objects.filter(org=org_id, server=server, tool=name, world=None).order_by("-begun", "-pk")
@@ -79,7 +79,7 @@ def _replay(calls: _Calls, user_id: int | None, old: JsonObject, new: JsonObject
 
 
 def _new_errors(arguments: Any, old: JsonObject, new: JsonObject) -> list[JsonObject] | None:
-    """What the new schema has against arguments; None where the present one refuses them as well."""
+    """The errors of arguments under the new schema; None if the current schema rejects them as well."""
     if validating.check(arguments, old).errors:
         return None
     return validating.check(arguments, new).errors

@@ -1,6 +1,6 @@
-"""What a call of a tool came to, in the one shape everything is brought into (catalogue 2.1, 2.2).
+"""The canonical result of a tool call (catalogue 2.1, 2.2).
 
-Nothing here knows who called, where from, or what is stored.
+Independent of callers and storage.
 """
 
 import math
@@ -19,7 +19,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Code(NamedTuple):
-    """What follows from an error code: its HTTP status, and whether a repeat may help (catalogue 2.2)."""
+    """An error code's HTTP status, and its kind for retries (catalogue 2.2)."""
 
     status: int
     retry: str
@@ -41,12 +41,12 @@ _UNLISTED = Code(500, "permanent")
 
 
 def meaning_of(code: str) -> Code:
-    """The row of a code; any other code is legal, answers 500 and is not worth a repeat."""
+    """The properties of a code. Unlisted codes are allowed: status 500, not retried."""
     return CODES.get(code, _UNLISTED)
 
 
 class Failure(Wire):
-    """Why it failed. `details` is for programs and never shown to a model."""
+    """The error of a call. `details` is for programs and never shown to a model."""
 
     code: Annotated[str, Field(min_length=1)]
     message: str
@@ -55,7 +55,7 @@ class Failure(Wire):
 
 
 class Metadata(Wire):
-    """Bytes of canonical JSON that went in and came out, and what else there is to say."""
+    """Sizes of input and output as canonical JSON, warnings, and custom values."""
 
     inputSize: int | None = None
     outputSize: int | None = None
@@ -64,7 +64,7 @@ class Metadata(Wire):
 
 
 class ToolResult(Wire):
-    """The canonical result: all five keys are always there, and `error` is null exactly on success (C64)."""
+    """The canonical result: all five keys are always present, and `error` is null exactly on success (C64)."""
 
     success: Annotated[bool, Field(strict=True)]
     data: Any = None
@@ -80,11 +80,11 @@ class ToolResult(Wire):
 
     @property
     def status(self) -> int:
-        """The HTTP status that it has under `on_error: "http"`."""
+        """The HTTP status with `on_error: "http"`."""
         return 200 if self.error is None else meaning_of(self.error.code).status
 
     def noted(self, *warnings: str, **metadata: Any) -> "ToolResult":
-        """The same with further warnings, and metadata set."""
+        """The result with further warnings and metadata."""
         told = {"warnings": [*self.metadata.warnings, *warnings], **metadata}
         return self.model_copy(update={"metadata": self.metadata.model_copy(update=told)})
 
@@ -105,7 +105,7 @@ def fail(
     suggestion: str | None = None,
     execution_time_ms: float | None = None,
 ) -> ToolResult:
-    """A failure; it always carries an error, and that a message. Raises `ValueError` without one (C75)."""
+    """A failure with its error. Raises `ValueError` without a message (C75)."""
     if not message:
         raise ValueError("a failure needs a message")
     error = Failure(code=code, message=message, details=details, suggestion=suggestion)
@@ -113,10 +113,10 @@ def fail(
 
 
 def lift(value: Any) -> ToolResult:
-    """What a handler returned, as a result (C61, C62).
+    """A handler's return value as a result (C61, C62).
 
-    A result stays one, an object is its data even with a key `success`, everything else stands under `value`. What
-    is no JSON, or more of it than anybody keeps, is the tool's failure.
+    A result is kept, an object is the data even with a key `success`, any other value goes under `value`. A value that
+    is not JSON, or too large, is a failure of the tool.
     """
     if isinstance(value, ToolResult):
         reason = problem_of(value.model_dump())
@@ -128,22 +128,22 @@ def lift(value: Any) -> ToolResult:
 
 
 def raised(problem: BaseException) -> ToolResult:
-    """What an exception in a tool comes to: its type and text, never where it was raised (C63)."""
+    """An exception in a tool as a result: type and text, no traceback (C63)."""
     said = _UNSTORABLE.sub("\ufffd", f"{type(problem).__name__}: {_text_of(problem)}"[:2000])
     return fail("EXECUTION_ERROR", said)
 
 
 def model_view(result: ToolResult) -> Any:
-    """What a model is shown of it: the data, or code, message and suggestion, never the details (catalogue 3.1)."""
+    """What a model sees: the data, or code, message and suggestion, never the details (catalogue 3.1)."""
     if result.error is None:
         return result.data
     return {"error": result.error.model_dump(include={"code", "message", "suggestion"})}
 
 
 def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
-    """Why a value cannot be kept as JSON, as the end of a sentence, or None.
+    """Why a value cannot be stored as JSON, completing a sentence; or None.
 
-    Iterative and counting as it goes, so that neither depth, a ring nor a flood costs more than the limit.
+    Iterative and counting, so that depth, cycles and size cost no more than the limit.
     """
     pending: list[tuple[Any, int]] = [(value, 1)]
     size = 0
@@ -153,15 +153,15 @@ def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
         if isinstance(item, str):
             size += len(item)
             if size <= limit and _UNSTORABLE.search(item):
-                return "text with a NUL character or half of a surrogate pair"
+                return "text with a NUL character or a lone surrogate"
         elif isinstance(item, dict | list):
             if depth > MAX_DEPTH:
-                return f"something nested deeper than {MAX_DEPTH} levels"
+                return f"a value nested deeper than {MAX_DEPTH} levels"
             size += len(item)
             if size <= limit:
                 if isinstance(item, dict):
                     if not all(isinstance(key, str) for key in item):
-                        return "an object with a key that is no text"
+                        return "an object with a key that is not text"
                     pending.extend((key, depth) for key in item)
                     pending.extend((child, depth + 1) for child in item.values())
                 else:
@@ -169,25 +169,25 @@ def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
         elif (isinstance(item, float) and not math.isfinite(item)) or (isinstance(item, int) and abs(item) >> 1024):
             return "a number out of range"
         elif not (item is None or isinstance(item, bool | int | float)):
-            return f"a {type(item).__name__}, which is no JSON"
+            return f"a {type(item).__name__}, which is not JSON"
         if size > limit:
             return f"more than {limit // 1024 // 1024} MiB"
     return None
 
 
 def sized(result: ToolResult, arguments: Any) -> ToolResult:
-    """With the sizes of what was sent and of what came out (C64)."""
+    """The result with the sizes of input and output (C64)."""
     out = None if result.data is None and not result.success else size_of(result.data)
     return result.noted(inputSize=size_of(arguments), outputSize=out)
 
 
 def text_of(value: Any) -> str:
-    """A value as a text block shows it: text as it is, everything else as canonical JSON."""
+    """A value as text: strings unchanged, everything else as canonical JSON."""
     return value if isinstance(value, str) else canonical_json(value)
 
 
 def _text_of(problem: BaseException) -> str:
     try:
         return str(problem)
-    except Exception:  # a tool's own exception may be as broken as the tool
-        return "it cannot say why"
+    except Exception:  # `__str__` of a tool's exception may itself raise
+        return "no message"

@@ -1,4 +1,4 @@
-"""Whether a failed attempt is made again, and what a failure counts as (catalogue 3.2, C76 to C84)."""
+"""Retry policies: whether to retry a failure, and how to classify it (catalogue 3.2, C76 to C84)."""
 
 import re
 from typing import Annotated, Any, Final, Literal
@@ -27,7 +27,7 @@ Category = Literal[
 
 
 class FailureRule(Patch):
-    """What failures with such a code, and such a text, count as."""
+    """The category of failures with a matching code and text."""
 
     error_code_pattern: str
     log_pattern: str | None = None
@@ -42,7 +42,7 @@ class FailureRule(Patch):
         return pattern
 
     def covers(self, error: Failure) -> bool:
-        """The whole code matches, and the pattern is somewhere in message and details (C82)."""
+        """Whether the code matches completely, and the log pattern occurs in message or details (C82)."""
         try:
             if not patterns.matches(self.error_code_pattern, error.code, whole=True):
                 return False
@@ -52,16 +52,16 @@ class FailureRule(Patch):
 
 
 class TerminalFailure(Patch):
-    """What is said once a tool has failed for good; of every tool where none is named."""
+    """The message after the final failure of a tool; by default for every tool."""
 
     applicable_tools: Annotated[list[str], Field(max_length=500)] = []
     message_template: Template = "{tool_name}: {error_verbatim}"
 
 
 class RetryPolicy(Patch):
-    """How often a tool that may be repeated is called again.
+    """How often an idempotent tool is retried.
 
-    `validation_error` is a cap for whoever prompts the model; it is told again in `failure` and does nothing here.
+    `validation_error` is a limit for the program that prompts the model; it is only repeated in `failure`.
     """
 
     kind: Literal["retry"] = "retry"
@@ -71,11 +71,11 @@ class RetryPolicy(Patch):
     classify_failures: Annotated[list[FailureRule], Field(max_length=50)] = []
 
     def rule_for(self, error: Failure) -> int | None:
-        """The place of the first rule that covers the failure."""
+        """The index of the first rule that covers the failure."""
         return next((place for place, rule in enumerate(self.classify_failures) if rule.covers(error)), None)
 
     def repeats(self, error: Failure, attempts: int) -> bool:
-        """Whether there is another attempt after that many of an idempotent tool."""
+        """Whether an idempotent tool is retried after that many attempts."""
         if attempts > self.tool_error or (error.details or {}).get("retryable") is False:
             return False
         rule = self.rule_for(error)
@@ -84,7 +84,7 @@ class RetryPolicy(Patch):
         return meaning_of(error.code).retry == "transient"
 
     def told(self, error: Failure, tool: str) -> dict[str, Any]:
-        """The last failure as the response describes it."""
+        """The last failure, for the response."""
         place = self.rule_for(error)
         rule = None if place is None else self.classify_failures[place]
         terminal = self.terminal_failure
@@ -100,7 +100,7 @@ class RetryPolicy(Patch):
 
 
 def wait_ms(error: Failure, attempt: int) -> float:
-    """How long to wait after that attempt: what the tool asks for, else 100, 200, 400 ... up to 2000 ms."""
+    """Delay after an attempt: what the tool requests, else 100, 200, 400 ... up to 2000 ms."""
     asked = (error.details or {}).get("retry_after_ms")
     if isinstance(asked, int | float) and not isinstance(asked, bool) and asked >= 0:
         return float(min(asked, MAX_TOLD_WAIT_MS))
@@ -112,6 +112,6 @@ def _log_of(error: Failure) -> str:
 
 
 def _written(template: str, error: Failure, tool: str) -> str:
-    """The template with its three names filled in, in one pass: what a tool said is never read as a template."""
+    """Fill in the template's three names in one pass, so that tool output is never treated as a template."""
     values = {"tool_name": tool, "error_code": error.code, "error_verbatim": error.message}
     return _NAMES.sub(lambda name: values[name[1]], template)

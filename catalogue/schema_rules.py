@@ -1,6 +1,6 @@
-"""Which schemas may be brought along (catalogue 1.1, threads 3.6): valid, bounded, complete, safe to check by.
+"""Rules for user-supplied schemas (catalogue 1.1, threads 3.6): valid, bounded, self-contained, safe to run.
 
-One set of rules for tools of the catalogue, for client tools and for structured goals.
+The same rules apply to catalogue tools, client tools and structured goals.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ MAX_DEPTH = 32
 
 
 def check_schema(schema: JsonObject, path: str, *, is_input: bool) -> None:
-    """Raise a `ToolProblem` with the reason `invalid_schema` and the place (C10, C131, C135)."""
+    """Raise a `ToolProblem` with reason `invalid_schema` and path if the schema is not accepted (C10, C131, C135)."""
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
 
@@ -27,14 +27,14 @@ def check_schema(schema: JsonObject, path: str, *, is_input: bool) -> None:
     if is_input and schema.get("type", "object") != "object":
         raise _invalid(f"{path}/type", "must be object")
     try:
-        # Formats are not asserted: what `re` thinks of a pattern is not what will match it.
+        # Formats are not checked: patterns are run by `regex`, not by `re`.
         Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
     except SchemaError as problem:
         place = "".join(f"/{part}" for part in problem.absolute_path)
         raise _invalid(path + place, problem.message[:300]) from None
     if found := unresolved(schema):
         place, reference = found
-        raise _invalid(path + place, f"{reference[:200]} is not in the schema; nothing is ever fetched")
+        raise _invalid(path + place, f"{reference[:200]} is not in the schema, and external references are not fetched")
     for place, pattern in _patterns(schema):
         try:
             patterns.compiled(pattern)

@@ -1,6 +1,6 @@
-"""JSON Schema: checking schemas, checking values, making an example. One place for the `jsonschema` package.
+"""JSON Schema: check schemas, check values, make an example. Wraps the `jsonschema` package.
 
-The package is imported where it is used: it costs a tenth of a second, which a start should not pay for it.
+The package is imported on demand, because that takes a tenth of a second.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ _LONGEST = 10_000
 
 
 def problem_of_schema(schema: JsonObject, *, is_input: bool = False) -> str | None:
-    """Why this schema is not taken (`schema_rules`), with the place in it, or None."""
+    """Why this schema is not accepted (`schema_rules`), with the place in it, or None."""
     try:
         check_schema(schema, "", is_input=is_input)
     except ToolProblem as problem:
@@ -25,7 +25,7 @@ def problem_of_schema(schema: JsonObject, *, is_input: bool = False) -> str | No
 
 
 def problem_of_value(value: object, schema: Schema, place: str = "value") -> str | None:
-    """The first thing that is wrong with a value under a schema, with its path, or None."""
+    """The most relevant error of a value under a schema, with its path, or None."""
     from jsonschema.exceptions import best_match
 
     try:
@@ -39,7 +39,7 @@ def problem_of_value(value: object, schema: Schema, place: str = "value") -> str
 
 
 def example_of(schema: Schema, depth: int = 0) -> Any:
-    """A small value that fits an ordinary schema; the same one every time. None is long, whatever a schema asks for."""
+    """A small, deterministic value that matches an ordinary schema; its length is limited."""
     if isinstance(schema, bool) or depth > 8:
         return {}
     for key in ("const", "default"):

@@ -1,4 +1,4 @@
-"""The servers that tools stand on (C13, C18, C19)."""
+"""Tool servers (C13, C18, C19)."""
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
@@ -17,7 +17,7 @@ _PLACES = paging.Places("servers", (str,))
 
 
 def server_for(org_id: int, name: str) -> ToolServer:
-    """A server of an org or of everybody, with - or _ alike; what is another org's does not exist."""
+    """A server of an org or a built-in one; - and _ are equal. `NotFound` for those of other orgs."""
     found = _counted(org_id).filter(folded=naming.fold(name)).first()
     if not isinstance(found, ToolServer):
         raise NotFound.of("server", name[:80], "that you can see")
@@ -25,7 +25,7 @@ def server_for(org_id: int, name: str) -> ToolServer:
 
 
 def server_out(server: ToolServer) -> ServerOut:
-    """The record of a server that was found here."""
+    """The API record of a server found by this module."""
     return ServerOut(
         name=server.name,
         description=server.description,
@@ -39,20 +39,20 @@ def server_out(server: ToolServer) -> ServerOut:
 
 
 def listed(org_id: int, *, limit: int, page_token: str | None) -> ServerPageOut:
-    """A page of servers by name, each with how many tools it has."""
+    """A page of servers by name, with their numbers of tools."""
     rows = _counted(org_id).annotate(place=tools.Bytewise("folded"))
     found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token, by="place", ascending=True)
     return ServerPageOut(items=[server_out(server) for server in found], next_token=next_token)
 
 
 def require_own(server: ToolServer) -> None:
-    """Raise `Unauthorized` where a server belongs to everybody."""
+    """Raise `Unauthorized` for a built-in server."""
     if server.org_id is None:
-        raise Unauthorized(f"The server {server.name} belongs to everybody and is read-only.")
+        raise Unauthorized(f"The server {server.name} is built in and read-only.")
 
 
 def patch(actor: Actor, server: ToolServer, body: ServerPatch) -> ServerOut:
-    """Describe a server anew; everybody of the org may, nobody where it belongs to everybody."""
+    """Change a server's fields. Every org member may do that, except for built-in servers."""
     require_own(server)
     assert server.org_id is not None
     with transaction.atomic():
@@ -67,11 +67,11 @@ def patch(actor: Actor, server: ToolServer, body: ServerPatch) -> ServerOut:
 
 
 def manifest(server: ToolServer, dialect: str) -> ManifestOut:
-    """A server with all its tools, hidden ones too, as its dialect's manifest (C19)."""
+    """A server with all its tools, including hidden ones, as a manifest (C19)."""
     try:
         chosen = dialects.dialect_named(dialect, written=True)
         if chosen.name != convilyn.NAME:
-            raise ToolProblem("unsupported_dialect", "", f"dialect: only {convilyn.NAME} has a manifest")
+            raise ToolProblem("unsupported_dialect", "", f"dialect: only {convilyn.NAME} has manifests")
     except ToolProblem as problem:
         raise refused(problem) from None
     described = {key: getattr(server, key) for key in ("name", "description", "version", "capabilities")}

@@ -1,4 +1,4 @@
-"""Writing, sharing and using skills (K1 to K16)."""
+"""Create, share and use skills (K1 to K16)."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ _PLACES = paging.Places("skills")
 
 @dataclass(frozen=True, slots=True)
 class SkillText:
-    """One version of a skill as a turn uses it: frozen, deaf to later edits (B155, B157)."""
+    """One version of a skill as a turn uses it: a copy that later edits do not change (B155, B157)."""
 
     skill_id: str
     name: str
@@ -41,12 +41,12 @@ class SkillText:
     body: str
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, to be kept with a thread."""
+        """Plain data, to store with a thread."""
         return asdict(self)
 
 
 def skill_for(actor: Actor, skill_id: str) -> Skill:
-    """A skill the actor can see; what they cannot see is not found."""
+    """A skill that the actor can see, else `NotFound`."""
     key = ids.key_of(skill_id, ids.SKILL)
     skill = Skill.objects.visible_to(actor).select_related("org", "created_by").filter(key=key or "").first()
     if skill is None:
@@ -55,19 +55,19 @@ def skill_for(actor: Actor, skill_id: str) -> Skill:
 
 
 def known(actor: Actor, skill_ids: Sequence[str]) -> list[Skill]:
-    """Those of the skills that the actor can see."""
+    """The given skills that the actor can see."""
     keys = {ids.key_of(skill_id, ids.SKILL) or "" for skill_id in skill_ids}
     return list(Skill.objects.visible_to(actor).filter(key__in=keys)) if keys else []
 
 
 def names(actor: Actor, org_id: int, limit: int) -> list[str]:
-    """The names by which `skill_named` finds one, in their order, as many as may be."""
+    """The first names that `skill_named` can find, in order."""
     found = Skill.objects.visible_to(actor).filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id))
     return list(found.order_by("name").values_list("name", flat=True).distinct()[:limit])
 
 
 def skill_named(actor: Actor, org_id: int, name: str) -> Skill:
-    """By name (K4): one's own private skill comes before the org's namesake."""
+    """A skill by name (K4): the actor's own private skill has priority over one of the org."""
     found = skills_named(actor, org_id, [name]).get(name)
     if found is None:
         raise NotFound.of("skill", name[:120], "that you can see")
@@ -75,23 +75,23 @@ def skill_named(actor: Actor, org_id: int, name: str) -> Skill:
 
 
 def skills_named(actor: Actor, org_id: int, names: Collection[str]) -> dict[str, Skill]:
-    """Those of several by name. One query."""
+    """Several skills by name, in one query."""
     found = Skill.objects.visible_to(actor).select_related("org", "created_by").filter(name__in=names)
     rows = found.filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id))
     return {skill.name: skill for skill in sorted(rows, key=lambda skill: skill.accessibility == Accessibility.PRIVATE)}
 
 
 def require_editor(actor: Actor, skill: Skill) -> None:
-    """Raise `Unauthorized` but for the author, and on an org-editable skill every subscribed member."""
+    """Raise `Unauthorized` unless the actor is the author, or subscribed to an org-editable skill."""
     if skill.created_by_id == actor.user_id:
         return
     is_open = skill.accessibility == Accessibility.ORG_EDITABLE
     if not (is_open and SkillSubscription.objects.filter(user=actor.user_id, skill=skill).exists()):
-        raise Unauthorized("You may use this skill, but not change it.")
+        raise Unauthorized("You can use this skill, but not change it.")
 
 
 def create(actor: Actor, org_id: int, body: SkillIn) -> Skill:
-    """A skill with version 1, its author subscribed and pinned to it (K1); a taken name is a conflict."""
+    """Create a skill with version 1; its author is subscribed and pinned to it (K1). A taken name is a `Conflict`."""
     with _names_kept(body.name):
         skill = Skill.objects.create(
             org_id=org_id,
@@ -112,9 +112,9 @@ def create(actor: Actor, org_id: int, body: SkillIn) -> Skill:
 
 
 def update(actor: Actor, skill: Skill, body: SkillPatch) -> Skill:
-    """Rename, re-scope, tag (K7). Turning private ends everybody else's subscription."""
+    """Change name, visibility or tags (K7). Making it private ends all other subscriptions."""
     if body.accessibility is not None and skill.created_by_id != actor.user_id:
-        raise Unauthorized("Only its author may change who can use a skill.")
+        raise Unauthorized("Only the author can change the visibility of a skill.")
     with _names_kept(body.name or skill.name):
         skill = _locked(skill)
         require_editor(actor, skill)
@@ -129,15 +129,15 @@ def update(actor: Actor, skill: Skill, body: SkillPatch) -> Skill:
 
 
 def delete(actor: Actor, skill: Skill) -> None:
-    """Delete a skill with everything of it (K8); its author only. Transcripts keep what they hold (B155)."""
+    """Delete a skill with its versions and subscriptions (K8); author only. Threads keep their copies (B155)."""
     if skill.created_by_id != actor.user_id:
-        raise Unauthorized("Only its author may delete a skill.")
+        raise Unauthorized("Only the author can delete a skill.")
     with transaction.atomic():
         _locked(skill).delete()
 
 
 def version_of(skill: Skill, number: int) -> SkillVersion:
-    """One version; not found when there is none of that number."""
+    """One version; `NotFound` if there is none with that number."""
     version = SkillVersion.objects.filter(skill=skill, version=number).first()
     if version is None:
         raise NotFound(f"{skill.name} has no version {number}.")
@@ -145,7 +145,7 @@ def version_of(skill: Skill, number: int) -> SkillVersion:
 
 
 def add_version(actor: Actor, skill: Skill, body: VersionIn) -> SkillVersion:
-    """The next version (K11); nobody's pin moves."""
+    """Create the next version (K11); pins do not change."""
     with transaction.atomic():
         skill = _locked(skill)
         require_editor(actor, skill)
@@ -162,7 +162,7 @@ def add_version(actor: Actor, skill: Skill, body: VersionIn) -> SkillVersion:
 def edit_version(
     actor: Actor, skill: Skill, number: int, body: VersionPatch, *, seen: str | None = None
 ) -> SkillVersion:
-    """Change a version in place (K12); a conflict where `seen`, its last change as the editor read it, is no more."""
+    """Edit a version in place (K12); `Conflict` if it changed since `seen`, its `modified` as the editor read it."""
     with transaction.atomic():
         skill = _locked(skill)
         require_editor(actor, skill)
@@ -179,7 +179,7 @@ def edit_version(
 
 
 def delete_version(actor: Actor, skill: Skill, number: int) -> None:
-    """Delete a version (K13). Pins on it end; without its last version a skill is no more, so that is its author's."""
+    """Delete a version (K13) and pins on it. Deleting the last version deletes the skill; only the author may."""
     with transaction.atomic():
         skill = _locked(skill)
         require_editor(actor, skill)
@@ -192,7 +192,7 @@ def delete_version(actor: Actor, skill: Skill, number: int) -> None:
 
 
 def subscribe(actor: Actor, skill: Skill) -> SkillSubscription:
-    """Subscribe (K14); an existing subscription is left as it is."""
+    """Subscribe (K14); an existing subscription stays unchanged."""
     with transaction.atomic():
         row, _ = SkillSubscription.objects.get_or_create(user_id=actor.user_id, skill=_locked(skill))
     return row
@@ -204,7 +204,7 @@ def unsubscribe(actor: Actor, skill: Skill) -> None:
 
 
 def pin_version(actor: Actor, skill: Skill, number: int | None) -> SkillSubscription:
-    """Choose the version agents may use for oneself (K16); subscribes where needed."""
+    """Choose the version that agents may load in the actor's threads (K16); subscribes if needed."""
     with transaction.atomic():
         skill = _locked(skill)
         if number is not None and not SkillVersion.objects.filter(skill=skill, version=number).exists():
@@ -218,7 +218,7 @@ def pin_version(actor: Actor, skill: Skill, number: int | None) -> SkillSubscrip
 def listed(
     actor: Actor, org_id: int, scope: str | None, *, limit: int, page_token: str | None, words: str = ""
 ) -> SummaryPageOut:
-    """A page of summaries, newest first (K6); with `words`, of the skills that say them now."""
+    """A page of summaries, newest first (K6); with `words`, of skills whose latest version contains them."""
     skills = Skill.objects.visible_to(actor).filter(org=org_id)
     if scope == "personal":
         skills = skills.filter(Q(created_by=actor.user_id) | Q(subscriptions__user=actor.user_id)).distinct()
@@ -233,13 +233,13 @@ def listed(
 
 
 def tags(actor: Actor, org_id: int) -> list[str]:
-    """The distinct tags of everything the actor can see in an org (K5)."""
+    """The distinct tags of the skills that the actor can see in an org (K5)."""
     found = Skill.objects.visible_to(actor).filter(org=org_id).values_list("tags", flat=True)
     return sorted({tag for tags in found for tag in tags})
 
 
 def summary(actor: Actor, skill: Skill) -> SummaryOut:
-    """One skill with its highest version and the actor's subscription (K3)."""
+    """One skill with its latest version and the actor's subscription (K3)."""
     found = summaries(actor, [skill])
     if not found:
         raise _gone(skill)
@@ -247,7 +247,7 @@ def summary(actor: Actor, skill: Skill) -> SummaryOut:
 
 
 def summaries(actor: Actor, skills: Sequence[Skill]) -> list[SummaryOut]:
-    """Skills with their highest version and the actor's subscription, in two queries; without those deleted since."""
+    """Skills with their latest version and the actor's subscription, in two queries; without deleted ones."""
     highest = SkillVersion.objects.filter(skill__in=skills, version=_highest())
     latest = {version.skill_id: version for version in highest}
     mine = {row.skill_id: row for row in SkillSubscription.objects.filter(skill__in=skills, user=actor.user_id)}
@@ -263,7 +263,7 @@ def summaries(actor: Actor, skills: Sequence[Skill]) -> list[SummaryOut]:
 
 
 def skill_out(skill: Skill) -> SkillOut:
-    """The record."""
+    """The API record of a skill."""
     return SkillOut(
         skill_id=skill.skill_id,
         org_id=skill.org.org_id,
@@ -277,7 +277,7 @@ def skill_out(skill: Skill) -> SkillOut:
 
 
 def version_out(skill: Skill, version: SkillVersion) -> VersionOut:
-    """The record of a version."""
+    """The API record of a version."""
     return VersionOut(
         skill_id=skill.skill_id,
         version=version.version,
@@ -290,16 +290,16 @@ def version_out(skill: Skill, version: SkillVersion) -> VersionOut:
 
 
 def subscription_out(actor: Actor, skill: Skill, row: SkillSubscription) -> SubscriptionOut:
-    """The record of one's own subscription."""
+    """The API record of the actor's subscription."""
     return SubscriptionOut(
         user_id=actor.email, skill_id=skill.skill_id, ai_version=row.ai_version, subscribed=row.subscribed
     )
 
 
 def texts(actor: Actor, wanted: Sequence[tuple[str, int | None]], field: str) -> list[SkillText]:
-    """The chosen versions, the highest where none is chosen, whatever the pin (B150 to B154); in two queries.
+    """The requested versions, by default the latest, regardless of pins (B150 to B154); in two queries.
 
-    What is invisible, unknown or version-less is an invalid request that names the field.
+    Raises `InvalidRequest` naming the field for an unknown or invisible skill or version.
     """
     if not wanted:
         return []
@@ -317,13 +317,13 @@ def texts(actor: Actor, wanted: Sequence[tuple[str, int | None]], field: str) ->
 
 
 def latest_texts(actor: Actor, skill_ids: Sequence[str]) -> list[SkillText]:
-    """The highest versions of those of some skills that the actor can see."""
+    """The latest versions of the given skills that the actor can see."""
     rows = SkillVersion.objects.filter(skill__in=known(actor, skill_ids), version=_highest()).select_related("skill")
     return [_frozen(row.skill, row) for row in rows]
 
 
 def subscribes(user_id: int) -> bool:
-    """Whether an agent may load anything by itself for this person, which most turns begin by asking."""
+    """Whether an agent may load any skill on demand for this user. Most turns ask this first."""
     return _PIN.first(user_id) is not None
 
 
@@ -333,9 +333,9 @@ _PIN = Prepared(
 
 
 def subscribed_texts(actor: Actor) -> list[SkillText]:
-    """What an agent may load by itself for this person: their subscriptions with a pin (spec 4.2).
+    """What an agent may load on demand for this user: subscriptions with a pin (spec 4.2).
 
-    By name; of namesakes one's own private skill comes first, as everywhere (K4).
+    By name; an own private skill comes before others of the same name (K4).
     """
     pinned = SkillVersion.objects.filter(
         skill__in=Skill.objects.visible_to(actor),
@@ -355,7 +355,7 @@ def _text(
 ) -> SkillText:
     found = versions.get(skill.pk) if skill else None
     if skill is None or not found:
-        raise InvalidRequest(f"{field}.skill_id: There is no skill {skill_id[:80]} that you can see.")
+        raise InvalidRequest(f"{field}.skill_id: there is no skill {skill_id[:80]} that you can see")
     version = found.get(max(found) if number is None else number)
     if version is None:
         raise InvalidRequest(f"{field}.version: {skill.name} has no version {number}")
@@ -367,19 +367,19 @@ def _frozen(skill: Skill, version: SkillVersion) -> SkillText:
 
 
 def _says(word: str) -> Q:
-    """Skills with a word in their name or in their highest version, whatever its case."""
+    """Skills with a word in their name or latest version, ignoring case."""
     latest = SkillVersion.objects.filter(skill=OuterRef("pk"), version=_highest())
     return Q(name__icontains=word) | Q(Exists(latest.filter(Q(description__icontains=word) | Q(body__icontains=word))))
 
 
 def _highest() -> Subquery:
-    """The highest number of the versions of one's skill."""
+    """The highest version number of a skill."""
     siblings = SkillVersion.objects.filter(skill=OuterRef("skill")).order_by("-version")
     return Subquery(siblings.values("version")[:1])
 
 
 def _locked(skill: Skill) -> Skill:
-    """The skill as it is now, held until the commit: since it was read it may have been shared, closed or deleted."""
+    """Lock and reload the skill: since it was read it may have been changed or deleted."""
     rows = Skill.objects.select_for_update(of=("self",)).select_related("org", "created_by")
     found = rows.filter(pk=skill.pk).first()
     if found is None:
@@ -393,7 +393,7 @@ def _gone(skill: Skill) -> NotFound:
 
 @contextmanager
 def _names_kept(name: str) -> Iterator[None]:
-    """A transaction in which a taken name is a conflict."""
+    """A transaction in which a taken name raises `Conflict`."""
     try:
         with transaction.atomic():
             yield

@@ -1,4 +1,4 @@
-"""What a builtin tool is: a name, what it does, what it takes, and something that runs it."""
+"""The definition of a builtin tool: name, description, schema and function."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,10 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a call is told about where it comes from; every server tool gets the thread's scope (spec 2.2).
+    """The context of a call; every server tool gets the thread's scope (spec 2.2).
 
-    A call from outside of any thread has no thread and may have no use id. `org_id` and `user_id` are row ids.
-    `call_id` is that of the record; `timeout_ms`, where it is set, is how long anybody waits for this attempt.
+    A call from outside of threads has no thread id and may have no tool use id. `org_id` and `user_id` are row ids.
+    `call_id` is the id of the record; `timeout_ms`, if set, is the time limit of this attempt.
     """
 
     thread_id: str
@@ -24,11 +24,11 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """One tool of a server. Without `run` it is a schema and nothing else.
+    """One tool of a server. Without `run` it cannot be executed.
 
-    `is_idempotent`: calling it again after a crash does no harm; nobody has to say no. `timeout_seconds`: after that
-    the agent is told that nothing came; None for a tool that keeps time itself, which runs on the worker's own thread,
-    as those that use the database must. `is_inline`: its data is never put aside: it was, and somebody wants it now.
+    `is_idempotent`: calling it again after a crash is harmless; the default is no. `timeout_seconds`: after that the
+    call fails; None for a tool that limits its time itself and runs on the worker's thread, as tools that use the
+    database must. `is_inline`: its data is never stored separately, because it returns stored data.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ToolSpec:
 
 
 def by_name(*specs: ToolSpec) -> dict[str, ToolSpec]:
-    """The tools of one server as they are looked up; raises `TypeError` and `ValueError` where an entry is none."""
+    """Tools by name; raises `TypeError` or `ValueError` for an invalid or duplicate entry."""
     found: dict[str, ToolSpec] = {}
     for spec in specs:
         if type(spec) is not ToolSpec:

@@ -1,4 +1,4 @@
-"""Walking a JSON Schema: its subschemas, and nothing that only looks like one inside a default or an enum."""
+"""Walk a JSON Schema: real subschemas only, not look-alikes inside of defaults or enums."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ _NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperti
 
 
 def subschemas(schema: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """The schema itself and every schema inside of it, each with its JSON pointer."""
+    """The schema and all its subschemas, each with its JSON pointer."""
     pending: list[tuple[str, Any]] = [("", schema)]
     while pending:
         path, item = pending.pop()
@@ -32,10 +32,10 @@ def subschemas(schema: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 
 def hoisted(schema: JsonObject) -> JsonObject:
-    """The schema with the definitions of its inner schemas at its root as well, where they are referred to (T12).
+    """The schema with nested `$defs` copied to its root, to which references point (T12).
 
-    Convilyn leaves the `$defs` of a nested model inside the property while every `$ref` points at the root. The root's
-    own definitions win.
+    Convilyn leaves the `$defs` of a nested model inside the property although every `$ref` points to the root. The
+    root's own definitions have priority.
     """
     inner: JsonObject = {}
     for path, each in subschemas(schema):
@@ -46,7 +46,7 @@ def hoisted(schema: JsonObject) -> JsonObject:
 
 
 def unresolved(schema: JsonObject) -> tuple[str, str] | None:
-    """The pointer and text of the first `$ref` that leads nowhere or outside of the schema, or None."""
+    """Pointer and text of the first `$ref` that does not resolve within the schema, or None."""
     whole = hoisted(schema)
     found = list(subschemas(schema))
     anchors = {each.get("$anchor") for _, each in found}
@@ -58,7 +58,7 @@ def unresolved(schema: JsonObject) -> tuple[str, str] | None:
 
 
 def target_of(whole: Any, reference: str) -> Any:
-    """What a reference of the form `#/a/b` points to, None where there is nothing."""
+    """The target of a reference of the form `#/a/b`, or None."""
     if reference != "#" and not reference.startswith("#/"):
         return None
     found = whole

@@ -1,4 +1,4 @@
-"""The clock of the catalogue: what is older than the operator keeps goes out of it, some at a time."""
+"""The periodic clean-up of the catalogue: deletes old calls and worlds in small batches."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -11,16 +11,16 @@ from catalogue import hooks
 from catalogue.models import Call, World, WorldAnswer, WorldEntity, WorldFixture
 
 CLEARED_AT_ONCE: Final = 1000
-"""Rows of a kind that one sweep takes: each statement is over before a writer notices."""
+"""Maximum rows of a kind per sweep, to keep each statement short for other writers."""
 _WORLDS_AT_ONCE: Final = 20
 _KNOWN: Final = (Call.Outcome.SUCCESS, Call.Outcome.ERROR)
 
 
 def sweep() -> None:
-    """Clear old calls, and worlds that have long been over (docs/operations.md).
+    """Delete old calls and worlds that ended long ago (docs/operations.md).
 
-    What somebody may still come back for stays: a call under an idempotency key, one whose outcome nobody knows, and a
-    world that a thread is in. With nothing old it is two short queries.
+    Keeps calls with an idempotency key or an unknown outcome, and worlds that threads use. Two short queries if there
+    is nothing to delete.
     """
     if limit := _before(settings.HEDDLE.call_days):
         _clear(Call.objects.filter(world=None, idempotency_key=None, begun__lt=limit, outcome__in=_KNOWN), "begun")
@@ -36,7 +36,7 @@ def _before(days: float) -> datetime | None:
 
 
 def _clear_world(world_pk: int) -> None:
-    """Take what a world holds, and at last itself; where it holds too much, the next sweep goes on."""
+    """Delete a world's rows, then the world; if there are too many, the next sweep continues."""
     for kind in (Call, WorldAnswer, WorldEntity, WorldFixture):
         if _clear(kind.objects.filter(world=world_pk), "pk") == CLEARED_AT_ONCE:
             return

@@ -1,7 +1,7 @@
-"""A JSON Schema as rows to be read: what each field is called, what it takes, whether it is needed (catalogue 1.1).
+"""A JSON Schema as table rows: name, type, rules and meaning of each field (catalogue 1.1).
 
-Schemas come from strangers: references may turn in circles and levels may be many, so both are bounded, and what is
-left out is said.
+Schemas are untrusted: references may be circular and nesting deep, so both are limited, and the table tells if it is
+incomplete.
 """
 
 from collections.abc import Iterator, Set
@@ -15,9 +15,9 @@ from core.rendering import json_text, one_line
 MAX_ROWS: Final = 300
 MAX_DEPTH: Final = 8
 MAX_STEPS: Final = 3_000
-"""Schemas that are looked into. References may multiply without end in a schema of a few lines, and give no row."""
+"""Maximum number of schemas visited: references can multiply exponentially without producing rows."""
 _MAX_INNER: Final = 3
-"""Forms that are told of a form of a field: each of them may lead to as many again."""
+"""Maximum alternatives shown inside an alternative of a field."""
 _VALUE_LENGTH: Final = 60
 _MAX_VALUES: Final = 12
 _RULES: Final = {
@@ -26,12 +26,12 @@ _RULES: Final = {
     "maximum": "at most {}",
     "exclusiveMaximum": "less than {}",
     "multipleOf": "a multiple of {}",
-    "minLength": "{} characters or more",
-    "maxLength": "{} characters at most",
-    "minItems": "{} items or more",
-    "maxItems": "{} items at most",
-    "minProperties": "{} fields or more",
-    "maxProperties": "{} fields at most",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "minProperties": "at least {} fields",
+    "maxProperties": "at most {} fields",
     "pattern": "matches {}",
     "format": "{}",
     "contentEncoding": "{}",
@@ -41,7 +41,7 @@ _OTHERS: Final = ("anyOf", "oneOf", "allOf")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One field. `path` tells it from every other; `rules` are words beside its kind, `default` is JSON or empty."""
+    """One field. `path` is unique; `rules` are constraints in words, `default` is JSON or empty."""
 
     path: str
     name: str
@@ -55,16 +55,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The fields of an object, depth first; `is_cut` where there are more than are shown."""
+    """The fields of an object, depth first; `is_cut`: not all are included."""
 
     rows: tuple[Row, ...]
     is_cut: bool = False
     note: str = ""
-    """What holds for the whole of it, such as which of several forms it may have."""
+    """Rules for the whole object, such as its alternatives."""
 
     @property
     def summary(self) -> str:
-        """`11 fields, 4 required`, of the outermost level."""
+        """`11 fields, 4 required`, for the top level."""
         top = [row for row in self.rows if row.depth == 0]
         needed = sum(row.is_required for row in top)
         if not top:
@@ -74,7 +74,7 @@ class Table:
 
 
 def table(schema: JsonObject) -> Table:
-    """The rows of a schema, references followed."""
+    """The rows of a schema, with references resolved."""
     whole = hoisted(schema)
     rows: list[Row] = []
     for step, row in enumerate(_rows(resolved(whole, whole), whole, "", 0, frozenset())):
@@ -86,7 +86,7 @@ def table(schema: JsonObject) -> Table:
 
 
 def resolved(schema: Any, whole: JsonObject) -> JsonObject:
-    """What a reference leads to, with what stands beside it; an empty schema where it leads nowhere or in a circle."""
+    """A schema with its reference resolved and merged with its siblings; empty if unresolvable or circular."""
     beside: JsonObject = {}
     for _ in range(20):
         if not isinstance(schema, dict):
@@ -100,7 +100,7 @@ def resolved(schema: Any, whole: JsonObject) -> JsonObject:
 
 
 def kind_of(schema: JsonObject, whole: JsonObject) -> str:
-    """What a value of it is, in a few words: `array of string`, `one_way | round_trip`, `integer or null`."""
+    """The type in a few words: `array of string`, `one_way | round_trip`, `integer or null`."""
     return _kind(schema, whole, 0)
 
 
@@ -138,9 +138,9 @@ def _rows(
     seen: frozenset[str],
     forms_seen: set[str] | None = None,
 ) -> Iterator[Row | None]:
-    """The rows of what a schema holds, after a None for the look into it.
+    """The rows of a schema, after a None that counts the visit.
 
-    `seen` are the references that led here; `forms_seen` those of forms of the same value, each of which is told once.
+    `seen` are the references on the path here; `forms_seen` those of alternatives of the same value, each shown once.
     """
     yield None
     told = set() if forms_seen is None else forms_seen
@@ -175,7 +175,7 @@ def _field(
         is_circle, seen = _circle(inner["items"], seen), seen | _names(inner["items"])
         inner = resolved(inner["items"], whole)
     if is_circle:
-        rules = (*rules, "the same again inside of it")
+        rules = (*rules, "recursive")
     meaning = schema.get("description") or schema.get("title") or ""
     default = _value(schema["default"], 200) if "default" in schema else ""
     yield Row(
@@ -202,7 +202,7 @@ def _circle(given: Any, seen: Set[str]) -> bool:
 def _rules(schema: JsonObject) -> Iterator[str]:
     yield from (said.format(_value(schema[key])) for key, said in _RULES.items() if key in schema)
     if schema.get("uniqueItems") is True:
-        yield "none twice"
+        yield "unique items"
     if schema.get("additionalProperties") is False:
         yield "no other fields"
     if schema.get("deprecated") is True:
@@ -211,7 +211,7 @@ def _rules(schema: JsonObject) -> Iterator[str]:
 
 def _whole_rules(schema: JsonObject, whole: JsonObject) -> Iterator[str]:
     if schema.get("additionalProperties") is False:
-        yield "no other fields are taken"
+        yield "no other fields allowed"
     for word, said in (("anyOf", "at least one of {} forms"), ("oneOf", "exactly one of {} forms")):
         if isinstance(schema.get(word), list):
             yield said.format(len(schema[word]))

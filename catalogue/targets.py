@@ -1,4 +1,4 @@
-"""What a call of a catalogue tool needs: a version's schemas, and whatever of Heddle's own runs it (catalogue 3.5)."""
+"""The target of a catalogue tool's call: a version's schemas and the function that runs it (catalogue 3.5)."""
 
 from catalogue import builtin, demo_tools, executing, tools
 from catalogue.elsewhere import handlers
@@ -8,9 +8,9 @@ from catalogue.spec import ToolSpec
 
 
 def target_for(tool: Tool, number: int | None = None) -> Target:
-    """One version of a tool, the present one where no number is given. Raises `NotFound` for a number it has not.
+    """One version of a tool, by default the current one. Raises `NotFound` for an unknown number.
 
-    An old version is checked by its own schema and run by the handler of today.
+    An old version is validated by its own schema and run by the current handler.
     """
     version = tools.version_of(tool, number)
     spec = _spec_of(tool)
@@ -29,7 +29,7 @@ def target_for(tool: Tool, number: int | None = None) -> Target:
 
 
 def _spec_of(tool: Tool) -> ToolSpec | None:
-    """What runs a tool of everybody. An org's own tool is never run by its name alone."""
+    """The builtin that runs a built-in tool. An org's tool never runs a builtin of the same name."""
     if tool.org_id is not None or tool.handler.get("kind") != "builtin":
         return None
     specs = [builtin.TOOLS.get(tool.name), demo_tools.TOOLS.get(tool.name)]

@@ -1,4 +1,4 @@
-"""Doors for the queue."""
+"""Celery tasks."""
 
 from celery import shared_task
 
@@ -8,6 +8,6 @@ from core import jobs
 
 @shared_task(name="catalogue.sweep", ignore_result=True)
 def sweep() -> None:
-    """Clear what is old."""
+    """Delete old calls and worlds."""
     with jobs.periodical("catalogue.sweep"):
         sweeping.sweep()

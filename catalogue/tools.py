@@ -1,4 +1,4 @@
-"""Reading, listing, changing and deleting tools (C14, C49 to C52, C93)."""
+"""Read, list, change and delete tools (C14, C49 to C52, C93)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,22 +37,22 @@ _VERSION_PLACES = paging.Places("tool versions")
 
 
 class Bytewise(Func):
-    """Text in the order of its bytes, whatever the database's language is: names follow each other as in Python."""
+    """Text in byte order, as in Python, regardless of the database's collation."""
 
     arity = 1
     template = "%(expressions)s"
     output_field = CharField()
 
     def as_postgresql(self, compiler: Any, connection: Any) -> Any:
-        """PostgreSQL sorts by its language unless told otherwise."""
+        """PostgreSQL sorts by its collation unless told otherwise."""
         return self.as_sql(compiler, connection, template='%(expressions)s COLLATE "C"')
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a list of tools is narrowed by. None narrows nothing.
+    """Filters of a tool list; None means no filter.
 
-    `q` looks into name, description and tags; `words` each have to be found there or in the server's name.
+    `q` is searched in name, description and tags; each of `words` must occur there or in the server's name.
     """
 
     server: str | None = None
@@ -65,7 +65,7 @@ class Filters:
 
 
 def tool_for(org_id: int, qualified_name: str) -> Tool:
-    """A tool of an org or of everybody, in any spelling of its name; another org's do not exist (C13, C52)."""
+    """A tool of an org or a built-in one, by any form of its name; `NotFound` for other orgs' tools (C13, C52)."""
     wanted = naming.read(qualified_name)
     rows = Tool.objects.visible_in(org_id).select_related("server", "created_by", "modified_by")
     found = wanted and rows.filter(server__folded=wanted.folded, name=wanted.name).first()
@@ -75,7 +75,7 @@ def tool_for(org_id: int, qualified_name: str) -> Tool:
 
 
 def version_of(tool: Tool, number: int | None = None) -> ToolVersion:
-    """One version, the present one where no number is given; not found where there is none of that number."""
+    """One version, by default the current one; `NotFound` for an unknown number."""
     row = ToolVersion.objects.filter(tool=tool, version=tool.version if number is None else number).first()
     if row is None:
         raise NotFound(f"{tool.qualified_name} has no version {number}.")
@@ -83,7 +83,7 @@ def version_of(tool: Tool, number: int | None = None) -> ToolVersion:
 
 
 def record(tool: Tool, version: ToolVersion | None = None) -> ToolOut:
-    """The canonical record with one of its versions, the present one where none is given (C3)."""
+    """The canonical record in one version, by default the current one (C3)."""
     version = version_of(tool) if version is None else version
     return ToolOut.model_validate(
         {
@@ -107,7 +107,7 @@ def record(tool: Tool, version: ToolVersion | None = None) -> ToolOut:
 def in_dialect(
     tool: Tool, version: ToolVersion, dialect: str, *, qualified: bool = False, style: str | None = None
 ) -> DialectToolOut:
-    """One tool in a dialect with what it loses there; an invalid request where it cannot be said (C46)."""
+    """One tool in a dialect with its losses; `InvalidRequest` if it cannot be expressed (C46)."""
     try:
         chosen = dialects.dialect_named(dialect, written=True)
         exported = dialects.write(chosen, stored(tool, version), qualified=qualified, style=style)
@@ -138,7 +138,7 @@ def listed_in(
     limit: int,
     page_token: str | None,
 ) -> DialectPageOut:
-    """A page of tools as a model's tool list takes them (C50); what does not fit the dialect is named beside them."""
+    """A page of tools in a dialect, for a model's tool list (C50), and the tools that the dialect cannot express."""
     try:
         chosen = dialects.dialect_named(dialect, written=True)
         dialects.require_style(chosen, style)
@@ -151,7 +151,7 @@ def listed_in(
         try:
             exported = dialects.write(chosen, stored(tool, version), qualified=qualified, style=style)
             if exported.name in named:
-                raise ToolProblem("duplicate_name", "/name", f"another tool is called {exported.name} there")
+                raise ToolProblem("duplicate_name", "/name", f"another tool has the name {exported.name} there")
             named[exported.name] = exported.tool
         except ToolProblem as problem:
             omitted.append(
@@ -179,9 +179,9 @@ def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPa
 
 
 def patch(actor: Actor, tool: Tool, body: ToolPatch) -> ToolOut:
-    """Change what is not versioned (C51); everybody of the org may, nobody where it belongs to everybody.
+    """Change the unversioned fields (C51). Every org member may do that, except for built-in tools.
 
-    Who runs a tool is for its maker and admins: raises `Unauthorized`.
+    Only the creator and admins may change the handler: raises `Unauthorized`.
     """
     require_own(tool)
     changes = body.changes()
@@ -199,7 +199,7 @@ def patch(actor: Actor, tool: Tool, body: ToolPatch) -> ToolOut:
 
 
 def delete(actor: Actor, tool: Tool) -> None:
-    """Delete a tool with its versions (C51): who made it, and admins. Records of its calls keep its name."""
+    """Delete a tool with its versions (C51); creator and admins only. Call records keep its name."""
     require_own(tool)
     require_maker(actor, tool.created_by_id, "tool")
     with transaction.atomic():
@@ -207,13 +207,13 @@ def delete(actor: Actor, tool: Tool) -> None:
 
 
 def require_own(tool: Tool) -> None:
-    """Raise `Unauthorized` where a tool belongs to everybody."""
+    """Raise `Unauthorized` for a built-in tool."""
     if tool.org_id is None:
-        raise Unauthorized(f"{tool.qualified_name} belongs to everybody and is read-only.")
+        raise Unauthorized(f"{tool.qualified_name} is built in and read-only.")
 
 
 def stored(tool: Tool, version: ToolVersion) -> Stored:
-    """A tool with one of its versions, as dialects write it."""
+    """A tool in one of its versions, for dialects."""
     return Stored(
         server=tool.server.name,
         name=tool.name,
@@ -226,7 +226,7 @@ def stored(tool: Tool, version: ToolVersion) -> Stored:
 
 
 def with_versions(tools: Sequence[Tool]) -> list[Row]:
-    """Tools with their present versions, in one query; without those that have gone since."""
+    """Tools with their current versions, in one query; without deleted ones."""
     present = ToolVersion.objects.filter(tool__in=tools, version=F("tool__version"))
     found = {row.tool_id: row for row in present}
     return [(tool, found[tool.pk]) for tool in tools if tool.pk in found]
@@ -237,14 +237,14 @@ def _content(version: ToolVersion) -> dict[str, Any]:
 
 
 def _page(org_id: int, filters: Filters, limit: int, page_token: str | None) -> tuple[list[Row], str | None]:
-    """One page in two steps: the names alone are filtered and sorted, then its rows are read."""
+    """One page in two steps: filter and sort names only, then read the rows."""
     found, next_token = keys(org_id, filters, limit, page_token)
     rows = Tool.objects.select_related("server", "created_by", "modified_by").in_bulk(found)
     return with_versions([rows[pk] for pk in found if pk in rows]), next_token
 
 
 def keys(org_id: int, filters: Filters, limit: int, page_token: str | None) -> tuple[list[int], str | None]:
-    """The row ids of a page by qualified name, and the token of the next one."""
+    """The row ids of a page by qualified name, and the token of the next page."""
     order = Bytewise("qualified_name")
     names = _narrowed(Tool.objects.visible_in(org_id), filters).annotate(place=order)
     if page_token:
@@ -273,14 +273,14 @@ def _narrowed(tools: QuerySet[Tool], filters: Filters) -> QuerySet[Tool]:
 
 
 def _tagged(tag: str) -> Q:
-    """Tools with exactly this tag. A quote inside of a stored tag is escaped, so these mark its beginning."""
+    """Tools with exactly this tag. Quotes inside stored tags are escaped, so unescaped ones delimit tags."""
     written = dump(tag)
     first, later = (StrIndex("tags", Value(start + written, output_field=CharField())) for start in ("[", ","))
     return Q(Exact(first, 1)) | Q(GreaterThan(later, 0))
 
 
 def _locked(tool: Tool) -> Tool:
-    """The tool as it is now, held until the commit."""
+    """Lock and reload the tool."""
     found = Tool.objects.select_for_update(of=("self",)).select_related("server").filter(pk=tool.pk).first()
     if not isinstance(found, Tool):
         raise NotFound.of("tool", tool.qualified_name, "that you can see")

@@ -1,4 +1,4 @@
-"""The pages of tools and skills."""
+"""URLs of the catalogue pages."""
 
 from django.urls import path
 

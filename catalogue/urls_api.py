@@ -1,4 +1,4 @@
-"""The skill and tool routes under /v1. A skill's name may hold any character, a slash included (spec 1.2)."""
+"""URLs under /v1. A skill's name may contain any character, even a slash (spec 1.2)."""
 
 from django.urls import path
 

@@ -1,6 +1,6 @@
-"""How a tool does in real calls: how many, how many failed, how long they took, the last that failed (C134).
+"""Usage statistics of a tool's real calls: counts, errors, durations, latest failures (C134).
 
-Everybody of an org may know the figures. What was exchanged stays with those who may see the call itself.
+All org members may see the statistics. Contents are only for those who may see the call itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ from core.rendering import one_line
 
 DAYS: Final = 30
 SAMPLE: Final = 2_000
-"""The latest calls that rates and times are worked out from; the database would sort them all for the same answer."""
+"""Rates and durations are computed from this many latest calls, to keep the query fast."""
 FAILURES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Calls of one version, or of all where `version` is None. Times are milliseconds, None without a timed call."""
+    """Calls of one version, or of all if `version` is None. Durations in milliseconds; None without a timed call."""
 
     version: int | None
     calls: int
@@ -36,13 +36,13 @@ class Line:
 
     @property
     def rate(self) -> int:
-        """Errors in percent, rounded up: one in a thousand is not none."""
+        """Errors in percent, rounded up, so that a few errors never show as 0."""
         return ceil(100 * self.errors / self.calls) if self.calls else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A call that failed. `message`, `call_id` and `thread_id` only for whoever may see them."""
+    """A failed call. `message`, `call_id` and `thread_id` are empty if the actor may not see them."""
 
     at: datetime
     version: int
@@ -55,7 +55,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The whole, by version newest first, and the last failures. `is_sampled`: there were more calls than `SAMPLE`."""
+    """Totals, by version (newest first), and latest failures. `is_sampled`: there were more calls than `SAMPLE`."""
 
     whole: Line
     versions: tuple[Line, ...]
@@ -76,7 +76,7 @@ def of_tool(actor: Actor, org_id: int, tool: Tool) -> Usage:
 
 
 def counts(org_id: int, tools: Iterable[Tool]) -> dict[int, int]:
-    """How often each of these tools was called in the last thirty days, by row id, in one query."""
+    """The number of calls of each tool in the last thirty days, by row id, in one query."""
     wanted = {(tool.server.name, tool.name): tool.pk for tool in tools}
     if not wanted:
         return {}
@@ -97,7 +97,7 @@ def _line(version: int | None, rows: Sequence[tuple[int, str, int | None]]) -> L
 
 
 def _percentile(times: Sequence[int], share: int) -> int | None:
-    """The nearest rank: a time that was really taken."""
+    """The nearest-rank percentile, which is an actual duration."""
     return times[max(0, ceil(len(times) * share / 100) - 1)] if times else None
 
 

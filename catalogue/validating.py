@@ -1,8 +1,8 @@
-"""Checking the arguments of a call against a schema, every mistake with its place and code (catalogue 3.1, 3.6).
+"""Validate call arguments against a schema; every error has a place and a code (catalogue 3.1, 3.6).
 
-Schemas and values both come from strangers. Patterns run with a time limit (`catalogue.patterns`), lists are compared
-by their canonical text instead of each with each, and the whole check has a budget: references may multiply without
-end in a schema of a few lines.
+Schemas and values are untrusted. Patterns have a time limit (`catalogue.patterns`), unique items are compared by
+canonical text instead of pairwise, and the whole validation has a time limit, because references can multiply
+exponentially.
 """
 
 import threading
@@ -46,16 +46,16 @@ Error = dict[str, Any]
 
 
 class TooMuchToCheck(Exception):
-    """The check used up its time."""
+    """The validation ran out of time."""
 
 
 class Unusable(Exception):
-    """A schema under which this value cannot be checked; the text says why."""
+    """The value cannot be validated with this schema; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Arguments, what is wrong with them (`code` is None where nothing is), and under a schema its defaults in them."""
+    """Arguments with their errors (`code` is None if valid) and, if validated, a copy with defaults filled in."""
 
     sent: Any
     errors: list[Error] = field(default_factory=list)
@@ -63,17 +63,17 @@ class Checked:
 
     @property
     def arguments(self) -> Any:
-        """As the tool gets them."""
+        """The arguments that the tool gets."""
         return self.sent if self.filled is None else self.filled
 
     @property
     def code(self) -> str | None:
-        """The first that is present, in the order of catalogue 2.2 (C53)."""
+        """The first code among the errors, in the order of catalogue 2.2 (C53)."""
         codes = {error["code"] for error in self.errors}
         return next((code for code in PRECEDENCE if code in codes), None)
 
     def failure(self) -> ToolResult:
-        """The failed result of a call with these arguments."""
+        """The error result of a call with these arguments."""
         first = next(error for error in self.errors if error["code"] == self.code)
         more = f" (and {len(self.errors) - 1} more)" if len(self.errors) > 1 else ""
         place = f"{first['field']}: " if first["field"] else ""
@@ -81,27 +81,27 @@ class Checked:
 
 
 def placed(args: Sequence[Any], kwargs: Any, param_order: Sequence[str]) -> Checked:
-    """Positional and named arguments as one object (catalogue 3.6, C95, C96).
+    """Combine positional and named arguments (catalogue 3.6, C95, C96).
 
-    Too many positional ones, or a parameter given twice, are INVALID_INPUT; unknown names pass on to validation.
+    Too many positional arguments, or a parameter given twice, are INVALID_INPUT; unknown names are left to validation.
     """
     if not args:
         return Checked(kwargs)
     if not isinstance(kwargs, dict):
         return Checked(kwargs, [_error("", "INVALID_INPUT", "must be a JSON object")])
     if len(args) > len(param_order):
-        said = f"takes at most {len(param_order)} positional arguments, {len(args)} were given"
+        said = f"takes at most {len(param_order)} positional arguments, got {len(args)}"
         return Checked(kwargs, [_error("", "INVALID_INPUT", said)])
     named = dict(zip(param_order, args, strict=False))
     twice = [name for name in named if name in kwargs]
-    errors = [_error(name, "INVALID_INPUT", "is given twice, by place and by name") for name in twice]
+    errors = [_error(name, "INVALID_INPUT", "is given twice, by position and by name") for name in twice]
     return Checked({**named, **kwargs}, errors)
 
 
 def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
-    """Arguments with defaults, and every mistake in them (C53 to C58); at most 100 mistakes are told.
+    """Arguments with defaults, and their errors (C53 to C58), at most 100.
 
-    No type is coerced. Under a schema with a reference that leads nowhere nothing is valid.
+    Types are not coerced. With an unresolvable reference in the schema nothing is valid.
     """
     if not isinstance(arguments, dict):
         return Checked(arguments, [_error("", "INVALID_INPUT", "must be a JSON object", received=arguments)])
@@ -113,7 +113,7 @@ def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
 
 
 def problems(value: Any, schema: Mapping[str, Any]) -> list[Error]:
-    """Everything that is wrong with a value under a schema whose definitions stand at its root."""
+    """The errors of a value under a schema whose definitions are at its root."""
     try:
         return [_told(problem) for problem in found(value, dict(schema))]
     except Unusable as unusable:
@@ -121,26 +121,28 @@ def problems(value: Any, schema: Mapping[str, Any]) -> list[Error]:
 
 
 def found(value: Any, schema: dict[str, Any] | bool) -> list["ValidationError"]:
-    """The same as `jsonschema` has it. Raises `Unusable` where the check cannot be brought to an end."""
+    """The errors as `jsonschema` objects. Raises `Unusable` if the validation cannot be completed."""
     from referencing.exceptions import Unresolvable
 
     if {"patternProperties", "unevaluatedProperties"} <= _keys(schema):
-        raise Unusable("the schema has patternProperties beside unevaluatedProperties, which cannot be checked in time")
+        raise Unusable(
+            "the schema combines patternProperties with unevaluatedProperties, which takes too long to check"
+        )
     _deadline.at = time.monotonic() + CHECK_SECONDS
     try:
         return list(islice(_validator()(schema).iter_errors(value), MAX_ERRORS))
     except Unresolvable as unresolved:
         raise Unusable(f"the schema refers to {unresolved.ref}, which is not in it") from None
     except RecursionError:
-        raise Unusable("the schema never ends") from None
+        raise Unusable("the schema is infinitely recursive") from None
     except (TooMuchToCheck, patterns.SearchTooLong):
-        raise Unusable("could not be checked in time") from None
+        raise Unusable("the validation took too long") from None
     except patterns.PatternRefused as refused:
         raise Unusable(f"a pattern of the schema {refused}") from None
 
 
 def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    """Arguments of names that the schema does not speak of, where it speaks of any and leaves no door open."""
+    """Arguments that the schema does not declare, if it declares any and has no keyword that allows others."""
     properties = schema.get("properties")
     if not isinstance(properties, dict) or _ELSEWHERE & schema.keys():
         return []
@@ -151,7 +153,7 @@ def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[
 
 
 def _filled(value: Any, schema: Any, whole: Mapping[str, Any]) -> Any:
-    """A copy of the value with the defaults of the schema in the objects that are there."""
+    """A copy of the value with the schema's defaults filled into existing objects."""
     hops = 0
     while isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and hops < 20:
         schema, hops = target_of(whole, schema["$ref"]), hops + 1
@@ -174,7 +176,7 @@ def _filled(value: Any, schema: Any, whole: Mapping[str, Any]) -> Any:
 
 @cache
 def _validator() -> Callable[[dict[str, Any] | bool], Any]:
-    """Draft 2020-12 with keywords that keep time, and with the formats that are enforced."""
+    """Draft 2020-12 with time-limited keywords and the enforced formats."""
     from jsonschema import Draft202012Validator, FormatChecker, validators
     from referencing import Registry
 
@@ -193,12 +195,12 @@ def _validator() -> Callable[[dict[str, Any] | bool], Any]:
     formats = FormatChecker(formats=())
     for name, is_one in FORMATS.items():
         formats.checks(name)(partial(fits, is_one))
-    # Without a registry of its own `jsonschema` would fetch what a schema refers to from anywhere.
+    # Without its own registry `jsonschema` would fetch external references.
     return partial(kept, format_checker=formats, registry=Registry())
 
 
 def _keys(schema: object) -> set[str]:
-    """Every key at any depth, wherever a reference may lead."""
+    """All keys at any depth."""
     keys: set[str] = set()
     pending = [schema]
     while pending:
@@ -219,7 +221,7 @@ def _in_time(keyword: Any) -> Any:
             raise TooMuchToCheck
         try:
             yield from keyword(validator, value, instance, schema) or ()
-        except OverflowError:  # a whole number of hundreds of digits against a fraction
+        except OverflowError:  # an integer with hundreds of digits compared with a float
             yield ValidationError("is a number out of range")
 
     return checked
@@ -273,7 +275,7 @@ def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> It
     from jsonschema import ValidationError
 
     if wanted and isinstance(instance, list) and len({canonical_json(item) for item in instance}) < len(instance):
-        yield ValidationError("has items that are the same")
+        yield ValidationError("has duplicate items")
 
 
 def _found(pattern: str, text: str) -> bool:
@@ -290,13 +292,13 @@ def _told(problem: Any) -> Error:
     if said in (MISSING, UNDECLARED):
         return _error(field, code, said)
     if problem.validator == "format":
-        said = f"is no {problem.validator_value}"
+        said = f"is not a valid {problem.validator_value}"
     said = said.removeprefix(repr(problem.instance)).strip() or said
     return _error(field, code, said, received=problem.instance, expected=problem.validator_value)
 
 
 def _error(field: str, code: str, message: str, **beside: Any) -> Error:
-    """One mistake; what was received and expected stands beside it where it is short enough to be read."""
+    """One error, with what was received and expected if that is short."""
     kept = {name: value for name, value in beside.items() if len(canonical_json(value)) <= 200}
     return {"field": field, "code": code, "message": message[:300], **kept}
 

@@ -1,4 +1,4 @@
-"""What the route of compliance takes and gives (catalogue 3.9, 6.2)."""
+"""Wire models of the compliance route (catalogue 3.9, 6.2)."""
 
 from typing import Annotated, Literal, get_args
 
@@ -12,25 +12,33 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 
 class ComplianceIn(Exact):
-    """A server to be checked; with a world its tools are called there."""
+    """A server to check."""
 
     server: Annotated[str, StringConstraints(min_length=1, max_length=80)]
+    """Name of the server to check."""
     world_id: str | None = None
+    """Call the tools in this world; by default only harmless ones are called."""
     include: Annotated[list[Part], Field(max_length=10)] = [*PARTS]
+    """`upstream`: the checks of the original suite. `heddle`: additional ones."""
 
 
 class CheckOut(Wire):
-    """What one check found. A warning passes, with `details.warning`."""
+    """The result of a check."""
 
     passed: bool
     check_name: str
+    """Checks of a tool end with `:<tool>`."""
     message: str
     details: JsonObject = {}
+    """`warning: true` marks a passed check with a warning."""
 
 
 class ReportOut(Wire):
-    """All checks in their order. Nothing checked is nothing failed."""
+    """The compliance report of a server."""
 
     results: list[CheckOut]
+    """All checks, in order."""
     all_passed: bool
+    """True too if nothing was checked."""
     failed: list[str]
+    """Names of the failed checks."""

@@ -1,4 +1,4 @@
-"""What the tool routes take and give (catalogue 1.1, 6.2)."""
+"""Wire models of the tool and server routes (catalogue 1.1, 6.2)."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -22,65 +22,81 @@ Words = Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length
 
 
 class ImportIn(Exact):
-    """Exactly one of `tool`, `tools`, `manifest` and `source`."""
+    """Tools to import: exactly one of `tool`, `tools`, `manifest` and `source`."""
 
     dialect: str
+    """Format of the tools: openai, anthropic, mcp or another one."""
     server: str | None = None
+    """Server for the tools; required unless the tools or the dialect name one."""
     tool: JsonObject | None = None
+    """One tool in the dialect."""
     tools: list[Any] | None = None
+    """A list of tools in the dialect."""
     manifest: JsonObject | None = None
+    """A server manifest (dialect convilyn)."""
     source: str | None = None
+    """Source code (dialect python)."""
     on_conflict: Literal["new_version", "skip", "error"] = "new_version"
+    """If a tool exists with other content: create a version, skip it, or fail."""
     dry_run: bool = False
+    """Report what would happen and store nothing."""
     partial: bool = False
+    """Import the valid tools even if others are invalid."""
     options: JsonObject = {}
+    """Options for `source`."""
 
 
 class ToolFault(Wire):
-    """Why one tool of an import is not valid."""
+    """Why a tool of an import is invalid."""
 
     index: int
+    """Position of the tool in the import."""
     reason: str
+    """Machine-readable reason."""
     path: str
+    """JSON pointer into the tool."""
     message: str
 
 
 class RefusedCallOut(Wire):
-    """A recorded call that a new version would refuse. `arguments` is null where they are not the asker's to see."""
+    """A recorded call that a new version would reject."""
 
     call_id: str
     version: int
+    """The version that was called."""
     created: datetime
     arguments: Any
+    """Null if the caller may not see them."""
     errors: list[JsonObject]
 
 
 class ReplayOut(Wire):
-    """Recorded calls held against a new version: how many the present one takes, and the new one would refuse.
-
-    `whole` is false where there was no time to look at all of them.
-    """
+    """The check of recorded calls against a new version."""
 
     checked: int
+    """Number of recorded calls that the current version accepts."""
     refused: int
+    """Number of those that the new version would reject."""
     whole: bool
+    """False if there was no time to check all recorded calls."""
     examples: list[RefusedCallOut]
+    """Up to three rejected calls."""
 
 
 class ImportedOut(Wire):
-    """What became of one tool of an import; nothing but the errors where it failed.
-
-    `replay` is there in a dry run, for a new version of a tool that was called.
-    """
+    """The outcome for one tool of an import; only the errors if it failed."""
 
     index: int
+    """Position of the tool in the import."""
     outcome: Outcome
     qualified_name: str | None
     version: int | None
     losses: list[Loss] = []
+    """What the canonical form could not take over."""
     warnings: list[str] = []
     errors: list[ToolFault] = []
     replay: ReplayOut | None = None
+    """Only in a dry run, for a new version of a tool that was called."""
 
     @model_serializer(mode="wrap")
     def _without_what_did_not_happen(self, write: SerializerFunctionWrapHandler) -> JsonObject:
@@ -91,41 +107,56 @@ class ImportedOut(Wire):
 
 
 class ToolImportOut(Wire):
-    """An import: one item a tool, in the order they came. `losses` are the manifest's own."""
+    """The outcome of an import."""
 
     items: list[ImportedOut]
+    """One item per tool, in the order of the request."""
     counts: dict[Outcome, int]
+    """Number of tools by outcome."""
     losses: list[Loss] = []
+    """Losses of the manifest itself."""
 
 
 class ToolOut(Wire):
-    """The canonical record of a tool with one of its versions."""
+    """A tool in one of its versions, in canonical form."""
 
     server: str
     name: str
     qualified_name: str
+    """`server__name`."""
     version: int
     declared_version: str | None
+    """The version that the imported tool declared."""
     description: str
     input_schema: JsonObject
     output_schema: JsonObject | None
     idempotent: bool
+    """Whether repeating a call is harmless; only such tools are retried."""
     annotations: Annotations
     param_order: list[str]
+    """Order of positional arguments."""
     category: str | None
     tags: list[str]
     visible: bool
+    """Whether lists for models contain the tool."""
     deprecated: bool
     deprecation_message: str | None
     handler: JsonObject
+    """How the tool is executed."""
     dispatchable: bool
+    """Whether Heddle can execute the tool."""
     source_dialect: str
+    """The dialect of the import."""
     extras: dict[str, JsonObject]
+    """Fields of the source dialect without a canonical counterpart."""
     spec_hash: str
+    """Hash of the versioned content."""
     created: datetime
     created_by: str | None
+    """Email; null if Heddle or the operator did it."""
     modified: datetime
     modified_by: str | None
+    """Email; null if Heddle or the operator did it."""
 
 
 class ToolPageOut(Page[ToolOut]):
@@ -133,17 +164,19 @@ class ToolPageOut(Page[ToolOut]):
 
 
 class OmittedOut(Wire):
-    """A tool that the dialect of a list cannot hold."""
+    """A tool that the dialect of a list cannot express."""
 
     qualified_name: str
     reason: str
+    """Machine-readable reason."""
     message: str
 
 
 class DialectPageOut(Page[JsonObject]):
-    """A page of tools in a dialect, as a model's tool list takes them; `omitted` are those that do not fit there."""
+    """A page of tools in a dialect, ready for a model's tool list."""
 
     omitted: list[OmittedOut]
+    """Tools that the dialect cannot express."""
 
 
 class DialectToolOut(Wire):
@@ -153,22 +186,25 @@ class DialectToolOut(Wire):
     qualified_name: str
     version: int
     tool: JsonObject
+    """The tool in the dialect."""
     losses: list[Loss]
+    """What the dialect cannot express unchanged."""
 
 
 class ToolListOut(RootModel[ToolPageOut | DialectPageOut]):
-    """What the list answers, without and with a dialect."""
+    """The tool list, without and with a dialect."""
 
 
 class OneToolOut(RootModel[ToolOut | DialectToolOut]):
-    """What a tool's URL answers, without and with a dialect."""
+    """A tool, without and with a dialect."""
 
 
 class ToolVersionOut(Wire):
-    """A version, without what it says."""
+    """A version without its content."""
 
     version: int
     spec_hash: str
+    """Hash of the versioned content."""
     source_dialect: str
     created: datetime
     created_by: str | None
@@ -179,13 +215,17 @@ class ToolVersionPageOut(Page[ToolVersionOut]):
 
 
 class ToolPatch(Patch):
-    """What changes in place (C51). A handler is for who made the tool, and for admins."""
+    """Changes in place, without a new version (C51)."""
 
     visible: bool = True
+    """Whether lists for models contain the tool."""
     tags: Words = []
+    """Replaces all tags."""
     deprecated: bool = False
     deprecation_message: str | None = None
+    """For example, what to use instead."""
     handler: Handler = Handler(kind="none")
+    """How the tool is executed. Only its creator, org admins and platform admins can change it."""
 
     @field_validator("tags")
     @classmethod
@@ -194,23 +234,26 @@ class ToolPatch(Patch):
 
 
 class ServerPatch(Patch):
-    """What changes of a server."""
+    """Changes of a server."""
 
     description: str = ""
     version: Annotated[str, StringConstraints(min_length=1, max_length=64)] = "1.0.0"
     capabilities: Words = []
+    """Free-form words, for manifests."""
 
 
 class ServerOut(Wire):
-    """A server's record; `readonly` where it belongs to everybody."""
+    """A server."""
 
     name: str
     description: str
     version: str
     capabilities: list[str]
     source_dialect: str
+    """The dialect of the first import."""
     tool_count: int
     readonly: bool
+    """True for the built-in servers."""
     created: datetime
     created_by: str | None
     modified: datetime
@@ -222,8 +265,9 @@ class ServerPageOut(Page[ServerOut]):
 
 
 class ManifestOut(Wire):
-    """A server as its dialect's manifest. The path of a loss begins with the tool's name."""
+    """A server as a manifest."""
 
     dialect: str
     manifest: JsonObject
     losses: list[Loss]
+    """What the manifest cannot express; each path begins with the tool's name."""

@@ -1,4 +1,4 @@
-"""Who acts. An actor is settled at the door and passed to every verb; nothing looks for one in globals."""
+"""The acting user. Views determine the actor and pass it to every function; nothing reads it from globals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A signed-in person or the person behind an API token.
+    """A signed-in user or the user behind an API token.
 
     `orgs` maps the public id of every org they belong to (`og_...`) to its row id, default first. A platform admin is
-    staff and never an org role; being a member of nothing takes no right away from them.
+    staff and never an org role; they keep all rights without being a member of any org.
     """
 
     user_id: int

@@ -1,4 +1,4 @@
-"""The REST door: authenticate, find, check, parse, call a verb, project. Views stay as thin as that sentence."""
+"""Base of the REST views: authenticate, find, check, parse, call a function, project. Views do nothing else."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from core.prepared import Question
 Model = TypeVar("Model", bound=BaseModel)
 View = TypeVar("View", bound=Callable[..., Any])
 KEY, KEY_HEADER = "idempotency_key", "Idempotency-Key"
-"""A field that a body may have, and the header that says the same."""
+"""A field that a body may have, and the header with the same meaning."""
 
 
 class Endpoint(APIView):
@@ -31,61 +31,61 @@ class Endpoint(APIView):
     body_limit = settings.BODY_BYTES
     is_public = False
     reads = frozenset({"GET", "HEAD", "OPTIONS"})
-    """What a token that may only read may do here. A question that is too long for a URL adds its POST."""
+    """The methods allowed to a read-only token. A route that searches by POST adds that."""
     has_exact_query = True
-    """Whether query parameters that no method describes are refused, as unknown keys are: not where the SDK calls."""
-    # OPTIONS is left out: what DRF answers to it stands in no envelope.
+    """Reject unknown query parameters; False for routes the SDK calls."""
+    # OPTIONS is left out: DRF's response to it has no envelope.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     actor: Actor
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[JSONRenderer, str]:
-        """There is one representation; an Accept header that wants another one changes nothing."""
+        """Always JSON; the Accept header is ignored."""
         return JSONRenderer(), "application/json"
 
     def next_questions(self) -> Sequence[Question]:
-        """What this URL asks as soon as it knows who asks: it may go to the database together with that.
+        """Queries that this URL needs once the caller is known; they may be sent with the authentication query.
 
-        The answer is looked at where it would be asked for, after who asks, and by nobody else.
+        The rows are used only by the code that would otherwise send the query, after authentication.
         """
         return ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authentication comes before everything else, the existence of the URL's method included (spec 1.4)."""
+        """Authenticate before anything else, even before checking that the method exists (spec 1.4)."""
         actor = request.user
         if self.is_public:
             return
         if not isinstance(actor, Actor):
-            raise NotSignedIn("A valid API token is needed: Authorization: Bearer <token>.")
+            raise NotSignedIn("A valid API token is required: Authorization: Bearer <token>.")
         if not actor.may_write and request.method not in self.reads:
-            raise Unauthorized("This token may only read.")
+            raise Unauthorized("This token is read-only.")
         self.actor = actor
         self.admit(request)
         self._refuse_strangers(request)
 
     def admit(self, request: Request) -> None:
-        """Refuse who may not come any further, before anything is said about what they ask for."""
+        """Reject callers who have no access here, before anything about the resource is revealed."""
 
     def _refuse_strangers(self, request: Request) -> None:
-        """A parameter that is spelled wrong would be another list, another file or an import that was to be a dry run.
+        """Reject unknown parameters: a misspelled one could turn a dry run into an import or return another list.
 
-        Files are our own wherever they are asked for. The rest of the public wire takes what clients have always sent.
+        Routes that return files always check. SDK routes accept what clients have always sent.
         """
         described: Described | None = getattr(getattr(self, str(request.method).lower(), None), "described", None)
         if described is None or not (self.has_exact_query or described.files):
             return
         for name in request.query_params:
             if name not in described.query:
-                raise InvalidRequest.of(name[:80], "is not known here")
+                raise InvalidRequest.of(name[:80], "is not a known parameter")
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """What was put off while the request was answered is done when the answer has gone out."""
+        """Run deferred work after the response has been sent."""
         response = super().finalize_response(request, response, *args, **kwargs)
         for act in getattr(self.request._request, "afterwards", ()):
             when_sent(response, act)
         return response
 
     def http_method_not_allowed(self, request: Any, *args: Any, **kwargs: Any) -> NoReturn:
-        raise MethodNotAllowed(f"{request.method} is not possible here. Possible: {', '.join(self.allowed_methods)}.")
+        raise MethodNotAllowed(f"{request.method} is not allowed here. Allowed: {', '.join(self.allowed_methods)}.")
 
     def raw_body(self) -> bytes:
         """The bytes of the request, at most `body_limit`."""
@@ -96,24 +96,24 @@ class Endpoint(APIView):
         try:
             return request.body
         except (UnreadablePostError, RawPostDataException):
-            raise InvalidRequest("body: could not be read to its end") from None
+            raise InvalidRequest("body: is incomplete") from None
 
     def parse(self, model: type[Model], *, apart: str = "") -> Model:
-        """The checked JSON body. Whether what stands in the field `apart` can be stored is the caller's to check."""
+        """The validated JSON body. The caller checks whether the value of the field `apart` can be stored."""
         body = bodies.read_json(self.raw_body(), apart=apart)
         return bodies.parse(model, self._with_key(body) if KEY in model.model_fields else body)
 
     def _with_key(self, body: Any) -> Any:
-        """The body with the key of the header: clients that repeat a request by themselves send theirs there."""
+        """The body with the key from the header, where clients that retry automatically send it."""
         sent = self.request.headers.get(KEY_HEADER)
         if sent is None or not isinstance(body, dict):
             return body
         if body.get(KEY) not in (None, sent):
-            raise InvalidRequest(f"{KEY}: is not that of the header {KEY_HEADER}")
+            raise InvalidRequest(f"{KEY}: differs from the header {KEY_HEADER}")
         return {**body, KEY: sent}
 
     def parse_list(self, model: type[Model], *, at_most: int) -> list[Model]:
-        """The checked JSON body where it is a bare list; counted before it is checked."""
+        """The validated JSON body of a route that takes a list; its length is checked first."""
         value = bodies.read_json(self.raw_body())
         if not isinstance(value, list):
             raise InvalidRequest("body: must be a JSON list")
@@ -126,7 +126,7 @@ class Endpoint(APIView):
         return self.request.query_params.get(name) or None
 
     def query_bool(self, name: str, default: bool) -> bool:
-        """A query boolean; the SDK writes True and False."""
+        """A query boolean; the SDK sends True and False."""
         return bodies.flag(name, self.query(name), default)
 
 
@@ -151,17 +151,17 @@ def _json(body: bytes) -> HttpResponse:
 
 
 def when_sent(response: HttpResponse, act: Callable[[], None]) -> HttpResponse:
-    """Do something once the answer has gone out. A process that dies before has not done it."""
+    """Call `act` after the response has been sent. If the process dies before that, it is not called."""
     response._resource_closers.append(act)  # type: ignore[attr-defined]
     return response
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What the schema tells of a method: body, what stands under `data` (or a list of it), query parameters.
+    """What the schema shows for a method: body, the value of `data` (`many`: a list of it), query parameters.
 
-    `choices` are the values of a parameter that takes only some, `files` the content types of one that answers with a
-    file instead. One that `has_version` minds If-Match.
+    `choices` lists the allowed values of a parameter, `files` the content types if it returns a file instead.
+    `has_version`: it honours If-Match.
     """
 
     takes: Any
@@ -185,7 +185,7 @@ def describe(
     choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
     has_version: bool = False,
 ) -> Callable[[View], View]:
-    """Describe a method for `core.openapi`, which is imported only where somebody asks for the schema."""
+    """Describe a method for `core.openapi`, which is imported only when the schema is requested."""
 
     def keep(view: View) -> View:
         view.described = Described(takes, gives, many, query, summary, files, choices, has_version)  # type: ignore[attr-defined]
@@ -195,10 +195,10 @@ def describe(
 
 
 class UnknownUrl(Endpoint):
-    """Everything else under /v1: first who asks, then that there is nothing (B169)."""
+    """Any other URL under /v1: authenticate first, then answer 404 (B169)."""
 
     schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        raise NotFound(f"There is nothing at {request.path}.")
+        raise NotFound(f"Nothing found at {request.path}.")

@@ -1,4 +1,4 @@
-"""From bytes to a checked body: every way JSON can be wrong ends in one sentence that names the place."""
+"""Parse and validate JSON bodies; every error is one sentence that names the place."""
 
 import json
 import math
@@ -13,24 +13,24 @@ from core.errors import InvalidRequest, named
 
 MAX_DEPTH = 100
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_BAD_TEXT = "holds a NUL character or half of a surrogate pair"
+_BAD_TEXT = "contains a NUL character or a lone surrogate"
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_json(raw: bytes, *, apart: str = "") -> Any:
-    """The JSON value in `raw`; {} for nothing at all, as a POST without a body means.
+    """The JSON value in `raw`; {} if it is empty, as in a POST without a body.
 
-    `apart` is a key of it whose value the caller checks itself, item by item, because a bad one is refused alone.
+    `apart` is a key whose value the caller checks item by item, so that only bad items are rejected.
 
     Raises `InvalidRequest` for malformed text, NaN and numbers out of range, nesting deeper than 100 levels, NUL
-    characters and lone surrogates: no database keeps the latter two faithfully.
+    characters and lone surrogates: not every database stores the latter two unchanged.
     """
     if not raw.strip():
         return {}
     try:
         value = json.loads(raw, parse_constant=_no_constant)
     except RecursionError:
-        raise InvalidRequest(f"body: is nested deeper than {MAX_DEPTH} levels") from None
+        raise InvalidRequest(f"body: is nested more than {MAX_DEPTH} levels deep") from None
     except (ValueError, UnicodeDecodeError) as problem:
         raise InvalidRequest(f"body: is not valid JSON ({problem})") from None
     check_storable({key: item for key, item in value.items() if key != apart} if isinstance(value, dict) else value)
@@ -38,10 +38,10 @@ def read_json(raw: bytes, *, apart: str = "") -> Any:
 
 
 def check_storable(value: Any) -> None:
-    """Refuse what cannot be stored unchanged, naming the path to it.
+    """Reject a value that cannot be stored unchanged, naming the path to it.
 
-    Iterative, because depth is under test. It holds one iterator a level and no path: a body of a few megabytes has
-    millions of elements, and the path is made where something is wrong.
+    Iterative, because the depth is what is being checked. It holds one iterator per level and builds the path only for
+    an error: a body of a few megabytes has millions of elements.
     """
     levels: list[Iterator[tuple[Any, Any]]] = [iter([(None, value)])]
     path: list[Any] = [None]
@@ -49,7 +49,7 @@ def check_storable(value: Any) -> None:
         for path[-1], item in levels[-1]:
             if isinstance(item, dict | list):
                 if len(levels) > MAX_DEPTH:
-                    raise _unstorable(path[:7], f"is nested deeper than {MAX_DEPTH} levels")
+                    raise _unstorable(path[:7], f"is nested more than {MAX_DEPTH} levels deep")
                 levels.append(iter(item.items() if isinstance(item, dict) else enumerate(item)))
                 if isinstance(item, dict) and any(isinstance(key, str) and _UNSTORABLE.search(key) for key in item):
                     raise _unstorable(path, _BAD_TEXT)
@@ -70,7 +70,7 @@ def _unstorable(path: list[Any], reason: str) -> InvalidRequest:
 
 
 def parse(model: type[Model], value: Any, within: str = "") -> Model:
-    """The value as a checked model; the first thing wrong with it as an `InvalidRequest` that names the field."""
+    """The value as a validated model; raises `InvalidRequest` naming the first invalid field."""
     if not isinstance(value, dict):
         raise InvalidRequest(f"{within or 'body'}: must be a JSON object")
     try:
@@ -80,9 +80,9 @@ def parse(model: type[Model], value: Any, within: str = "") -> Model:
 
 
 def invalid(problem: ValidationError, within: str = "") -> InvalidRequest:
-    """A validation error as one sentence, with the first of them beside it for programs.
+    """A validation error as one sentence, with the first 20 of its errors in `details`.
 
-    There are never many: every list of every body has a limit, and strangers among its keys are named a few at a time.
+    There are never many: every list in a body has a limit, and only a few unknown keys are reported.
     """
     errors = problem.errors(include_url=False, include_input=False)
     details = [_detail(within, error["loc"], reason_of(error)) for error in errors]
@@ -92,7 +92,7 @@ def invalid(problem: ValidationError, within: str = "") -> InvalidRequest:
 
 
 def _detail(within: str, loc: tuple[int | str, ...], reason: str) -> dict[str, str]:
-    """A field and what is wrong with it. A rule over several fields names the one that it is about itself."""
+    """A field and its error. A rule over several fields names the field itself."""
     path: tuple[int | str, ...] = (within, *_public(loc)) if within else _public(loc)
     if about := named(reason):
         path, reason = (*path, about[0]), about[1]
@@ -100,7 +100,7 @@ def _detail(within: str, loc: tuple[int | str, ...], reason: str) -> dict[str, s
 
 
 def _public(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """A location without the tags that pydantic adds for the members of a union."""
+    """A location without the tags that pydantic adds for union members."""
     return tuple(
         part for place, part in enumerate(loc) if isinstance(part, int) or place == 0 or not _is_tag(loc, place)
     )
@@ -118,7 +118,7 @@ def _dotted(path: tuple[Any, ...]) -> str:
 
 
 _WORDS = {
-    "extra_forbidden": "is not known here",
+    "extra_forbidden": "is not a known field",
     "missing": "is missing",
     "timezone_aware": "must say its time zone, as 2026-05-01T12:00:00Z does",
     "string_type": "must be text",
@@ -139,27 +139,27 @@ _WORDS = {
     "too_short": "must have at least {min_length} item{s}",
     "too_long": "must have at most {max_length} item{s}",
 }
-"""What a validator's kinds of error are called here. Its own words are for who writes programs in its language."""
+"""Our wording by pydantic error type; pydantic's own wording is meant for Python developers."""
 
 
 def reason_of(error: ErrorDetails) -> str:
-    """What is wrong, as it follows the name of a field: "must be text"."""
+    """The reason as it follows the name of a field: "must be text"."""
     kind, context = error["type"], error.get("ctx", {})
     if words := _WORDS.get(kind):
         s = "" if context.get("min_length", context.get("max_length")) == 1 else "s"
         return words.format(**context, s=s)
     if kind.startswith("datetime_"):
-        return "must be a time, as 2026-05-01T12:00:00Z"
+        return "must be a time like 2026-05-01T12:00:00Z"
     said = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     return said.replace("Input should", "must").replace(" after validation", "")
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def flag(name: str, value: str | None, default: bool = False) -> bool:
-    """A boolean of an address; the SDK writes True and False. Nothing, or an empty one, is the default."""
+    """A boolean in a URL; the SDK sends True and False. Missing or empty means the default."""
     said = (value or str(default)).lower()
     if said not in ("true", "1", "false", "0"):
         raise InvalidRequest(f"{name}: must be true or false")

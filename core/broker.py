@@ -1,8 +1,8 @@
-"""The in-process queue: kombu's memory transport, woken when something is put instead of sleeping between looks.
+"""The in-process queue: kombu's memory transport, woken by new messages instead of polling.
 
 The stock transport polls, so an idle worker adds half its polling interval to every turn. A condition costs nothing
-while nothing happens and wakes the worker within a millisecond. Everything queued is lost with the process, which is
-fine: the rows are the truth and the sweep at start queues them again.
+while idle and wakes the worker within a millisecond. Queued messages are lost with the process, which is fine: the
+database rows are authoritative, and the sweep at startup queues them again.
 """
 
 import threading
@@ -18,7 +18,7 @@ _puts = 0
 
 
 class Channel(memory.Channel):
-    """A memory channel that tells when it got a message."""
+    """A memory channel that signals when it gets a message."""
 
     def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
         global _puts

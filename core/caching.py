@@ -1,4 +1,4 @@
-"""The cache of several processes: Redis, and the memory of each while Redis is away or hangs."""
+"""The shared cache: Redis, with a per-process memory cache as fallback while Redis is down or hangs."""
 
 import logging
 from collections.abc import Callable
@@ -9,9 +9,9 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 
 AWAY_SECONDS = 5
-"""A Redis that did not answer is not asked again for so long: whoever needs a page waits for it once, if at all."""
+"""After a failure Redis is not tried again for this long, so that a request waits for it at most once."""
 _PATIENCE = {"socket_connect_timeout": 1, "socket_timeout": 1}
-_away_until: dict[str, float] = {}  # by address, for each thread has a cache of its own
+_away_until: dict[str, float] = {}  # by address, because each thread has its own cache object
 logger = logging.getLogger("heddle.cache")
 
 
@@ -30,10 +30,10 @@ def _asked(name: str) -> Callable[..., Any]:
 
 
 class RedisOrMemory(RedisCache):
-    """Django's cache on Redis, which raises nothing of Redis.
+    """Django's Redis cache, without raising Redis errors.
 
-    What is counted while Redis is away each process counts for itself, from zero. To count nothing meanwhile was
-    rejected: whoever can make Redis hang could then guess passwords as quickly as they like.
+    While Redis is down each process counts for itself, from zero. Counting nothing was rejected: anyone who can make
+    Redis hang could then guess passwords without limit.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
@@ -43,18 +43,18 @@ class RedisOrMemory(RedisCache):
 
     @property
     def is_away(self) -> bool:
-        """Whether Redis did not answer a moment ago."""
+        """Whether Redis failed within the last seconds."""
         return monotonic() < _away_until.get(self._address, 0)
 
     @property
     def redis_error(self) -> type[Exception]:
-        """What Redis raises, imported no sooner than it is asked: one process does without."""
+        """The base class of Redis errors. Imported lazily: single-process mode does not need Redis."""
         import redis
 
         return redis.RedisError
 
     def leave(self, problem: Exception) -> None:
-        """Do without Redis for a while, and say so once."""
+        """Stop using Redis for a while and log it once."""
         if not self.is_away:
             _away_until[self._address] = monotonic() + AWAY_SECONDS
             logger.warning("cache.away", extra={"kind": type(problem).__name__})

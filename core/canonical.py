@@ -1,4 +1,4 @@
-"""Canonical JSON: one text for one value, so that contents can be compared, hashed and measured."""
+"""Canonical JSON: equal values give equal text, so that they can be compared, hashed and measured."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The database habits everything shares: a picture for a read, a pool that heals, what it refused, JSON as given."""
+"""Shared database helpers: snapshots, dead pool connections, error codes, JSON stored unchanged."""
 
 import json
 import logging
@@ -16,9 +16,9 @@ Result = TypeVar("Result")
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Let several reads see one state of the database (spec 4.4, B87), without keeping a writer waiting.
+    """Let several reads see one state of the database (spec 4.4, B87), without blocking writers.
 
-    Inside another snapshot this is part of it; inside a writing transaction its locks do.
+    Inside another snapshot or a writing transaction it does nothing: those already guarantee that.
     """
     ours: Any = connection  # of core.postgres or core.sqlite
     ours.ensure_connection()
@@ -30,10 +30,10 @@ def snapshot() -> Iterator[None]:
 
 
 def replace_dead_connections() -> None:
-    """After the database broke off: drop every connection of the pool that died with the one that was noticed.
+    """After a lost connection: drop every dead connection from the pool.
 
-    A database that was restarted leaves a pool full of them, and each would cost one more request. Asking whenever one
-    is taken would cost every request something instead.
+    A database restart leaves a pool full of them, and each would fail one more request. Checking whenever a connection
+    is taken would slow down every request instead.
     """
     pool = getattr(connection, "pool", None)
     if pool is not None:
@@ -41,16 +41,16 @@ def replace_dead_connections() -> None:
 
 
 def code_of(problem: BaseException) -> str:
-    """What the database itself calls it: SQLite's name of the error, or PostgreSQL's SQLSTATE; nothing of others.
+    """The database's error code: SQLite's error name or PostgreSQL's SQLSTATE; empty for other errors.
 
-    Its sentences may hold what was to be stored, and its codes never do.
+    Its messages may contain stored data, its codes never do.
     """
     said = problem.__cause__ or problem
     return getattr(said, "sqlite_errorname", None) or getattr(said, "sqlstate", None) or ""
 
 
 def is_full(problem: BaseException) -> bool:
-    """Whether there is no room left: no second try mends that."""
+    """Whether the disk is full, which no retry fixes."""
     return code_of(problem) in ("SQLITE_FULL", "53100")
 
 
@@ -85,7 +85,7 @@ _TRIES, _APART = 3, 0.05
 
 
 def log_refused(logger: logging.Logger, event: str, problem: BaseException, **ids: object) -> None:
-    """Log what the database could not do, as a warning under that event; a full disk as the error that it is."""
+    """Log a database failure as a warning under that event; a full disk as an error."""
     told = {**ids, "kind": type(problem).__name__, "code": code_of(problem)}
     level, event = (logging.ERROR, "disk.full") if is_full(problem) else (logging.WARNING, event)
     logger.log(level, event, extra={name: value for name, value in told.items() if value != ""})
@@ -112,10 +112,10 @@ _ESCAPE = re.compile(r"\\(?:ud[89ab]..\\ud[c-f]..|(?P<half>ud[89a-f]..)|.)")
 
 
 class JsonText(models.TextField):  # type: ignore[type-arg]
-    """A JSON document kept as text.
+    """A JSON document stored as text.
 
-    PostgreSQL's jsonb sorts keys, folds duplicate numbers and refuses NUL; what an agent exchanged with a tool has to
-    come back unchanged (B81). Nothing ever filters on the inside of such a column: what is filtered has its own.
+    PostgreSQL's jsonb sorts keys, normalizes numbers and rejects NUL; what an agent exchanged with a tool must come
+    back unchanged (B81). Queries never filter inside such a column: anything filtered by has its own column.
     """
 
     if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What changed between two texts, for reading: line by line, or word by word in rendered text. Built on difflib."""
+"""Differences between two texts, by line or, in rendered text, by word. Built on difflib."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,9 @@ from django.utils.safestring import SafeString
 from core.rendering import vouched
 
 MAX_LINES = 2_000
-"""Lines of either text that are compared."""
+"""Maximum number of lines compared in either text."""
 MAX_STEPS = 5_000_000
-"""Of comparing, for one page: a quarter of a second. Words that come again and again cost their number cubed."""
+"""Comparison steps per page, about a quarter of a second. The cost of repeated words is cubic in their number."""
 _AROUND = 3
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _MAX_WORDS = 120
@@ -21,22 +21,22 @@ _MAX_PAIRS = 40
 _PIECES = re.compile(r"""<(?:[^"'>]|"[^"]*"|'[^']*')*>|&[^;\s]*;|\w+|\s+|[^\w\s]""")
 _MAX_PIECES = 3_000
 _LITTLE = 0.3
-"""Texts that have less in common than this are two texts: with nearly every word marked, nothing is."""
+"""Texts with a lower similarity are not marked: marking nearly every word helps nobody."""
 
 
 @dataclass(slots=True)
 class Work:
-    """How many steps may still be taken; shared by everything that one page compares."""
+    """The remaining steps, shared by all comparisons on a page."""
 
     left: int = MAX_STEPS
 
 
 class TooMuch(Exception):
-    """To compare these costs more than is left."""
+    """The comparison needs more steps than are left."""
 
 
 class _Matcher(SequenceMatcher[str]):
-    """Counts its steps before it takes them: one for each place where a piece of one side stands in the other."""
+    """Counts its steps in advance: one for each place where a piece of one side occurs in the other."""
 
     def __init__(self, before: Sequence[str], after: Sequence[str], work: Work, *, autojunk: bool = False) -> None:
         super().__init__(None, before, after, autojunk)
@@ -51,7 +51,7 @@ class _Matcher(SequenceMatcher[str]):
         return super().find_longest_match(alo, ahi, blo, bhi)
 
     def shares(self, least: float) -> bool:
-        """Whether both sides have that much in common, and the work is left that finds out."""
+        """Whether the similarity is at least `least`; False too if finding out needs more steps than are left."""
         try:
             return self.quick_ratio() >= least and self.ratio() >= least
         except TooMuch:
@@ -60,7 +60,7 @@ class _Matcher(SequenceMatcher[str]):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: `same`, `gone` or `new`, its number on either side, its text in pieces, each changed or not."""
+    """One line: `same`, `gone` or `new`, its number on each side, its text in pieces, each changed or not."""
 
     kind: str
     old: int | None
@@ -70,7 +70,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Lines that are the same on both sides and left out."""
+    """Unchanged lines that are left out."""
 
     count: int
     kind: str = "fold"
@@ -105,11 +105,11 @@ def compared(old: str, new: str) -> Difference:
 
 
 def marked(old: SafeString, new: SafeString, work: Work) -> tuple[SafeString, SafeString]:
-    """Two rendered texts with the words marked that only one of them has.
+    """Two rendered texts, with words that occur in only one of them marked.
 
-    Both stay as they are where little is the same, and where comparing them costs more work than is left.
+    Both are returned unchanged if they have little in common or comparing them needs more steps than are left.
 
-    Only text is marked, between one tag and the next, so what was well nested and clean before is so afterwards.
+    Only text between tags is marked, so well-formed, sanitised HTML stays so.
     """
     before, after = _PIECES.findall(old), _PIECES.findall(new)
     if old == new or max(len(before), len(after)) > _MAX_PIECES:
@@ -130,7 +130,7 @@ def _is_word(piece: str) -> bool:
 
 
 def _wrapped(pieces: Sequence[str], changed: set[int], tag: str) -> SafeString:
-    """The pieces again, every run of changed words in one element, the spaces inside it too."""
+    """The pieces, with every run of changed words and the spaces between them in one element."""
     inside = {at for at, piece in enumerate(pieces) if piece.isspace() and {at - 1, at + 1} <= changed}
     runs = groupby(range(len(pieces)), (changed | inside).__contains__)
     texts = ((is_changed, "".join(pieces[at] for at in run)) for is_changed, run in runs)
@@ -151,7 +151,7 @@ def _rows(before: Sequence[str], after: Sequence[str], work: Work) -> Iterator[L
 
 
 def _same(before: Sequence[str], a: int, c: int, count: int, *, is_first: bool, is_last: bool) -> Iterator[Line | Fold]:
-    """A stretch without a change: what stands next to one is shown, the middle is folded."""
+    """Unchanged lines: those next to a change are shown, the middle is folded."""
     head, tail = (0 if is_first else _AROUND), (0 if is_last else _AROUND)
     if count <= head + tail + 1:
         head, tail = count, 0
@@ -169,7 +169,7 @@ Pieces = tuple[tuple[bool, str], ...]
 
 
 def _pair(old: str, new: str, work: Work) -> tuple[Pieces, Pieces]:
-    """Two versions of one line in pieces; lines that have little in common, or cost too much, are not taken apart."""
+    """Two versions of a line in pieces; in one piece if they have little in common or comparing costs too much."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     matcher = _Matcher(before, after, work)
     if max(len(before), len(after)) > _MAX_WORDS or not matcher.shares(0.4):

@@ -1,6 +1,6 @@
-"""What can be refused. Each error has one code, one status and one sentence; `core.problems` renders them all.
+"""Domain errors. Each has a code, a status and a message; `core.problems` renders them.
 
-The codes are the exception classes of the public SDK (spec 1.4), so that a client catches what the server meant.
+The codes are the exception classes of the public SDK (spec 1.4).
 """
 
 import re
@@ -11,21 +11,21 @@ _NAMED = re.compile(r"([\w.-]+): (.+)", re.DOTALL)
 
 
 def named(message: str) -> tuple[str, str] | None:
-    """The field that a message begins with, and the reason; None for one that begins with none."""
+    """The field that a message begins with, and the reason; None if it begins with no field."""
     found = _NAMED.fullmatch(message)
     return (found[1], found[2]) if found else None
 
 
 class DomainError(Exception):
-    """A refusal with a reason that the caller may read.
+    """An error with a reason that is shown to the caller.
 
-    `details` stand beside the error in the envelope: a list of fields, or in the catalogue an object with a `reason`
-    for programs (docs/catalogue.md).
+    `details` is next to the error in the envelope: a list of fields, or in the catalogue an object with a
+    machine-readable `reason` (docs/catalogue.md).
     """
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "RobotoInvalidRequestException"
-    title: ClassVar[str] = "That request cannot be carried out."
+    title: ClassVar[str] = "Invalid request."
 
     def __init__(self, message: str, *, details: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class DomainError(Exception):
 
     @property
     def by_field(self) -> list[dict[str, Any]]:
-        """What is wrong by its field: the list of the details, else the field that the message begins with."""
+        """The errors by field: the list in `details`, else the field that the message begins with."""
         if isinstance(self.details, list):
             return self.details
         found = named(self.message)
@@ -42,40 +42,40 @@ class DomainError(Exception):
 
     @property
     def reason(self) -> str:
-        """The first of that, or the message where it is about no field."""
+        """The first reason in `by_field`, or the message if no field is named."""
         found = self.by_field
         return str(found[0]["reason"]) if found else self.message
 
 
 class InvalidRequest(DomainError):
-    """The input is wrong, or impossible in the state the thing is in."""
+    """The input is invalid, or not possible in the current state."""
 
     @classmethod
     def of(cls, field: str, reason: str) -> "InvalidRequest":
-        """What is wrong with a field whose name somebody else chose: a key of their JSON may hold anything."""
+        """An error of a field whose name comes from the client: a JSON key may contain anything."""
         return cls(f"{field}: {reason}", details=[{"field": field, "reason": reason}])
 
 
 class TargetRefused(InvalidRequest):
-    """An address that Heddle does not send to: the wrong scheme, or a host that stands on a private network."""
+    """An address that Heddle does not send to: a wrong scheme, or a host in a private network."""
 
 
 class NoAnswer(DomainError):
-    """A server that somebody named did not answer: not found, not there, too slow, or not speaking HTTP."""
+    """An external server did not answer: unknown host, no connection, too slow, or not HTTP."""
 
 
 class TooSlow(NoAnswer):
-    """It did not answer in time."""
+    """The server did not answer in time."""
 
 
 class NoOrgProvided(DomainError):
-    """An org is needed and none can be decided."""
+    """An org is needed and none can be determined."""
 
     code = "RobotoNoOrgProvidedException"
 
 
 class NotSignedIn(DomainError):
-    """No, an unknown, a revoked or an expired token."""
+    """The token is missing, unknown, revoked or expired."""
 
     status = 401
     code = "RobotoUnauthorizedException"
@@ -83,32 +83,32 @@ class NotSignedIn(DomainError):
 
 
 class Unauthorized(DomainError):
-    """A known caller without the right."""
+    """The caller is known but not allowed."""
 
     status = 403
     code = "RobotoUnauthorizedException"
-    title = "You have no right to this."
+    title = "You do not have permission."
 
 
 class ReadOnlyThread(DomainError):
-    """Adding to a thread that another surface owns (B161)."""
+    """A write to a thread that another surface owns (B161)."""
 
     status = 403
     code = "RobotoThreadReadOnlyException"
 
 
 class NotFound(DomainError):
-    """No such thing, or none that the caller may know of."""
+    """Does not exist, or the caller may not know that it exists."""
 
     status = 404
     code = "RobotoNotFoundException"
-    title = "There is nothing here."
+    title = "Not found."
     parts: tuple[str, str, str] | None = None
-    """The message around the id or name that somebody typed, so that a page can tell it from its words."""
+    """The message split around the id or name that was requested, so that a page can mark it as code."""
 
     @classmethod
     def of(cls, kind: str, named: str, among: str = "") -> "NotFound":
-        """There is no such thing of that name, `among` those that are meant: "that you can see", "in this thread"."""
+        """There is no `kind` of that name; `among` limits the statement: "that you can see", "in this thread"."""
         parts = (f"There is no {kind} ", named, f" {among}." if among else ".")
         found = cls("".join(parts))
         found.parts = parts
@@ -116,22 +116,22 @@ class NotFound(DomainError):
 
 
 class MethodNotAllowed(DomainError):
-    """A known URL, the wrong method."""
+    """The URL exists, but not with this method."""
 
     status = 405
-    title = "That cannot be done at this address."
+    title = "Method not allowed."
 
 
 class Conflict(DomainError):
-    """A name that is taken, or a version that has moved on."""
+    """A name is taken, or the version has changed."""
 
     status = 409
     code = "RobotoConflictException"
-    title = "Somebody else was quicker."
+    title = "Changed by somebody else."
 
 
 class Stale(Conflict):
-    """The version that a change was made from is not the present one; `columns` are those that both wrote."""
+    """The change was based on an outdated version; `columns` are those that both sides wrote."""
 
     status = 412
 
@@ -141,18 +141,18 @@ class Stale(Conflict):
 
 
 class Expired(DomainError):
-    """Something that was closed, or whose time is over."""
+    """The resource was closed or has expired."""
 
     status = 410
     code = "RobotoExpiredException"
-    title = "Its time is over."
+    title = "Expired."
 
 
 class ToolFailed(DomainError):
-    """A tool's own failure, told by the status of its code because the caller asked for that (C60)."""
+    """A tool's own failure as an HTTP status, because the caller asked for that (C60)."""
 
     by_field: ClassVar[list[dict[str, Any]]] = []
-    """None: whatever a tool's message begins with, it is no field of ours."""
+    """Always empty: a tool's message never names a field of ours."""
     title = "The tool failed."
     _CODES: ClassVar[dict[int, str]] = {
         400: "RobotoInvalidRequestException",
@@ -169,14 +169,14 @@ class ToolFailed(DomainError):
 
 
 class TooManyTries(DomainError):
-    """Sign-in is paused."""
+    """Sign-in is paused after too many attempts."""
 
     status = 429
-    title = "Too many tries."
+    title = "Too many attempts."
 
 
 class Unavailable(DomainError):
-    """Overload or a database that does not answer; clients try again."""
+    """Overload, or the database does not respond; clients should retry."""
 
     status = 503
     code = "RobotoServiceUnavailableException"
@@ -184,9 +184,9 @@ class Unavailable(DomainError):
 
 
 class DiskFull(Unavailable):
-    """A database without room: what is stored can be read, and nothing is added until somebody makes some."""
+    """The database's disk is full: reading works, writing does not."""
 
-    title = "There is no room."
+    title = "Disk full."
 
     def __init__(self) -> None:
-        super().__init__("The disk of the database is full. Nothing can be stored until its operator makes room.")
+        super().__init__("The database's disk is full. Nothing can be saved until the operator frees space.")

@@ -1,4 +1,4 @@
-"""Forms: what people type as the values that programs send, and a refusal as sentences beside the fields."""
+"""Forms: convert typed text to API values, and errors to sentences for the fields."""
 
 import csv
 import json
@@ -11,12 +11,12 @@ from core.errors import DomainError, InvalidRequest
 
 
 def lines(text: str) -> str:
-    """A form sends CRLF; what people write has line feeds."""
+    """The text with line feeds instead of the CRLF that forms send."""
     return text.replace("\r\n", "\n")
 
 
 def json_of(field: str, text: str) -> Any:
-    """The JSON value that was typed, None for nothing; raises `InvalidRequest` with the line and column."""
+    """The JSON value that was typed, None if empty; raises `InvalidRequest` with the line and column."""
     if not text.strip():
         return None
     try:
@@ -28,23 +28,23 @@ def json_of(field: str, text: str) -> Any:
 
 
 def json_typed(value: Any) -> str:
-    """A value as somebody would write it into a field; nothing for None."""
+    """A value as text for a form field; empty for None."""
     return "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def listed(text: str) -> list[str]:
-    """Words with commas between them; one that holds a comma itself stands in quotes."""
+    """Comma-separated words; a word that contains a comma is quoted."""
     rows = csv.reader(lines(text).split("\n"), skipinitialspace=True)
     return [word for row in rows for each in row if (word := each.strip())]
 
 
 def listing(words: Sequence[str]) -> str:
-    """Words as `listed` reads them."""
+    """Words in the form that `listed` reads."""
     return ", ".join('"' + word.replace('"', '""') + '"' if set(word) & set(',"') else word for word in words)
 
 
 def together(problems: Sequence[InvalidRequest]) -> InvalidRequest:
-    """Several refusals as one, so that a form names all of them at once."""
+    """Several errors as one, so that a form shows all of them at once."""
     details = [detail for problem in problems for detail in _details(problem)]
     return InvalidRequest(problems[0].message, details=details)
 
@@ -52,11 +52,11 @@ def together(problems: Sequence[InvalidRequest]) -> InvalidRequest:
 def reasons(
     problem: DomainError, fields: Sequence[str], *, otherwise: str = "", names: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """A sentence by field, the first of each.
+    """The first error of each field, as a sentence.
 
-    A place inside of a field is named before its reason; inside of a row, which is a field with a dot, it is named from
-    there on. `names` gives paths the field in which they are typed, where nobody sees the number of an item; what is
-    about no field stands under `otherwise`, and says itself what it is about.
+    A place inside a field is named before its reason; inside a row (a field with a dot), relative to the row. `names`
+    maps paths to the form field in which they are typed, if users do not see item numbers. Errors of no known field are
+    under `otherwise` and name what they are about.
     """
     typed_as, found = names or {}, dict[str, str]()
     for detail in _details(problem):
@@ -75,13 +75,13 @@ def reasons(
 
 
 def reason(problem: DomainError) -> str:
-    """The first reason as a sentence, without the path of a JSON body that a person never saw."""
+    """The first reason as a sentence, without the path in the JSON body, which the user never saw."""
     return sentence(problem.reason)
 
 
 def sentence(reason: str, about: str = "") -> str:
-    """A reason on its own: `is needed` as `It is needed.`, or `Name is needed.` where it says what it is about."""
-    if re.match(r"(is|are|must|should|has|holds|refers|makes)\b", reason):
+    """A reason as a sentence: `is needed` gives `It is needed.`, or `Name is needed.` if `about` is given."""
+    if re.match(r"(is|are|must|should|has|holds|contains|refers|makes)\b", reason):
         it = "They" if reason.startswith("are ") else "It"
         said = it if about in ("", "body", "request_template") else about.replace("_", " ").capitalize()
         return f"{said} {reason}".rstrip(".") + "."
@@ -90,11 +90,11 @@ def sentence(reason: str, about: str = "") -> str:
 
 
 def _where(text: str) -> str:
-    """Where text stops being JSON; nothing when it is wrong in another way."""
+    """Where the JSON syntax error is; empty for other errors."""
     try:
         json.loads(text)
     except json.JSONDecodeError as problem:
-        return f"is no JSON at line {problem.lineno}, column {problem.colno} ({problem.msg})"
+        return f"is not valid JSON at line {problem.lineno}, column {problem.colno} ({problem.msg})"
     except (ValueError, RecursionError):
         return ""
     return ""

@@ -1,10 +1,10 @@
-"""A query line: text to a tree with places, and a tree to its one spelling. It knows no field.
+"""The query language: parse text into a tree with positions, and print a tree in canonical form. Knows no fields.
 
     line   = all {OR all}          all  = part {[AND] part}          part = {- | NOT} ( "(" line ")" | term )
     term   = name:value | value    value = word | "several words"
 
-Own code and no parser library: a line is read while somebody types it, so every text has a tree, and what is wrong in
-it is a leaf like any other (`Unknown`) with its place and a reason. `read(spelled(read(text))) == read(text)`.
+Written by hand instead of with a parser library: queries are parsed while they are typed, so every text has a tree;
+an error is a leaf (`Unknown`) with its position and a reason. `read(spelled(read(text))) == read(text)`.
 """
 
 import difflib
@@ -23,26 +23,26 @@ _RUN = re.compile(r'[^\s()"]+')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r'\\(["\\])')
 SIGNS = ("AND", "OR", "NOT")
-"""Words that are signs, in capitals and bare. Between parts that stand side by side, AND says what holds anyway."""
+"""Operators: upper case and unquoted. AND is the default between adjacent parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Node:
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
-    """Its place in the text."""
+    """Its position in the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text(_Node):
-    """Words to look for, in this order; a star at the end leaves the last one open."""
+    """Words to search for, in this order; a star at the end makes the last one a prefix."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Field(_Node):
-    """What a field is asked for. A `literal` value stood in quotes, and is a name where it could be a sign as well."""
+    """A field and its value. A `literal` value was quoted: it is a name even if it looks like an operator."""
 
     name: str
     value: str
@@ -51,35 +51,35 @@ class Field(_Node):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(_Node):
-    """A stretch of the text that means nothing, and what would be right."""
+    """An invalid part of the text, and what would be valid."""
 
     text: str
     reason: str = field(compare=False)
 
     @property
     def sentence(self) -> str:
-        """The stretch and what would be right."""
+        """The part and what would be valid."""
         shown = self.text if len(self.text) <= 80 else f"{self.text[:79]}…"
         return f"{shown} — {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
 class Not(_Node):
-    """Whatever this does not hold for."""
+    """Everything that does not match the part."""
 
     part: "Node"
 
 
 @dataclass(frozen=True, slots=True)
 class All(_Node):
-    """What every part holds for; without parts, everything."""
+    """What matches every part; without parts, everything."""
 
     parts: tuple["Node", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Either(_Node):
-    """What one part at least holds for."""
+    """What matches at least one part."""
 
     parts: tuple["Node", ...]
 
@@ -88,27 +88,27 @@ Node = Text | Field | Unknown | Not | All | Either
 
 
 def read(text: str) -> Node:
-    """The tree of a text. It never fails; a text over a limit is one `Unknown`."""
+    """Parse a text. Never fails; a text over a limit is one `Unknown`."""
     text = _BLANK.sub(" ", text).rstrip()
     if len(text) > MAX_LENGTH:
-        return _whole(text, f"has {len(text):,} characters; a query has {MAX_LENGTH:,} at most")
+        return _whole(text, f"too long: {len(text):,} characters (maximum {MAX_LENGTH:,})")
     tokens = _paired(list(_tokens(text)))
     if sum(isinstance(token, Text | Field | Unknown) for token in tokens) > MAX_TERMS:
-        return _whole(text, f"has too many terms; a query has {MAX_TERMS} at most")
+        return _whole(text, f"too many terms (maximum {MAX_TERMS})")
     if _depth(tokens) > MAX_DEPTH:
-        return _whole(text, f"has brackets in brackets in brackets; they go {MAX_DEPTH} deep at most")
+        return _whole(text, f"brackets are nested too deep (maximum {MAX_DEPTH})")
     return _Reader(tokens).line()
 
 
 def spelled(node: Node, *, alone: bool = True) -> str:
-    """The one spelling of a tree; `alone` says that nothing stands beside it, so that no bracket is needed."""
+    """The canonical text of a tree; `alone`: nothing is next to it, so it needs no brackets."""
     match node:
         case Text(text=text):
             return text if _is_bare(text) else _quoted(text)
         case Field(name=name, value=value, literal=literal):
             return f"{name}:{value if _RUN.fullmatch(value) and not literal else _quoted(value)}"
         case Unknown(text=text) if text in SIGNS or not text.strip("-"):
-            return f"({text})"  # bare, it would find something to stand between, before, or behind
+            return f"({text})"  # without brackets it would act as an operator on its neighbours
         case Unknown(text=text):
             return text
         case Not(part=part):
@@ -116,13 +116,13 @@ def spelled(node: Node, *, alone: bool = True) -> str:
         case All(parts=parts):
             inner = " ".join(spelled(part, alone=False) for part in parts)
         case Either(parts=parts):
-            # Together binds closer than OR.
+            # AND binds tighter than OR.
             inner = " OR ".join(spelled(part, alone=isinstance(part, All)) for part in parts)
     return inner if alone else f"({inner})"
 
 
 def changed(node: Node, change: Callable[[Field], Field]) -> Node:
-    """A tree with another field in the place of each."""
+    """The tree with `change` applied to each field."""
     match node:
         case Field():
             return change(node)
@@ -136,7 +136,7 @@ def changed(node: Node, change: Callable[[Field], Field]) -> Node:
 
 
 def leaves(node: Node) -> Iterator[Text | Field | Unknown]:
-    """Every term of a tree, from left to right."""
+    """The terms of a tree, from left to right."""
     match node:
         case Not(part=part):
             yield from leaves(part)
@@ -148,22 +148,20 @@ def leaves(node: Node) -> Iterator[Text | Field | Unknown]:
 
 
 def unknown(node: Node, text: str, reason: str) -> Unknown:
-    """A part of a text that means nothing after all."""
+    """A node as an invalid part of the text."""
     return Unknown(text[node.start : node.end], reason, start=node.start, end=node.end)
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """The one of these names that was probably meant; empty where none is near."""
+    """The name that was probably meant; empty if none is similar."""
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), "")
 
 
 def refusal(unknown: Sequence[tuple[Unknown, str]], *, field: str = "q") -> InvalidRequest:
-    """What a program is told of a line, which it sent as this field: all that is not understood, by its place, each
-    with what was probably meant.
-    """
+    """The API error for a query sent in this field: all invalid parts with positions and suggestions."""
     reasons = []
     for leaf, meant in unknown:
-        better = f" Make it {meant}." if leaf.reason.endswith(".") else f"; make it {meant}"
+        better = f" Use {meant} instead." if leaf.reason.endswith(".") else f"; use {meant} instead"
         reasons.append(f"{leaf.sentence}{better if meant else ''} (at character {leaf.start + 1})")
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
     return InvalidRequest(
@@ -213,7 +211,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _term(text: str, place: int) -> _Token:
-    """A field with its value, words in quotes, or a word."""
+    """A field with its value, a quoted text, or a word."""
     named = _FIELD.match(text, place)
     at = named.end() if named else place
     if is_quoted := text[at : at + 1] == '"':
@@ -232,8 +230,8 @@ def _term(text: str, place: int) -> _Token:
 
 
 def _paired(tokens: list[_Token]) -> list[_Token]:
-    """The tokens less the ANDs, with every mark that has nothing to do made an `Unknown`: single brackets, dashes, ANDs
-    and ORs at an edge, NOTs before nothing.
+    """The tokens without ANDs; misplaced operators become `Unknown`: unbalanced brackets, lone dashes, ANDs and ORs
+    without both sides, NOTs before nothing.
     """
     opened: list[int] = []
     lone = set()
@@ -247,21 +245,21 @@ def _paired(tokens: list[_Token]) -> list[_Token]:
     for place, token in enumerate(tokens):
         after = tokens[place + 1] if place + 1 < len(tokens) else None
         if place in lone:
-            found.append(_lone(token, "has no bracket that goes with it"))
+            found.append(_lone(token, "unbalanced bracket"))
         elif _is_dash(token):
             if not _excludes(tokens, place, lone):
-                token = _lone(token, "excludes what follows it without a blank, and nothing does")
+                token = _lone(token, "needs a term directly after it, without a space")
             elif isinstance(after, _Mark) and after.sign in SIGNS:
                 tokens[place + 1] = Text(after.sign, start=token.start, end=after.end)
             found.append(token)
         elif _is(token, "NOT"):
             if not _excludes(tokens, place, lone):
-                token = _lone(token, f"excludes what follows it, and nothing does; {_AS_WORD}")
+                token = _lone(token, f"needs a term after it. {_AS_WORD}")
             found.append(token)
         elif _is(token, "AND", "OR"):
             is_between = found and not _is(found[-1], "(", "OR") and (place + 1 in lone or _begins(after))
             if not is_between:
-                found.append(_lone(token, f"needs something on both sides; {_AS_WORD}"))
+                found.append(_lone(token, f"needs a term on both sides. {_AS_WORD}"))
             elif _is(token, "OR"):
                 found.append(token)
         else:
@@ -269,16 +267,16 @@ def _paired(tokens: list[_Token]) -> list[_Token]:
     return found
 
 
-_AS_WORD = "in quotes it is a word"
+_AS_WORD = "Quote it to search for the word."
 
 
 def _begins(token: _Token | None) -> bool:
-    """Whether a part can begin with this."""
+    """Whether a part can begin with this token."""
     return token is not None and not _is(token, ")", "AND", "OR")
 
 
 def _excludes(tokens: list[_Token], place: int, lone: set[int]) -> bool:
-    """Whether a dash or a NOT at that place has something to exclude; a dash only what it touches."""
+    """Whether a term follows the dash or NOT at that place; a dash needs it without a space."""
     after = tokens[place + 1] if place + 1 < len(tokens) else None
     if after is None or place + 1 in lone or _is(after, ")"):
         return False
@@ -292,7 +290,7 @@ def _is_dash(token: _Token) -> TypeGuard[_Mark]:
 
 
 def _turns(token: _Token) -> int:
-    """How often a sign turns the meaning of what follows it."""
+    """How often a token negates what follows it."""
     return len(token.sign) if _is_dash(token) else int(_is(token, "NOT"))
 
 
@@ -314,7 +312,7 @@ def _depth(tokens: list[_Token]) -> int:
 
 
 class _Reader:
-    """Recursive descent over tokens of which every one has its place."""
+    """Recursive descent over tokens that `_paired` has validated."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self._tokens, self._place = tokens, 0
@@ -340,11 +338,11 @@ class _Reader:
         if turns % 2:
             part = part.part if isinstance(part, Not) else Not(part)
         if isinstance(part, Text | Field | Unknown):
-            return part  # what is wrong in it is named by its own characters
+            return part  # errors in it are shown at its own position
         return replace(part, start=start, end=self._tokens[self._place - 1].end)
 
     def _plain(self) -> Node:
-        """A term, or what stands in brackets."""
+        """A term, or a part in brackets."""
         token = self._tokens[self._place]
         self._place += 1
         if not isinstance(token, _Mark):
@@ -352,7 +350,7 @@ class _Reader:
         inner = self.line()
         end = self._tokens[self._place].end
         self._place += 1
-        return inner if inner != All() else Unknown("()", "has nothing in it", start=token.start, end=end)
+        return inner if inner != All() else Unknown("()", "is empty", start=token.start, end=end)
 
     def _take(self, sign: str) -> bool:
         taken = self._place < len(self._tokens) and _is(self._tokens[self._place], sign)
@@ -360,7 +358,7 @@ class _Reader:
         return taken
 
     def _joined(self, kind: type[All] | type[Either], parts: list[Node], begun: int) -> Node:
-        """Parts of the same kind merge into it, and one part stands for itself. It is as long as its tokens."""
+        """One node for the parts: nested parts of the same kind are merged, a single part is returned as it is."""
         merged: list[Node] = []
         for part in parts:
             merged += part.parts if isinstance(part, kind) else [part]

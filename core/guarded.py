@@ -1,8 +1,8 @@
-"""A client for libraries that bring their own protocol and take an HTTP client for it: guarded as `outbound.send` is.
+"""An HTTP client for libraries that take one, with the same protection as `outbound.send`.
 
-Each request is resolved and checked, goes to an address that was checked, and all answers together stay within a limit.
-What went wrong is kept, because such a library tells of its own troubles and not of what caused them. Imported only
-where it is needed: so is httpx2.
+The host of each request is resolved and checked, the connection goes to a checked address, and all responses together
+stay within a size limit. The first error is kept, because such a library hides the cause in its own errors. Imported
+on demand, like httpx2.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -18,15 +18,15 @@ _POST: Final = "POST"
 
 
 class Watched(httpx2.AsyncBaseTransport):
-    """The transport of a guarded client, and what it saw."""
+    """The transport of a guarded client. It records the first error and the status."""
 
     def __init__(self, limit: int) -> None:
         self._inner = httpx2.AsyncHTTPTransport(verify=outbound.trust(), trust_env=False)
         self.limit = self.left = limit
         self.problem: DomainError | None = None
-        """The first thing that went wrong on the way."""
+        """The first error."""
         self.status = 200
-        """Of the last answer to a POST."""
+        """Of the last response to a POST."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
@@ -34,20 +34,20 @@ class Watched(httpx2.AsyncBaseTransport):
             addresses = await outbound.resolve(request.url)
             response = await outbound.first_answer(addresses, partial(self._asked, request))
             if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-                # Its bytes would be counted as they come, and blown up behind the count.
+                # The limit counts received bytes; decompression afterwards could exceed it.
                 await response.aclose()
-                raise NoAnswer("It sent something compressed, which it was not asked for.")
+                raise NoAnswer("It sent a compressed response, which was not requested.")
         except DomainError as problem:
             self.problem = self.problem or problem
             raise
         except httpx2.TimeoutException:
-            self.problem = self.problem or TooSlow("No connection, or no answer, in time.")
+            self.problem = self.problem or TooSlow("No connection or no answer in time.")
             raise
         except httpx2.ConnectError as problem:
             self.problem = self.problem or NoAnswer(f"No connection: {outbound.why(problem)}.")
             raise
         except httpx2.TransportError as problem:
-            self.problem = self.problem or NoAnswer(f"The line broke off: {outbound.why(problem)}.")
+            self.problem = self.problem or NoAnswer(f"The connection broke: {outbound.why(problem)}.")
             raise
         if request.method == _POST:
             self.status = response.status_code
@@ -71,7 +71,7 @@ class Watched(httpx2.AsyncBaseTransport):
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """A body whose bytes are taken off what the client may still read."""
+    """A body that counts its bytes against the client's limit."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, watched: Watched) -> None:
         self._stream, self._watched = stream, watched
@@ -90,7 +90,7 @@ class _Counted(httpx2.AsyncByteStream):
 
 
 def guarded_client(watched: Watched, headers: Mapping[str, str], *, seconds: float) -> httpx2.AsyncClient:
-    """A client that asks through it. No cookies, no proxy of the environment, nothing compressed, no redirects."""
+    """A client on this transport: no environment proxy, no compression, no redirects."""
     return httpx2.AsyncClient(
         transport=watched,
         headers={"Accept-Encoding": "identity", **headers},

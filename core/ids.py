@@ -1,4 +1,4 @@
-"""Public identifiers: a short prefix that tells the kind, and a sortable key nobody can guess."""
+"""Public identifiers: a short prefix for the kind, and a sortable key that cannot be guessed."""
 
 import re
 from typing import Final
@@ -28,7 +28,7 @@ BATCH = "bat_"
 
 
 def new_key() -> str:
-    """26 characters that sort by time of birth: a UUIDv7 in base 32 without look-alikes."""
+    """26 characters that sort by creation time: a UUIDv7 in base 32 without look-alike characters."""
     number = uuid7().int
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
@@ -39,7 +39,7 @@ def tool_use_id() -> str:
 
 
 def key_of(public_id: str, *prefixes: str) -> str | None:
-    """The key inside a public id with one of the prefixes, or None when it has another shape."""
+    """The key in a public id with one of the prefixes, or None if it has another form."""
     for prefix in prefixes:
         if public_id.startswith(prefix):
             key = public_id[len(prefix) :]

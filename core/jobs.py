@@ -1,4 +1,4 @@
-"""Queueing: a verb names a task and an id, after commit. It never imports the task, which imports the verb."""
+"""Queue tasks by name and row id, after commit. Callers never import the task, because the task imports them."""
 
 import logging
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ logger = logging.getLogger("heddle.jobs")
 
 
 def enqueue_on_commit(task: str, row_id: int) -> None:
-    """Send the nudge once the row is there for everybody to see."""
+    """Send the queue message once the row is committed."""
     transaction.on_commit(lambda: enqueue(task, row_id))
 
 
 def enqueue(task: str, row_id: int) -> None:
-    """Send it now. A broker that is away costs a delay, not the work: the sweep sends again."""
+    """Send it now. If the broker is down the work is only delayed: the sweep sends it again."""
     try:
         current_app.send_task(task, args=[row_id], ignore_result=True)
     except Exception as problem:  # kombu raises what its transport raises
@@ -27,7 +27,7 @@ def enqueue(task: str, row_id: int) -> None:
 
 @contextmanager
 def periodical(task: str) -> Iterator[None]:
-    """A task that the clock begins again soon: a database that is away costs that, and is no mistake of ours."""
+    """Wrap a periodic task: an unreachable database is logged as a warning, because beat runs the task again soon."""
     close_old_connections()
     try:
         yield

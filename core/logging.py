@@ -1,4 +1,4 @@
-"""One line an event, with ids and outcomes, never content."""
+"""Log formats: one line per event, with ids and outcomes, never content."""
 
 import json
 import logging
@@ -27,11 +27,11 @@ _POOL_SAYS = ("error connecting", "reconnection attempt", "discarding closed con
 
 
 class Away(logging.Filter):
-    """What a library says of a queue or a database that is away, as the event of ours that means it.
+    """Turns library messages about an unreachable queue or database into one event of ours.
 
-    It says so with each try, in sentences, some as errors with a trace. Here it is a warning with its reason as a
-    field, once in a while. `by_reason`: what carries the error of a connection; else what a pool says of one. All else
-    that the library says may be a mistake of ours, and stays as it is.
+    Libraries log each attempt, some as an error with a trace. Here it is a warning with the reason as a field, at most
+    every few seconds. `by_reason` selects records that carry a connection error, else known messages of a connection
+    pool. All other records pass unchanged: they may show a bug of ours.
     """
 
     def __init__(self, event: str, *, by_reason: bool) -> None:
@@ -41,7 +41,7 @@ class Away(logging.Filter):
         self._lock = threading.Lock()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is written, and how."""
+        """Whether to log the record; rewrites it if it is about an unreachable service."""
         problem = next((each for each in record.args or () if isinstance(each, BaseException)), None)
         is_away = _is_of_a_connection(problem) if self._by_reason else str(record.msg).startswith(_POOL_SAYS)
         if record.levelno < logging.WARNING or not is_away:
@@ -58,12 +58,12 @@ class Away(logging.Filter):
 
 @cache
 def away(event: str, by_reason: bool = True) -> Away:
-    """The filter of an event, always the same: a logger takes one only once, however often the log is set up."""
+    """The one filter of an event: a logger adds the same filter only once, however often logging is configured."""
     return Away(event, by_reason=by_reason)
 
 
 def _is_of_a_connection(problem: BaseException | None) -> bool:
-    """By the names that drivers give their errors: to import them would be to need them."""
+    """Whether it is a connection error, by class name: importing the drivers would make them required."""
     while problem is not None:
         if _LOST & {each.__name__ for each in type(problem).__mro__}:
             return True
@@ -72,7 +72,7 @@ def _is_of_a_connection(problem: BaseException | None) -> bool:
 
 
 class JsonFormatter(logging.Formatter):
-    """A JSON object a line."""
+    """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -88,7 +88,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """The same for a person at a terminal."""
+    """One line of text per event, for a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = " ".join(f"{key}={value}" for key, value in _fields(record).items())

@@ -1,4 +1,4 @@
-"""Figures for operators, in the text format that Prometheus reads."""
+"""Metrics in the Prometheus text format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A figure that goes up and down, by its labels; without any it has the one that is empty."""
+    """A gauge: values by label string; an empty string if it has no labels."""
 
     name: str
     help: str
@@ -14,7 +14,7 @@ class Gauge:
 
     @property
     def text(self) -> str:
-        """Its lines."""
+        """The gauge in the text format."""
         lines = [f"# HELP {self.name} {self.help}", f"# TYPE {self.name} gauge"]
         for labels, value in self.values.items():
             lines.append(f"{self.name}{{{labels}}} {value}" if labels else f"{self.name} {value}")

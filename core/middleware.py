@@ -1,4 +1,4 @@
-"""What surrounds every request. The API gets a short way: sessions, CSRF and messages are for pages only."""
+"""Middleware. API requests skip what only pages need: sessions, CSRF and messages."""
 
 import logging
 import secrets
@@ -55,7 +55,7 @@ _OF_PAGES: tuple[Callable[[Any], Any], ...] = (
     HtmxMiddleware,
 )
 _OF_ORCHESTRATORS = frozenset({"/livez", "/readyz", "/metrics"})
-"""Asked from inside, in the clear and under whatever name: a pod's address, a service's. They build no links."""
+"""Requested inside the cluster over HTTP with any Host header, such as a pod's address."""
 _PAGE_HEADERS = {
     "Content-Security-Policy": _CSP,
     "Referrer-Policy": "same-origin",
@@ -66,20 +66,20 @@ _PAGE_HEADERS = {
 
 
 def requests(get_response: Handler) -> Handler:
-    """Outermost: give the request an id, check its host and its length, tidy its path, log its outcome."""
+    """Outermost: assign a request id, check host and length, normalise the path, log the outcome."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
         request.request_id = "req_" + secrets.token_hex(6)  # type: ignore[attr-defined]
         token = request_id_var.set(request.request_id)  # type: ignore[attr-defined]
         if request.path_info.startswith("//v1/"):
-            # The SDK pastes paths behind its endpoint, and an endpoint may end in a slash (spec 1.2).
+            # The SDK appends paths to its endpoint, which may end in a slash (spec 1.2).
             request.path_info = request.path_info[1:]
         try:
             if request.path_info not in _OF_ORCHESTRATORS:
                 request.get_host()
             _refuse_nul(request)
-            _refuse_unmeasured(request)
+            _require_length(request)
             response = get_response(request)
         except (SuspiciousOperation, InvalidRequest, Unavailable) as problem:
             response = _guarded(request, problems.answer(request, problem))
@@ -87,7 +87,7 @@ def requests(get_response: Handler) -> Handler:
             request_id_var.reset(token)
         response.headers["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         response.headers["X-Content-Type-Options"] = "nosniff"
-        _tell_length(response)
+        _set_length(response)
         _drain(request)
         _log(request, response, time.perf_counter() - started)
         return response
@@ -95,23 +95,23 @@ def requests(get_response: Handler) -> Handler:
     return middleware
 
 
-def _tell_length(response: HttpResponseBase) -> None:
-    """Without its length an answer goes out in chunks, and ends for its reader only when everything is put away."""
+def _set_length(response: HttpResponseBase) -> None:
+    """Set Content-Length: a chunked response ends for its reader only after all clean-up is done."""
     if isinstance(response, HttpResponse) and (length := len(response.content)):
         response.headers.setdefault("Content-Length", str(length))
 
 
 def _refuse_nul(request: HttpRequest) -> None:
-    """No id and no search holds a NUL, and PostgreSQL cannot even be asked for one."""
+    """Reject NUL in the URL: no id or search contains it, and PostgreSQL does not accept it in a query."""
     if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-        raise InvalidRequest("The address holds a NUL, which nothing here does.")
+        raise InvalidRequest("The URL must not contain a NUL character.")
 
 
-def _refuse_unmeasured(request: HttpRequest) -> None:
-    """A body must come with its length: Django takes one without for nothing at all, and an update then does nothing.
+def _require_length(request: HttpRequest) -> None:
+    """Reject a body without Content-Length: Django would read it as empty, and an update would do nothing.
 
-    To read chunks until they end was rejected: the server cannot tell a body whose chunks broke off from a whole one.
-    In HTTP/2 no header says that there is a body, so there its first byte does.
+    Reading chunks to the end was rejected: the server cannot tell a truncated body from a complete one. In HTTP/2 no
+    header announces a body, so its first byte is read.
     """
     meta = request.META
     is_chunked = "HTTP_TRANSFER_ENCODING" in meta
@@ -123,12 +123,12 @@ def _refuse_unmeasured(request: HttpRequest) -> None:
 
 
 def _drain(request: HttpRequest) -> None:
-    """Take what nobody read, up to a bound: a client that is still sending never hears an answer, only a broken pipe.
+    """Read the unread rest of a body, up to a limit: a client that is still sending would only see a broken pipe.
 
-    The SDK would send it ten times. One that waits to be told to go on (Expect) has not sent anything yet.
+    The SDK would then retry ten times. A client that waits for permission (Expect) has not sent anything yet.
 
-    Whoever never sends what they announced keeps one of the places there are for that (`core.uploads`), and to take
-    what nobody reads is a courtesy: it has fewer of them than those whose bodies are read.
+    Clients that never send what they announced hold slots (`core.uploads`). Draining is optional, so it gets
+    fewer slots than reading.
     """
     is_unmeasured = hasattr(request, "is_unmeasured")
     length = request.META.get("CONTENT_LENGTH") or "0"
@@ -163,7 +163,7 @@ def _log(request: HttpRequest, response: HttpResponseBase, seconds: float) -> No
 
 
 def security(get_response: Handler) -> Handler:
-    """HTTPS where it is wanted, and the headers that keep a page to itself."""
+    """Enforce HTTPS if it is configured, and set the security headers of pages."""
     https = settings.SECURE_SSL_REDIRECT
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
@@ -180,9 +180,9 @@ def security(get_response: Handler) -> Handler:
 
 
 def _guarded(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """The headers of a page, for everything but the API's JSON; and nothing is anybody's but the asker's.
+    """Set security headers on everything but the API's JSON, and make every response private to its user.
 
-    Not `no-store`, which would take from a browser the page that its button leads back to.
+    Not `no-store`, which would break the browser's back button.
     """
     response.headers.setdefault("Cache-Control", "private, no-cache")
     if not problems.is_api(request) or response.headers.get("Content-Type", "").startswith("text/html"):
@@ -192,14 +192,14 @@ def _guarded(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBa
 
 
 class PlainHttp(DomainError):
-    """A token that travels in the clear is refused, never redirected: no route redirects (B170)."""
+    """The error for an API request over plain HTTP: it is rejected, never redirected (B170)."""
 
     def __init__(self) -> None:
-        super().__init__("This server is reached by https only.")
+        super().__init__("Use https: this server does not accept plain http.")
 
 
 def pages(get_response: Handler) -> Handler:
-    """All of Django's that only pages need. The API passes it by: half of a cheap request's time would go into it."""
+    """Django's middleware for pages. API requests skip it: it would take half the time of a cheap request."""
     page = get_response
     hooks: list[Callable[..., Any]] = []
     for build in reversed(_OF_PAGES):
@@ -215,7 +215,7 @@ def pages(get_response: Handler) -> Handler:
             return None
         try:
             return next(filter(None, (hook(request, *args) for hook in hooks)), None)
-        except Unavailable as problem:  # a form that does not come, where its token is looked for
+        except Unavailable as problem:  # the form body could not be read to find the CSRF token
             return problems.answer(request, problem)
 
     middleware.process_view = process_view  # type: ignore[attr-defined]
@@ -223,7 +223,7 @@ def pages(get_response: Handler) -> Handler:
 
 
 def refusals(get_response: Handler) -> Handler:
-    """Innermost: a refusal raised by a page becomes a page, and so does the empty one that Django gives a method."""
+    """Innermost: turn errors raised by views, and Django's empty 405 responses, into error pages."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)

@@ -1,4 +1,4 @@
-"""Points in time as a query names them: days, months, years, and ages that count back from now."""
+"""Times in queries: days, months, years, and ages that count back from now."""
 
 import re
 from calendar import monthrange
@@ -15,34 +15,34 @@ _ZONED = re.compile(r"([^\[]*)\[([^\[\]]*)\]")
 _FAR = timedelta(days=36500)
 AGES = "an age like 7d, 12h, 30m or 2w"
 _RELATIVE = {"today": 0, "yesterday": 1}
-"""Days by how many lie between them and today."""
+"""Relative days, as the number of days before today."""
 DATES = "a day, month or year from 1970 to 2200, like 2026-05-01, 2026-05 or 2026, today, yesterday"
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From `first` on, up to but not including `end`; None is open."""
+    """From `first` up to but not including `end`; None means unlimited."""
 
     first: datetime | None = None
     end: datetime | None = None
 
 
 def clean(value: str, *, dates: bool = True) -> str:
-    """The spelling of a range of time; raises `ValueError` with what would be right.
+    """The canonical text of a time range; raises `ValueError` with what would be valid.
 
-    Days may name the zone they begin in, `2026-05-01[Europe/Berlin]`, so that they mean the same to everybody.
+    Days may name their time zone, `2026-05-01[Europe/Berlin]`, so that they mean the same to everybody.
     """
     if zoned := _ZONED.fullmatch(value):
         said = clean(zoned[1], dates=dates)
         if _AGE.search(said):
-            raise ValueError("counts back from now, in every time zone the same: take the brackets away")
+            raise ValueError("an age has no time zone: remove the brackets")
         return f"{said}[{zones.named(zoned[2]).key}]"
     said = _closed(value.lower())
     ends = said.split("..") if ".." in said else [_split(said)[1]]
     kinds = {_kind(end, dates) for end in ends}
     if len(ends) > 2 or len(kinds) > 1 or None in kinds:
         takes = f"{DATES}, or {AGES}" if dates else AGES
-        raise ValueError(f"must be {takes}, with <, <=, > or >= before it, or two of a kind with .. between")
+        raise ValueError(f"must be {takes}, optionally after <, <=, > or >=, or a range A..B")
     return said
 
 
@@ -55,15 +55,15 @@ def _closed(said: str) -> str:
 
 
 def spoken(at: datetime) -> str:
-    """A time in a sentence, in its own zone: `24 Nov 09:00 CET`; with its year where that is another one."""
+    """A time for a sentence, in its own zone: `24 Nov 09:00 CET`; with the year unless it is the current one."""
     year = "" if at.year == datetime.now(at.tzinfo).year else f" {at.year}"
     return f"{at.day} {at:%b}{year} {at:%H:%M %Z}"
 
 
 def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
-    """The time that a cleaned range stands for. A longer age lies further back: `<7d` is younger than seven days.
+    """The times that a cleaned range means. A longer age is further back: `<7d` means younger than seven days.
 
-    A day, month or year is the whole of it, in `tz` or the zone it names; an age alone is "at most that old".
+    A day, month or year is all of it, in `tz` or the zone it names; an age alone means "at most that old".
     """
     if zoned := _ZONED.fullmatch(value):
         return stretch(zoned[1], now=now, tz=zones.named(zoned[2]))
@@ -99,7 +99,7 @@ def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
 
 
 def lengths(value: str) -> list[tuple[str, timedelta]]:
-    """The bounds of a cleaned range of ages, taken as lengths of time: comparisons that all hold."""
+    """The bounds of a cleaned range of ages as durations: comparisons that must all be true."""
     if ".." in value:
         one, other = sorted(_length(age) for age in value.split(".."))
         return [(">=", one), ("<=", other)]
@@ -108,12 +108,12 @@ def lengths(value: str) -> list[tuple[str, timedelta]]:
 
 
 def in_zone(value: str, tz: tzinfo) -> str:
-    """A cleaned range that means the same in every zone: its days begin in `tz`. Without a name they are UTC's."""
+    """A cleaned range with its time zone `tz`, so that it means the same everywhere. Without one it means UTC."""
     return value if _AGE.search(value) or _ZONED.fullmatch(value) or tz == zones.UTC else f"{value}[{tz}]"
 
 
 def is_relative(value: str) -> bool:
-    """Whether a cleaned range names days that are others where the reader is elsewhere."""
+    """Whether a cleaned range contains today or yesterday, which depend on the reader's time zone."""
     return any(word in value for word in _RELATIVE)
 
 
@@ -146,12 +146,12 @@ def _length(age: str) -> timedelta:
 
 
 def _after(moment: datetime) -> datetime:
-    """The next moment that the databases tell apart."""
+    """The next moment at the precision of the databases."""
     return moment + timedelta(microseconds=1)
 
 
 def _days(date: str, tz: tzinfo, now: datetime) -> tuple[datetime, datetime]:
-    """The beginning and the end of a day, month or year."""
+    """The start and the end of a day, month or year."""
     if date in _RELATIVE:
         date = f"{now.astimezone(tz).date() - timedelta(days=_RELATIVE[date])}"
     year, month, day = (int(part) for part in (*date.split("-"), "0", "0")[:3])

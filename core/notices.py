@@ -1,7 +1,7 @@
-"""Live notices: "something about X is new". In-process where everything is one process, over Redis else.
+"""Live notices: "something about X is new". In memory in single-process mode, over Redis in full mode.
 
-A notice carries no content; whoever waits reads the database and sees what is committed. So a lost or a doubled notice
-can delay a reader until the next heartbeat but never show anything wrong.
+A notice carries no content; the reader then reads committed data from the database. So a lost notice delays a reader
+until the next heartbeat at most, and a duplicate does no harm.
 """
 
 import logging
@@ -24,13 +24,13 @@ _listening = False
 
 
 class Waiter:
-    """One reader's place in the queue for notices about one subject."""
+    """One reader waiting for notices about one subject."""
 
     def __init__(self, event: threading.Event) -> None:
         self._event = event
 
     def wait(self, seconds: float) -> bool:
-        """Wait for a notice; True when one came. Notices that came since the last wait count."""
+        """Wait for a notice; True if one came. Notices since the last wait count."""
         came = self._event.wait(seconds)
         self._event.clear()
         return came
@@ -38,7 +38,7 @@ class Waiter:
 
 @contextmanager
 def waiting(subject: str) -> Iterator[Waiter]:
-    """Register for notices about a subject, before reading what one wants to be told changes of."""
+    """Register for notices about a subject. Register before reading the state whose changes you want."""
     if settings.HEDDLE.redis_url:
         _listen()
     event = threading.Event()
@@ -54,18 +54,18 @@ def waiting(subject: str) -> Iterator[Waiter]:
 
 
 def publish(subject: str) -> None:
-    """Tell everybody, in every process. Never fails the caller, nor keeps them: their change is committed already."""
+    """Notify the waiters in every process. Never raises or blocks: the caller's change is already committed."""
     if not settings.HEDDLE.redis_url:
         _wake(subject)
         return
     try:
         _redis().publish(subject)
-    except Exception as problem:  # no thread more, for one
+    except Exception as problem:  # for example, no thread can be started
         _warn(problem)
 
 
 def wake_all() -> None:
-    """Let everybody in this process look, whatever they wait for."""
+    """Wake every waiter of this process."""
     with _lock:
         for events in _waiting.values():
             for event in events:
@@ -79,10 +79,10 @@ def _wake(subject: str) -> None:
 
 
 class _Redis:
-    """The publishing half: a thread with one client and short timeouts.
+    """The publisher: a thread with one client and short timeouts.
 
-    To wait for Redis in whoever made the change was rejected: it costs every rating a tenth of a millisecond, and a
-    second where Redis hangs. Notices of one subject that wait together are one.
+    Waiting for Redis in the request was rejected: it costs every rating a tenth of a millisecond, and a second if Redis
+    hangs. Pending notices of one subject are merged.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class _Redis:
         self._is_sending = False
         self._changed = threading.Condition()
         threading.Thread(target=self._send, name="notices out", daemon=True).start()
-        # Not by `atexit`: a process that multiprocessing started, as the server's, never comes to that.
+        # Not `atexit`: it never runs in processes started by multiprocessing, such as the server's workers.
         Finalize(None, self._finish, exitpriority=1)
 
     def publish(self, subject: str) -> None:
@@ -118,7 +118,7 @@ class _Redis:
                 _warn(problem)
 
     def _finish(self) -> None:
-        """Let a process that ends have told what it did."""
+        """Send pending notices before the process ends."""
         with self._changed:
             self._changed.wait_for(lambda: not self._subjects and not self._is_sending, timeout=1)
 
@@ -135,13 +135,13 @@ def _redis() -> _Redis:
         return _publisher
 
 
-def _begin_anew() -> None:
-    """In a process that was forked, which has none of its parent's threads."""
+def _reset_after_fork() -> None:
+    """Start without threads in a forked process: it has none of its parent's."""
     global _publisher, _listening, _redis_lock
     _publisher, _listening, _redis_lock = None, False, threading.Lock()
 
 
-os.register_at_fork(after_in_child=_begin_anew)
+os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 def _listen() -> None:
@@ -163,9 +163,9 @@ def _relay() -> None:
         try:
             with client.pubsub(ignore_subscribe_messages=True) as line:  # type: ignore[no-untyped-call]
                 line.subscribe(channel)
-                wake_all()  # whatever was said while the line was down
+                wake_all()  # for notices missed while disconnected
                 for message in line.listen():
                     _wake(message["data"].decode())
-        except Exception as problem:  # the line is down: try again until it is up
+        except Exception as problem:  # disconnected: retry until it works
             logger.warning("notices.line_down", extra={"kind": type(problem).__name__})
             time.sleep(1)

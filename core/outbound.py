@@ -1,12 +1,12 @@
-"""Requests to addresses that people typed in: webhooks, and tools that live behind HTTP.
+"""Requests to user-supplied addresses: webhooks, and tools called over HTTP.
 
-Such an address may be a trap: a name that leads into the operator's own network, or that leads somewhere else the
-second time it is asked. So a name is resolved once, every address it has is checked, and the connection goes to an
-address that was checked while TLS and the Host header keep the name. Redirects are answers and not followed, the
-environment's proxy is not used, and time and size are bounded.
+Such an address may be an attack (SSRF): a name that resolves into the operator's network, or differently the second
+time. So a name is resolved once, all its addresses are checked, and the connection goes to a checked address while
+TLS and the Host header keep the name. Redirects are returned, not followed; the environment's proxy is not used; time
+and size are limited.
 
-Asynchronous inside, because only a cancellation bounds the whole of a request: a server that sends one byte now and
-then never runs into the timeout of a single read.
+Asynchronous inside, because only cancellation limits the total time: a server that sends a byte now and then never
+exceeds the timeout of a single read.
 """
 
 import socket
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 Address = IPv4Address | IPv6Address
 CONNECT_SECONDS: Final = 5.0
 _UNICAST = IPv6Network("2000::/3")
-"""All that version 6 has given out for the public. `is_global` takes the rest for public too, site-local included."""
+"""The public IPv6 range. `is_global` also accepts addresses outside of it, site-local ones included."""
 _DOCUMENTATION = IPv6Network("3fff::/20")
 _CARRIERS = tuple(map(IPv6Network, ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
-"""Mapped and translated: what such an address leads to is the version 4 one in its last 32 bits."""
-# Public by its number, and yet the metadata service of a cloud.
+"""Mapped and translated ranges: the real target is the IPv4 address in the last 32 bits."""
+# A public address that is a cloud's metadata service.
 _METADATA = frozenset({ip_address("168.63.129.16")})
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server answered. `body` is cut at the limit that was asked for, and `is_cut` says so."""
+    """The response of a server. `is_cut` is true if `body` was truncated at the requested limit."""
 
     status: int
     headers: Mapping[str, str]
@@ -53,31 +53,31 @@ class Answer:
 
 
 def check_url(url: str) -> None:
-    """Refuse what can be refused without asking anybody: raises `TargetRefused`, one sentence without the address.
+    """Reject a URL that is invalid by itself: raises `TargetRefused` with one sentence that omits the address.
 
-    A name that leads into a private network is found out only when it is resolved, with each request.
+    Names that resolve into a private network are detected later, with each request.
     """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise TargetRefused("url: is no URL") from None
+        raise TargetRefused("url: is not a URL") from None
     schemes = ("https", "http") if settings.HEDDLE.allow_http_targets else ("https",)
     if parts.scheme not in schemes:
-        also = "" if "http" in schemes else ", or http:// where the operator sets HEDDLE_ALLOW_HTTP_TARGETS"
+        also = "" if "http" in schemes else ", or http:// if the operator sets HEDDLE_ALLOW_HTTP_TARGETS"
         raise TargetRefused(f"url: must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}{also}")
     if not host or port == 0 or not url.isprintable() or " " in url:
         raise TargetRefused("url: must name a host")
     if "@" in parts.netloc:
-        raise TargetRefused("url: must not hold a user name or password")
+        raise TargetRefused("url: must not contain a user name or password")
     if (literal := _spelled_out(host)) is not None:
         _check(literal)
 
 
 def _spelled_out(host: str) -> Address | None:
-    """The address that a host is by itself, in every spelling that the machine takes for one; None for a name.
+    """The IP address that a host literally is, in any notation the system accepts; None for a name.
 
-    `localhost` and what ends in it is one wherever it is asked (RFC 6761).
+    `localhost` and names below it always mean the local machine (RFC 6761).
     """
     plain = unicodedata.normalize("NFKC", host).lower().rstrip(".")
     if plain == "localhost" or plain.endswith(".localhost"):
@@ -98,11 +98,11 @@ def send(
     seconds: float = 30,
     limit: int = 1024 * 1024,
 ) -> Answer:
-    """Make one request and read at most `limit` bytes of its answer, uncompressed, all within `seconds`.
+    """Make one request and read at most `limit` bytes of the uncompressed response, all within `seconds`.
 
-    Any status is an answer, a redirect too. Raises `TargetRefused` for an address that is not asked, `NoAnswer` for a
-    server that does not answer in HTTP, `TooSlow` for one that does not answer in time. Never call it inside a
-    transaction: it waits for somebody else.
+    Any status is returned, redirects too. Raises `TargetRefused` for a forbidden address, `NoAnswer` if the server does
+    not answer in HTTP, `TooSlow` if it does not answer in time. Never call it inside a transaction: it waits for
+    another server.
     """
     import anyio
 
@@ -114,7 +114,7 @@ async def _send(method: str, url: str, content: bytes, headers: dict[str, str], 
     import anyio
     import httpx2
 
-    # Well before the whole is over: a handshake that is cancelled from outside leaves its socket to the collector.
+    # Well below the total: a handshake that is cancelled leaves its socket to the garbage collector.
     started, connect = perf_counter(), min(CONNECT_SECONDS, seconds / 2)
     try:
         with anyio.fail_after(seconds):
@@ -134,20 +134,20 @@ async def _send(method: str, url: str, content: bytes, headers: dict[str, str], 
     except httpx2.ConnectError as problem:
         raise NoAnswer(f"No connection: {why(problem)}.") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as problem:
-        raise NoAnswer(f"The line broke off: {why(problem)}.") from None
+        raise NoAnswer(f"The connection broke: {why(problem)}.") from None
 
 
 async def resolve(target: "httpx2.URL") -> list[str]:
-    """Every address of a host, all of them checked: a name with one foot in a private network is refused whole."""
+    """All addresses of a host, checked: one private address makes the whole name invalid."""
     import anyio.to_thread
 
     host, port = target.raw_host.decode(), target.port or _port(target)
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     try:
-        # A resolver cannot be interrupted, so its thread is left behind when the time is over.
+        # Name resolution cannot be interrupted, so its thread is abandoned on timeout.
         found: list[Any] = await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True)
     except (OSError, UnicodeError):
-        raise NoAnswer("The name of the host is not known.") from None
+        raise NoAnswer("The host name cannot be resolved.") from None
     addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
     for address in addresses:
         _check(ip_address(address))
@@ -157,7 +157,7 @@ async def resolve(target: "httpx2.URL") -> list[str]:
 async def first_answer(
     addresses: Sequence[str], ask: "Callable[[str], Awaitable[httpx2.Response]]"
 ) -> "httpx2.Response":
-    """The answer of the first address that takes the connection; what was sent once is not sent to the next one."""
+    """The response of the first address that accepts the connection; a request that was sent is not sent again."""
     import httpx2
 
     for number, address in enumerate(addresses, start=1):
@@ -166,7 +166,7 @@ async def first_answer(
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             if number == len(addresses):
                 raise
-    raise NoAnswer("The name of the host has no address.")
+    raise NoAnswer("The host name has no address.")
 
 
 async def _asked(
@@ -189,7 +189,7 @@ async def _asked(
 
 
 async def _read(response: "httpx2.Response", limit: int) -> tuple[bytes, bool]:
-    """The body up to the limit, as it came: an answer that is compressed against our wish is not blown up."""
+    """The raw body up to the limit; a compressed response is not decompressed."""
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk
@@ -201,7 +201,7 @@ async def _read(response: "httpx2.Response", limit: int) -> tuple[bytes, bool]:
 def _client(connect: float, seconds: float) -> "httpx2.AsyncClient":
     import httpx2
 
-    # The environment's proxy would resolve the name again, to whatever it likes.
+    # The environment's proxy would resolve the name again, unchecked.
     transport = httpx2.AsyncHTTPTransport(verify=trust(), trust_env=False)
     return httpx2.AsyncClient(
         transport=transport,
@@ -213,21 +213,21 @@ def _client(connect: float, seconds: float) -> "httpx2.AsyncClient":
 
 @cache
 def trust() -> "ssl.SSLContext":
-    """Whom the machine trusts; reading it takes longer than a request."""
+    """The system's trusted certificates, cached: reading them takes longer than a request."""
     import httpx2
 
     return httpx2.create_ssl_context()
 
 
 def _check(address: Address) -> None:
-    """Raise `TargetRefused` unless every address that it leads to is public or allowed."""
+    """Raise `TargetRefused` unless every address it leads to is public or allowed."""
     for each in _led_to(address):
         if not _is_public(each) and not any(each in network for network in settings.HEDDLE.allow_private_targets):
-            raise TargetRefused("url: leads to a private address, which this Heddle does not send to")
+            raise TargetRefused("url: is a private address; HEDDLE_ALLOW_PRIVATE_TARGETS can allow it")
 
 
 def _led_to(address: Address) -> list[Address]:
-    """Itself, with the version 4 address that is tunnelled in it; of one that only carries another, that other one."""
+    """The address and any IPv4 address tunnelled in it; for a mapped or translated one, only that IPv4 address."""
     if isinstance(address, IPv4Address):
         return [address]
     if any(address in carrier for carrier in _CARRIERS):
@@ -251,5 +251,5 @@ def _since(started: float) -> int:
 
 
 def why(problem: Exception) -> str:
-    """What the machine says, in one short line; nothing in it was written by the server."""
+    """The system's error text in one short line; nothing in it comes from the server."""
     return (str(problem).partition("\n")[0] or type(problem).__name__)[:200].rstrip(".")

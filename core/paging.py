@@ -1,4 +1,4 @@
-"""Keyset cursors: where a page ended, so that rows never jump or repeat while others write."""
+"""Keyset pagination: a cursor is the position where a page ended, so concurrent writes shift or repeat no rows."""
 
 import base64
 import hashlib
@@ -18,33 +18,33 @@ Stored = TypeVar("Stored", bound=Model)
 MAX_LIMIT = 200
 DEFAULT_LIMIT = 50
 COUNT_LIMIT = 1_000
-"""Rows are counted up to here: beyond, nobody reads the figure, and counting on would take the page's time."""
+"""Rows are counted only up to this number, to keep pages fast."""
 
 
 def next_url(query: QueryDict, token: str | None, **more: str) -> str:
-    """Where a list page goes on: its own address with the cursor as `after`; empty where it ends."""
+    """The URL of the next page: the current one with the cursor as `after`; empty on the last page."""
     if token is None:
         return ""
     onward = query.copy()
     for name, value in {"after": token, **more}.items():
-        onward[name] = value  # `update` would add to what is there
+        onward[name] = value  # `update` would append
     return f"?{onward.urlencode()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The places of one list, each by what it is sorted by. The token of another list is an invalid request."""
+    """Cursors of one list: positions by sort key. The token of another list is an invalid request."""
 
     of: str
     kinds: tuple[type, ...] = (int,)
 
     def token(self, *position: str | int) -> str:
-        """An opaque, signed, URL-safe token for a place."""
+        """An opaque, signed, URL-safe token for a position."""
         body = json.dumps(position, separators=(",", ":")).encode()
         return base64.urlsafe_b64encode(self._mac(body) + body).decode().rstrip("=")
 
     def place(self, token: str) -> list[Any]:
-        """The place that a token of this list stands for; raises `InvalidRequest`."""
+        """The position in a token of this list; raises `InvalidRequest`."""
         try:
             raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
             if hmac.compare_digest(raw[:10], self._mac(raw[10:])):
@@ -53,12 +53,12 @@ class Places:
                     return position
         except (ValueError, UnicodeError):
             pass
-        raise InvalidRequest("page_token: is not a token of this list")
+        raise InvalidRequest("page_token: is not valid for this list")
 
     def page(
         self, rows: QuerySet[Stored], *, limit: int, page_token: str | None, by: str = "pk", ascending: bool = False
     ) -> tuple[list[Stored], str | None]:
-        """One page of rows, the highest first unless `ascending`, and the token of the next one. One query."""
+        """One page of rows, highest first unless `ascending`, and the token of the next page. One query."""
         if page_token:
             rows = rows.filter(**{f"{by}__{'gt' if ascending else 'lt'}": self.place(page_token)[0]})
         found = list(rows.order_by(by if ascending else f"-{by}")[: limit + 1])
@@ -69,7 +69,7 @@ class Places:
 
 
 def limit_of(value: object) -> int:
-    """A page size from 1 to 200, 50 when none is given."""
+    """A page size from 1 to 200; 50 by default."""
     if value in (None, ""):
         return DEFAULT_LIMIT
     try:

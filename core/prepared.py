@@ -1,8 +1,8 @@
-"""Queries of a fixed shape, whose SQL is worked out once.
+"""Queries of a fixed shape whose SQL is compiled once.
 
-To build a query and to compile it costs the ORM about twenty times what the database needs to answer it by a key. What
-every request asks is therefore asked through here: written as a queryset, compiled at its first use, and from then on
-SQL with other values. Written by hand, the same SQL would have to know how each database spells its times and booleans.
+Building and compiling a query costs the ORM about twenty times what the database needs to answer it by a key. So the
+queries of every request are written here as querysets, compiled at first use, and then run as SQL with other values.
+Handwritten SQL would have to handle how each database represents times and booleans.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -40,7 +40,7 @@ Stored = TypeVar("Stored", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """SQL as Django spells it, and as the driver does."""
+    """SQL with Django's placeholders, and with the driver's."""
 
     sql: str
     driver_sql: str | bytes
@@ -54,17 +54,17 @@ class _Statement:
 class _Compiled:
     statement: _Statement
     values: tuple[Any, ...]
-    """What goes into the statement, with stand-ins where `slots` puts arguments."""
+    """The values of the statement, with stand-ins where `slots` puts arguments."""
     slots: tuple[tuple[int, int, Any], ...]
-    """The place of a value, that of its argument, and what makes the one of the other, None where they are the same."""
+    """(index in `values`, index in the arguments, converter or None)."""
     converters: tuple[tuple[int, Any, tuple[Any, ...]], ...]
 
 
 class Prepared:
-    """A `values_list` query with arguments that are numbers or strings.
+    """A compiled `values_list` query whose arguments are numbers or strings.
 
-    `build` makes the queryset from its arguments, each of which it hands on unchanged; `kinds` are their types. Numbers
-    have to fit their columns: the ORM's answer to those that do not, that nothing is found, is settled by then.
+    `build` makes the queryset from its arguments and must pass each on unchanged; `kinds` are their types. Numbers must
+    fit their columns: the ORM's handling of those that do not (an empty result) happens at compile time.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any, Any]], *kinds: type[int] | type[str]) -> None:
@@ -74,7 +74,7 @@ class Prepared:
         self._compiled: dict[str, _Compiled] = {}
 
     def rows(self, *arguments: int | str, ahead: "Sequence[Question]" = ()) -> list[Row]:
-        """Every row, as the queryset would give it; `ahead` as in `together`."""
+        """All rows, as the queryset would return them; `ahead` as in `together`."""
         [rows] = together((self, arguments), ahead=ahead)
         return rows
 
@@ -83,13 +83,13 @@ class Prepared:
         return next(iter(self.rows(*arguments)), None)
 
     def on(self, connection: Any) -> _Compiled:
-        """It, as a connection spells it."""
+        """The compiled query for a connection's database."""
         return self._compiled.get(connection.vendor) or self._compile(connection)
 
     def values(self, compiled: _Compiled, arguments: Sequence[int | str]) -> list[Any]:
         """The values of the statement for these arguments."""
         if len(arguments) != len(self._stand_ins):
-            raise ValueError(f"{len(self._stand_ins)} arguments are needed, {len(arguments)} given")
+            raise ValueError(f"expected {len(self._stand_ins)} arguments, got {len(arguments)}")
         values = list(compiled.values)
         for place, source, kind in compiled.slots:
             values[place] = arguments[source] if kind is None else kind(arguments[source])
@@ -104,7 +104,7 @@ class Prepared:
             for place, (found, column) in compiler.get_converters(columns).items()
             if not _comes_converted(column, connection)
         )
-        # PostgreSQL is told how wide a number is: it would prepare the statement anew for each width that comes along.
+        # PostgreSQL gets the width of a number: it would otherwise prepare the statement again for each width.
         slots = tuple(
             (place, self._stand_ins.index(value), type(value) if type(value) not in (int, str) else None)
             for place, value in enumerate(values)
@@ -120,10 +120,10 @@ Question = tuple[Prepared, Sequence[int | str]]
 
 
 def together(*asked: Question, ahead: Sequence[Question] = ()) -> list[list[Row]]:
-    """The rows of several queries for one trip to the database.
+    """The rows of several queries, in one round trip to the database.
 
-    What is likely to be asked next goes `ahead`, where there is a trip to save: its rows wait for whoever asks just
-    that, and are forgotten where anything else is said first.
+    `ahead` are queries that are likely to follow. If that saves a round trip they are sent along, and their rows are
+    kept for the next caller who asks exactly that; any other statement discards them.
     """
     connection: Any = connections[DEFAULT_DB_ALIAS]  # of core.postgres or core.sqlite
     steps = _steps(connection, asked)
@@ -132,7 +132,7 @@ def together(*asked: Question, ahead: Sequence[Question] = ()) -> list[list[Row]
 
 
 def at_one_moment(*asked: Question) -> list[list[Row]]:
-    """The same of one state of the database, whatever others write meanwhile (B87)."""
+    """As `together`, but all rows come from one state of the database (B87)."""
     connection: Any = connections[DEFAULT_DB_ALIAS]
     if _is_heard(connection) or connection.in_atomic_block or connection.is_in_transaction:
         with snapshot():
@@ -157,9 +157,9 @@ def _answers(connection: Any, asked: Sequence[Question], found: list[list[Row]])
 
 
 class PreparedRow(Generic[Stored]):
-    """The same for whole rows of one model, less the columns in `without`, which are read when they are asked for.
+    """As `Prepared`, for rows of one model, without the columns in `without`, which are loaded on demand.
 
-    Columns of other rows that are named in `beside` stand in `row.beside`, in their order.
+    `row.beside` holds the columns of related rows named in `beside`, in their order.
     """
 
     def __init__(
@@ -175,15 +175,15 @@ class PreparedRow(Generic[Stored]):
         self._query = Prepared(lambda *arguments: build(*arguments).values_list(*columns, *beside), *kinds)
 
     def first(self, *arguments: int | str, ahead: Sequence[Question] = ()) -> Stored | None:
-        """The first row, or None; `ahead` as in `together`."""
+        """The first row, or None. `ahead` as in `together`."""
         return next(iter(self.all(*arguments, ahead=ahead)), None)
 
     def all(self, *arguments: int | str, ahead: Sequence[Question] = ()) -> list[Stored]:
-        """Every row; `ahead` as in `together`."""
+        """All rows. `ahead` as in `together`."""
         return [self._row(values) for values in self._query.rows(*arguments, ahead=ahead)]
 
     def questions(self, *arguments: int | str) -> Sequence[Question]:
-        """What `first` and `all` ask, to be asked ahead."""
+        """The questions of `first` and `all`, to be sent ahead."""
         return [(self._query, arguments)]
 
     def _row(self, values: Row) -> Stored:
@@ -195,14 +195,14 @@ class PreparedRow(Generic[Stored]):
 
 
 class _Spelled:
-    """A statement whose SQL is spelled out at its first use with each kind of database, with its number of values."""
+    """A statement whose SQL is generated at first use for each kind of database."""
 
     def __init__(self, spell: Callable[[Any], tuple[str, int]]) -> None:
         self._spell = spell
         self._statements: dict[str, _Statement] = {}
 
     def on(self, connection: Any) -> _Statement:
-        """It, as a connection spells it."""
+        """The statement for a connection's database."""
         statement = self._statements.get(connection.vendor)
         if statement is None:
             statement = _Statement.of(*self._spell(connection.ops.quote_name), connection)
@@ -211,11 +211,11 @@ class _Spelled:
 
 
 class PreparedInsert(Generic[Stored]):
-    """Rows of one model, each stored by one statement with all its columns.
+    """Inserts rows of one model, each by one statement with all columns.
 
-    With `unique`, a row that is there already under the same values of these columns is overwritten in the columns
-    `update` instead, and keeps its others; those of them that are named in `kept` are read back into the object. The
-    column `stamp` is overwritten where one of `update` is another than before; `insert` alone knows of it.
+    With `unique`, an existing row with the same values in these columns is updated in the columns `update` instead and
+    keeps the others; those in `kept` are read back into the object. The column `stamp` is set only if one of `update`
+    changed; only `insert` supports it.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class PreparedInsert(Generic[Stored]):
         self._telling, self._statement = _Spelled(self._telling_sql), _Spelled(self._sql)
 
     def insert(self, row: Stored, *, ahead: Sequence[Question] = ()) -> Stored:
-        """Store a row; it knows its row id then. `ahead` as in `together`."""
+        """Store a row and set its row id. `ahead` as in `together`."""
         connection: Any = connections[DEFAULT_DB_ALIAS]
         further = _steps(connection, ahead) if connection.takes_along else []
         [told] = _write(connection, (self._telling.on(connection), self._columns.stored(row, connection)), further)
@@ -244,9 +244,9 @@ class PreparedInsert(Generic[Stored]):
         return row
 
     def insert_all(self, rows: Sequence[Stored]) -> None:
-        """Store rows, before anything else that is read or written; they do not learn their row ids.
+        """Store rows before any other statement runs; their row ids are not set.
 
-        A few go one by one, many by Django's own way, which takes five hundred with each statement.
+        A few are inserted one by one, many by Django's `bulk_create` with five hundred per statement.
         """
         if len(rows) > _FEW:
             self._model._base_manager.bulk_create(
@@ -281,7 +281,7 @@ class PreparedInsert(Generic[Stored]):
         return sql, len(self._columns.fields)
 
     def _stamping_sql(self, quoted: Callable[[Any], str], update: Sequence[str]) -> str:
-        """A null beside a value is another one. Both databases can say that in one word, but not in the same."""
+        """A null differs from a value. Both databases have an operator for that, but not the same one."""
         stamp, table = quoted(_field(self._model, self._stamp).column), quoted(self._model._meta.db_table)
         differs = " OR ".join(
             f"{table}.{column} <> EXCLUDED.{column} OR ({table}.{column} IS NULL) <> (EXCLUDED.{column} IS NULL)"
@@ -291,7 +291,7 @@ class PreparedInsert(Generic[Stored]):
 
 
 class PreparedUpdate(Generic[Stored]):
-    """Some columns of one row, found by its row id or by others that are unique together."""
+    """Updates some columns of one row, found by its row id or by columns that are unique together."""
 
     def __init__(self, model: type[Stored], *names: str, by: Sequence[str] = ("pk",)) -> None:
         self._model = model
@@ -302,7 +302,7 @@ class PreparedUpdate(Generic[Stored]):
         self._statement = _Spelled(self._sql)
 
     def update(self, row: Stored) -> None:
-        """Write these columns of a row as they stand in the object, before anything else that is read or written."""
+        """Write these columns from the object, before any other statement runs."""
         connection = connections[DEFAULT_DB_ALIAS]
         _run_later(connection, self._statement.on(connection), self._columns.stored(row, connection))
 
@@ -318,21 +318,21 @@ def _field(model: type[Model], name: str) -> "Field[Any, Any]":
 
 
 class PreparedCommand:
-    """A statement of one's own that both databases understand and that has no rows, whose values it marks by %s."""
+    """Handwritten SQL that works on both databases and returns no rows; %s marks its values."""
 
     def __init__(self, sql: str) -> None:
         self._statement = _Spelled(lambda quoted: (sql, sql.count("%s")))
 
     def run(self, *values: int | str) -> None:
-        """Run it, before anything else that is read or written."""
+        """Run it before any other statement."""
         connection = connections[DEFAULT_DB_ALIAS]
         _run_later(connection, self._statement.on(connection), list(values))
 
 
 class _Columns:
-    """Columns of one model, between an object and the database.
+    """Converts columns of one model between an object and the database.
 
-    Most values are stored as they are. To hear that from Django, by six calls each, costs as much as the statement.
+    Most values are stored unchanged. Django needs six calls for each to find that out, as long as the statement takes.
     """
 
     def __init__(self, fields: Sequence["Field[Any, Any]"]) -> None:
@@ -340,11 +340,11 @@ class _Columns:
         self._ways: dict[str, list[tuple[str, Field[Any, Any] | None]]] = {}
 
     def spelled(self, quoted: Callable[[Any], str]) -> str:
-        """Their names for a statement."""
+        """The column names, for a statement."""
         return ", ".join(quoted(field.column) for field in self.fields)
 
     def stored(self, row: Model, connection: Any) -> list[Any]:
-        """Their values in an object, as the driver takes them."""
+        """The values of an object, as the driver takes them."""
         ways = self._ways.get(connection.vendor) or self._find_ways(connection.vendor)
         return [
             getattr(row, name) if field is None else field.get_db_prep_save(field.pre_save(row, False), connection)
@@ -352,7 +352,7 @@ class _Columns:
         ]
 
     def read_into(self, row: Model, values: Row, connection: Any) -> None:
-        """Put what the driver gives into an object."""
+        """Set the driver's values on an object."""
         for field, value in zip(self.fields, values, strict=True):
             found, column = value, field.cached_col
             for convert in (*connection.ops.get_db_converters(column), *column.get_db_converters(connection)):
@@ -377,18 +377,18 @@ _SAME = _SAME_EVERYWHERE | {
     PositiveSmallIntegerField,
     SmallIntegerField,
 }
-"""Fields whose values SQLite takes unchanged. PostgreSQL wants to be told how wide a number is."""
+"""Fields whose values SQLite takes unchanged. PostgreSQL needs the width of a number."""
 
 
 _Step = tuple[_Statement, list[Any]]
 
 
 def _run_all(connection: Any, steps: Sequence[_Step], ahead: Sequence[_Step] = ()) -> list[list[Row]]:
-    """Run statements on the driver itself, unless somebody listens to what Django runs; gives the rows of each.
+    """Run statements directly on the driver, or by Django's cursor if queries are logged; returns the rows of each.
 
-    Django's cursor spells SQLite's placeholders anew each time and looks four times whether anybody listens: as much
-    as the database takes to find a row by its key. On PostgreSQL it puts the values into the text, so that a statement
-    is planned anew each time: ten times what the answer costs where a query joins three tables.
+    Django's cursor converts SQLite's placeholders each time and checks four times for listeners: as long as the
+    database needs to find a row by its key. On PostgreSQL it puts the values into the text, so that a statement is
+    planned again each time: ten times the cost of running it if it joins three tables.
     """
     if _is_heard(connection):
         return [_run_aloud(connection, statement.sql, values) for statement, values in steps]
@@ -398,7 +398,7 @@ def _run_all(connection: Any, steps: Sequence[_Step], ahead: Sequence[_Step] = (
 
 
 def _write(connection: Any, step: _Step, ahead: Sequence[_Step]) -> list[Row]:
-    """Run one that stores something and has rows."""
+    """Run a statement that stores something and returns rows."""
     statement, values = step
     if _is_heard(connection):
         return _run_aloud(connection, statement.sql, values)
@@ -412,7 +412,7 @@ def _of_the_driver(steps: Sequence[_Step]) -> list[tuple[str | bytes, list[Any]]
 
 
 def _is_heard(connection: Any) -> bool:
-    """Whether somebody listens to what Django runs."""
+    """Whether queries are logged or wrapped."""
     return bool(connection.queries_logged or connection.execute_wrappers)
 
 
@@ -423,7 +423,7 @@ def _run_aloud(connection: Any, sql: str, values: list[Any]) -> list[Row]:
 
 
 def _run_later(connection: Any, statement: _Statement, values: list[Any]) -> None:
-    """Run a statement that has no rows. It may wait for the next one, or for the end of its transaction."""
+    """Run a statement that returns no rows. It may be sent with the next one, or at the end of its transaction."""
     if _is_heard(connection):
         _run_aloud(connection, statement.sql, values)
         return
@@ -432,7 +432,7 @@ def _run_later(connection: Any, statement: _Statement, values: list[Any]) -> Non
 
 
 def _ready(connection: Any) -> Any:
-    """What Django looks after before each statement, and its way of spelling errors."""
+    """Django's checks before each statement; returns its context manager that converts errors."""
     connection.ensure_connection()
     connection.validate_thread_sharing()
     connection.validate_no_broken_transaction()
@@ -440,12 +440,12 @@ def _ready(connection: Any) -> Any:
 
 
 def _comes_converted(column: Any, connection: Any) -> bool:
-    """Whether the driver gives a column's values as they are meant: times, which SQLite knows by the column's type."""
+    """Whether the driver already converts the column: SQLite recognises times by the column's type."""
     return connection.vendor == "sqlite" and isinstance(column, Col) and isinstance(column.output_field, DateTimeField)
 
 
 def _converted(row: Row, compiled: _Compiled, connection: Any) -> Row:
-    """A row in Python's types: times, booleans and JSON are kept in other ones by some databases. NULL is none."""
+    """The row with values converted to Python types: some databases store times, booleans and JSON differently."""
     values: list[Any] | None = None
     for place, column, converters in compiled.converters:
         if row[place] is not None:

@@ -1,4 +1,4 @@
-"""The one place where refusals and accidents become answers: an envelope under /v1, a page elsewhere."""
+"""Turns exceptions into responses: an envelope under /v1, a page elsewhere."""
 
 import logging
 from typing import Any
@@ -19,41 +19,41 @@ from core.errors import DiskFull, DomainError, InvalidRequest, MethodNotAllowed,
 
 logger = logging.getLogger("heddle.problems")
 _OF_ITS_PLACE = ("Origin checking failed", "Referer checking failed")
-"""How Django's reasons begin that are about where a form was sent from."""
+"""How Django's CSRF reasons begin that are about the origin of a form."""
 _ELSEWHERE = (
-    "The form was sent from an address that is not the one that Heddle was told. Whoever operates it sets "
-    "HEDDLE_PUBLIC_URL to the address that people type, and HEDDLE_HTTPS where a proxy speaks https."
+    "The form was sent from an unexpected address. The operator has to set HEDDLE_PUBLIC_URL to the address "
+    "that users open, and HEDDLE_HTTPS if a proxy in front serves https."
 )
-_TOO_OLD = "The form was too old to be trusted. Go back, reload the page and send it again."
+_TOO_OLD = "The form has expired. Go back, reload the page and send it again."
 RETRY_AFTER_SECONDS = 5
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether the envelope is due: everywhere under /v1/ but on the page that shows what is there."""
+    """Whether errors use the envelope: everything under /v1/ except the page /v1/docs/."""
     return request.path_info.startswith("/v1/") and request.path_info != "/v1/docs/"
 
 
 def meaning_of(problem: BaseException) -> DomainError | None:
-    """The refusal behind an exception, or None where it is a bug."""
+    """The domain error for an exception, or None if it is a bug."""
     match problem:
         case DomainError():
             return problem
         case Http404():
-            return NotFound("There is nothing at this address.")
+            return NotFound("No page has this address.")
         case PermissionDenied():
-            return Unauthorized(str(problem) or "You have no right to do that.")
+            return Unauthorized(str(problem) or "You do not have permission to do that.")
         case DisallowedHost():
-            return InvalidRequest("Host: this server does not answer under that name")
+            return InvalidRequest("Host: this server is not configured for that name")
         case RequestDataTooBig():
             return InvalidRequest("body: is too large")
         case SuspiciousOperation():
-            return InvalidRequest("That request cannot be read.")
+            return InvalidRequest("The request is malformed.")
         case DataError():
-            return InvalidRequest("That request holds something that cannot be stored.")
+            return InvalidRequest("The request contains a value that cannot be stored.")
         case OperationalError() if is_full(problem):
             return DiskFull()
         case OperationalError() | InterfaceError():
-            return Unavailable("The database does not answer. Try again in a moment.")
+            return Unavailable("The database is not responding. Try again in a moment.")
         case APIException():
             return InvalidRequest(str(problem.detail))
     return None
@@ -65,7 +65,7 @@ def api_exception(problem: Exception, context: dict[str, Any]) -> HttpResponse |
 
 
 def answer(request: HttpRequest, problem: BaseException) -> HttpResponse:
-    """The answer to an exception. A bug is logged with its trace and tells the client nothing but a request id."""
+    """The response to an exception. A bug is logged with its trace; the client only gets a request id."""
     meaning = meaning_of(problem)
     if meaning is None:
         logger.error("request.crashed", exc_info=problem, extra={"route": _route(request)})
@@ -80,7 +80,7 @@ def answer(request: HttpRequest, problem: BaseException) -> HttpResponse:
 
 
 def envelope(problem: DomainError) -> HttpResponse:
-    """`error` holds code and message and nothing else: each further key breaks the SDK (B168)."""
+    """The error as JSON. `error` has only code and message: any further key breaks the SDK (B168)."""
     content: dict[str, Any] = {"error": {"error_code": problem.code, "message": problem.message}}
     details, named = problem.details or problem.by_field, problem.by_field
     if isinstance(details, dict) and named:
@@ -94,16 +94,16 @@ def envelope(problem: DomainError) -> HttpResponse:
 
 
 def page(request: HttpRequest, problem: DomainError) -> HttpResponse:
-    """The same refusal for a reader."""
+    """The error as a page."""
     parts = problem.parts if isinstance(problem, NotFound) else None
     detail = format_html("{}<code>{}</code>{}", *parts) if parts else problem.message
     return _page(request, problem.status, problem.title, detail)
 
 
 def wrong_method(request: HttpRequest, refused: HttpResponseNotAllowed) -> HttpResponse:
-    """Django's refusal of a method, which says nothing at all, as a page that says why; its headers stay."""
+    """Django's empty 405 response as a page with the reason; its headers are kept."""
     is_read = request.method in ("GET", "HEAD")
-    said = "This address takes what a form sends, and cannot be opened." if is_read else "This page can only be read."
+    said = "This address only accepts forms." if is_read else "This page is read-only."
     told = page(request, MethodNotAllowed(f"{said} Nothing was changed."))
     told["Allow"] = refused["Allow"]
     return told
@@ -127,7 +127,7 @@ def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpRes
 
 
 def came_from(request: HttpRequest) -> str:
-    """The path of the page that a form or a script sent this from; nothing where it was none of this server's."""
+    """The path of the page that sent this request; empty if it is not on this server."""
     page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
     try:
         is_ours = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
@@ -139,13 +139,13 @@ def came_from(request: HttpRequest) -> str:
 def _accident(request: HttpRequest) -> HttpResponse:
     if is_api(request):
         request_id = getattr(request, "request_id", "")
-        message = f"Something broke inside Heddle. Quote request {request_id} to its operator."
+        message = f"Internal error. Report request {request_id} to the operator."
         return JsonResponse({"error": {"error_code": "RobotoInternalException", "message": message}}, status=500)
-    return _page(request, 500, "Something broke.", "Heddle failed at this, and has logged it.")
+    return _page(request, 500, "Something went wrong.", "Heddle logged the error.")
 
 
 def _drawn(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """An accident's page asks nobody for anything: what a page knows of its viewer it has from the database, too."""
+    """Render the error page. A 500 page does not use the request: its context would need the database."""
     asking = request if context["status"] < 500 else None
     try:
         drawn = render_to_string("problem.html", context, asking)
@@ -161,7 +161,7 @@ def _route(request: HttpRequest) -> str:
 
 @requires_csrf_token
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form from somewhere else, or from a page that is too old."""
+    """The response to a form with a wrong origin or an expired token."""
     said = _ELSEWHERE if reason.startswith(_OF_ITS_PLACE) else _TOO_OLD
     return page(request, Unauthorized(said))
 
@@ -182,5 +182,5 @@ def not_found(request: HttpRequest, exception: BaseException) -> HttpResponse:
 
 
 def crashed(request: HttpRequest) -> HttpResponse:
-    """handler500: the trace was logged by Django already."""
+    """handler500. Django has already logged the trace."""
     return _accident(request)

@@ -1,4 +1,4 @@
-"""How text, JSON, sizes and times are shown. Everything that comes in here is hostile; what leaves is safe to print."""
+"""Rendering of text, JSON, sizes and times. All input is untrusted; the output is safe HTML."""
 
 import json
 import re
@@ -20,9 +20,9 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 MARKDOWN_LIMIT = 20_000
-"""Characters that are read as Markdown; what follows is kept, as plain text in a fold."""
+"""Characters rendered as Markdown; the rest is shown as folded plain text."""
 PLAIN_LIMIT = 400_000
-"""Characters of that plain remainder; a page must stay a page."""
+"""Characters shown of that plain rest, to keep the page small."""
 JSON_LIMIT = 100_000
 """Characters of one JSON value that are shown."""
 GIST_LIMIT = 140
@@ -37,9 +37,9 @@ _SHORT_CELL = 24
 
 
 def markdown_html(text: str) -> SafeString:
-    """Markdown as sanitised HTML: no raw HTML, no images, no scripts, no foreign addresses but links a reader clicks.
+    """Markdown as sanitised HTML: no raw HTML, images or scripts; other hosts only as links.
 
-    A text over the limit is rendered up to it; the rest is folded, says its size and is not interpreted.
+    A text over the limit is rendered up to it; the rest is folded, with its size, as plain text.
     """
     text = whole_characters(text)
     if len(text) <= _CACHED_TEXT:
@@ -52,19 +52,19 @@ def markdown_html(text: str) -> SafeString:
 
 
 def whole_characters(text: str) -> str:
-    """A text without halves of characters, which no page could carry."""
+    """The text with lone surrogates replaced; they cannot be encoded."""
     return _SURROGATES.sub("\ufffd", text)
 
 
 def around_code(html: SafeString, before: SafeString, after: SafeString) -> SafeString:
-    """HTML of `markdown_html` with something before and after each block of code."""
+    """HTML of `markdown_html` with `before` and `after` around each code block."""
     return vouched(html.replace(_CODE[0], before + _CODE[0]).replace(_CODE[1], _CODE[1] + after))
 
 
 def json_html(value: Any) -> SafeString:
-    """A JSON value, indented, highlighted and escaped; a string is shown as the text it is.
+    """A JSON value, indented, highlighted and escaped; a string is shown as plain text.
 
-    What is over the limit is left out, and the line below says so.
+    Output over the limit is cut, with a note below.
     """
     body: str
     if isinstance(value, str):
@@ -74,24 +74,24 @@ def json_html(value: Any) -> SafeString:
         pieces, whole = _within(_json_pieces(value, 0), JSON_LIMIT)
         body, wrap = "".join(pieces), ""
     body = whole_characters(body)
-    note = "" if whole else f'<p class="quiet">Shown up to {size_text(JSON_LIMIT)}; the rest is left out here.</p>'
+    note = "" if whole else f'<p class="quiet">Only the first {size_text(JSON_LIMIT)} are shown.</p>'
     return vouched(f'<pre class="json" tabindex="0"{wrap}>{body}</pre>{note}')
 
 
 def vouched(html: str) -> SafeString:
-    """HTML that its maker has escaped or sanitised already."""
+    """Mark HTML as safe that was already escaped or sanitised."""
     return mark_safe(html)
 
 
 def json_text(value: Any) -> str:
-    """A value as one line of JSON; strings stay as they are."""
+    """A value as one line of JSON; strings unchanged."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
 
 
 def json_size(value: Any) -> int:
-    """How many bytes a value takes in JSON, or as text."""
+    """The size of a value as JSON or text, in bytes."""
     return 0 if value is None else len(json_text(value).encode("utf-8", "replace"))
 
 
@@ -119,7 +119,7 @@ def took(milliseconds: int) -> str:
 
 
 def ago(instant: datetime, now: datetime) -> str:
-    """How long ago, in the width of a column: `now`, `8 min`, `3 h`, `12 d`, then the date."""
+    """How long ago, in short: `now`, `8 min`, `3 h`, `12 d`, then the date."""
     seconds = (now - instant).total_seconds()
     if seconds < 60:
         return "now"
@@ -133,7 +133,7 @@ def ago(instant: datetime, now: datetime) -> str:
 
 
 def gist(arguments: object) -> str:
-    """What a tool was asked, in one line: values where they speak for themselves, names where they do not."""
+    """A tool's arguments in one line: values if they are clear by themselves, else with names."""
     match arguments:
         case None:
             return ""
@@ -146,18 +146,18 @@ def gist(arguments: object) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """The beginning of a text in one line, without control characters and without tricks of writing direction."""
+    """The beginning of a text in one line, without control and bidirectional formatting characters."""
     flat = " ".join(_UNPRINTABLE.sub(" ", text[: limit * 4]).split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
 def is_one_line(text: str) -> bool:
-    """Whether a name is words on one line, without control characters and tricks of writing direction."""
+    """Whether a name is one line without control and bidirectional formatting characters."""
     return not _UNPRINTABLE.search(text) and len(text.splitlines()) < 2
 
 
 def isolated(text: str) -> str:
-    """What people wrote, for the middle of a sentence: the words around it stay where they are, whatever it holds."""
+    """User text for the middle of a sentence, isolated so that its writing direction does not affect the sentence."""
     plain = _DIRECTIONS.sub("", text)
     is_plain = plain == text and not any(unicodedata.bidirectional(each) in ("R", "AL", "AN") for each in text)
     return text if is_plain else f"\u2068{plain}\u2069"
@@ -212,14 +212,14 @@ _ALIGN = re.compile(r"text-align:(left|right|center)")
 
 
 def _lower_headings(state: StateCore) -> None:
-    """The page owns h1 and h2, so a text starts at h3."""
+    """Shift headings: h1 and h2 belong to the page, so a text starts at h3."""
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
 
 
 def _plain_attributes(state: StateCore) -> None:
-    """Alignment without a style attribute, which the content policy refuses; what scrolls can be reached by key."""
+    """Use `align` instead of a style attribute, which the CSP blocks; make tables focusable for scrolling."""
     for token in state.tokens:
         if token.type in ("th_open", "td_open") and (found := _ALIGN.search(str(token.attrs.pop("style", "")))):
             token.attrs["align"] = found[1]
@@ -228,7 +228,7 @@ def _plain_attributes(state: StateCore) -> None:
 
 
 def _long_cells(state: StateCore) -> None:
-    """What is more than a word or a number in a table, for which the page keeps some width."""
+    """Mark long table cells, for which the page reserves some width."""
     for cell, words in pairwise(state.tokens):
         if (
             cell.type in ("th_open", "td_open")
@@ -238,9 +238,9 @@ def _long_cells(state: StateCore) -> None:
 
 
 def _tasks(state: StateCore) -> None:
-    """An item that begins with a box is a task: the page draws the box, a word tells it to who cannot see it.
+    """Turn list items that begin with a box into tasks: the page draws the box, screen readers get a word.
 
-    A box that was written with a backslash is words.
+    An escaped box stays text.
     """
     for item, _, words in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
         if item.type != "list_item_open" or words.type != "inline" or not words.children:
@@ -256,7 +256,7 @@ def _tasks(state: StateCore) -> None:
 
 
 def _image_as_link(self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-    """An image would be fetched from wherever the text says, so it is offered as a link instead."""
+    """Render an image as a link: loading it would send a request to any host the text names."""
     token = tokens[index]
     words = self.renderInlineAsText(token.children, options, env) or "image"
     return f'<a href="{escape(str(token.attrs.get("src", "")))}">{escape(words)}</a>'
@@ -267,11 +267,11 @@ def _code(self: RendererHTML, tokens: list[Token], index: int, options: OptionsD
 
 
 class _TooManyCells(Exception):
-    """The tables of a text would be far larger than the text."""
+    """The tables of a text would be far larger than the text itself."""
 
 
 def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """As the library's rule, which fills every row to the length of the first; raises `_TooManyCells` before that."""
+    """The library's table rule with a limit: it pads every row to the length of the first; raises `_TooManyCells`."""
     if not silent and table(state, start, end, True):
         delimiters = state.src[state.bMarks[start + 1] + state.tShift[start + 1] : state.eMarks[start + 1]]
         columns = delimiters.strip("| \t").count("|") + 1
@@ -283,7 +283,7 @@ def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
 
 def _ends_table(state: StateBlock, line: int, end: int) -> bool:
-    """Whether the library's rule ends a table before this line: it is empty, or something else begins with it."""
+    """Whether a table ends before this line: the line is empty or begins another block."""
     others = state.md.block.ruler.getRules("blockquote")
     return state.isEmpty(line) or any(rule(state, line, end, True) for rule in others)
 
@@ -316,8 +316,8 @@ def _markdown(text: str) -> SafeString:
         tokens = [] if text.count("[") > _BRACKETS else _READER.parse(text)
     except _TooManyCells:
         tokens = []
-    # The parser drops what is nested deeper than its limit and takes seconds for a wall of brackets or of cells: all of
-    # that is shown as it was written instead.
+    # The parser drops text nested deeper than its limit and takes seconds for very many brackets or cells. Such texts
+    # are shown as plain text instead.
     if not tokens or any(token.level >= _NESTING - 2 for token in tokens):
         return _plain(text)
     clean = nh3.clean(
@@ -339,18 +339,15 @@ def _remainder(rest: str) -> str:
     shown = rest[:PLAIN_LIMIT]
     size = size_text(len(rest.encode("utf-8", "replace")))
     lost = len(rest) - len(shown)
-    note = f'<p class="quiet">{lost} more characters are left out here.</p>' if lost else ""
-    return (
-        f'<details class="more"><summary>A long text: {size} more, as plain text</summary>'
-        f"{_plain(shown)}{note}</details>"
-    )
+    note = f'<p class="quiet">{lost} more characters are not shown.</p>' if lost else ""
+    return f'<details class="more"><summary>{size} more, as plain text</summary>{_plain(shown)}{note}</details>'
 
 
 # JSON
 
 
 def _json_pieces(value: Any, depth: int) -> Iterator[str]:
-    """A value in pieces of HTML; short lists and objects stay on one line."""
+    """A value as pieces of HTML; short lists and objects stay on one line."""
     if not isinstance(value, dict | list) or not value:
         yield _scalar(value)
     elif depth >= _DEEPEST:
@@ -373,7 +370,7 @@ def _open_pieces(value: dict[str, Any] | list[Any], depth: int) -> Iterator[str]
 
 
 def _flat(value: dict[str, Any] | list[Any]) -> str | None:
-    """One line for a container of few short scalars, else None."""
+    """One line for a container of a few short scalars, else None."""
     items = list(value.values()) if isinstance(value, dict) else value
     if len(items) > 8 or any(isinstance(item, dict | list) and item for item in items):
         return None
@@ -397,7 +394,7 @@ def _scalar(value: Any) -> str:
 
 
 def _within(pieces: Iterator[str], limit: int) -> tuple[list[str], bool]:
-    """Pieces until the limit is reached, and whether that was all."""
+    """The pieces up to the limit, and whether they are complete."""
     kept: list[str] = []
     left = limit
     for piece in pieces:

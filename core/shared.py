@@ -1,4 +1,4 @@
-"""Texts that many threads ask for in the same moment: made once, by whoever comes first."""
+"""Texts that many threads need at the same time: built once, by the first of them."""
 
 import threading
 from collections import OrderedDict
@@ -6,15 +6,15 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 
 LONGEST = 200_000
-"""Characters of a text that is kept; a longer one goes to those who wait for it and is forgotten."""
+"""Maximum length of a cached text; a longer one is given to the waiting threads and not kept."""
 
 
 class SharedTexts:
-    """Texts by a key that holds everything they are made from: whoever has the key may have the text.
+    """A cache of texts by a key that contains everything they are made from.
 
-    That is the contract of the key, and it is what keeps one reader's text from another one. Whoever asks first makes
-    the text while the others wait; where that fails they make their own, so nobody's accident is anybody else's. The
-    last `size` texts are kept.
+    The key must contain everything, or one reader would get another reader's text. The first caller builds the text
+    while the others wait; if that fails each builds its own, so that one failure does not affect the others. The last
+    `size` texts are kept.
     """
 
     def __init__(self, size: int) -> None:
@@ -23,7 +23,7 @@ class SharedTexts:
         self._kept: OrderedDict[Hashable, Future[str]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], str]) -> str:
-        """The text of a key; raises what `make` raises."""
+        """The text for a key; raises what `make` raises."""
         with self._lock:
             text_to_come = self._kept.get(key)
             is_first = text_to_come is None

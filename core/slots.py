@@ -1,4 +1,4 @@
-"""Places for what may be under way at once, of which nobody can take all."""
+"""Limits concurrency, in total and per caller."""
 
 import math
 from collections import Counter
@@ -7,7 +7,7 @@ from threading import Condition
 
 
 class Slots:
-    """So many places, and so many of them for each who asks."""
+    """`size` slots in total, at most `each` per caller."""
 
     def __init__(self, size: int, *, each: int, waiting: float = math.inf) -> None:
         self.size, self.each = size, each
@@ -17,7 +17,7 @@ class Slots:
         self._change = Condition()
 
     def take(self, who: Hashable, *, patience_seconds: float = 0) -> bool:
-        """Take a place, which `leave` gives back; False where none gets free in time, or too many wait already."""
+        """Take a slot, which `leave` returns; False if none becomes free in time or too many are waiting already."""
         with self._change:
             is_taken = self._is_free(who)
             if not is_taken and patience_seconds and self._waiting > 0:
@@ -33,7 +33,7 @@ class Slots:
         return self._free > 0 and self._taken[who] < self.each
 
     def leave(self, who: Hashable) -> None:
-        """Give a place back."""
+        """Return a slot."""
         with self._change:
             self._free += 1
             self._taken[who] -= 1

@@ -1,4 +1,4 @@
-"""Server-sent events over WSGI: a generator that holds a thread while it waits, and no database connection."""
+"""Server-sent events over WSGI: a generator that holds a thread while it waits, but no database connection."""
 
 import threading
 from collections.abc import Iterable, Iterator
@@ -16,14 +16,14 @@ HEARTBEAT_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event; `id` is what a reader that reconnects sends back."""
+    """One event; a client that reconnects sends its last `id` back."""
 
     name: str
     data: str
     id: str | None = None
 
     def encode(self) -> bytes:
-        """The wire form: every line of the data on a `data:` line of its own."""
+        """The wire format: one `data:` line per line of data."""
         lines = [f"event: {self.name}"]
         if self.id is not None:
             lines.append(f"id: {self.id}")
@@ -35,26 +35,26 @@ HEARTBEAT = b": still here\n\n"
 WAITING = Event("waiting", "")
 ASKS_AGAIN_MS = 10_000
 _PLACES = threading.BoundedSemaphore(max(1, settings.HEDDLE.threads - max(4, settings.HEDDLE.threads // 8)))
-"""Lines that may wait at the same time: without a limit as many tabs as there are threads would silence the server."""
+"""Limits open streams: otherwise as many tabs as there are threads would block the server."""
 
 
 _ending = threading.Event()
 
 
 def end_all() -> None:
-    """End every stream of this process, those that begin from now on too: it is about to stop, and would wait for them.
+    """End all streams of this process, future ones too, because shutdown would wait for them.
 
-    Readers come back by themselves, and find the next process.
+    Clients reconnect automatically, to the next process.
     """
     _ending.set()
     notices.wake_all()
 
 
 def stream(events: Iterable[Event | None]) -> StreamingHttpResponse:
-    """Answer with events; None is a heartbeat, by which a reader who left is noticed and its thread given back.
+    """A streaming response of events; None is a heartbeat, which detects readers who left and frees their thread.
 
-    Whoever is about to wait says `WAITING`. Lines that wait leave some of the server's threads to everybody else: one
-    more is told what is new and ends, and its reader asks again after a while.
+    The generator yields `WAITING` before it waits. A limit keeps threads free for other requests: a stream above it
+    sends what is new and ends, and the client reconnects after `ASKS_AGAIN_MS`.
     """
     response = StreamingHttpResponse(_encoded(events), content_type="text/event-stream")
     response.headers["Cache-Control"] = "private, no-cache, no-transform"
@@ -64,7 +64,7 @@ def stream(events: Iterable[Event | None]) -> StreamingHttpResponse:
 
 @contextmanager
 def place() -> Iterator[bool]:
-    """A place among those who wait, for as long as this lasts; False where all are taken, and nobody else may wait."""
+    """Hold a stream slot inside the block; yields False if none is free, so that the stream must not wait."""
     is_taken = _PLACES.acquire(blocking=False)
     try:
         yield is_taken
@@ -84,6 +84,6 @@ def _encoded(events: Iterable[Event | None]) -> Iterator[bytes]:
 
 
 def give_connection_back() -> None:
-    """Return the database connection to the pool before waiting, or a few readers would hold all of them."""
+    """Return the database connection to the pool before waiting; otherwise a few readers would hold all of them."""
     if not connection.in_atomic_block:
         connection.close()

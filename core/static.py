@@ -3,11 +3,11 @@
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 LEFT_OUT = ["ext", "htmax-*", "htmx-4*", "htmx-2.js"]
-"""What django-htmx brings beside the script that pages load. Its extensions name a module that only bundlers find."""
+"""Files of django-htmx that no page loads. Its extensions import a module that only bundlers resolve."""
 
 
 class HashedStorage(CompressedManifestStaticFilesStorage):
-    """ES modules import each other by relative path, so their imports are rewritten too."""
+    """Also rewrites the imports in ES modules, which use relative paths."""
 
     support_js_module_import_aggregation = True
     manifest_strict = True

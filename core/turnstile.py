@@ -1,4 +1,4 @@
-"""A door that lets a few through at a time, in the order in which they came."""
+"""A fair semaphore: lets a few threads through at a time, in order of arrival."""
 
 import math
 import threading
@@ -10,11 +10,11 @@ from core.errors import Unavailable
 
 
 class Turnstile:
-    """`with turnstile.passed():` around work that many threads want to do at once and that is quicker done by a few.
+    """`with turnstile.passed():` around work that is faster if only a few threads do it at a time.
 
-    A semaphore would do but for its order: whoever comes while one leaves slips in before those who wait, and under
-    load some of them wait for seconds. Here whoever leaves hands their place to the first in line, which holds as many
-    as `waiting` says: without it, everybody.
+    A plain semaphore is not fair: a newcomer can pass those who wait, so that under load some wait for seconds. Here a
+    leaving thread hands its slot to the first in the queue. `waiting` limits the length of the queue; by default it is
+    unlimited.
     """
 
     def __init__(self, width: int, *, waiting: float = math.inf) -> None:
@@ -25,7 +25,7 @@ class Turnstile:
 
     @contextmanager
     def passed(self) -> Iterator[None]:
-        """Wait for one's turn, and give it away at the end; raises `Unavailable` where the line is full."""
+        """Wait for a slot and release it at the end; raises `Unavailable` if the queue is full."""
         self._enter()
         try:
             yield
@@ -39,10 +39,10 @@ class Turnstile:
                 self._free -= 1
                 return
             if len(self._line) >= self._waiting:
-                raise Unavailable("Too many want the same at once. Try again in a moment.")
+                raise Unavailable("Too many requests at once. Try again in a moment.")
             turn.acquire()
             self._line.append(turn)
-        turn.acquire()  # once the one before lets go of it
+        turn.acquire()  # released when a slot is handed over
 
     def _leave(self) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""Reading what a request holds. No read can be cut short: who announces a body and sends it slowly keeps a thread."""
+"""Limits how many threads slow uploads can hold: a read of a request body cannot be interrupted."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -11,16 +11,15 @@ from core.slots import Slots
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _PATIENCE_SECONDS: Final = 1.0
 _SIZE: Final = max(1, settings.HEDDLE.threads // 4)
-# Who waits for a place keeps a thread as well, so that no more of them wait than have one.
+# Waiting for a slot also holds a thread, so no more may wait than have a slot.
 _reading = Slots(_SIZE, each=max(1, _SIZE // 2), waiting=_SIZE)
 
 
 def bounded(application: Application) -> Application:
-    """The application, of which only some threads can be kept by bodies that do not come, half of those by one caller.
+    """Wrap the application: at most a quarter of the threads can wait for slow bodies, half of those per address.
 
-    What was sent with its request is there when it is read, so that a place is free again at once. Rejected: reading on
-    threads apart, with a time limit. It would cost every small body more than its reading, and a thread apart is kept
-    like any other.
+    A body sent together with its request is read at once, so its slot is free immediately. Rejected: separate reader
+    threads with a time limit. They would cost small bodies more than reading them, and can be blocked just the same.
     """
 
     def call(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -31,7 +30,7 @@ def bounded(application: Application) -> Application:
 
 
 class _Body:
-    """A request's body. Its reads raise `Unavailable` where too many wait for theirs."""
+    """A request body. Reading raises `Unavailable` if too many other reads are waiting."""
 
     __slots__ = ("_body", "_caller")
 
@@ -39,16 +38,16 @@ class _Body:
         self._body, self._caller = body, caller
 
     def read(self, *size: int) -> bytes:
-        """As of any stream."""
+        """As for any stream."""
         return self._in_place(self._body.read, *size)
 
     def readline(self, *size: int) -> bytes:
-        """As of any stream."""
+        """As for any stream."""
         return self._in_place(self._body.readline, *size)
 
     def _in_place(self, read: Callable[..., bytes], *size: int) -> bytes:
         if not _reading.take(self._caller, patience_seconds=_PATIENCE_SECONDS):
-            raise Unavailable("Too many requests are on their way in. Try again in a moment.")
+            raise Unavailable("Too many uploads at once. Try again in a moment.")
         try:
             return read(*size)
         finally:

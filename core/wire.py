@@ -1,4 +1,4 @@
-"""The kernel of every projection: frozen models that refuse what they do not know."""
+"""Base classes of all wire models: frozen, with unknown keys rejected unless a class says otherwise."""
 
 import re
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ Row = TypeVar("Row")
 
 
 class Wire(BaseModel):
-    """A record as one audience sees it. Unknown keys are a programming error, so they are refused."""
+    """A record in a response. Unknown keys are a programming error, so they are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @classmethod
     def trusted(cls, values: dict[str, Any]) -> Self:
-        """A record of values that the database keeps in shape, every field among them, in its order.
+        """A record from values that need no validation: all fields, in their order.
 
-        `model_construct` looks for aliases and defaults as well, which on a page of fifty is a third of the answer.
+        `model_construct` also handles aliases and defaults, which takes a third of the time for a page of fifty.
         """
         made = cls.__new__(cls)
         object.__setattr__(made, "__dict__", values)
@@ -35,10 +35,10 @@ class Wire(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a text has to be written: programs read the pattern in the schema, people are told the words."""
+    """A required text format: a pattern for the schema, and words for the error message."""
 
     pattern: str
-    """Of the whole text, without anchors."""
+    """Matches the whole text; without anchors."""
     words: str
     """What follows the name of the field: "must be ..."."""
 
@@ -55,18 +55,18 @@ class Spelling:
 
 
 class Body(BaseModel):
-    """What a client of the wire sends. Unknown keys are ignored where its spec says so (B20); types are not coerced.
+    """A request body of an SDK route. Unknown keys are ignored (B20); types are not coerced.
 
-    Routes of our own take an `Exact`: a key that is spelled wrong there would mean something else than was meant.
+    Heddle's own routes use `Exact`, so that a misspelled key is an error.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
 class Exact(BaseModel):
-    """What a client sends where unknown keys are refused, the first of them by name.
+    """A request body that rejects unknown keys and names the first of them.
 
-    A fault for each of them would be gigabytes of a body of megabytes.
+    Reporting all of them could turn a body of megabytes into gigabytes of errors.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -81,14 +81,14 @@ class Exact(BaseModel):
 
 
 class Nothing(Exact):
-    """The body of a request that says all by its address: none, or an empty object."""
+    """The body of a request without parameters: empty, or an empty object."""
 
 
 class Patch(Exact):
-    """A change: an absent key leaves the value, null clears it, unknown keys are refused (B127, B128)."""
+    """A change: an absent key leaves the value, null clears it, unknown keys are rejected (B127, B128)."""
 
     def changes(self) -> dict[str, Any]:
-        """Only what the client spelled out."""
+        """Only the fields that the client sent."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 

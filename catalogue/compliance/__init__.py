@@ -1,1 +1,1 @@
-"""Compliance: named checks over a stored server, Convilyn's seven and Heddle's own (catalogue 3.9)."""
+"""Compliance checks of a server: Convilyn's seven and Heddle's own (catalogue 3.9)."""

@@ -1,4 +1,4 @@
-"""Heddle's own checks, prefixed `heddle:`; a warning passes and says so (catalogue 3.9, C126)."""
+"""Heddle's own checks, prefixed `heddle:`; warnings count as passed (catalogue 3.9, C126)."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -15,20 +15,20 @@ from catalogue.worlds.merging import Unmakeable
 
 Finding = tuple[bool, str, JsonObject]
 MODEL_DIALECTS: Final = ("openai", "anthropic", "mcp")
-"""Where a model is told the name of a tool."""
+"""Dialects in which models get tool names."""
 _SEED: Final = 0
 
 
 def check(subject: Subject, report: Report) -> None:
-    """Run them, check by check over all tools. For what there is no time left a warning stands."""
+    """Run the checks, each over all tools. Checks that run out of time give a warning."""
     for name, find in _CHECKS.items():
         for each in subject.tools:
-            passed, said, details = _warning("There was no time left for it") if subject.is_late else find(each)
+            passed, said, details = _warning("Skipped: out of time") if subject.is_late else find(each)
             report.add(passed, f"heddle:{name}:{each.name}", said, **details)
 
 
 def findings(each: Checked) -> list[CheckOut]:
-    """What they find of one tool. Nothing is called."""
+    """The results for one tool. Nothing is called."""
     found = ((name, find(each)) for name, find in _CHECKS.items())
     return [
         CheckOut(passed=passed, check_name=f"heddle:{name}:{each.name}", message=said, details=details)
@@ -54,12 +54,12 @@ def _input_schema(each: Checked) -> Finding:
 
 def _output_schema(each: Checked) -> Finding:
     if each.version.output_schema is None:
-        return True, "There is none: every result is accepted", {}
+        return True, "No output schema: every result is accepted", {}
     return _schema(each.version.output_schema, is_input=False)
 
 
 def _portable_name(each: Checked) -> Finding:
-    """Whether every model can be told this name: qualified, as it stands in a list."""
+    """Whether every model dialect accepts the qualified name."""
     refused: dict[str, str] = {}
     for name in MODEL_DIALECTS:
         try:
@@ -68,7 +68,7 @@ def _portable_name(each: Checked) -> Finding:
             refused[name] = problem.message
         else:
             if written.name != each.tool.qualified_name:
-                refused[name] = f"is called {written.name} there"
+                refused[name] = f"becomes {written.name} there"
     if refused:
         return False, f"{each.tool.qualified_name} does not fit {', '.join(refused)}", {"dialects": refused}
     return True, f"{each.tool.qualified_name} fits every model dialect", {}
@@ -79,23 +79,23 @@ def _annotations(each: Checked) -> Finding:
     if hints.get("read_only") is True and hints.get("destructive") is True:
         return False, "read_only and destructive contradict each other", {}
     if hints.get("destructive") is True and each.version.idempotent:
-        return _warning("It is destructive and idempotent: automatic repeats destroy again")
-    return True, "The hints agree with each other", {}
+        return _warning("Destructive and idempotent: automatic retries destroy again")
+    return True, "The hints are consistent", {}
 
 
 def _result(each: Checked) -> Finding:
-    """A made-up result of it, as a CTP result."""
+    """A simulated result as a CTP result."""
     schema = each.version.output_schema
     try:
         data = {"id": each.name, "status": "ok"} if schema is None else _made(each, schema)
     except Unmakeable as problem:
-        return False, f"No output was found that fits the output_schema: {problem}", {}
+        return False, f"No output was found that matches the output_schema: {problem}", {}
     context = Context(tool_name=each.tool.qualified_name)
     written, _ = result_dialects.write("ctp", results.ok(data), context=context)
     errors = judging.judge(written, "schema")
     return (
         not errors,
-        "A simulated result is a valid CTP result" if not errors else "It is no valid CTP result",
+        "A simulated result is a valid CTP result" if not errors else "It is not a valid CTP result",
         ({"errors": errors} if errors else {}),
     )
 

@@ -1,4 +1,4 @@
-"""A compliance run: the same for REST, the page and the command (catalogue 3.9, C121 to C127)."""
+"""Run compliance checks, for REST, the page and the command (catalogue 3.9, C121 to C127)."""
 
 import time
 from typing import Final
@@ -12,14 +12,14 @@ from catalogue.worlds import keeping
 from core.actor import Actor
 
 SECONDS: Final = 60.0
-"""For a run that somebody waits for; what it does not come to is told in the report."""
+"""Time limit of a run; the report shows what was skipped."""
 
 
 def run(actor: Actor | None, org_id: int, body: ComplianceIn, *, seconds: float = SECONDS) -> ReportOut:
-    """Check a server of an org or of everybody.
+    """Check a server of an org or a built-in one.
 
-    No tool is called and nothing made up after so many seconds. Raises `NotFound` for a server or world that cannot be
-    seen from there, `Expired` for a world that is over.
+    After that many seconds nothing more is called or generated. Raises `NotFound` for a server or world that the org
+    cannot see, `Expired` for a world that has ended.
     """
     server = servers.server_for(org_id, body.server)
     rows = list(Tool.objects.filter(server=server).select_related("server").order_by("pk"))

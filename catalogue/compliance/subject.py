@@ -1,4 +1,4 @@
-"""What is checked: a server with its tools, and a way to call them that does no harm (catalogue 3.9, C127)."""
+"""The subject of the checks: a server with its tools, and harmless calls of them (catalogue 3.9, C127)."""
 
 import time
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from core.actor import Actor
 
 @dataclass(frozen=True, slots=True)
 class Invoked:
-    """What a call without arguments came to: the result, whether the handler raised, whether it gave an object."""
+    """The outcome of a call without arguments: result, whether the handler raised, whether it returned an object."""
 
     result: ToolResult
     has_raised: bool
@@ -29,7 +29,7 @@ class Invoked:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A tool with its present version."""
+    """A tool with its current version."""
 
     tool: Tool
     version: ToolVersion
@@ -41,13 +41,13 @@ class Checked:
 
     @property
     def required(self) -> list[str]:
-        """The arguments that a call needs."""
+        """The required arguments."""
         return list(self.version.input_schema.get("required", []))
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A server as the checks see it. Without an actor, as on a command line, calls are made in nobody's name."""
+    """A server for the checks. Without an actor (command line) calls have no caller."""
 
     server: ToolServer
     tools: list[Checked]
@@ -55,22 +55,22 @@ class Subject:
     actor: Actor | None
     world: World | None
     ends_at: float = inf
-    """When to stop, on the monotonic clock."""
+    """The deadline, on the monotonic clock."""
 
     @property
     def is_late(self) -> bool:
-        """Whether no time is left: nobody waits for tools that take half a minute each."""
+        """Whether the time is over."""
         return time.monotonic() > self.ends_at
 
     def why_not_called(self, checked: Checked) -> str | None:
-        """Why a tool is not called with nothing at all, or None where it may be.
+        """Why a tool is not called without arguments, or None if it may be.
 
-        Without a world only what may be repeated, or changes nothing, is: a check must not book a seat (C127).
+        Without a world only idempotent or read-only tools are called: a check must not change anything (C127).
         """
         if checked.required:
             return "has required params"
         if self.is_late:
-            return "there was no time left"
+            return "out of time"
         if self.world is not None:
             return None
         if not (checked.version.idempotent or checked.version.annotations.get("read_only") is True):
@@ -80,7 +80,7 @@ class Subject:
         return None
 
     def invoke(self, checked: Checked) -> Invoked:
-        """Call it with `{}`, on record as every call is."""
+        """Call the tool with `{}`; recorded like every call."""
         if self.world is not None:
             return self._played(checked, self.world)
         noted: dict[str, Any] = {}
@@ -109,10 +109,10 @@ class Subject:
 
 @dataclass
 class Report:
-    """What the checks found so far."""
+    """The results of the checks so far."""
 
     results: list[CheckOut] = field(default_factory=list)
 
     def add(self, passed: bool, check_name: str, message: str, **details: Any) -> None:
-        """Note one check."""
+        """Add the result of a check."""
         self.results.append(CheckOut(passed=passed, check_name=check_name, message=message, details=details))

@@ -1,6 +1,6 @@
-"""The seven checks of Convilyn's own runner, under its names, in its order and with its leniency (C121 to C124).
+"""The seven checks of Convilyn's own runner, with its names, order and leniency (C121 to C124).
 
-A tool that returns a failure passes the invocation, as there: only one that raises does not (T4).
+As there, a tool that returns a failure passes the invocation; only one that raises does not (T4).
 """
 
 from pydantic import BaseModel, ValidationError
@@ -12,7 +12,7 @@ from core.errors import InvalidRequest
 
 
 def check(subject: Subject, report: Report) -> None:
-    """Run them."""
+    """Run the checks."""
     _server_metadata(subject, report)
     _tools_exist(subject, report)
     _tool_schemas(subject, report)
@@ -61,7 +61,7 @@ class _Described(BaseModel):
 
 
 class _Manifest(BaseModel):
-    """What Convilyn's manifest model asks for."""
+    """The fields that Convilyn's manifest model requires."""
 
     sdk_version: str
     server: _Described
@@ -102,7 +102,7 @@ def _invocation(invoked: Invoked, name: str, report: Report) -> None:
 
 
 def _ref_id_pattern(subject: Subject, report: Report) -> None:
-    """The second call, as there: it says something only of a tool that returned an object."""
+    """The second call, as in Convilyn: reports only on tools that returned an object."""
     for each in subject.tools:
         if subject.why_not_called(each) is not None:
             continue

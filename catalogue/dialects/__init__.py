@@ -1,7 +1,7 @@
-"""Tool specs come from and go to other systems' formats (catalogue 1.2 to 1.13).
+"""Conversion of tool specs from and to other systems' formats (catalogue 1.2 to 1.13).
 
-One small module a dialect, the canonical record in the middle, every loss named. Plain data in and out: nothing here
-knows the database, and nothing raises anything but `ToolProblem` for what it is given.
+One small module per dialect, with the canonical record as the intermediate form; every loss is reported. Plain data in
+and out: nothing here uses the database, and invalid input raises only `ToolProblem`.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from catalogue.dialects.source import Source
 from catalogue.record import Exported, Imported, JsonObject, Stored, ToolProblem
 
 ALIASES = {"roboto_client": "roboto"}
-"""Names that a dialect is asked for by as well."""
+"""Alternative names of dialects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a dialect is read and written. `holds` are the canonical fields that it has a slot for."""
+    """How to read and write a dialect. `holds` are the canonical fields that it can express."""
 
     name: str
     read: Callable[[Source], Imported]
@@ -27,27 +27,34 @@ class Dialect:
     holds: frozenset[str]
     styles: tuple[str, ...] = ()
     server: str | None = None
-    """Where its tools go when nobody names a server."""
+    """The server for its tools if none is named."""
+    label: str = ""
+    """The name on pages, if it differs from `name`."""
+
+    @property
+    def title(self) -> str:
+        """The name on pages."""
+        return self.label or self.name
 
 
 DIALECTS: dict[str, Dialect] = {
     each.name: each
     for each in (
+        Dialect(openai.NAME, openai.read, openai.write, openai.HOLDS, styles=openai.STYLES, label="OpenAI"),
+        Dialect(anthropic.NAME, anthropic.read, anthropic.write, anthropic.HOLDS, label="Anthropic"),
+        Dialect(mcp.NAME, mcp.read, mcp.write, mcp.HOLDS, label="MCP"),
         Dialect(convilyn.NAME, convilyn.read, convilyn.write, convilyn.HOLDS),
         Dialect(ctp.NAME, ctp.read, ctp.write, ctp.HOLDS),
         Dialect(data_harness.NAME, data_harness.read, data_harness.write, data_harness.HOLDS),
         Dialect(rdk.NAME, rdk.read, rdk.write, rdk.HOLDS),
         Dialect(roboto.NAME, roboto.read, roboto.write, roboto.HOLDS, server=roboto.SERVER),
-        Dialect(openai.NAME, openai.read, openai.write, openai.HOLDS, styles=openai.STYLES),
-        Dialect(anthropic.NAME, anthropic.read, anthropic.write, anthropic.HOLDS),
-        Dialect(mcp.NAME, mcp.read, mcp.write, mcp.HOLDS),
-        Dialect(python.NAME, python.read, None, frozenset()),
+        Dialect(python.NAME, python.read, None, frozenset(), label="Python"),
     )
 }
 
 
 def dialect_named(name: str, *, written: bool = False) -> Dialect:
-    """A dialect, one that can be written if need be; else a `ToolProblem` with `unsupported_dialect` (C8)."""
+    """The dialect; raises `ToolProblem` with `unsupported_dialect` for an unknown (or unwritable) one (C8)."""
     found = DIALECTS.get(ALIASES.get(name, name))
     if found is None or (written and found.write is None):
         known = [each.name for each in DIALECTS.values() if each.write or not written]
@@ -63,14 +70,14 @@ def require_style(dialect: Dialect, style: str | None) -> None:
 
 
 def read(dialect: Dialect, value: object) -> Imported:
-    """A foreign tool in canonical form, or a `ToolProblem`."""
+    """A tool from a dialect in canonical form; raises `ToolProblem`."""
     source = Source(value)
     found = dialect.read(source)
     return replace(found, losses=source.losses, warnings=source.warnings)
 
 
 def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str | None = None) -> Exported:
-    """A tool in a dialect with what it loses, or a `ToolProblem` with the reason `not_representable`."""
+    """A tool in a dialect with its losses; raises `ToolProblem` with the reason `not_representable`."""
     require_style(dialect, style)
     assert dialect.write is not None
     home = DIALECTS.get(tool.content.source_dialect)

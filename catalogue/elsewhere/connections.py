@@ -1,4 +1,4 @@
-"""Connections of servers: making, changing, rotating their secret, removing (docs/tools-elsewhere.md)."""
+"""Connections of servers: set, rotate the secret, delete (docs/tools-elsewhere.md)."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -30,10 +30,10 @@ def connection_for(org_id: int, server: str) -> ToolConnection:
 
 
 def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionSecretOut:
-    """Set how a server's tools are reached; a server that is not there yet is made.
+    """Set the connection of a server, which is created if missing.
 
-    Who made the server, the org's admins and platform admins may; a command needs a platform admin, since it runs on
-    the operator's machine. The secret is told where the connection is new and signs. Raises `TargetRefused`,
+    For the server's creator, org admins and platform admins; a command needs a platform admin, because it runs on the
+    operator's machine. The secret is returned only for a new signing connection. Raises `TargetRefused`,
     `InvalidRequest`, `Unauthorized`.
     """
     if body.url is not None:
@@ -60,10 +60,10 @@ def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionS
 
 
 def rotate(actor: Actor, connection: ToolConnection, *, overlap_hours: float = 24) -> ConnectionSecretOut:
-    """A new secret. The one before it signs as well for a while; one before that ends now."""
+    """Create a new secret. The previous one also signs for a while; older ones end now."""
     require_keeper_of(actor, connection.server.org_id, connection.server.created_by_id, "server")
     if connection.kind != ToolConnection.Kind.HTTP:
-        raise InvalidRequest("Nothing is signed for an MCP server, so there is no secret to change.")
+        raise InvalidRequest("Requests to MCP servers are not signed, so there is no secret to rotate.")
     with transaction.atomic():
         held = ToolConnection.objects.select_for_update().filter(pk=connection.pk).first()
         if held is None:
@@ -76,17 +76,17 @@ def rotate(actor: Actor, connection: ToolConnection, *, overlap_hours: float = 2
 
 
 def delete(actor: Actor, connection: ToolConnection) -> None:
-    """Remove a connection. The server's tools stay, and nobody runs those that went through it."""
+    """Delete a connection. The server's tools stay; those that used it have no handler then."""
     require_keeper_of(actor, connection.server.org_id, connection.server.created_by_id, "server")
     with transaction.atomic():
-        # Whoever attaches tools at this moment holds the server as well.
+        # Attaching tools also locks the server.
         ToolServer.objects.select_for_update().filter(pk=connection.server_id).first()
         _detach(connection.server)
         connection.delete()
 
 
 def out(connection: ToolConnection) -> ConnectionOut:
-    """A connection as it is shown: the names of its headers, never their values."""
+    """The API record of a connection: header names, never their values."""
     is_http = connection.kind == ToolConnection.Kind.HTTP
     return ConnectionOut(
         server=connection.server.name,
@@ -105,41 +105,41 @@ def out(connection: ToolConnection) -> ConnectionOut:
 
 
 def out_with_secret(connection: ToolConnection, *, is_told: bool = True) -> ConnectionSecretOut:
-    """The same with its secret, for the one answer that shows it."""
+    """The API record with the secret, for the one response that shows it."""
     secret = connection.secrets_at(timezone.now())[0] if is_told else None
     return ConnectionSecretOut(**out(connection).model_dump(), secret=secret)
 
 
 def command_named(name: str) -> tuple[str, ...]:
-    """The words of a command that the operator has named (`HEDDLE_MCP_COMMANDS`). Raises `InvalidRequest`."""
+    """The words of a configured command (`HEDDLE_MCP_COMMANDS`). Raises `InvalidRequest`."""
     found = settings.HEDDLE.mcp_commands.get(name)
     if found is None:
-        raise InvalidRequest(f"command: the operator has named no command {name}")
+        raise InvalidRequest(f"command: the operator has not configured a command {name}")
     return tuple(found)
 
 
 def kept_headers(
     given: Mapping[str, str | None], url: str | None, stored: Mapping[str, str], stored_url: str
 ) -> dict[str, str]:
-    """Headers as they are to be stored; null keeps the stored value, as long as it goes to the same place.
+    """The headers to store; null keeps the stored value, but only for the same address.
 
-    Otherwise whoever may change an address could send it somebody else's key.
+    Otherwise anyone who may change the address could send it somebody else's key.
     """
     before = {name.lower(): value for name, value in stored.items()}
     is_same_place = urlsplit(url or "")[:2] == urlsplit(stored_url)[:2]
     kept = {}
     for name, value in given.items():
         if value is None and (not is_same_place or name.lower() not in before):
-            raise InvalidRequest(f"headers.{name}: needs its value, since none is stored for that address")
+            raise InvalidRequest(f"headers.{name}: needs a value, because none is stored for that address")
         kept[name] = before[name.lower()] if value is None else value
     return kept
 
 
 def _held(actor: Actor, org_id: int, name: str, kind: str) -> ToolServer:
-    """The server, locked, and made where it is missing."""
+    """The server, locked, and created if missing."""
     folded = naming.fold(name)
     if folded in naming.BUILTIN:
-        raise Unauthorized(f"The server {name} belongs to everybody and is read-only.")
+        raise Unauthorized(f"The server {name} is built in and read-only.")
     if not naming.is_server(name):
         raise NotFound.of("server", name[:80], "that you can see")
     by = {"created_by_id": actor.user_id, "modified_by_id": actor.user_id}
@@ -154,14 +154,14 @@ def _held(actor: Actor, org_id: int, name: str, kind: str) -> ToolServer:
 
 
 def _attach(server: ToolServer) -> None:
-    """Let the connection run every tool that nobody runs."""
+    """Use the connection for every tool of the server without a handler."""
     for tool in Tool.objects.select_for_update().filter(server=server, is_dispatchable=False).order_by("pk"):
         if tool.handler == no_handler():
             _handled(tool, {"kind": "http"})
 
 
 def _detach(server: ToolServer) -> None:
-    """Take every tool off its connection: nobody runs it then."""
+    """Remove the connection from its tools; they have no handler then."""
     for tool in Tool.objects.select_for_update().filter(server=server, is_dispatchable=True).order_by("pk"):
         _handled(tool, no_handler())
 

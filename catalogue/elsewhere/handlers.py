@@ -1,4 +1,4 @@
-"""Handlers of single tools: what may be set, what is shown, and what runs a call (catalogue 1.1, 3.5)."""
+"""Handlers of tools: set, show, and run calls (catalogue 1.1, 3.5)."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,9 +18,9 @@ from core.errors import DomainError, InvalidRequest
 
 
 def set_handler(actor: Actor, tool: Tool, handler: Handler) -> None:
-    """Say who runs a tool; the caller saves it. Raises `Unauthorized`, `InvalidRequest`, `TargetRefused`.
+    """Set the handler of a tool; the caller saves it. Raises `Unauthorized`, `InvalidRequest`, `TargetRefused`.
 
-    Who made the tool, the org's admins and platform admins may.
+    For the tool's creator, org admins and platform admins.
     """
     require_keeper_of(actor, tool.org_id, tool.created_by_id, "tool")
     if handler.kind in ("http", "mcp") and _connection_of(tool, handler.kind) is None:
@@ -42,7 +42,7 @@ def shown(handler: JsonObject) -> JsonObject:
 
 
 def run_of(tool: Tool, version: ToolVersion) -> Run | None:
-    """What calls a tool that lives elsewhere; None where nothing does. All it needs is read now."""
+    """The function that calls an external tool, or None. It needs no database when it runs."""
     kind = tool.handler.get("kind")
     if tool.org_id is None or kind not in ("http", "mcp"):
         return None
@@ -69,7 +69,7 @@ def _over_http(tool: Tool, version: int, connection: ToolConnection) -> Run:
         org_id=connection.server.org.org_id,
         connection=connection,
         dialect=own.get("dialect", connection.dialect),
-        # What is meant for the connection's address goes nowhere else.
+        # Headers for the connection's address are never sent elsewhere.
         headers=own.get("headers", {}) if "url" in own else connection.headers,
         timeout_ms=own.get("timeout_ms", connection.timeout_ms),
     )
@@ -95,7 +95,7 @@ def _over_mcp(tool: Tool, schema: JsonObject, connection: ToolConnection) -> Run
 
 
 def address_of(connection: ToolConnection) -> mcp_servers.Address:
-    """Where an MCP server is reached. Raises `InvalidRequest` for a command that the operator has taken away."""
+    """The address of an MCP server. Raises `InvalidRequest` for a command that is no longer configured."""
     if connection.command:
         words = connections.command_named(connection.command)
         return mcp_servers.Address(command=words, name=connection.command, owner=connection.key)

@@ -1,4 +1,4 @@
-"""A call as a signed POST (docs/tools-elsewhere.md): what is sent, and what its answer comes to."""
+"""Tool calls as signed POST requests (docs/tools-elsewhere.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,13 +27,13 @@ CODES: Final[Mapping[int, str]] = {
     429: "RATE_LIMITED",
     504: "TIMEOUT",
 }
-"""What the statuses of failures mean; every other one is an EXECUTION_ERROR."""
+"""Error codes by HTTP status; any other is an EXECUTION_ERROR."""
 _MAX_NOTED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where one tool is called: everything that a request needs, so that none is made inside the database."""
+    """Everything that a request to a tool needs, so that no request runs inside a transaction."""
 
     url: str
     server: str
@@ -47,9 +47,9 @@ class Destination:
 
 
 def call(destination: Destination, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
-    """Ask once. Whatever comes, or does not, is a result; a failure nobody should repeat says `retryable: false`.
+    """Make one request. Every outcome is a result; failures that must not be retried have `retryable: false`.
 
-    Every attempt at a call carries the same `webhook-id` and `Idempotency-Key`, by which a receiver knows it again.
+    All attempts of a call have the same `webhook-id` and `Idempotency-Key`, so that the receiver can deduplicate.
     """
     call_id = context.call_id or ids.CALL + ids.new_key()
     body = dump(
@@ -91,12 +91,12 @@ def call(destination: Destination, arguments: Mapping[str, Any], context: ToolCo
 
 
 def patience(own_ms: int | None, context: ToolContext) -> float:
-    """How many milliseconds an attempt may take: the least of what the tool and the call allow."""
+    """The time limit of an attempt in milliseconds: the lower one of the tool's and the call's."""
     return min(own_ms or context.timeout_ms or DEFAULT_MS, context.timeout_ms or own_ms or DEFAULT_MS)
 
 
 def unreachable(problem: DomainError, milliseconds: float) -> ToolResult:
-    """No answer at all, as a result."""
+    """A missing response as a result."""
     said = problem.reason
     if isinstance(problem, TooSlow):
         return results.fail("TIMEOUT", said, {"timeout_ms": round(milliseconds)})
@@ -111,24 +111,24 @@ def unreachable(problem: DomainError, milliseconds: float) -> ToolResult:
 def _result_of(answer: outbound.Answer, dialect: str) -> ToolResult:
     if answer.is_cut:
         limit = MAX_RESULT_BYTES // 1024 // 1024
-        return _final(f"The tool answered more than {limit} MiB.", "too_large", answer)
+        return _final(f"The tool's response is larger than {limit} MiB.", "too_large", answer)
     if 300 <= answer.status < 400:
-        return _final("The tool answered with a redirect, which is not followed.", "redirect", answer)
+        return _final("The tool responded with a redirect; redirects are not followed.", "redirect", answer)
     try:
         result = _read(answer, dialect)
     except InvalidRequest as problem:
         if answer.status >= 300:
             return _failed(answer)
-        return _final(f"The tool's answer is no result: {problem.message}"[:2000], "not_a_result", answer)
-    # A failure may be told by status and by body at once, and then the body knows more.
+        return _final(f"The tool's response is not a result: {problem.message}"[:2000], "not_a_result", answer)
+    # If both status and body report a failure, the body has more detail.
     return result if answer.status < 300 or (dialect != "plain" and not result.success) else _failed(answer)
 
 
 def _read(answer: outbound.Answer, dialect: str) -> ToolResult:
-    """The body as a result of that dialect. Raises `InvalidRequest`."""
+    """Parse the body in that dialect. Raises `InvalidRequest`."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()[:60]
     if answer.body.strip() and kind and kind != "application/json" and not kind.endswith("+json"):
-        raise InvalidRequest(f"it is {kind} and no JSON")
+        raise InvalidRequest(f"it is {kind}, not JSON")
     value = bodies.read_json(answer.body) if answer.body.strip() else None
     result, losses = result_dialects.read(dialect, value)
     return result.noted(*(f"{loss.path}: {loss.detail}"[:300] for loss in losses[:_MAX_NOTED]))
@@ -142,7 +142,7 @@ def _failed(answer: outbound.Answer) -> ToolResult:
     after = answer.headers.get("retry-after", "")
     if after.isascii() and after.isdigit() and len(after) < 6:
         details["retry_after_ms"] = int(after) * 1000
-    return results.fail(code, f"The tool answered with status {answer.status}.", details)
+    return results.fail(code, f"The tool responded with status {answer.status}.", details)
 
 
 def _final(said: str, reason: str, answer: outbound.Answer) -> ToolResult:

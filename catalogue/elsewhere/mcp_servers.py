@@ -1,10 +1,9 @@
-"""Asking an MCP server through the package `mcp`: what it lists, and one call (catalogue 1.10, 2.3, 3.1).
+"""Requests to MCP servers through the package `mcp`: list tools, call a tool (catalogue 1.10, 2.3, 3.1).
 
-Over HTTP each question makes a connection of its own and ends it: a server that dies, hangs or floods costs its own
-question and nothing stays open behind it. A command is kept running for a while (`mcp_sessions`), because starting one
-takes longer than most tools do.
+Over HTTP each request uses its own connection, so a server that dies, hangs or floods affects only that request.
+Commands are kept running for a while (`mcp_sessions`), because starting one takes longer than most calls.
 
-The package is a dependency that not everybody has (`make mcp`), and heavy: it is imported when somebody asks.
+The package is an optional dependency (`make mcp`) and heavy, so it is imported on demand.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -32,15 +31,15 @@ MAX_TOOLS: Final = 500
 MAX_PAGES: Final = 100
 _MAX_SAID: Final = 500
 _CODES: Final[Mapping[int, str]] = {-32602: "INVALID_INPUT", -32601: "NOT_FOUND"}
-"""What the protocol's errors mean; every other one is an EXECUTION_ERROR."""
+"""Error codes by protocol error; any other is an EXECUTION_ERROR."""
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is reached: a URL, or a command that the operator has named, which runs once for each `owner`.
+    """The address of a server: a URL, or a configured command, which runs once per `owner`.
 
-    Of a command people are told its `name`: its words may hold secrets.
+    Users see only the `name` of a command, because its words may contain secrets.
     """
 
     url: str = ""
@@ -52,14 +51,14 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a server offers, as it says it, and who it says it is."""
+    """The tools that a server lists, and its self-description."""
 
     tools: list[dict[str, Any]]
     server: dict[str, Any]
 
 
 def list_tools(address: Address, seconds: float) -> Listing:
-    """Everything that a server lists. Raises `NoAnswer`, `TooSlow`, `TargetRefused`, or `InvalidRequest` for too many.
+    """All tools of a server. Raises `NoAnswer`, `TooSlow`, `TargetRefused`, or `InvalidRequest` for too many.
 
     Never call it inside a transaction.
     """
@@ -73,9 +72,9 @@ def list_tools(address: Address, seconds: float) -> Listing:
 def call_tool(
     address: Address, name: str, arguments: Mapping[str, Any], seconds: float, schema: Mapping[str, Any]
 ) -> ToolResult:
-    """One `tools/call`. What the server refuses is a result; raises `NoAnswer`, `TooSlow` or `TargetRefused` else.
+    """One `tools/call`. Errors from the server are results; raises `NoAnswer`, `TooSlow` or `TargetRefused` otherwise.
 
-    `schema` says which arguments the server wants in headers too (`x-mcp-header`, over HTTP and the protocol of 2026).
+    `schema` marks arguments that are also sent as headers (`x-mcp-header`, over HTTP with the 2026 protocol).
     """
     question = partial(_call, name=name, arguments=dict(arguments))
     said = _ask(address, seconds, _Question(question, MAX_RESULT_BYTES, partial(_mirrored, schema, arguments)))
@@ -84,12 +83,12 @@ def call_tool(
     try:
         result, losses = result_dialects.read("mcp", said)
     except InvalidRequest as problem:
-        return results.fail("EXECUTION_ERROR", f"The server's answer is no result: {problem.message}"[:2000])
+        return results.fail("EXECUTION_ERROR", f"The server's response is not a result: {problem.message}"[:2000])
     return result.noted(*(f"{loss.path}: {loss.detail}"[:300] for loss in losses[:20]))
 
 
 def is_installed() -> bool:
-    """Whether the package is there, in its second version. Takes a second the first time."""
+    """Whether version 2 of the package is installed. Takes a second the first time."""
     try:
         from mcp import Client  # noqa: F401
     except ImportError:
@@ -107,7 +106,7 @@ async def _list(session: "ClientSession") -> Listing:
         page = await session.send_request(request, types.ListToolsResult)
         tools += [tool.model_dump(by_alias=True, mode="json", exclude_unset=True) for tool in page.tools]
         if len(tools) > MAX_TOOLS:
-            message = f"The server lists more than the {MAX_TOOLS} tools that one server may have."
+            message = f"The server lists too many tools (maximum {MAX_TOOLS})."
             raise InvalidRequest(message, details={"reason": "too_many_tools"})
         cursor = page.next_cursor
         if cursor is None:
@@ -119,7 +118,7 @@ async def _call(session: "ClientSession", *, name: str, arguments: dict[str, Any
     from mcp import types
 
     request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
-    # Not the session's own call_tool: it lists the tools again, to check and mirror what Heddle does itself.
+    # Not the session's call_tool: it would list the tools again for checks that Heddle does itself.
     result = await session.send_request(request, types.CallToolResult)
     return result.model_dump(by_alias=True, mode="json", exclude_unset=True)
 
@@ -131,7 +130,7 @@ def _described(session: "ClientSession") -> dict[str, Any]:
 
 
 def _mirrored(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, str]:
-    """The headers of a call that repeat what stands in its body. A schema that marks them wrongly has none."""
+    """The headers that repeat arguments of a call; none if the schema marks them wrongly."""
     from mcp.shared import inbound
 
     if inbound.find_invalid_x_mcp_header(schema) is not None:
@@ -141,19 +140,19 @@ def _mirrored(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[s
 
 @dataclass(frozen=True, slots=True)
 class _Question(Generic[Found]):
-    """What is asked, how many bytes may come over HTTP, and what a call's headers say there beside its body."""
+    """A request: the function, the size limit over HTTP, and the headers that repeat arguments."""
 
     ask: "Callable[[ClientSession], Awaitable[Found]]"
     limit: int
     headers: Callable[[], dict[str, str]] = dict
     is_fresh: bool = False
-    """Whether a command is started anew for it: what it lists is what the operator has installed now."""
+    """Whether to start a new command process, so that its list is up to date."""
 
 
 def _ask(address: Address, seconds: float, question: _Question[Found]) -> Found | ToolResult:
-    """The answer to one question, or the failure that the server itself told of.
+    """The response to one request, or the failure that the server itself reported.
 
-    Everything else is raised, by its cause and not by what followed from it in tasks and streams.
+    Any other problem is raised as its root cause, not as the follow-up errors of tasks and streams.
     """
     if not is_installed():
         raise InvalidRequest(MISSING, details={"reason": "not_installed"})
@@ -183,16 +182,16 @@ def _ask(address: Address, seconds: float, question: _Question[Found]) -> Found 
             if isinstance(each, MCPError):
                 return _refused(each.code, each.message, status)
             if isinstance(each, ValidationError):
-                said = "The server's answer does not fit the protocol."
+                said = "The server's response violates the protocol."
                 return results.fail("EXECUTION_ERROR", said, {"reason": "protocol_error"})
             if isinstance(each, OSError) and address.command:
                 why = each.strerror or type(each).__name__
                 raise NoAnswer(f"The command {address.name} could not be started: {why}.") from None
-        raise NoAnswer(f"The connection broke off ({type(causes[0]).__name__}).") from None
+        raise NoAnswer(f"The connection broke ({type(causes[0]).__name__}).") from None
 
 
 def _refused(code: int, message: str, status: int) -> ToolResult:
-    """What a server refused by the protocol, or by the status of HTTP around it, which says more where it is one."""
+    """An error from the server as a result; an HTTP error status is preferred to the protocol's code."""
     details: dict[str, Any] = {"reason": "protocol_error", "protocol_code": code}
     said = f"The MCP server refused: {message[:_MAX_SAID]}"
     if status >= 300:
@@ -228,14 +227,14 @@ async def _asked(
                 talking = await stack.enter_async_context(Client(transport, read_timeout_seconds=seconds, cache=None))
                 answered.append(await question.ask(talking.session))
     except Exception:
-        # A server that answered and then does not let go has answered.
+        # The server answered; that it does not close the connection does not matter.
         if not answered:
             raise
     return answered[0]
 
 
 def _mirroring(headers: Mapping[str, str]) -> "Callable[[httpx2.Request], Awaitable[None]]":
-    """What gives them to the one request that is a call, in the protocol that knows of them: it names methods so."""
+    """A hook that adds the headers to the call's request, if the protocol version supports them."""
 
     async def mirror(request: "httpx2.Request") -> None:
         if request.headers.get("mcp-method") == "tools/call":
@@ -245,7 +244,7 @@ def _mirroring(headers: Mapping[str, str]) -> "Callable[[httpx2.Request], Awaita
 
 
 def _leaves(problem: BaseException) -> Iterator[BaseException]:
-    """What happened, out of the groups that task groups make of it."""
+    """The exceptions inside exception groups."""
     if isinstance(problem, BaseExceptionGroup):
         for each in problem.exceptions:
             yield from _leaves(each)

@@ -1,4 +1,4 @@
-"""Commands of MCP servers, kept running between questions: starting one costs a second, asking it a millisecond.
+"""MCP server commands, kept running between requests: starting one takes a second, a request a millisecond.
 
 A process has at most `MAX_KEPT` of them, one for each connection that leads to a command, so two orgs never share one.
 Each lives on a thread with a loop of its own, as long as it is asked something every `IDLE_SECONDS`, and for
@@ -30,7 +30,7 @@ IDLE_SECONDS: Final = 60.0
 MAX_AGE_SECONDS: Final = 600.0
 _START_SECONDS: Final = 30.0
 _END_SECONDS: Final = 3.0
-"""How long a process that ends waits for its commands."""
+"""How long a process waits for its commands at shutdown."""
 Found = TypeVar("Found")
 Question = Callable[["ClientSession"], Awaitable[Found]]
 _lock = threading.Lock()
@@ -40,10 +40,9 @@ _kept: dict[tuple[str, ...], "_Session"] = {}
 def ask(
     owner: str, command: tuple[str, ...], seconds: float, question: Question[Found], *, fresh: bool = False
 ) -> Found:
-    """Put a question to a command, which is started where it does not run; `fresh`: started in any case.
+    """Send a request to a command, which is started if it is not running; `fresh`: always start a new one.
 
-    `owner` is whose it is: a command runs once for each of them. Raises `TimeoutError`, `MCPError`, `OSError`, and
-    whatever else breaks in between, alone or in groups.
+    A command runs once per `owner`. Raises `TimeoutError`, `MCPError`, `OSError`, and other errors, alone or in groups.
     """
     until = time.monotonic() + seconds
     key = (owner, *command)
@@ -58,7 +57,7 @@ def ask(
 
 
 def end_all(seconds: float = _END_SECONDS) -> None:
-    """End every command, and wait for them as long as that."""
+    """End all commands and wait for them up to that time."""
     with _lock:
         ended = list(_kept.values())
         _kept.clear()
@@ -70,7 +69,7 @@ def end_all(seconds: float = _END_SECONDS) -> None:
 
 
 def _taken(key: tuple[str, ...], *, fresh: bool) -> "_Session":
-    """The command's session, counted as busy. One that finds no room is not kept: it ends with its question."""
+    """The command's session, marked as busy. If there are too many, it is not kept and ends with its request."""
     with _lock:
         session = _kept.get(key)
         if session is None or fresh or session.is_over:
@@ -98,14 +97,14 @@ def _given_back(key: tuple[str, ...], session: "_Session") -> None:
 
 
 def _drop(key: tuple[str, ...]) -> None:
-    """Keep it no longer; who is at it goes on, and the last of them ends it."""
+    """Stop keeping the session; requests in progress continue, and the last of them ends it."""
     dropped = _kept.pop(key, None)
     if dropped is not None and not dropped.busy:
         dropped.end()
 
 
 def _start_over() -> None:
-    """In a forked child: the threads and loops are the parent's, and so are the commands."""
+    """Reset in a forked child: threads, loops and commands belong to the parent."""
     global _lock
     _lock = threading.Lock()
     _kept.clear()
@@ -116,11 +115,11 @@ atexit.register(end_all)
 
 
 class _Gone(Exception):
-    """It had ended before anything was asked of it."""
+    """The session had ended before the request was sent."""
 
 
 class _Session:
-    """One running command. `busy` and `used` belong to whoever holds `_lock`."""
+    """One running command. `busy` and `used` are protected by `_lock`."""
 
     def __init__(self, command: tuple[str, ...]) -> None:
         self.busy = 0
@@ -136,13 +135,13 @@ class _Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing new should be asked of it."""
+        """Whether the session should get no new requests."""
         return self._is_broken or not self.thread.is_alive() or time.monotonic() - self.began > MAX_AGE_SECONDS
 
     def ask(self, question: Question[Found], seconds: float) -> Found:
-        """The answer to one question. Whatever is neither an answer nor a refusal breaks it.
+        """The response to one request. Anything but a response or a protocol error breaks the session.
 
-        Raises `_Gone` where it was found dead: nothing was asked then.
+        Raises `_Gone` if it was found dead: then nothing was sent.
         """
         from mcp import MCPError, types
 
@@ -161,7 +160,7 @@ class _Session:
             raise
 
     def end(self) -> None:
-        """Let it end, soon and by itself."""
+        """Tell the session to end; does not wait."""
         self._is_broken = True
         try:
             self._portal.result().start_task_soon(self._cancel)
@@ -181,7 +180,7 @@ class _Session:
         *,
         is_known: bool,
     ) -> Found:
-        """The answer within that time; one that is not known to live is greeted first."""
+        """The response within that time; pings the server first if it may be dead."""
         import anyio
 
         assert self._scope is not None
@@ -214,7 +213,7 @@ class _Session:
         import anyio
         from anyio.from_thread import BlockingPortal
 
-        # The deadline is that of the start, then that of the next question: moving it is all there is to keeping time.
+        # One deadline, first for the start, then moved for each request.
         with anyio.CancelScope(deadline=anyio.current_time() + _START_SECONDS) as self._scope:
             async with BlockingPortal() as portal:
                 self._portal.set_result(portal)
@@ -229,7 +228,7 @@ async def _opened(command: tuple[str, ...]) -> "AsyncIterator[ClientSession]":
     from mcp import Client, StdioServerParameters, stdio_client
 
     program, *args = command
-    # What it writes beside the protocol is its operator's to find, and nothing for our log.
+    # Its stderr is not copied to our log.
     with open(os.devnull, "w") as beside:
         transport: Any = stdio_client(StdioServerParameters(command=program, args=args), errlog=beside)
         async with Client(transport, cache=None) as client:
@@ -237,12 +236,12 @@ async def _opened(command: tuple[str, ...]) -> "AsyncIterator[ClientSession]":
 
 
 async def _greet(session: "ClientSession") -> None:
-    """Raises whatever it raises where nobody is there."""
+    """Ping the server; raises if it does not respond."""
     from mcp import MCPError, types
 
     try:
         await session.send_ping()
     except MCPError as problem:
-        # Any refusal is a sign of life.
+        # Even an error response shows that it is alive.
         if problem.code == types.CONNECTION_CLOSED:
             raise

@@ -1,7 +1,6 @@
-"""What an MCP server lists, compared with what is stored, and taken over (docs/tools-elsewhere.md).
+"""Update stored tools from what an MCP server lists (docs/tools-elsewhere.md).
 
-The server is asked first and its list is checked, outside of any transaction; then everything is stored in one, or
-nothing.
+The list is requested and checked outside of any transaction; then everything is stored in one transaction, or nothing.
 """
 
 from typing import Any, Final
@@ -21,21 +20,21 @@ from core.actor import Actor
 from core.errors import Conflict, InvalidRequest
 
 SECONDS: Final = 30.0
-GONE: Final = "Its server does not list it any more."
+GONE: Final = "Its server no longer lists it."
 _MCP: Final = {"kind": "mcp"}
 
 
 def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftOut:
-    """Ask an MCP server for its tools and bring the catalogue in line with them.
+    """Request an MCP server's tools and update the catalogue.
 
-    New and changed ones are imported from the dialect `mcp`, gone ones are deprecated and not run any more. Raises
-    `Unauthorized`, `NoAnswer`, `TooSlow`, `TargetRefused`, `Conflict`, and `InvalidRequest` with every fault where a
-    tool is not taken and `partial` is not set: then nothing is stored.
+    New and changed tools are imported from the dialect `mcp`, missing ones are deprecated and lose their handler.
+    Raises `Unauthorized`, `NoAnswer`, `TooSlow`, `TargetRefused`, `Conflict`, and `InvalidRequest` with all errors if a
+    tool is rejected and `partial` is not set: then nothing is stored.
     """
     server = connection.server
     require_keeper_of(actor, server.org_id, server.created_by_id, "server")
     if connection.kind != ToolConnection.Kind.MCP:
-        raise InvalidRequest("Only an MCP server lists its tools; this connection is over HTTP.")
+        raise InvalidRequest("Only MCP servers list their tools; this is an HTTP connection.")
     seconds = min(SECONDS, (connection.timeout_ms or SECONDS * 1000) / 1000)
     listing = mcp_servers.list_tools(handlers.address_of(connection), seconds)
     assert server.org_id is not None
@@ -47,7 +46,7 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
         before = {tool.name: (tool, tools.stored(tool, version).content) for tool, version in rows}
         done = importing.told(importing.keep(actor, server.org_id, taken, batch))
         drift = _drift(before, done, listing, is_dry=body.dry_run)
-        # What a person took off its server stays off; the first time nobody has had the chance to.
+        # A handler that a user removed stays removed, except at the first refresh.
         listed = {each["name"] for each in listing.tools} if connection.refreshed is None else set()
         _follow(server, drift, {*listed, *drift.new, *drift.returned})
         connection.server_info, connection.drift = listing.server, drift.model_dump()
@@ -59,16 +58,16 @@ def refresh(actor: Actor, connection: ToolConnection, body: RefreshIn) -> DriftO
 
 
 def _hold(connection: ToolConnection) -> None:
-    """Lock the server. Raises `Conflict` where the list that was asked for is no longer that of its connection."""
+    """Lock the server. Raises `Conflict` if its connection changed since the list was requested."""
     ToolServer.objects.select_for_update().filter(pk=connection.server_id).first()
     if not ToolConnection.objects.filter(pk=connection.pk, modified=connection.modified).exists():
-        raise Conflict("The connection was changed while its server was asked. Refresh it again.")
+        raise Conflict("The connection changed during the refresh. Try again.")
 
 
 def _drift(
     before: dict[str, tuple[Tool, Content]], done: ToolImportOut, listing: mcp_servers.Listing, *, is_dry: bool
 ) -> DriftOut:
-    """What differs. A tool that came into the catalogue another way and is listed now counts as changed or not."""
+    """The differences. A listed tool that was imported another way counts as changed or unchanged."""
     new, changed, returned, same = [], [], [], 0
     names = set()
     for item, value in zip(done.items, listing.tools, strict=True):
@@ -109,7 +108,7 @@ def _differing(stored: Content, value: dict[str, Any]) -> list[str]:
 
 
 def _follow(server: ToolServer, drift: DriftOut, taken: set[str]) -> None:
-    """Let the server run what is `taken` from its list and run by nobody, and nobody what is gone from it."""
+    """Set the handler of `taken` tools without one, and remove it from tools that are gone."""
     gone, refused = set(drift.gone), {each.name for each in drift.refused}
     for tool in Tool.objects.select_for_update().filter(server=server).order_by("pk"):
         if tool.name in gone:

@@ -1,4 +1,4 @@
-"""What a tool of a world answers: a fixture, something remembered, or something made up (C102 to C109)."""
+"""The result of a simulated call: a fixture, stored state, or a generated value (C102 to C109)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from core.canonical import fingerprint
 
 _SAYS_NOTHING: Final = frozenset({"type", "title", "description", "$schema", "$id", "$comment", "$defs"})
 _MAX_SEEN: Final = 100
-TOO_LARGE: Final = "the answer was too large to be remembered"
+TOO_LARGE: Final = "the result was too large to store"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A value, and what it was made from."""
+    """A value and its source."""
 
     value: Any
     source: Literal["fixture", "default", "state", "generated"]
@@ -32,14 +32,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A failure in the place of an answer, and the fixture that it comes from, if from one."""
+    """A failure, and the fixture that it comes from, if any."""
 
     result: ToolResult
     source: Literal["fixture", "default"] | None = None
 
 
 def answered(world: World, tool: WorldTool, arguments: JsonObject) -> Answer | Refusal:
-    """The answer to checked arguments, or why there is none. Raises `Unmakeable` and `Full`."""
+    """The answer for checked arguments, or a failure. Raises `Unmakeable` and `Full`."""
     call = _Call(world, tool, arguments)
     if world.mode == World.Mode.STATEFUL and call.reading.action is not None:
         return _Remembered(call).answer()
@@ -47,7 +47,7 @@ def answered(world: World, tool: WorldTool, arguments: JsonObject) -> Answer | R
 
 
 class _Call:
-    """One call with everything that an answer may be made from."""
+    """One call with everything that its answer can be made from."""
 
     def __init__(self, world: World, tool: WorldTool, arguments: JsonObject) -> None:
         self.world, self.tool, self.arguments = world, tool, arguments
@@ -55,17 +55,17 @@ class _Call:
         self._fixtures: list[WorldFixture] = []
         if world.mode != World.Mode.SCHEMA_ONLY:
             self._fixtures = list(WorldFixture.objects.filter(world=world, tool=tool.folded).order_by("pk"))
-        # A failure is no example of anything: what is made up is the same with it and without.
+        # Failures are not examples: generated values are the same with and without them.
         self._examples = [each for each in self._fixtures if each.error is None]
 
     def source(self, *state: Any) -> Source:
-        """The draws of this call, with the state and the fixtures that it depends on."""
+        """The random source of this call, which depends on the state and the fixtures."""
         world, tool = self.world, self.tool
         seen = [[each.match, each.output] for each in self._examples]
         return Source(world.seed, tool.folded, tool.version, world.mode, self.arguments, [*state], seen)
 
     def exact(self) -> Answer | Refusal | None:
-        """The fixture for this very input (C106)."""
+        """The fixture for exactly this input (C106)."""
         return self._fixture(fingerprint(self.arguments), "fixture") if self._fixtures else None
 
     def default(self) -> Answer | Refusal | None:
@@ -82,9 +82,9 @@ class _Call:
         return Refusal(results.fail(**found.error), source) if found.error else Answer(found.output, source)
 
     def generated(self, source: Source, known: Mapping[str, Any] | None = None) -> Answer | Refusal:
-        """Something that fits, made of what is known; a strict world makes nothing up."""
+        """A generated value that uses what is known; a failure if the world is strict."""
         if self.world.strict_fixtures and known is None:
-            said = f"No fixture of {self.tool.qualified_name} fits this input, and this world makes nothing up."
+            said = f"No fixture of {self.tool.qualified_name} matches this input, and this world uses fixtures only."
             return Refusal(results.fail("NOT_FOUND", said, {"reason": "no_fixture"}))
         return Answer(self.made(source, known or {}), "generated" if known is None else "state")
 
@@ -107,7 +107,7 @@ class _Call:
 
 
 class _Remembered:
-    """A call of a stateful world that makes, reads, changes or drops something."""
+    """A call in a stateful world that creates, reads, changes or deletes an entity."""
 
     def __init__(self, call: _Call) -> None:
         self.call = call
@@ -125,10 +125,10 @@ class _Remembered:
         row = row or (self.memory.like(self.arguments) if self.reading.action == "read" else None)
         if row is not None and row.is_dropped:
             self._note(given)
-            said = f"There is no {self.reading.noun} {row.entity_id[:100]} any more."
+            said = f"There is no {self.reading.noun} {row.entity_id[:100]}: it was deleted."
             return Refusal(results.fail("NOT_FOUND", said, {"reason": "unknown_entity"}))
         if given is None:
-            # Which one is meant nobody said: the same question is about the same one.
+            # No id was given: the same arguments mean the same entity.
             given = row.entity_id if row else fingerprint(self.arguments)
             row = row or self.memory.find(given)
         return self._known(given, row.data) if row else self._unknown(given)
@@ -145,7 +145,7 @@ class _Remembered:
         return self._keep(given, {**self.arguments, **_plain(answer.value, self.reading.noun)}, answer)
 
     def _made_anew(self) -> Answer | Refusal:
-        # What was sent belongs to what is made, where the schema does not say what comes back.
+        # Without an output schema the arguments become part of the created entity.
         is_free = self._is_open() and not self.world.strict_fixtures
         found = self.call.generated(self.source, self.arguments if is_free else None)
         return found if isinstance(found, Refusal) else Answer(found.value, "generated")
@@ -158,7 +158,7 @@ class _Remembered:
         return answer
 
     def _listed(self, held: list[Any]) -> Answer | Refusal:
-        """The entities in the first list of the output that takes them; made up where there is none."""
+        """The entities in the first list of the output that accepts them; generated if there is none."""
         schema = self.call.tool.output_schema
         if self._is_open():
             return Answer({"items": held, "count": len(held)}, "state")
@@ -202,7 +202,7 @@ class _Remembered:
         return exact or self._shown(given, data)
 
     def _unknown(self, given: Any) -> Answer | Refusal:
-        """Nobody made it here, so it has been there all along: it is made up now, and stays."""
+        """An entity that was not created here is assumed to exist: generate it now and keep it."""
         answer = self.call.from_fixtures() or self.call.generated(self.source)
         if isinstance(answer, Refusal):
             return answer
@@ -215,7 +215,7 @@ class _Remembered:
         return self._keep(given, {**_plain(answer.value, self.reading.noun), **changed, **named}, answer)
 
     def _shown(self, given: Any, data: JsonObject) -> Answer:
-        """An entity in the shape that this tool answers with."""
+        """An entity in the form of this tool's output."""
         if self._is_open():
             return Answer(data, "state")
         known = {**data, "id": data.get("id", given), self.reading.id_name: data.get(self.reading.id_name, given)}
@@ -240,12 +240,12 @@ class _Remembered:
 
 
 def says_nothing(schema: JsonObject) -> bool:
-    """Whether it is met by any object: then nothing tells what to make."""
+    """Whether the schema accepts any object, so that it does not determine what to generate."""
     return schema.keys() <= _SAYS_NOTHING and schema.get("type", "object") == "object"
 
 
 def _plain(value: Any, noun: str) -> JsonObject:
-    """The fields of what was made, whether they stand at the top or under the noun."""
+    """The fields of the created entity, at the top level or under the noun."""
     if not isinstance(value, dict):
         return {"value": value}
     inner = value.get(noun)
@@ -253,7 +253,7 @@ def _plain(value: Any, noun: str) -> JsonObject:
 
 
 def _seen(outputs: Sequence[Any]) -> dict[str, list[Any]]:
-    """The plain values of examples by the name they stood under."""
+    """The scalar values of examples by property name."""
     found: dict[str, list[Any]] = {}
     pending: list[tuple[str, Any]] = [("", output) for output in reversed(outputs)]
     while pending:

@@ -1,4 +1,4 @@
-"""Calls in a world on record, and the log they make (catalogue 3.8, C120, C134)."""
+"""Recorded calls in a world, and its log (catalogue 3.8, C120, C134)."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ from core.errors import InvalidRequest
 MAX_INPUT_BYTES = 1024 * 1024
 MAX_PAGE_BYTES = 16 * 1024 * 1024
 _LOG_PLACES = paging.Places("world calls")
-"""Of inputs and outputs on a page of the log: two hundred large ones would be more than a process has."""
+"""Maximum size of inputs and outputs on a page of the log, to limit memory."""
 
 
 def call(actor: Actor | None, world: World, body: WorldCallIn) -> WorldCallOut:
-    """Call a tool of a world. A failure is data; raises `Expired`, `Conflict` and, over 1 MiB, `InvalidRequest`.
+    """Call a tool in a world. Failures are results; raises `Expired`, `Conflict` and, over 1 MiB, `InvalidRequest`.
 
-    Without an actor, as on a command line, it is called in nobody's name.
+    Without an actor (command line) the call has no caller.
     """
     if size_of(body.input) > MAX_INPUT_BYTES:
         raise InvalidRequest("input: is larger than 1 MiB", details={"reason": "too_large"})
@@ -46,7 +46,7 @@ _TOLD = ("step_count", "cache_hit", "mode_used", "source", "validation", "seed")
 def recorded(
     world: World, played: Played, name: str, arguments: Any, *, data_ref: dict[str, str] | None = None, **columns: Any
 ) -> Call:
-    """The record of a call that was played, in the transaction that played it."""
+    """Record a simulated call, in the same transaction."""
     result, tool = played.result, played.tool
     attempt = {"attempt": 1, "success": result.success, "code": result.error.code if result.error else None}
     execution = Execution(result, [{**attempt, "execution_time_ms": None}])
@@ -66,12 +66,12 @@ def recorded(
 
 
 def attempts_of(use_id: str) -> int:
-    """How often a call of a thread was recorded already."""
+    """The number of attempts recorded for a call of a thread."""
     return Call.objects.filter(tool_use_id=use_id).count()
 
 
 def log(actor: Actor, world: World, *, limit: int, page_token: str | None) -> LogPageOut:
-    """A page of a world's calls in order (C120). What a thread called is shown to those who may see that call."""
+    """A page of a world's calls in order (C120). Calls of threads show their content only to those who may see it."""
     rows = Call.objects.visible_to(actor).filter(world=world).order_by("pk")
     if page_token:
         rows = rows.filter(pk__gt=_LOG_PLACES.place(page_token)[0])
@@ -80,12 +80,12 @@ def log(actor: Actor, world: World, *, limit: int, page_token: str | None) -> Lo
 
 
 def latest(actor: Actor, world: World, count: int) -> list[LoggedOut]:
-    """The last lines of the log, newest first."""
+    """The latest calls, newest first."""
     return _lines(Call.objects.visible_to(actor).filter(world=world).order_by("-pk"), count)[0]
 
 
 def _lines(rows: QuerySet[Call], limit: int) -> tuple[list[LoggedOut], int | None]:
-    """The first lines, as many as may be and come to `MAX_PAGE_BYTES`, but one; and the last row if there are more."""
+    """At most `limit` calls within `MAX_PAGE_BYTES`, but at least one; and the last row if there are more."""
     size = Coalesce(Length("answer"), 0) + Coalesce(Length("arguments"), 0)
     sizes = list(rows.values_list("pk", size)[: limit + 1])
     keys: list[int] = []

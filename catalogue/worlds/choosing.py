@@ -1,4 +1,4 @@
-"""The worlds that somebody may choose from where something is to be played: the open ones, the newest first."""
+"""Choices of worlds for forms: the open ones, newest first."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,14 +13,14 @@ MOST: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An open world, and how it is told from the others."""
+    """An open world and its label."""
 
     world_id: str
     words: str
 
 
 def choices(org_id: int, tool: Tool | None = None, chosen: str = "") -> list[Choice]:
-    """The open worlds of an org, of those that have the tool where one is given; `chosen` is always among them."""
+    """The open worlds of an org, optionally with a tool; `chosen` is always included."""
     rows = World.objects.filter(org=org_id).in_status(World.Status.ACTIVE, timezone.now())
     if tool is not None:
         rows = rows.filter(tools__folded=naming.join(tool.server.folded, tool.name))

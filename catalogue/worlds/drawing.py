@@ -1,4 +1,4 @@
-"""The one source of chance in a world: SHA-256 of what an answer depends on, and a counter (C102)."""
+"""The only source of randomness in a world: SHA-256 of the inputs and a counter (C102)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ Item = TypeVar("Item")
 
 
 class Source:
-    """A stream of draws that is the same wherever the parts are. Each branch of a value has a stream of its own, so a
-    property more in a schema changes nothing else.
+    """A random stream determined by its parts. Each branch of a value has its own stream, so adding a property to a
+    schema changes nothing else.
 
-    `random.Random` was left out: its methods may draw differently in another version of Python.
+    `random.Random` is not used: its methods may behave differently in another Python version.
     """
 
     def __init__(self, *parts: Any) -> None:
@@ -21,14 +21,14 @@ class Source:
         self._drawn = 0
 
     def child(self, name: str | int) -> "Source":
-        """The stream of one branch."""
+        """The stream of a branch."""
         return Source(self._key.hex(), name)
 
     def below(self, limit: int) -> int:
-        """A whole number from 0 to one less than the limit."""
+        """An integer from 0 to `limit` - 1."""
         digest = hashlib.sha256(self._key + self._drawn.to_bytes(8, "big")).digest()
         self._drawn += 1
-        # 32 bytes are enough that no remainder is likelier than another by anything one could notice.
+        # With 32 bytes the modulo bias is negligible.
         return int.from_bytes(digest, "big") % limit
 
     def one_of(self, items: Sequence[Item]) -> Item:
@@ -36,5 +36,5 @@ class Source:
         return items[self.below(len(items))]
 
     def fraction(self) -> float:
-        """From 0 to nearly 1."""
+        """A fraction from 0 to below 1."""
         return self.below(2**53) / 2**53

@@ -1,4 +1,4 @@
-"""Failures on purpose: which step of a world fails, and how (catalogue 3.8, C112 to C114)."""
+"""Simulated failures: which step of a world fails, and with which code (catalogue 3.8, C112 to C114)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,7 +17,7 @@ CODES: Final[Mapping[str, str]] = {
 
 
 def failure_at(seed: int, step: int, profile: Mapping[str, Any] | None) -> ToolResult | None:
-    """The failure of a step, or None. It depends on the seed and the step alone, so a replay fails where it failed."""
+    """The failure of a step, or None. Depends only on seed and step, so a replay fails at the same steps."""
     if not profile:
         return None
     source = Source("failure", seed, step)

@@ -1,4 +1,4 @@
-"""Answers and failures that a world gives verbatim: handed in, or taken from calls that were made (C106, C107)."""
+"""Fixtures: results and errors that a world returns verbatim, given or taken from real calls (C106, C107)."""
 
 from functools import cache, partial
 from typing import Any
@@ -18,19 +18,19 @@ from core.errors import InvalidRequest
 
 MAX_FIXTURES = 1000
 MAX_BYTES = 8 * 1024 * 1024
-"""Of all outputs and failures of a world together: an answer is drawn with them in view."""
+"""Maximum total size of a world's outputs and errors, because generating a result reads all of them."""
 _MAX_TAKEN = MAX_BYTES // MAX_FIXTURES
 
 
 def replace(world: World, given: list[FixtureIn]) -> int:
-    """Put these in the place of all that were there.
+    """Replace all fixtures of a world; returns their number.
 
     Raises `InvalidRequest` for a tool that the world does not have and, in a strict world, for an output that does not
-    fit the tool's schema. How many there are now.
+    match the tool's schema.
     """
     with transaction.atomic():
         keeping.held(world.pk)
-        # Many fixtures are of few tools.
+        # Many fixtures share few tools.
         named = cache(partial(keeping.tool_named, world))
         rows = [_row(world, place, each, named(each.tool)) for place, each in enumerate(given)]
         if sum(_size(row) for row in rows) > MAX_BYTES:
@@ -41,11 +41,11 @@ def replace(world: World, given: list[FixtureIn]) -> int:
 
 
 def take_recorded(actor: Actor, world: World, body: RecordedIn) -> int:
-    """Add what real calls of the world's tools came to, one an input; how many fixtures there are now.
+    """Add fixtures from real calls of the world's tools, one per input; returns the number of fixtures.
 
-    An answer goes before a failure of the same input, and of either the latest is taken. Calls of a thread are
-    somebody's own: only those that the caller asked for are taken, an admin's wider view is not. What does not fit the
-    limits, or in a strict world the tool's schema, is left out.
+    A success is preferred to a failure of the same input; otherwise the latest is taken. Calls of threads are used only
+    if the actor made them, even for admins. Calls over the limits, or in a strict world not matching the tool's schema,
+    are skipped.
     """
     with transaction.atomic():
         keeping.held(world.pk)
@@ -54,7 +54,7 @@ def take_recorded(actor: Actor, world: World, body: RecordedIn) -> int:
         known = {(row.tool, row.match) for row in present}
         room, bytes_left = min(body.limit, MAX_FIXTURES - len(present)), MAX_BYTES - sum(map(_size, present))
         calls = Call.objects.filter(Q(thread_id="") | Q(created_by=actor.user_id), org=world.org_id, world=None)
-        # What is too large is not even read.
+        # Too large ones are not even read.
         calls = calls.alias(size=Length("answer")).filter(size__lte=4 * _MAX_TAKEN)
         calls = calls.filter(tool__in={name for _, name in own}).order_by("-pk")
         taken: list[WorldFixture] = []
@@ -96,15 +96,15 @@ def _row(world: World, place: int, given: FixtureIn, tool: WorldTool | None) -> 
         error = given.error.model_dump()
         return WorldFixture(world=world, tool=tool.folded, match=match, input=given.input, error=error)
     if errors := _mismatch(world, tool, given.output):
-        said = f"fixtures.{place}.output: does not fit the output_schema of {tool.qualified_name}"
+        said = f"fixtures.{place}.output: does not match the output_schema of {tool.qualified_name}"
         raise InvalidRequest(said, details={"reason": "output_mismatch", "errors": errors})
     return WorldFixture(world=world, tool=tool.folded, match=match, input=given.input, output=given.output)
 
 
 def _from_call(world: World, tool: WorldTool, call: Call) -> WorldFixture | None:
-    """A call as a fixture; None for one that Heddle refused before it reached the tool, and for one that does not fit.
+    """A call as a fixture; None if it never reached the tool or does not match.
 
-    A failure under a code of the tool's own has no place among the ten.
+    A failure with a code other than the ten is skipped.
     """
     answer = call.answer
     if not answer or answer["data_ref"] or not answer["attempts"]:
@@ -120,7 +120,7 @@ def _from_call(world: World, tool: WorldTool, call: Call) -> WorldFixture | None
 
 
 def _mismatch(world: World, tool: WorldTool, output: Any) -> list[validating.Error]:
-    """What a strict world has against an output."""
+    """The errors of an output in a strict world."""
     if not world.strict_fixtures or tool.output_schema is None:
         return []
     return validating.problems(output, hoisted(tool.output_schema))

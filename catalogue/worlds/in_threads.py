@@ -1,6 +1,6 @@
-"""A world under a thread: its tools stand in for Heddle's own, and nothing outside is touched (catalogue 3.8).
+"""Threads in a world: its simulated tools replace Heddle's tools, and nothing real is called (catalogue 3.8).
 
-A thread may be started or forked in a world. Only `get_tool_data` stays: it reads what was put aside in the org.
+A thread can be started or forked in a world. Only `get_tool_data` stays: it reads stored data of the org.
 """
 
 import re
@@ -22,7 +22,7 @@ _ALWAYS = ("get_tool_data",)
 
 
 def world_for(org_id: int, world_id: str) -> World:
-    """An open world of the thread's org. Raises `InvalidRequest` for any other, `Expired` for one that is over."""
+    """An open world of the thread's org. Raises `InvalidRequest` for any other, `Expired` if it has ended."""
     try:
         return keeping.open_world_in(org_id, world_id)
     except NotFound as problem:
@@ -30,13 +30,13 @@ def world_for(org_id: int, world_id: str) -> World:
 
 
 def names(world_pk: int) -> frozenset[str]:
-    """Under which names a world offers its tools. One short query."""
+    """The names under which a world offers its tools. One short query."""
     tools = WorldTool.objects.filter(world=world_pk).only("server", "name", "qualified_name")
     return frozenset(_ALWAYS) | {_name_of(tool) for tool in tools}
 
 
 class Stage:
-    """The tools of a world under the names that a model calls them by, as they are when a turn is taken up."""
+    """The tools of a world by the names that models use, as of the start of a turn."""
 
     def __init__(self, world_pk: int) -> None:
         self._world_pk = world_pk
@@ -49,13 +49,13 @@ class Stage:
         }
 
     def has(self, name: str) -> bool:
-        """Whether the world answers it."""
+        """Whether the world has the tool."""
         return name in self._tools
 
     def call(self, name: str, arguments: Any, thread_id: str, use_id: str, user_id: int | None) -> Made:
-        """Play a call of a turn and record it; the same use again has the same answer, what is large is put aside.
+        """Simulate and record a call of a turn. A repeated tool use gets the same result; large data is stored apart.
 
-        A world that is over fails the call: what began in a world never falls through to the real tool.
+        If the world has ended the call fails: it never falls through to the real tool.
         """
         world = World.objects.get(pk=self._world_pk)
         tool = self._tools[name]
@@ -80,6 +80,6 @@ class Stage:
 
 
 def _name_of(tool: WorldTool) -> str:
-    """Heddle's own under the bare name that they have in every thread; else the qualified one, as providers take it."""
+    """The name for models: bare for built-in tools, as in every thread; else qualified, as providers accept it."""
     name = tool.name if tool.server == "heddle" else tool.qualified_name
     return name if _MODEL_NAME.fullmatch(name) else re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64]

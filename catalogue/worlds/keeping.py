@@ -1,4 +1,4 @@
-"""Worlds from the first day to the last: made, found, stocked with tools, reset, closed (catalogue 3.8, C117, C118)."""
+"""The life cycle of worlds: create, find, add tools, reset, close (catalogue 3.8, C117, C118)."""
 
 import secrets
 from datetime import timedelta
@@ -22,7 +22,7 @@ _PLACES = paging.Places("worlds")
 
 
 def create(actor: Actor, org_id: int, body: WorldIn) -> World:
-    """Make a world in an org. Raises `NotFound` for a tool that the org cannot see."""
+    """Create a world in an org. Raises `NotFound` for a tool that the org cannot see."""
     now = timezone.now()
     with transaction.atomic():
         world = World.objects.create(
@@ -30,7 +30,7 @@ def create(actor: Actor, org_id: int, body: WorldIn) -> World:
             created_by_id=actor.user_id,
             name=body.name or "",
             mode=body.mode,
-            # Small enough that no client's JSON rounds it.
+            # Small enough for every JSON client.
             seed=secrets.randbelow(2**53) if body.seed is None else body.seed,
             seed_given=body.seed is not None,
             failure_profile=body.failure_profile and body.failure_profile.model_dump(),
@@ -44,7 +44,7 @@ def create(actor: Actor, org_id: int, body: WorldIn) -> World:
 
 
 def world_for(actor: Actor, world_id: str) -> World:
-    """A world that somebody may see, open or not. Raises `NotFound` (C117)."""
+    """A world that the actor may see, open or not. Raises `NotFound` (C117)."""
     found = _shown(World.objects.visible_to(actor)).filter(key=ids.key_of(world_id, ids.WORLD) or "").first()
     if found is None:
         raise NotFound.of("world", world_id[:80])
@@ -52,14 +52,14 @@ def world_for(actor: Actor, world_id: str) -> World:
 
 
 def open_world(actor: Actor, world_id: str) -> World:
-    """The same, where it still answers. Raises `Expired`."""
+    """As `world_for`, but raises `Expired` if it is closed or expired."""
     world = world_for(actor, world_id)
     require_open(world)
     return world
 
 
 def open_world_in(org_id: int, world_id: str) -> World:
-    """A world of that org, for whoever may act there, which still answers. Raises `NotFound`, `Expired`."""
+    """An open world of that org. Raises `NotFound`, `Expired`."""
     found = World.objects.filter(org=org_id, key=ids.key_of(world_id, ids.WORLD) or "").first()
     if found is None:
         raise NotFound.of("world", world_id[:80])
@@ -74,20 +74,20 @@ def require_open(world: World) -> None:
 
 
 def held(world_pk: int) -> World:
-    """The row, held until the commit, of a world that still answers. Raises `Expired`."""
+    """Lock the row of an open world. Raises `Expired`."""
     world = World.objects.select_for_update().get(pk=world_pk)
     require_open(world)
     return world
 
 
 def renew(world: World, *changed: str) -> None:
-    """Let it live its time from now on, and store what else has changed."""
+    """Restart the expiry time and save the changed columns."""
     world.expires_at = timezone.now() + timedelta(seconds=world.ttl_seconds)
     world.save(update_fields=["expires_at", *changed])
 
 
 def world_out(world: World) -> WorldOut:
-    """The record of a world that was found here."""
+    """The API record of a world found by this module."""
     return WorldOut(
         world_id=world.world_id,
         name=world.name or None,
@@ -118,7 +118,7 @@ def listed(org_id: int, status: str | None, *, limit: int, page_token: str | Non
 
 
 def add_tools(world: World, body: WorldToolsIn) -> list[str]:
-    """Give a world tools of the catalogue, or one in any dialect, in place of one of that name. All names it has."""
+    """Add catalogue tools or an inline tool, replacing ones of the same name; returns all names of the world."""
     inline = None if body.tool is None else _inline(body)
     with transaction.atomic():
         held(world.pk)
@@ -130,7 +130,7 @@ def add_tools(world: World, body: WorldToolsIn) -> list[str]:
 
 
 def tool_named(world: World, name: str) -> WorldTool | None:
-    """A tool of the world in any spelling of its name; by its bare name where that is the only one."""
+    """A tool of the world by any form of its name; by its bare name if that is unique."""
     own = WorldTool.objects.filter(world=world)
     read = naming.read(name)
     spellings = [name, naming.join(*read)] if read else [name]
@@ -142,7 +142,7 @@ def tool_named(world: World, name: str) -> WorldTool | None:
 
 
 def state(world: World) -> StateOut:
-    """What it remembers and what was last done to it."""
+    """The state of the world and its latest changes."""
     entities: dict[str, dict[str, Any]] = {}
     for row in WorldEntity.objects.filter(world=world, is_dropped=False).order_by("pk"):
         entities.setdefault(row.noun, {})[row.entity_id] = row.data
@@ -150,7 +150,7 @@ def state(world: World) -> StateOut:
 
 
 def reset(world: World, *, hard: bool) -> None:
-    """Back to step 0; a hard reset forgets all entities and keys too. Fixtures and tools stay (C111)."""
+    """Reset to step 0; a hard reset also deletes entities and keys. Fixtures and tools stay (C111)."""
     with transaction.atomic():
         row = held(world.pk)
         row.step_count = 0
@@ -162,18 +162,18 @@ def reset(world: World, *, hard: bool) -> None:
 
 
 def close(world: World) -> None:
-    """Let it answer nothing any more; doing it twice does no more. Its calls are kept as long as it is (C117)."""
+    """Close the world. Idempotent; its log is kept as long as the world (C117)."""
     World.objects.filter(pk=world.pk, closed_at=None).update(closed_at=timezone.now())
 
 
 def _shown(rows: QuerySet[World]) -> QuerySet[World]:
-    # The names alone: five hundred tools of two hundred worlds have schemas without end.
+    # Names only: the schemas of so many tools would be huge.
     named = WorldTool.objects.only("world_id", "server", "qualified_name", "version")
     return rows.select_related("created_by", "org").prefetch_related(Prefetch("tools", named))
 
 
 def _take(world: World, names: list[str]) -> None:
-    """Copy tools of the catalogue as they are now."""
+    """Copy catalogue tools in their current versions."""
     wanted = {name: naming.read(name) for name in names}
     read = [each for each in wanted.values() if each]
     rows = Tool.objects.visible_in(world.org_id).select_related("server")
@@ -203,14 +203,14 @@ def _take(world: World, names: list[str]) -> None:
 
 
 def _inline(body: WorldToolsIn) -> WorldTool:
-    """A foreign tool that no catalogue holds; its own name is what it is called by."""
+    """An inline tool that is not in the catalogue; it is called by its own name."""
     try:
         found = dialects.read(dialects.dialect_named(body.dialect or ""), body.tool)
         check_tool(found)
         content = found.content
         server = body.server or found.server or ""
         if server and not naming.is_server(server):
-            raise ToolProblem("invalid_server", "/server", "is no name of a server")
+            raise ToolProblem("invalid_server", "/server", "is not a valid server name")
     except ToolProblem as problem:
         raise refused(problem) from None
     return WorldTool(
@@ -230,7 +230,7 @@ def _store(world: World, taken: list[WorldTool]) -> None:
     own = WorldTool.objects.filter(world=world)
     own.filter(folded__in=[tool.folded for tool in taken]).delete()
     if own.count() + len(taken) > MAX_TOOLS:
-        raise InvalidRequest(f"tools: a world has at most {MAX_TOOLS} of them", details={"reason": "too_many_tools"})
+        raise InvalidRequest(f"tools: a world can have at most {MAX_TOOLS}", details={"reason": "too_many_tools"})
     for tool in taken:
         tool.world = world
     WorldTool.objects.bulk_create(taken)

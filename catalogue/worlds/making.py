@@ -1,7 +1,7 @@
-"""Values that fit a JSON Schema, drawn from a source of chance (catalogue 3.8, C102 to C105).
+"""Generate values that match a JSON Schema from a random source (catalogue 3.8, C102 to C105).
 
-What is made is checked against the schema, and made anew from further draws where it does not fit: keywords that only a
-solver could satisfy are left to the check.
+Generated values are validated, and generated again from further draws if invalid: keywords that only a solver could
+satisfy are left to that.
 """
 
 import time
@@ -22,10 +22,10 @@ from core.canonical import canonical_json
 
 ATTEMPTS: Final = 24
 MAX_SECONDS: Final = 5.0
-"""A stranger's schema may take long. The clock decides whether there is an answer, never which one."""
+"""Time limit for untrusted schemas. The clock decides whether there is a value, never which one."""
 _MAX_DEPTH: Final = 24
 _DEEP: Final = 6
-"""From here on only what has to be there is made, so that a schema that holds itself comes to an end."""
+"""Beyond this depth only required parts are generated, so that recursive schemas terminate."""
 _MAX_PARTS: Final = 20_000
 _MAX_LENGTH: Final = 100_000
 _RANGE: Final = 999
@@ -33,9 +33,9 @@ _RANGE: Final = 999
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a value is made of before anything is drawn, wherever the schema takes it.
+    """Values that are used before random ones if the schema accepts them.
 
-    `echo`: values by the name of the property, outside of lists. `seen`: values that a property had in examples.
+    `echo`: values by property name, outside of lists. `seen`: values of a property in examples.
     """
 
     echo: Mapping[str, Any] = field(default_factory=dict)
@@ -47,25 +47,25 @@ NO_HINTS: Final = Hints()
 
 
 def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS) -> Any:
-    """A value that fits the schema. Raises `Unmakeable` where none was found."""
+    """A value that matches the schema. Raises `Unmakeable` if none was found."""
     whole = hoisted(schema)
     until = time.monotonic() + MAX_SECONDS
     for attempt in range(ATTEMPTS):
-        # The last ones do without the hints: an echo may be what does not fit the rest.
+        # The last attempts ignore the hints, which may contradict the schema.
         given = hints if attempt < ATTEMPTS // 2 else NO_HINTS
         try:
             value = _Maker(whole, given, attempt, until).value(whole, source.child(attempt), "", 0, is_listed=False)
         except TooMuch:
             raise
-        except (Unmakeable, OverflowError):  # a bound of hundreds of digits is no fraction
+        except (Unmakeable, OverflowError):  # a bound with hundreds of digits does not fit a float
             continue
         if not validating.problems(value, whole):
             return value
-    raise Unmakeable("no value was found that fits")
+    raise Unmakeable("no matching value was found")
 
 
 def example(schema: JsonObject, part: str) -> Any:
-    """The same value every time, drawn with the seed 0 (catalogue 1.4); {} where nothing was found that fits."""
+    """A deterministic value with seed 0 (catalogue 1.4); {} if none was found."""
     try:
         return made(schema, Source(0, part))
     except Unmakeable:
@@ -73,7 +73,7 @@ def example(schema: JsonObject, part: str) -> Any:
 
 
 class _Maker:
-    """One attempt at one value."""
+    """One attempt to generate a value."""
 
     def __init__(self, whole: JsonObject, hints: Hints, attempt: int, until: float) -> None:
         self._whole = whole
@@ -83,12 +83,12 @@ class _Maker:
         self._parts = 0
 
     def value(self, schema: Any, source: Source, name: str, depth: int, *, is_listed: bool) -> Any:
-        """A value under a schema, for a property of that name."""
+        """A value for a schema and a property name."""
         self._parts += 1
         if self._parts > _MAX_PARTS or time.monotonic() > self._until:
-            raise TooMuch("it would be too large, or take too long")
+            raise TooMuch("it would be too large or take too long")
         if schema is False or depth > _MAX_DEPTH:
-            raise Unmakeable("nothing fits here")
+            raise Unmakeable("no value can match")
         plain = settled(schema, self._whole, self._attempt) if isinstance(schema, dict) else {}
         if not is_listed and name in self._hints.echo and self._takes(plain, self._hints.echo[name]):
             return deepcopy(self._hints.echo[name])
@@ -138,7 +138,7 @@ class _Maker:
         rest = {name: each for name, each in plain.items() if name != "enum"}
         fitting = [value for value in values if self._takes(rest, value)]
         if not fitting:
-            raise Unmakeable("no member of the enum fits")
+            raise Unmakeable("no member of the enum matches")
         return [value for value in fitting if value is not None] or fitting
 
     def _object(self, schema: JsonObject, source: Source, depth: int) -> JsonObject:
@@ -208,7 +208,7 @@ class _Maker:
 
 
 def _undeclared(schema: JsonObject, name: str) -> Any:
-    """The schema of a property that is asked for and not declared."""
+    """The schema of a required property that is not declared."""
     for pattern, inner in schema.get("patternProperties", {}).items():
         try:
             if patterns.matches(pattern, name):
@@ -219,7 +219,7 @@ def _undeclared(schema: JsonObject, name: str) -> Any:
 
 
 def _number(schema: JsonObject, source: Source, *, is_whole: bool) -> int | float:
-    """A number between the bounds, on the grid that `multipleOf` asks for; else whole, or with two places."""
+    """A number between the bounds, a multiple of `multipleOf` if given; else an integer or two decimals."""
     grid = Fraction(str(schema["multipleOf"])) if "multipleOf" in schema else Fraction(1, 1 if is_whole else 100)
     step = Fraction(grid.numerator) if is_whole else grid
     low, high = _bound(schema, "inimum"), _bound(schema, "aximum")
@@ -241,7 +241,7 @@ def _number(schema: JsonObject, source: Source, *, is_whole: bool) -> int | floa
 
 
 def _bound(schema: JsonObject, name: str) -> tuple[Fraction, bool] | None:
-    """The bound, and whether it is left out itself; the narrower one where there are two."""
+    """The bound and whether it is exclusive; the stricter one if there are two."""
     found = [
         (Fraction(str(schema[key])), is_open)
         for key, is_open in ((f"m{name}", False), (f"exclusiveM{name}", True))

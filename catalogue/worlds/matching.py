@@ -1,7 +1,7 @@
-"""A text that a regular expression finds, made by walking the expression (catalogue 3.8).
+"""Generate a text that matches a regular expression (catalogue 3.8).
 
-The packages for this draw from sets of letters, whose order differs from process to process, and repeat without bound.
-The parser is Python's own, which has no public name. Look-arounds are passed by: whoever asks checks what came.
+Existing packages use sets of letters, whose order differs between processes, and unbounded repeats. The parser is
+Python's own, which is not public. Look-arounds are ignored: the caller validates the text.
 """
 
 import re
@@ -18,15 +18,15 @@ _CLASSES = {
 }
 MAX_TEXT = 10_000
 _MORE = 4
-"""How many times more than it must something of open end is repeated, at most."""
+"""Maximum extra repetitions of an unbounded repeat."""
 
 
 class NoText(Exception):
-    """The expression is one that cannot be walked, or only a very long text would do."""
+    """The expression is not supported, or needs a very long text."""
 
 
 def text_found_by(pattern: str, source: Source) -> str:
-    """A text in which the expression is found. Raises `NoText`."""
+    """A text that contains a match. Raises `NoText`."""
     try:
         walk = _Walk(source)
         return walk.through(re._parser.parse(pattern))  # type: ignore[attr-defined]
@@ -70,11 +70,11 @@ class _Walk:
                 return self._written(self._groups.get(value, ""))
             case "AT" | "ASSERT" | "ASSERT_NOT":
                 return ""
-        raise NoText(f"{code} is not understood")
+        raise NoText(f"{code} is not supported")
 
     def _letter(self, letters: list[str]) -> str:
         if not letters:
-            raise NoText("no printable letter fits")
+            raise NoText("no printable character matches")
         return self._written(self._source.one_of(letters))
 
     def _written(self, text: str) -> str:
@@ -85,7 +85,7 @@ class _Walk:
 
 
 def _letters(members: list[Any]) -> list[str]:
-    """The letters of a class, in the order of the alphabet where it is turned round, else in that of the class."""
+    """The letters of a class, in class order; in alphabet order if it is negated."""
     found: dict[str, None] = {}
     is_negated = False
     for member, value in members:
@@ -96,7 +96,7 @@ def _letters(members: list[Any]) -> list[str]:
                 found[chr(value)] = None
             case "RANGE":
                 first, last = value
-                # Of a range of thousands of letters the first few hundred are enough to draw from.
+                # The first few hundred letters of a large range are enough.
                 found.update(dict.fromkeys(chr(code) for code in range(first, min(last, first + 500) + 1)))
             case "CATEGORY":
                 found.update(dict.fromkeys(_category(str(value))))

@@ -1,4 +1,4 @@
-"""What a schema comes to for somebody who has to satisfy it: references followed, combinations settled (C103)."""
+"""Simplify a schema for generation: resolve references and combinations (C103)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,17 +12,17 @@ _MAX_HOPS = 50
 
 
 class Unmakeable(Exception):
-    """Nothing fits this schema, or nothing that could be found."""
+    """No value matches this schema, or none was found."""
 
 
 class TooMuch(Unmakeable):
-    """It would take too long or grow too large: another attempt would as well."""
+    """It would take too long or grow too large, and so would another attempt."""
 
 
 def settled(schema: JsonObject, whole: JsonObject, attempt: int) -> JsonObject:
-    """One plain schema whose values fit this one, as a rule: whoever makes a value checks it afterwards.
+    """A plain schema whose values usually match this one; the caller validates the value.
 
-    Of `anyOf` and `oneOf` the first branch that is not null is taken; a later attempt takes the next one.
+    Of `anyOf` and `oneOf` the first branch that is not null is used; a later attempt uses the next one.
     """
     found = dict(schema)
     for _ in range(_MAX_HOPS):
@@ -42,12 +42,12 @@ def settled(schema: JsonObject, whole: JsonObject, attempt: int) -> JsonObject:
                 found = _both(found, _object(each))
         else:
             return found
-    raise Unmakeable("the schema never ends")
+    raise Unmakeable("the schema is infinitely recursive")
 
 
 def _object(schema: Any) -> JsonObject:
     if schema is False or schema is None:
-        raise Unmakeable("nothing fits here")
+        raise Unmakeable("no value can match")
     return dict(schema) if isinstance(schema, dict) else {}
 
 
@@ -55,16 +55,16 @@ def _branch(branches: list[Any], attempt: int) -> JsonObject:
     possible = [each for each in branches if each is not False]
     first = [each for each in possible if not (isinstance(each, dict) and each.get("type") == "null")] or possible
     if not first:
-        raise Unmakeable("no branch fits")
+        raise Unmakeable("no branch matches")
     return _object(first[attempt % len(first)])
 
 
 def _both(one: JsonObject, other: JsonObject) -> JsonObject:
-    """A schema for values that fit both, where their keywords say how."""
+    """A schema for values that match both, as far as their keywords can be combined."""
     found = {**one, **other}
     for name in one.keys() & other.keys():
         found[name] = _joined(name, one[name], other[name])
-    # Sets have no order; the schema's own is kept.
+    # Not a set: the schema's order is kept.
     return {name: found[name] for name in [*one, *(each for each in other if each not in one)]}
 
 

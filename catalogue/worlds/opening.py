@@ -1,4 +1,4 @@
-"""A world with all that it is to begin with: the catalogue's tools, tools of its own, and fixtures, in one step."""
+"""Create a world with catalogue tools, inline tools and fixtures in one step."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,9 @@ from core.errors import InvalidRequest
 def open_stocked(
     actor: Actor, org_id: int, body: WorldIn, *, own: Sequence[WorldToolsIn] = (), given: Sequence[FixtureIn] = ()
 ) -> World:
-    """Make a world, or nothing at all. `own` are tools that live in it alone, `given` its fixtures.
+    """Create a world, or nothing. `own` are inline tools that exist only in it, `given` its fixtures.
 
-    Raises `NotFound` for a tool that the org cannot see, and `InvalidRequest` with a path that begins with `own` or
+    Raises `NotFound` for a tool that the org cannot see, and `InvalidRequest` with a path that starts with `own` or
     `fixtures`.
     """
     with transaction.atomic():
@@ -29,7 +29,7 @@ def open_stocked(
 
 
 def stock(world: World, given: Sequence[WorldToolsIn]) -> None:
-    """Give a world all of these tools or none. Raises `NotFound`, and `InvalidRequest`, under `own` for its own."""
+    """Add all of these tools or none. Raises `NotFound`, and `InvalidRequest` (under `own` for inline tools)."""
     with transaction.atomic():
         for each in given:
             try:
@@ -41,7 +41,7 @@ def stock(world: World, given: Sequence[WorldToolsIn]) -> None:
 
 
 def _named(tool: JsonObject) -> str:
-    """Which of several it is, where it says so where most dialects do."""
+    """The name of an inline tool, if it is where most dialects have it."""
     inner = tool.get("function")
     name = tool.get("name") or (inner.get("name") if isinstance(inner, dict) else None)
     return f"{name[:100]}: " if isinstance(name, str) else ""

@@ -1,6 +1,6 @@
-"""One call in a world, from the failure draw to what is remembered (catalogue 3.8, C102 to C119).
+"""Simulate one call in a world (catalogue 3.8, C102 to C119).
 
-The order inside is part of the contract: a known idempotency key, the step, the failure, the arguments, the answer.
+The order is part of the contract: known idempotency key, step, failure, arguments, answer.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from core.errors import Conflict
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What a call came to. `facts` say how: they go into the record beside the result."""
+    """The outcome of a simulated call. `facts` describe how it came about and are recorded with the result."""
 
     tool: WorldTool | None
     result: ToolResult
@@ -28,10 +28,10 @@ class Played:
 
 
 def play(world_pk: int, name: str, arguments: Any, *, key: str | None = None) -> Played:
-    """Answer a call of a tool by its name, in a transaction that holds the world.
+    """Simulate a call of a tool by name, in a transaction that locks the world.
 
-    What goes wrong inside of the world is data. Raises `Expired` for a closed or expired one, `Conflict` where the key
-    stands for another call. A known key gets the same answer without a step and without a failure (C115).
+    Failures inside the world are results. Raises `Expired` for a closed or expired world, `Conflict` if the key was
+    used for a different call. A known key gets the same result without a step or a failure (C115).
     """
     with transaction.atomic():
         world = keeping.held(world_pk)
@@ -40,7 +40,9 @@ def play(world_pk: int, name: str, arguments: Any, *, key: str | None = None) ->
         earlier = WorldAnswer.objects.filter(world=world, key=key).first() if key is not None else None
         if earlier is not None:
             if earlier.fingerprint != asked:
-                raise Conflict("idempotency_key: stands for another call", details={"reason": "key_reused"})
+                raise Conflict(
+                    "idempotency_key: was already used for a different call", details={"reason": "key_reused"}
+                )
             keeping.renew(world)
             result = ToolResult.model_validate(earlier.answer["result"])
             return Played(tool, result, _facts(world, earlier.answer, cache_hit=True))
@@ -63,13 +65,13 @@ def _answer(world: World, tool: WorldTool | None, name: str, arguments: Any) -> 
     if given.errors:
         return given.failure(), None
     try:
-        # The arguments count as they were sent: defaults are the tool's business, and nobody runs it here.
+        # The arguments as sent, without defaults: the tool itself does not run here.
         answer = answering.answered(world, tool, arguments)
     except Unmakeable as problem:
-        said = f"No output was found that fits the output_schema of {tool.qualified_name}: {problem}."
+        said = f"No output was found that matches the output_schema of {tool.qualified_name}: {problem}."
         return results.fail("EXECUTION_ERROR", said, {"reason": "not_makeable"}), None
     except remembering.Full:
-        said = "This world remembers as much as it may already. A hard reset clears it."
+        said = "The state of this world is full. A hard reset clears it."
         return results.fail("EXECUTION_ERROR", said, {"reason": "world_full"}), None
     if isinstance(answer, answering.Refusal):
         return answer.result, answer.source
@@ -79,7 +81,7 @@ def _answer(world: World, tool: WorldTool | None, name: str, arguments: Any) -> 
 
 
 def _judged(tool: WorldTool | None, result: ToolResult) -> dict[str, Any] | None:
-    """Whether the output fits; a fixture is given as it is, so it may not."""
+    """Validate the output; fixtures are returned verbatim, so they may not match."""
     if not result.success or tool is None:
         return None
     errors = [] if tool.output_schema is None else validating.problems(result.data, hoisted(tool.output_schema))

@@ -1,4 +1,4 @@
-"""What a stateful world remembers: entities by noun and id (catalogue 3.8, C108 to C111)."""
+"""The state of a stateful world: entities by noun and id (catalogue 3.8, C108 to C111)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,16 +13,16 @@ from core.canonical import size_of
 MAX_ENTITIES: Final = 1000
 MAX_ENTITY_BYTES: Final = 64 * 1024
 MAX_BYTES: Final = 8 * 1024 * 1024
-"""Of all entities together: lists, and the state itself, tell everything at once."""
+"""Maximum total size of entities, because lists and the state route return all of them."""
 MAX_HISTORY: Final = 20
 
 
 class Full(Exception):
-    """The world remembers as much as it may."""
+    """The state of the world is full."""
 
 
 class Memory:
-    """The entities of one noun in a world whose row the caller holds."""
+    """The entities of a noun in a world whose row the caller has locked."""
 
     def __init__(self, world: World, noun: str) -> None:
         self._world = world
@@ -30,26 +30,26 @@ class Memory:
         self._noun = noun
 
     def count(self) -> int:
-        """How many there have been, the dropped ones among them: the part of the state that an answer depends on."""
+        """The number of entities ever created, deleted ones included. Generated answers depend on it."""
         return self._rows.count()
 
     def held(self) -> list[WorldEntity]:
-        """Those that are there, in the order they came."""
+        """The existing entities, in order of creation."""
         return list(self._rows.filter(is_dropped=False))
 
     def find(self, given: Any) -> WorldEntity | None:
-        """The one with that id, dropped ones too."""
+        """The entity with that id, even if deleted."""
         return self._rows.filter(entity_id=verbs.text_of(given)).first()
 
     def like(self, arguments: Mapping[str, Any]) -> WorldEntity | None:
-        """The first that has all of these values; none where nothing is asked for."""
+        """The first entity with all of these values; None without values."""
         for row in self.held() if arguments else ():
             if all(name in row.data and row.data[name] == value for name, value in arguments.items()):
                 return row
         return None
 
     def keep(self, given: Any, data: Any) -> bool:
-        """Remember it under that id, over what was there; False where it is too large. Raises `Full`."""
+        """Store data under that id, replacing any; False if it is too large. Raises `Full`."""
         size = size_of(data)
         if size > MAX_ENTITY_BYTES:
             return False
@@ -65,13 +65,13 @@ class Memory:
         return True
 
     def drop(self, given: Any) -> None:
-        """Forget it for good: its id is not found from now on."""
+        """Delete an entity for good: its id is not found from now on."""
         self.keep(given, {})
         self._rows.filter(entity_id=verbs.text_of(given)).update(is_dropped=True)
 
 
 def note(world: World, action: str, noun: str, given: Any) -> None:
-    """A line of the world's history, the caller saves the row."""
+    """Add a line to the world's history; the caller saves the row."""
     entity_id = None if given is None else verbs.text_of(given)
     line = {"step": world.step_count, "action": action, "noun": noun, "id": entity_id}
     world.history = [*world.history, line][-MAX_HISTORY:]

@@ -1,4 +1,4 @@
-"""What a call does to what a world remembers, read from the tool's name and arguments (C105, C108, C109)."""
+"""The effect of a call on a world's state, derived from the tool's name and arguments (C105, C108, C109)."""
 
 import re
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ MAX_ID: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`action` None: it only answers. `noun` is empty where the name is one word."""
+    """`action` None: the state is not involved. `noun` is empty if the name is one word."""
 
     action: Action | None
     noun: str
 
     @property
     def id_name(self) -> str:
-        """The argument that says which one is meant."""
+        """The argument with the entity's id."""
         return f"{self.noun}_id"
 
     def given_id(self, arguments: Mapping[str, Any]) -> Any:
@@ -46,13 +46,13 @@ def reading_of(name: str, arguments: Mapping[str, Any]) -> Reading:
     action = _ACTIONS.get(verb)
     whole = "_".join(rest)
     named = [each[:-3] for each in arguments if each.endswith("_id") and f"_{each[:-3]}_" in f"_{whole}_"]
-    # The longest, and of two the first in the alphabet: not the order in which the arguments came.
+    # The longest, then alphabetically first, so that the order of arguments does not matter.
     noun = max(sorted(named), key=len, default="") or _singular(whole)
     return Reading(action if noun else None, noun[:128])
 
 
 def id_of(value: Any, noun: str) -> Any:
-    """The id inside of an answer: `id`, `<noun>_id`, or that of the object under the noun; None without any."""
+    """The id in a result: `id`, `<noun>_id`, or that of the object under the noun; None without any."""
     if not isinstance(value, dict):
         return None
     for name in ("id", f"{noun}_id"):
@@ -62,7 +62,7 @@ def id_of(value: Any, noun: str) -> Any:
 
 
 def text_of(given: Any) -> str:
-    """An id as it is kept: the number 7 and the text 7 are one."""
+    """An id as stored: the number 7 and the text 7 are equal."""
     text = given if isinstance(given, str) else canonical_json(given)
     return text if len(text) <= MAX_ID else fingerprint(text)
 

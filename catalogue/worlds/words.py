@@ -1,4 +1,4 @@
-"""Texts as they might stand in a real answer: by format, by the name of the field, else two words (catalogue 3.8)."""
+"""Plausible texts for generated results: by format, by field name, else two words (catalogue 3.8)."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
@@ -21,7 +21,7 @@ _DAYS: Final = 3650
 
 
 def words(source: Source) -> str:
-    """Two of them."""
+    """Two random words."""
     return f"{source.one_of(_WORDS)} {source.one_of(_WORDS)}"
 
 
@@ -80,7 +80,7 @@ FORMATS: Final[Mapping[str, Callable[[Source], str]]] = {
 
 
 def by_name(name: str, source: Source) -> str:
-    """What a field of this name would hold."""
+    """A plausible value for a field of this name."""
     low = name.lower()
     if low == "id" or low.endswith("_id"):
         return f"{low[:-3] or 'id'}_{_digits(source, 8)}"

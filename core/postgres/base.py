@@ -1,10 +1,9 @@
-"""PostgreSQL in fewer trips.
+"""A PostgreSQL backend that needs fewer round trips.
 
-A statement that PostgreSQL answers by a key takes it 0.02 ms, and the way there and back a tenth of one. So what need
-not wait for an answer waits for company: the `BEGIN` of a transaction travels with its first statement, a write whose
-answer nobody needs with the next statement or the `COMMIT`, and statements that are known together go together. All of
-it is about what runs through `core.prepared`; Django's own cursors find the connection as they always do, because
-nothing is held back any more when one is made.
+PostgreSQL needs 0.02 ms for a lookup by key, a round trip takes 0.1 ms. So statements are sent together: `BEGIN` with
+the first statement of a transaction, a write without a result with the next statement or the `COMMIT`, and statements
+known together in one trip. This applies only to `core.prepared`; creating one of Django's own cursors first sends
+everything that is held back.
 """
 
 import asyncio
@@ -28,45 +27,45 @@ _PROBE_SECONDS, _FIRST_SECONDS = 1.0, 5
 
 
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
-    """A connection that sends statements together."""
+    """A connection that batches statements."""
 
     takes_along = True
-    """Whether asking ahead saves anything."""
+    """Whether sending queries ahead saves time."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._held: list[Bound] = []
         self._ahead: list[tuple[Step, list[Row]]] = []
-        """What was asked ahead, with its rows: each good for one who asks just that before anything else is said."""
+        """Statements sent ahead, with their rows; each is used once, and any other statement discards them."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """A connection of the pool; before it is opened one is made without it.
+        """A connection from the pool. Before the pool is opened, a direct connection is tried.
 
-        A pool tries again and again, and says for ten seconds only that it has none. The server says at once why not.
+        The pool would retry for ten seconds and report only that it has no connection; a direct connection fails at
+        once with the reason.
         """
         if self.pool is not None and self.pool.closed:
             self.Database.connect(**{"connect_timeout": _FIRST_SECONDS, **conn_params}).close()
         return super().get_new_connection(conn_params)
 
     def probe(self) -> None:
-        """Raise `OperationalError` where PostgreSQL lets nobody in within a second, whatever the pool waits for."""
+        """Raise `OperationalError` if PostgreSQL accepts no connection within a second. Bypasses the pool."""
         with self.wrap_database_errors:
             loop = asyncio.new_event_loop()
             try:
                 loop.run_until_complete(_knock(self.get_connection_params()))
             finally:
-                loop.close()  # `asyncio.run` would wait for a name that is still being looked up
+                loop.close()  # `asyncio.run` would wait for a pending name lookup
 
     def spelled(self, sql: str, count: int) -> bytes:
-        """A statement with so many values, in the spelling of `run_all`."""
+        """A statement with `count` placeholders, in the form that `run_all` takes."""
         return (sql % tuple(f"${place}" for place in range(1, count + 1))).encode()
 
     def run_all(self, steps: Sequence[Step], ahead: Sequence[Step] = ()) -> list[list[Row]]:
-        """Run statements in one trip, and before them what was held back; gives the rows of each.
+        """Run statements in one trip, after those held back; returns the rows of each.
 
-        Raises psycopg's error for the first that is refused; none after it was run. What goes `ahead` may be refused as
-        well. Its rows are those of whoever asks just that before anything else is said: which a cursor of Django's
-        that was made before does unheard.
+        Raises psycopg's error for the first that fails; none after it runs. Statements sent `ahead` may fail as well.
+        Their rows are kept for a caller who runs exactly that next. A Django cursor created earlier bypasses this.
         """
         if (known := self._known(steps)) is not None:
             return known
@@ -76,12 +75,12 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         return answers[: len(steps)]
 
     def write(self, step: Step, ahead: Sequence[Step] = ()) -> list[Row]:
-        """The same of one statement that stores something."""
+        """As `run_all`, for one statement that stores something."""
         [rows] = self.run_all([step], ahead)
         return rows
 
     def run_all_at_one_moment(self, steps: Sequence[Step]) -> list[list[Row]]:
-        """The same in a snapshot of their own, which begins and ends in the same trip."""
+        """As `run_all`, in a separate snapshot that begins and ends in the same trip."""
         bound = pipeline.bind(self.connection, steps)
         try:
             return self._run([_SNAPSHOT, *bound, _COMMIT])[1:-1]
@@ -89,10 +88,10 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             self._end_snapshot()
 
     def run_later(self, step: Step) -> None:
-        """Run a statement that has no rows: inside a transaction with whatever follows, at the latest its commit.
+        """Run a statement without rows: in a transaction with the next statement, at the latest with the commit.
 
-        What the database has against it is raised there, what the driver has against a value at once. A cursor of
-        Django's that was made before does not wait for it.
+        Database errors are raised then, driver errors about a value immediately. A Django cursor created earlier does
+        not wait for it.
         """
         bound = pipeline.bind(self.connection, [step])
         if self.connection.autocommit:
@@ -102,7 +101,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let all that is read inside see one state, and write nothing."""
+        """Let all reads inside see one state. Writes are not possible."""
         self._held = [_SNAPSHOT]
         try:
             yield
@@ -111,7 +110,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     @property
     def is_in_transaction(self) -> bool:
-        """Whether a transaction is open, Django's own included where it has begun."""
+        """Whether a transaction is open, including one of Django's that has begun."""
         return bool(self._held) or self._status != TransactionStatus.IDLE
 
     def create_cursor(self, name: str | None = None) -> Any:
@@ -130,7 +129,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             self._run([_COMMIT])
 
     def _savepoint_rollback(self, sid: str) -> None:
-        self._forget()  # all of it came after the savepoint, whose cursor left nothing back
+        self._forget()  # all of it came after the savepoint, whose cursor sent what was held before
         super()._savepoint_rollback(sid)
 
     def _rollback(self) -> None:
@@ -152,11 +151,11 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         return pipeline.run(self.connection, [*before, *steps])[len(before) :]
 
     def _before(self) -> list[Bound]:
-        """What has to be said before the next statement: what was held back, or the beginning of a transaction."""
+        """What must be sent before the next statement: held statements, or the beginning of a transaction."""
         return self._held or self._beginning()
 
     def _known(self, steps: Sequence[Step]) -> list[list[Row]] | None:
-        """The rows of statements that were all asked ahead, None of others. The next who asks learns what is new."""
+        """The rows if all statements were sent ahead, else None. Rows are used once; then the query runs again."""
         if not self._ahead or self._before():
             return None
         found = [next((each for each in self._ahead if each[0] == step), None) for step in steps]
@@ -182,13 +181,13 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     @property
     def _status(self) -> TransactionStatus:
-        if self.connection is None:  # it was given back to the pool, which ends what it finds open
+        if self.connection is None:  # returned to the pool, which ends any open transaction
             return TransactionStatus.UNKNOWN
         return TransactionStatus(self.connection.pgconn.transaction_status)
 
 
 async def _knock(params: dict[str, Any]) -> None:
-    """Connect and leave. libpq's own limit, and with it that of a plain connection, is two seconds an address."""
+    """Connect and disconnect. Asynchronous because libpq's own minimum timeout is two seconds per address."""
     try:
         async with asyncio.timeout(_PROBE_SECONDS):
             line = await AsyncConnection.connect(**params)

@@ -1,6 +1,6 @@
-"""Statements that go to PostgreSQL together, on psycopg's own connection and by libpq's pipeline.
+"""Send several statements to PostgreSQL at once, by libpq's pipeline on psycopg's connection.
 
-psycopg's cursors can do that too, but each of them costs about as much time as a trip does.
+psycopg's cursors can do that too, but each of them takes about as long as a round trip.
 """
 
 from collections.abc import Generator, Sequence
@@ -16,12 +16,12 @@ from psycopg.types.numeric import Int2, Int4, Int8
 
 Row = tuple[Any, ...]
 Step = tuple[bytes, Sequence[Any]]
-"""A statement and its values, which stand in it as $1, $2 and so on."""
+"""A statement with placeholders $1, $2, ..., and its values."""
 _Key = tuple[bytes, tuple[int, ...]]
 
 
 class Bound(NamedTuple):
-    """A statement with its values as they go over the wire."""
+    """A statement with its encoded values."""
 
     sql: bytes
     types: tuple[int, ...] = ()
@@ -30,33 +30,33 @@ class Bound(NamedTuple):
 
 
 _LIMITS = {Int2: 2**15, Int4: 2**31, Int8: 2**63}
-"""psycopg would send what goes beyond these, less its upper bits."""
+"""psycopg would silently cut off the upper bits of larger values."""
 _MOST_NAMES = 500
-"""Statements of one line that PostgreSQL keeps the plans of; those after them are planned each time."""
+"""Maximum number of prepared statements per connection; further ones are planned each time."""
 _BINARY = 1
 _REFUSED = frozenset({ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED, ExecStatus.BAD_RESPONSE})
 _OUTDATED = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
-"""What PostgreSQL says of a plan whose columns have other types by now, and of one that somebody took away."""
+"""Errors for a plan whose column types have changed, and for one that no longer exists."""
 
 
 class _Known:
-    """What a line has prepared: it knows that for as long as it lives, whoever takes it from the pool."""
+    """The prepared statements of a connection, for its lifetime in the pool."""
 
     def __init__(self) -> None:
         self.names: dict[_Key, bytes] = {}
         self.numbers = count()
-        """A name that was given is never given again: PostgreSQL may know it though its trip went wrong."""
+        """Names are never reused: PostgreSQL may have prepared one although its trip failed."""
 
 
 _known: "WeakKeyDictionary[Connection[Any], _Known]" = WeakKeyDictionary()
 
 
 def bind(line: "Connection[Any]", steps: Sequence[Step]) -> list[Bound]:
-    """Statements for `run`. A value that PostgreSQL has no place for is refused here, before anything is said."""
+    """Statements for `run`. Raises for a value out of range before anything is sent."""
     types = Transformer(line)
     bound = []
     for sql, values in steps:
-        # A plain number would go as wide as it is, and each width were a statement of its own.
+        # A plain int would be sent in its smallest width, and each width would be a separate prepared statement.
         values = [Int8(value) if type(value) is int else value for value in values]
         for value in values:
             if (limit := _LIMITS.get(type(value))) and not -limit <= value < limit:
@@ -67,9 +67,9 @@ def bind(line: "Connection[Any]", steps: Sequence[Step]) -> list[Bound]:
 
 
 def run(line: "Connection[Any]", steps: Sequence[Bound]) -> list[list[Row]]:
-    """Run statements in one trip, in their order, as one transaction where none is open; gives the rows of each.
+    """Run statements in one trip, in order, as one transaction if none is open; returns the rows of each.
 
-    Raises psycopg's error for the first that is refused; none after it was run.
+    Raises psycopg's error for the first that fails; none after it runs.
     """
     talk = _Talk(line)
     try:
@@ -80,26 +80,26 @@ def run(line: "Connection[Any]", steps: Sequence[Bound]) -> list[list[Row]]:
         answers = line.wait(talk.listen())
         line.pgconn.exit_pipeline_mode()
     except BaseException:
-        line.close()  # what it has still to say would be taken for the next answer
+        line.close()  # its remaining results would be taken for those of the next statement
         raise
     return talk.understood(answers)
 
 
 class _Talk:
-    """One trip: what is said, and what the answers are the answers to."""
+    """One round trip: what was sent, and which result belongs to which statement."""
 
     def __init__(self, line: "Connection[Any]") -> None:
         self._wire = line.pgconn
         self._types = Transformer(line)
         self._known = _known.get(line) or _known.setdefault(line, _Known())
-        # Cursors that prepare too, as those of server_side_binding, let all names be taken away after each rollback.
+        # Cursors that prepare statements themselves (server_side_binding) deallocate all names after each rollback.
         self._may_prepare = line.prepare_threshold is not None and issubclass(line.cursor_factory, ClientCursor)
         self._new: dict[_Key, bytes] = {}
         self._asked: list[_Key | None] = []
-        """For each answer, in order, the statement that it says is prepared; None where it has the rows of one."""
+        """For each expected result, in order: the statement it confirms as prepared, or None if it holds rows."""
 
     def say(self, step: Bound) -> None:
-        """Put a statement on its way, to be prepared first where this line does not know it."""
+        """Send a statement; prepare it first if this connection does not know it."""
         key = (step.sql, step.types)
         name = self._known.names.get(key) or self._new.get(key)
         if not name:
@@ -110,23 +110,23 @@ class _Talk:
         self._asked.append(None)
 
     def _name(self) -> bytes:
-        """A name that stays, or none, which the next statement without one takes away."""
+        """A new name, or an empty one, whose plan the next unnamed statement replaces."""
         is_full = len(self._known.names) + len(self._new) >= _MOST_NAMES
         return b"heddle_%d" % next(self._known.numbers) if self._may_prepare and not is_full else b""
 
     def listen(self) -> Generator[Any, Any, list[Any]]:
-        """All answers, as psycopg waits for them: with this, an interrupt stops the statement."""
+        """All results, through psycopg's wait loop, so that an interrupt stops the statement."""
         yield from send(self._wire)
         answers: list[Any] = []
-        while len(answers) <= len(self._asked):  # one more than there are questions: it says that this was all
+        while len(answers) <= len(self._asked):  # one more than expected: the sync result at the end
             told = yield from fetch_many(self._wire)
             if not told:
-                raise errors.OperationalError("the line to PostgreSQL broke before it had answered")
+                raise errors.OperationalError("the connection to PostgreSQL broke before it answered")
             answers.append(told)
         return answers
 
     def understood(self, answers: Sequence[Any]) -> list[list[Row]]:
-        """The rows of each statement; raises for the first that was refused."""
+        """The rows of each statement; raises for the first that failed."""
         rows = []
         for key, (answer,) in zip(self._asked, answers, strict=False):
             if answer.status in _REFUSED:

@@ -1,1 +1,1 @@
-"""SQLite, as Django speaks to it, for a process of many threads that write."""
+"""A SQLite backend for Django, for a process with many writing threads."""

@@ -1,8 +1,8 @@
-"""A line for writers.
+"""Writers of one process queue for SQLite's write lock.
 
-SQLite has one writer. Whoever finds it busy sleeps and looks again after a while: of eight threads that write one
-sleeps while the file is free, and each look takes the interpreter away from the one who could finish. So the threads of
-one process stand in line for it here, and sleep until it is theirs. Other processes are waited for as ever.
+SQLite has one writer. A thread that finds it busy sleeps and polls: with eight writing threads some sleep while the
+file is free, and each poll takes the interpreter away from the thread that could finish. So the threads of one process
+queue for a lock here. Waiting for other processes works as usual.
 """
 
 import sqlite3
@@ -25,7 +25,7 @@ Step = tuple[str, Sequence[Any]]
 
 
 def _moment(stored: bytes) -> datetime:
-    """A time as it is kept, in UTC without saying so. Django's own way, by a naive one, takes eight times as long."""
+    """A stored time, which is UTC without an offset. Django's own conversion takes eight times as long."""
     return datetime.fromisoformat(stored.decode() + _UTC)
 
 
@@ -33,37 +33,37 @@ sqlite3.register_converter("datetime", _moment)
 
 
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
-    """A connection whose transactions, which write (`transaction_mode`), are in line with those of other threads."""
+    """A connection whose transactions (all take the write lock, see `transaction_mode`) queue with other threads."""
 
     takes_along = False
-    """Nothing is won by asking ahead: it is no trip away."""
+    """Sending queries ahead saves nothing without a network."""
     _line: "threading.Lock | None" = None
-    """The line of which this connection is the head."""
+    """The lock that this connection holds."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """A connection on which lookups find words whatever their case."""
+        """A connection with a function for case-insensitive lookups."""
         made = super().get_new_connection(conn_params)
         made.create_function(caseless.UPPER, 1, caseless.upper, deterministic=True)
         return made
 
     def probe(self) -> None:
-        """Raise `DatabaseError` where the file cannot be read."""
+        """Raise `DatabaseError` if the file cannot be read."""
         with self.cursor() as cursor:
             cursor.execute("SELECT 1")
 
     def spelled(self, sql: str, count: int) -> str:
-        """A statement with so many values, in the spelling of `run_all`."""
+        """A statement with `count` placeholders, in the form that `run_all` takes."""
         return sql % (("?",) * count)
 
     def run_all(self, steps: Sequence[Step], ahead: Sequence[Step] = ()) -> list[list[Row]]:
-        """Run statements on the driver itself; gives the rows of each. Raises its error for one that is refused."""
+        """Run statements directly on the driver; returns the rows of each. Raises the driver's error."""
         return [self.connection.execute(sql, values).fetchall() for sql, values in steps]
 
     def write(self, step: Step, ahead: Sequence[Step] = ()) -> list[Row]:
-        """Run one that stores something: outside a transaction it is one of its own, and stands in line like others."""
+        """Run a statement that stores something. Outside a transaction it is one by itself and queues like others."""
         is_alone = not self.is_in_transaction
         if is_alone:
-            self._stand_in_line()
+            self._queue_up()
         try:
             [rows] = self.run_all([step])
         finally:
@@ -72,7 +72,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         return rows
 
     def run_all_at_one_moment(self, steps: Sequence[Step]) -> list[list[Row]]:
-        """The same in a snapshot of their own."""
+        """As `run_all`, in a separate snapshot."""
         with self.snapshot():
             return self.run_all(steps)
 
@@ -82,13 +82,13 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let all that is read inside see one state. Django's own transaction would wait for the one writer here."""
+        """Let all reads inside see one state. Django's own transaction would wait for the write lock."""
         with self.wrap_database_errors:
             self.connection.execute("BEGIN DEFERRED")
         try:
             yield
         finally:
-            if self.is_in_transaction:  # SQLite ends it itself where it cannot read on
+            if self.is_in_transaction:  # SQLite itself ends it after a read error
                 with self.wrap_database_errors:
                     self.connection.execute("COMMIT")
 
@@ -98,7 +98,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         return self.connection is not None and bool(self.connection.in_transaction)
 
     def _start_transaction_under_autocommit(self) -> None:
-        self._stand_in_line()
+        self._queue_up()
         try:
             super()._start_transaction_under_autocommit()
         except BaseException:
@@ -121,7 +121,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         finally:
             self._leave()
 
-    def _stand_in_line(self) -> None:
+    def _queue_up(self) -> None:
         line = _line_for(self.settings_dict["NAME"])
         if not line.acquire(timeout=self.settings_dict["OPTIONS"].get("timeout", 5)):
             raise OperationalError("database is locked")

@@ -1,4 +1,4 @@
-"""Words whatever their case, as PostgreSQL finds them: SQLite's own LIKE knows the capitals of ASCII alone."""
+"""Case-insensitive lookups like PostgreSQL's: SQLite's own LIKE ignores case only in ASCII."""
 
 import re
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from typing import Any, Final
 from django.db.models import Field, lookups
 
 UPPER: Final = "heddle_upper"
-"""The name of `upper` in SQL, for each connection to register."""
+"""The SQL name of `upper`, which each connection registers."""
 
 
 def upper(value: Any) -> Any:
-    """A text in capitals, letter for letter: one whose capital is two letters stays as it is.
+    """A text in upper case, letter by letter: a letter whose upper case is two letters stays unchanged.
 
-    So does a text of ASCII alone, whose case LIKE overlooks by itself, and whatever is no text.
+    So do ASCII texts, whose case LIKE ignores by itself, and values that are not text.
     """
     if not isinstance(value, str) or value.isascii():
         return value
@@ -27,15 +27,15 @@ def upper(value: Any) -> Any:
 
 @cache
 def _grown() -> re.Pattern[str]:
-    """One letter whose capital is several, as that of ß is SS; none of them lies beyond the ligatures."""
+    """Matches a letter whose upper case is several letters, such as ß; none is beyond the ligatures."""
     return re.compile(f"([{''.join(letter for letter in map(chr, range(0x80, 0xFB18)) if len(letter.upper()) > 1)}])")
 
 
 class _Caseless(lookups.BuiltinLookup):
-    """A lookup that asks Python for capitals, but only where the words that are looked for have any beyond ASCII.
+    """A lookup that uses Python's upper case, but only if the search text is not ASCII.
 
-    For all others LIKE alone is ten times as quick; with capitals a million titles take 0.8 s. What that costs: an i or
-    s finds no ı or ſ here.
+    For ASCII, LIKE alone is ten times as fast; with `upper` a million titles take 0.8 s. The cost: i and s do not match
+    ı and ſ.
     """
 
     def as_sqlite(self, compiler: Any, connection: Any) -> tuple[str, Sequence[Any]]:

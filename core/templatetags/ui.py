@@ -1,4 +1,4 @@
-"""The few words the templates need beyond Django's own: an icon, an instant, a segment of a path."""
+"""Template tags and filters: icons, times, path segments and others."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -20,24 +20,24 @@ register = template.Library()
 
 @register.simple_tag
 def icon(name: str, tone: str = "", label: str = "") -> SafeString:
-    """A glyph of the sprite. With a label it speaks for itself, without one a word stands beside it."""
+    """An icon from the sprite. Without a label it is hidden from screen readers: a word is next to it."""
     return _icon(name, tone, label)
 
 
 @register.simple_tag(takes_context=True)
 def focus(context: Context) -> SafeString:
-    """What gives a field the focus: of a page the browser does it, of what a script fetched for a page the script."""
+    """The attribute that focuses a field: by the browser on a page, by the script in a fetched part."""
     is_part = "request" in context and context["request"].headers.get("HX-Request")
     return mark_safe(" data-focus" if is_part else " autofocus")
 
 
 @register.simple_tag
 def crumbs(*steps: str, heading: bool = False) -> SafeString:
-    """Where a page stands: words and their addresses by turns, at the end its own name, which may be its heading."""
+    """Breadcrumbs: alternating words and URLs, then the page's own name, optionally as its heading."""
     way = zip(steps[:-1:2], steps[1::2], strict=True)
     links = format_html_join("", '<a href="{1}">{0}</a><span aria-hidden="true">/</span>', way)
     here = format_html('<{0} dir="auto" aria-current="page">{1}</{0}>', _HEADING[heading], steps[-1])
-    return format_html('<nav class="crumbs" aria-label="Where this page stands">{}{}</nav>', links, here)
+    return format_html('<nav class="crumbs" aria-label="Breadcrumb">{}{}</nav>', links, here)
 
 
 _HEADING = {True: mark_safe("h1"), False: mark_safe("span")}
@@ -45,7 +45,7 @@ _HEADING = {True: mark_safe("h1"), False: mark_safe("span")}
 
 @register.simple_tag
 def when(instant: datetime | None, words: str = "{}", now: datetime | None = None) -> SafeString:
-    """An instant, relative, with the exact one for pointer and machine; `words` holds `{}` for the relative time."""
+    """A relative time, with the exact one as a tooltip; `words` contains `{}` for the relative time."""
     if instant is None:
         return mark_safe("")
     exact = f"{instant.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
@@ -66,26 +66,26 @@ def since(instant: datetime | None, now: datetime | None = None) -> SafeString:
 
 @register.simple_tag
 def until(instant: datetime, now: datetime | None = None) -> SafeString:
-    """As `since`, for what is to come within days: `in 8 min`, `in 3 h`."""
+    """As `since`, for times in the next days: `in 8 min`, `in 3 h`."""
     now = now or timezone.now()
     return when(instant, f"in {rendering.ago(now, instant)}".replace("in now", "in a moment"), now)
 
 
 @register.filter
 def isolated(text: str) -> str:
-    """A name that people gave, which turns no words around it."""
+    """A user-given name, isolated so that its writing direction does not affect the words around it."""
     return rendering.isolated(text)
 
 
 @register.filter
 def segment(text: str) -> str:
-    """A text as one segment of a path, whatever it holds."""
+    """Any text as one segment of a path."""
     return quote(text, safe="")
 
 
 @register.filter
 def named(address: str | None, names: Mapping[str, str]) -> str:
-    """What the person with this address is called, or the address up to its @ where they are gone."""
+    """The name of the user with this email address, or the part before the @ if the user is gone."""
     return names.get(address, address.partition("@")[0]) if address else ""
 
 
@@ -97,13 +97,13 @@ def thousands(number: int | None) -> str:
 
 @register.filter
 def counted(number: int | None, more: str = "+") -> str:
-    """A count that ends at `COUNT_LIMIT`, where `more` says that it does: 1 000+."""
+    """A count limited to `COUNT_LIMIT`, shown with `more` if it is: 1 000+."""
     return thousands(number) + (more if number == COUNT_LIMIT else "")
 
 
 @register.filter
 def copyable(html: SafeString) -> SafeString:
-    """Markdown, rendered, whose blocks of code are each copied by a click."""
+    """Rendered Markdown with a copy button for each code block."""
     button = '<button class="copy" type="button" data-copy-next aria-label="Copy the code">{}</button>'
     before = format_html(f'<div class="code">{button}', _icon("copy", "", ""))
     return rendering.around_code(html, before, mark_safe("</div>"))
@@ -111,7 +111,7 @@ def copyable(html: SafeString) -> SafeString:
 
 @register.filter
 def spoken(field: str) -> str:
-    """The id of a field as a reader would name it: `fixture-2-output` as `Fixture 2 output`."""
+    """The id of a field as words: `fixture-2-output` becomes `Fixture 2 output`."""
     return field.replace("_", " ").replace("-", " ").capitalize()
 
 

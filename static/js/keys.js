@@ -103,7 +103,7 @@ function open() {
 /** Rate or fork. */
 function atTurn(key) {
   const act = `.msg-end [data-act="${key}"]`;
-  return press(reached(act)?.querySelector(act)) || (reached() && say("Not at this turn."));
+  return press(reached(act)?.querySelector(act)) || (reached() && say("Not on this turn."));
 }
 
 function tick(key, shiftKey) {
@@ -116,7 +116,7 @@ function free() {
   const below = ".rep:not([aria-current], :has(~ [aria-current]))";
   const link = one(`${below}:not([data-held], [data-owned]) a`);
   link?.focus();
-  return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "Others hold the rest.");
+  return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "The rest is claimed.");
 }
 
 function tell(words) {

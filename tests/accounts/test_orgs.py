@@ -191,10 +191,10 @@ def test_a_policy_that_does_not_exist_is_no_column_to_set(who):
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        (["org_policy", "\udcff", "members_may_fork", "on"], "^org: holds a NUL"),
-        (["org_role", "\udcff", "alice@acme.test", "admin"], "^org: holds a NUL"),
-        (["org_role", "acme", "\udcff", "admin"], "^email: holds a NUL"),
-        (["seed_load", "--reports", "1", "--org", "\udcff"], "^org: holds a NUL"),
+        (["org_policy", "\udcff", "members_may_fork", "on"], "^org: contains a NUL"),
+        (["org_role", "\udcff", "alice@acme.test", "admin"], "^org: contains a NUL"),
+        (["org_role", "acme", "\udcff", "admin"], "^email: contains a NUL"),
+        (["seed_load", "--reports", "1", "--org", "\udcff"], "^org: contains a NUL"),
     ],
 )
 def test_what_no_database_can_be_asked_for_is_refused_by_its_name(who, command, says):
@@ -230,7 +230,7 @@ def test_the_person_command_refuses_what_is_no_address(db):
 def test_the_short_name_of_an_org_is_letters_digits_and_dashes(db, slug):
     """SQLite would keep a name of any length, PostgreSQL not; one that is empty or in capitals nobody could ask for."""
     for command in (["person", "a@x.test", "--no-password"], ["seed_load", "--reports", "1"]):
-        with pytest.raises(CommandError, match="small letters, digits and dashes, 60 at most"):
+        with pytest.raises(CommandError, match="lower-case letters, digits and dashes, at most 60"):
             call_command(*command, f"--org={slug}", stdout=io.StringIO())
     assert not Org.objects.exists() and not User.objects.exists()
 
@@ -281,7 +281,7 @@ def test_a_member_is_made_an_admin_of_their_org_and_a_member_again(who):
 
 def test_the_command_leaves_an_org_its_last_admin_as_the_pages_do(who):
     call_command("org_role", "acme", "alice@acme.test", "admin", stdout=io.StringIO())
-    with pytest.raises(CommandError, match="the only admin of this org"):
+    with pytest.raises(CommandError, match="the only admin of the org"):
         call_command("org_role", "acme", "alice@acme.test", "member")
     assert administered_by(who.alice.user.pk) == [who.acme]
     call_command("org_role", "acme", "bob@acme.test", "member", stdout=io.StringIO())  # who is none stays none

@@ -63,14 +63,14 @@ def test_where_nobody_can_type_it_says_what_to_do(monkeypatch):
     ("arguments", "says"),
     [
         (["--name", "x" * 121], "name: Ensure this value has at most 120 characters"),
-        (["--name", "a\nb"], "name: must be words on one line, without marks of writing direction"),
+        (["--name", "a\nb"], "name: must be one line without control characters"),
         (["--name", "a\u202eb"], "name: must be words on one line"),
         (["--token", "a\u2066b"], "token: must be words on one line"),
-        (["--name", "\udcff"], "name: holds a NUL character or half of a surrogate pair"),
+        (["--name", "\udcff"], "name: contains a NUL character or a lone surrogate"),
         (["--token", "x" * 81], "token: Ensure this value has at most 80 characters"),
         (["--token", ""], "token: This field cannot be blank"),
-        (["--token", "\udcff"], "token: holds a NUL"),
-        (["--org", "\udcff"], "org.1: holds a NUL"),
+        (["--token", "\udcff"], "token: contains a NUL"),
+        (["--org", "\udcff"], "org.1: contains a NUL"),
     ],
 )
 def test_what_no_column_takes_is_refused_by_its_name_before_anything_is_asked_or_made(person, arguments, says):

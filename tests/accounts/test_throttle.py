@@ -48,7 +48,7 @@ def test_the_address_is_the_same_however_it_is_written(sign_in, email):
 def test_a_wrong_password_and_an_unknown_address_look_alike(sign_in):
     for response in (sign_in(), sign_in(email="nobody@acme.test")):
         assert response.status_code == 400
-        assert b"That did not match." in response.content
+        assert b"Wrong email or password." in response.content
         assert "sessionid" not in response.cookies
 
 

@@ -251,14 +251,14 @@ def test_a_misspelled_field_of_a_route_of_our_own_is_refused_by_its_name_and_not
     """Spec 2.8: left out it would mean something else than was meant."""
     before = stored()
     said = refused(send(name, {**BODIES[name][2], "model_profle": "nope"}))
-    assert said == "model_profle: is not known here"
+    assert said == "model_profle: is not a known field"
     assert stored() == before
 
 
 def test_a_misspelled_field_of_a_subject_is_refused_by_its_name(who, api):
     path = f"threads/{make.thread(who.alice).thread_id}/subjects"
     said = refused(api("alice").put(path, [{"association_id": "ds_1", "note": "x", "kind": "x"}]))
-    assert said == "0.kind: is not known here"
+    assert said == "0.kind: is not a known field"
 
 
 @pytest.mark.parametrize("name", sorted(set(BODIES) - OWN))
@@ -291,7 +291,7 @@ def test_unknown_fields_are_ignored_beside_wrong_ones_B20(send, name):
 )
 def test_a_parameter_that_is_spelled_wrong_is_refused_by_name_on_routes_of_our_own(api, method, path):
     """It would be another file, another list, or an import that was to be looked at."""
-    assert refused(api("admin").request(method, path)) == "formt: is not known here"
+    assert refused(api("admin").request(method, path)) == "formt: is not a known parameter"
 
 
 def test_the_public_wire_takes_parameters_that_it_does_not_know(api, who):
@@ -532,7 +532,7 @@ def test_a_nul_in_the_address_of_a_page_is_refused_too(browser_of, address):
     """By what is wrong and with a way out: who asks is not known yet, and may be signed in."""
     for name in ("admin", None):
         page = get(browser_of(name), address, 400)
-        assert "The address holds a NUL" in page.one("main").words
+        assert "The URL must not contain a NUL" in page.one("main").words
         assert page.one("main").one("a", class_="btn").words != "Sign in"
 
 
@@ -607,7 +607,7 @@ def test_a_page_says_that_the_database_does_not_answer(browser_of, path):
         answer = alice.get(path)
     assert answer.status_code == 503
     shown = dom(answer, 503)
-    assert "The database does not answer." in shown.words
+    assert "The database is not responding." in shown.words
     assert shown.one("a", class_="brand")["href"] == "/threads/"
 
 
@@ -630,7 +630,7 @@ def test_a_full_disk_is_called_one_and_is_an_error_in_the_log(api, browser_of, c
         refused, shown = alice.post("threads", {"messages": [make.say("Hi")]}), page.get("/threads/")
     status, kind, said = refusal_of(refused)
     assert (status, kind) == (503, "RobotoServiceUnavailableException")
-    assert said.startswith("The disk of the database is full.") and said in dom(shown, 503).words
+    assert said.startswith("The database's disk is full.") and said in dom(shown, 503).words
     for line in [record for record in caplog.records if record.levelname == "ERROR"]:
         assert (line.getMessage(), line.kind, line.code) == ("disk.full", "OperationalError", code)
         assert "stored" not in str(vars(line))
@@ -728,7 +728,7 @@ def test_a_key_that_worlds_do_not_know_is_refused_by_name(api: Any, path: str, b
     """Catalogue 6.2: `arguments` in place of `input` would be a call without any."""
     world = data_of(api("alice").post("/v1/catalogue/worlds", {"mode": "examples"}))["world_id"]
     status, _, told = refusal_of(api("alice").post(f"/v1/catalogue/worlds{path.format(world=world)}", body))
-    assert status == 400 and told.endswith(": is not known here"), told
+    assert status == 400 and told.endswith(": is not a known field"), told
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_an_undeclared_argument_is_dropped_with_a_warning(call, offer):
     tool = offer(lambda arguments, context: dict(arguments), {"type": "object", "properties": {"a": {}}})
     result = call(tool, {"a": 1, "b": 2})["result"]
     assert result["data"] == {"a": 1}
-    assert result["metadata"]["warnings"] == ["argument b is not declared and was left out"]
+    assert result["metadata"]["warnings"] == ["argument b is not declared and was dropped"]
 
 
 @pytest.mark.parametrize("is_by_place", [False, True])
@@ -292,12 +292,12 @@ class NoJson:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (NoJson(), "a NoJson, which is no JSON"),
-        ({"a": {1, 2}}, "a set, which is no JSON"),
-        ({1: "a"}, "an object with a key that is no text"),
+        (NoJson(), "a NoJson, which is not JSON"),
+        ({"a": {1, 2}}, "a set, which is not JSON"),
+        ({1: "a"}, "an object with a key that is not text"),
         (float("nan"), "a number out of range"),
         (10**400, "a number out of range"),
-        ("half \ud800", "text with a NUL character or half of a surrogate pair"),
+        ("half \ud800", "text with a NUL character or a lone surrogate"),
         ("x" * 50_000_000, "more than 10 MiB"),
         ([["flood"] * 1000] * 1000, "more than 10 MiB"),
     ],
@@ -641,7 +641,7 @@ def test_a_key_may_come_as_the_header_of_that_name(call, api):
     assert call("demo__counter", idempotency_key="k") == first
 
 
-@pytest.mark.parametrize(("header", "said"), [("other", "is not that of the header"), ("", "must have at least 1")])
+@pytest.mark.parametrize(("header", "said"), [("other", "differs from the header"), ("", "must have at least 1")])
 def test_a_key_that_cannot_be_meant_is_refused(api, header, said):
     body = {"arguments": {}} | ({"idempotency_key": "k"} if header else {})
     response = api("alice").post(f"{TOOLS}/demo__counter/call", body, **{"Idempotency-Key": header})

@@ -386,7 +386,7 @@ def test_all_that_is_not_understood_of_a_query_is_named_with_what_was_meant(admi
     answer = admin.get("admin/feedback?q=is:opne%20foo:bar%20staus:x")
     said = [each["reason"] for each in answer.json()["details"]]
     assert len(said) == 3 and {each["field"] for each in answer.json()["details"]} == {"q"}
-    assert said[0].endswith("; make it is:open (at character 1)")
+    assert said[0].endswith("; use is:open instead (at character 1)")
     assert said[1].startswith("foo:bar — There is no field foo; ")
     assert refusal_of(answer)[2] == f"q: {said[0]} (and 2 more)"
 

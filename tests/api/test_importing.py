@@ -63,7 +63,7 @@ def test_a_conversation_that_cannot_be_stored_fails_alone_B178(api, bad):
     assert answer["counts"] == {"created": 2, "unchanged": 0, "failed": 3}
     assert [item["index"] for item in answer["items"]] == [0, 1, 2, 3, 4]
     errors = [(item["id"], *item["errors"]) for item in answer["items"][1:4]]
-    reason = "holds a NUL character or half of a surrogate pair"
+    reason = "contains a NUL character or a lone surrogate"
     assert errors == [
         ("text", {"path": "messages.0.content", "reason": reason}),
         (None, {"path": "id", "reason": reason}),
@@ -93,7 +93,7 @@ def test_a_conversation_with_a_viewing_context_of_another_shape_fails_alone_B178
 
 
 def test_the_rest_of_an_import_is_checked_as_every_body_is(api):
-    assert refusal_of(imported(api, talk(), owner="a\x00b"))[2].startswith("owner: holds a NUL")
+    assert refusal_of(imported(api, talk(), owner="a\x00b"))[2].startswith("owner: contains a NUL")
     assert not Thread.objects.exists()
 
 

@@ -70,7 +70,7 @@ def test_what_is_not_understood_is_refused_by_its_name(api, talks):
         assert [each["field"] for each in answer.json()["details"]] == ["q", "q"]
         assert "did you mean status:?" in answer.json()["details"][1]["reason"]
     answer = api("alice").get("threads?q=is:shred")
-    assert answer.json()["details"][0]["reason"].endswith("; make it is:shared (at character 1)")
+    assert answer.json()["details"][0]["reason"].endswith("; use is:shared instead (at character 1)")
     assert refusal_of(api("alice").get("threads?q=" + "x" * 2001))[0] == 400
 
 

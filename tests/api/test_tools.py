@@ -168,7 +168,7 @@ def test_a_refusal_names_its_reason_for_programs_and_the_field_where_it_is_about
 def test_a_key_that_is_spelled_wrong_is_refused_by_name(api):
     """`dryrun` for `dry_run` would import what was meant to be looked at. A tool itself may hold what it likes."""
     for key in ("dryrun", "on_conflicts", "toools"):
-        assert refused(api("alice"), function(), **{key: True}) == [{"field": key, "reason": "is not known here"}]
+        assert refused(api("alice"), function(), **{key: True}) == [{"field": key, "reason": "is not a known field"}]
     assert outcomes(imported(api("alice"), {**function(), "dryrun": True})) == ["created"]
 
 

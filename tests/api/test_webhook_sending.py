@@ -186,7 +186,7 @@ def test_an_address_that_turned_private_is_not_asked(alice, hook, receiver, rate
     hooks.work()
     assert receiver.got == []
     [item] = log(alice, hook)
-    assert item["attempts"][0]["error"] == "leads to a private address, which this Heddle does not send to"
+    assert item["attempts"][0]["error"] == "is a private address; HEDDLE_ALLOW_PRIVATE_TARGETS can allow it"
 
 
 def test_nobody_there_is_tried_again(alice, operator, rate):

@@ -441,7 +441,7 @@ def test_every_body_is_looked_at_also_where_none_is_needed(world, api):
         client = api("admin" if may.owner == 403 else "alice")
         sent = [(b'{"cut": ', "body: is not valid JSON")]
         if route in own and not isinstance(body, list):
-            sent.append(({**(body or {}), "nobody_knows": 1}, "nobody_knows: is not known here"))
+            sent.append(({**(body or {}), "nobody_knows": 1}, "nobody_knows: is not a known field"))
         for raw, expected in sent:
             status, _, said = refusal_of(ask(client, method, route, world.shared, raw))
             if status != 400 or expected not in said:

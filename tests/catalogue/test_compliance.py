@@ -130,7 +130,7 @@ def test_only_what_does_no_harm_is_called_without_a_world_C127(report, api, who)
 def test_a_key_that_is_spelled_wrong_calls_nothing(api, who):
     """`wrld_id` for `world_id` would call the tools themselves."""
     status, _, message = refusal_of(api("alice").post(PATH, {"server": "demo", "wrld_id": "wld_x"}))
-    assert (status, message) == (400, "wrld_id: is not known here")
+    assert (status, message) == (400, "wrld_id: is not a known field")
     assert not Call.objects.exists()
 
 

@@ -74,7 +74,7 @@ def test_c7_bad_tools_are_named_and_the_exit_code_is_one(run, capsys):
         ("[" * 5000, (), "nested"),
         ("[]", ("--org", "nowhere"), "no org nowhere"),
         ("[]", ("--owner", "eve@globex.test"), "not a member of acme"),
-        ("[]", ("--owner", "nobody@acme.test"), "no active person"),
+        ("[]", ("--owner", "nobody@acme.test"), "no active user"),
         ("7", (), "tool: must be"),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_place_inside_a_larger_body_stands_before_the_field():
 
 def test_whatever_a_key_is_called_the_field_is_told_apart_from_the_reason():
     [wrong] = refusal(bodies.check_storable, {"metadata": {"my key: old": "\x00"}}).by_field
-    assert wrong["field"] == "metadata.my key: old" and wrong["reason"].startswith("holds a NUL")
+    assert wrong["field"] == "metadata.my key: old" and wrong["reason"].startswith("contains a NUL")
 
 
 def test_a_long_key_does_not_make_a_long_refusal():

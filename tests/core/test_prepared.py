@@ -73,7 +73,7 @@ def test_a_quote_in_an_argument_is_data(who):
 
 def test_the_number_of_arguments_is_checked(who):
     query = Prepared(lambda email: User.objects.filter(email=email).values_list("id"), str)
-    with pytest.raises(ValueError, match="1 arguments are needed, 0 given"):
+    with pytest.raises(ValueError, match="expected 1 arguments, got 0"):
         query.rows()
 
 

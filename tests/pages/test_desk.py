@@ -277,7 +277,7 @@ def test_and_and_not_are_signs_and_no_words(browser_of: Browser, who: People) ->
     assert [each.words for each in page.one("form", role="search").all(class_="token")] == [
         *("NOT is:open", "category:slow", "AND")
     ]
-    assert page.id("desk-rows").one(class_="unread").words.startswith("AND needs something on both sides")
+    assert page.id("desk-rows").one(class_="unread").words.startswith("AND needs a term on both sides")
     saved = client.post("/feedback/views/", {"name": "Done and slow", "q": "NOT is:open AND category:slow"})
     assert query_of(saved["Location"]) == {"q": "-is:open category:slow"}
 

@@ -342,7 +342,7 @@ def test_an_address_of_the_browser_that_is_none_leads_to_the_desk(browser_of: Br
         ("label", {"label": "  "}, "admin-label", "Type a label first."),
         ("label", {"label": ", ".join(f"{place:058}" for place in range(4))}, "admin-label", "All labels of a rep"),
         ("resolve", {"admin_note": "x" * 20_001}, "admin-note", "It must have at most 20000"),
-        ("note", {"admin_note": "a\x00b"}, "admin-note", "It holds a NUL"),
+        ("note", {"admin_note": "a\x00b"}, "admin-note", "It contains a NUL"),
         ("duplicate", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("label typed", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("duplicate", {"duplicate_of": "ITSELF"}, "duplicate-of", "A report cannot be a duplicate of itself."),

@@ -147,7 +147,7 @@ def test_an_id_that_cannot_be_stored_is_refused_wherever_it_stands(browser_of: B
     made, client = reports(who.alice, 1), browser_of("admin")
     ticked = ["fb_\x00", made[0].feedback_id]
     page = dom(client.post(f"{DESK}bulk/", {"verb": "resolve", "feedback_ids": ticked}), 400)
-    assert "holds a NUL character" in page.id("bulk").words and not stored(made[0]).resolved
+    assert "contains a NUL character" in page.id("bulk").words and not stored(made[0]).resolved
 
 
 def test_enter_in_the_labels_field_labels_and_resolves_nothing(browser_of: Browser, who: People) -> None:

@@ -25,7 +25,7 @@ def request_id(page: Node) -> str:
 def test_an_address_that_leads_nowhere(browser_of: Browser, name: str | None) -> None:
     answer = browser_of(name).get("/nowhere/")
     page = dom(answer, 404)
-    assert page.one("h1").words == "There is nothing here."
+    assert page.one("h1").words == "Not found."
     assert request_id(page) == answer["X-Request-Id"]
     way_out = page.one("main").one(class_="btns").one("a")
     assert way_out["href"] == ("/threads/" if name else "/signin/")
@@ -62,7 +62,7 @@ def test_a_page_that_is_refused_lights_its_own_place_and_no_other(browser_of: Br
 
 def test_a_missing_right_names_who_is_asking(browser_of: Browser, who: People) -> None:
     page = get(browser_of("eve"), f"/threads/{make.thread(who.alice).thread_id}/", 403)
-    assert page.one("h1").words == "You have no right to this."
+    assert page.one("h1").words == "You do not have permission."
     assert "signed in as Eve, acting in globex" in page.one("main").words
     request_id(page)
 
@@ -76,7 +76,7 @@ def test_a_bug_tells_its_request_id_and_nothing_else(
     monkeypatch.setattr(screens, "screen", broken)
     answer = browser_of("alice").get(f"/threads/{make.thread(who.alice).thread_id}/")
     page = dom(answer, 500)
-    assert page.one("h1").words == "Something broke."
+    assert page.one("h1").words == "Something went wrong."
     assert request_id(page) == answer["X-Request-Id"]
     assert "SECRET-OF-THE-SERVER" not in answer.content.decode() and "Traceback" not in answer.content.decode()
     assert page.one(role="alert") and page.one("a", href="").words == "Try again"
@@ -95,7 +95,7 @@ def test_a_database_that_does_not_answer_is_busy_and_not_broken(
 
 def test_a_strange_host_gets_a_refusal() -> None:
     page = dom(Client(raise_request_exception=False).get("/signin/", headers={"Host": "elsewhere.example"}), 400)
-    assert "does not answer under that name" in page.one("main").words
+    assert "is not configured for that name" in page.one("main").words
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_the_routes_stand_in_the_frame_of_whoever_is_signed_in(browser_of: Brows
 
 @pytest.mark.parametrize("path", ["/threads/ags_%00/", "/threads/?after=%00", "/nowhere%00/", "/signin/?next=%00"])
 def test_an_address_with_a_nul_in_it_is_refused(browser_of: Browser, path: str) -> None:
-    assert "The address holds a NUL" in get(browser_of("alice"), path, 400).one("main").words
+    assert "The URL must not contain a NUL" in get(browser_of("alice"), path, 400).one("main").words
     assert browser_of(None).get("/v1/ai/threads/ags_%00").status_code == 400
 
 

@@ -60,7 +60,7 @@ def test_a_bad_name_is_named_and_makes_no_token(browser_of: Browser, name: str) 
     before = ApiToken.objects.count()
     page = dom(submit(client, maker(get(client, "/settings/")), name=name), 400)
     assert page.id("token-name")["aria-describedby"] == "token-wrong"
-    assert page.id("token-wrong").words == "A name has 1 to 80 characters."
+    assert page.id("token-wrong").words == "Use 1 to 80 characters."
     assert ApiToken.objects.count() == before
     assert page.none(id="secret")
 
@@ -79,7 +79,7 @@ def test_revoking_ends_a_token_and_takes_it_off_the_list(browser_of: Browser, wh
     assert submit(client, form).status_code == 302
     assert Api(who.alice.token).get("threads").status_code == 401
     page = get(client, "/settings/")
-    assert page.none("table") and page.one(id="notes").words == "The token tests is revoked."
+    assert page.none("table") and page.one(id="notes").words == "Token tests revoked."
 
 
 def test_nobody_revokes_the_token_of_somebody_else(browser_of: Browser, who: People) -> None:

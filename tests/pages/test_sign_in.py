@@ -96,7 +96,7 @@ def test_the_address_may_be_written_in_any_case(browser_of: Browser, who: People
 def test_a_wrong_password_keeps_the_address_and_says_how_many_tries_are_left(browser_of: Browser, who: People) -> None:
     client = browser_of(None)
     refused = dom(submit(client, door(client, "/settings/"), email="alice@acme.test", password="not this one"), 400)
-    assert refused.one(role="alert").words == "That did not match. 4 more tries, then a pause of one minute."
+    assert refused.one(role="alert").words == "Wrong email or password. 4 more attempts before a pause of one minute."
     assert refused.id("email")["value"] == "alice@acme.test"
     assert refused.id("password").get("value") is None
     assert refused.id("password").has("autofocus") and not refused.id("email").has("autofocus")

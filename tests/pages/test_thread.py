@@ -328,7 +328,7 @@ def test_a_creator_who_left_the_org_has_lost_the_thread(browser_of: Browser, who
 @pytest.mark.parametrize("unknown", ["ags_nothing", "x", "ags_" + "a" * 3000, "..%2F", "%F0%9F%9A%B2"])
 def test_an_unknown_thread_is_a_page_that_says_so(browser_of: Browser, who: People, unknown: str) -> None:
     page = get(browser_of("alice"), f"/threads/{unknown}/", 404)
-    assert page.one("h1").words == "There is nothing here."
+    assert page.one("h1").words == "Not found."
 
 
 def test_older_spellings_of_an_id_open_the_same_thread(browser_of: Browser, who: People) -> None:
