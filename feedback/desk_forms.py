@@ -67,11 +67,11 @@ def has_typed_note(form: Mapping[str, str]) -> bool:
 def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Exact]:
     """The verb of the bulk form; a typed day begins in `tz`. Enter in a field presses the button next to it."""
     verb, choice = _pressed(form)
-    if verb in ("", "label"):
+    if verb in ("", "label", "unlabel"):
         names = _names(form)
         if not names:
             raise InvalidRequest("label: type a label first")
-        return _step("label", {"add": names})
+        return _step("label", {"remove" if verb == "unlabel" else "add": names})
     return _step(verb, _arguments(verb, choice, form, tz))
 
 

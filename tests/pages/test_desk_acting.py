@@ -583,7 +583,7 @@ def test_labels_of_two_do_not_collide_and_an_undo_leaves_those_of_others(browser
 def test_a_label_that_was_typed_and_left_is_told(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 2), browser_of("admin")
     page = then(client, press(client, opened(client, made[1]), "resolve", label="half"))
-    assert "The label that you typed was not added: half." in told(page)
+    assert "The label you typed was not added: half." in told(page)
     assert stored(made[1]).admin_label is None
 
 

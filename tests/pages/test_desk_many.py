@@ -62,10 +62,15 @@ def test_every_button_of_the_bulk(browser_of: Browser, who: People) -> None:
     assert set(UserFeedback.objects.values_list("triage__owner", flat=True)) == {None}
     send(client, page, "label", made, label="money, late")
     assert set(UserFeedback.objects.values_list("admin_label", flat=True)) == {"money, late"}
+    send(client, page, "unlabel", made, label="Money, never")
+    assert set(UserFeedback.objects.values_list("admin_label", flat=True)) == {"late"}
     send(client, page, "snooze 1d", made)
     assert UserFeedback.objects.filter(triage__snoozed_until__isnull=False).count() == 2
     send(client, page, "wake", made)
     assert UserFeedback.objects.filter(triage__snoozed_until__isnull=False).count() == 0
+    send(client, page, "snooze again", made)
+    assert UserFeedback.objects.filter(triage__snoozed_until_again=True).count() == 2
+    send(client, page, "wake", made)
     send(client, page, "resolve", made)
     send(client, page, "reopen", made)
     assert UserFeedback.objects.filter(resolved=False).count() == 2
