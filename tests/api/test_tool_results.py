@@ -332,7 +332,7 @@ def test_arguments_that_cannot_be_stored_are_no_arguments_and_the_thread_stays_r
     assert record["status"] == "user_turn"
     [use], [result] = shapes.blocks(record, "tool_use"), shapes.blocks(record, "tool_result")
     assert (use["input"], result["status"]) == (None, "error")
-    assert result["payload"] == {"error": "The arguments are no JSON object."}
+    assert result["payload"] == {"error": "The arguments are not a JSON object."}
     detail = data_of(api("alice").get(f"threads/{thread.thread_id}/tools/{use['tool_use_id']}"))
     assert detail["tool_use"]["raw_request"] == {"arguments": arguments}
 

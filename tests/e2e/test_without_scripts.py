@@ -107,7 +107,7 @@ def test_an_agent_is_written_row_by_row(heddle: Heddle, visit: Callable[..., Vis
     page.press("#name", "Enter")
     expect(page.locator("h1")).to_have_text("Row by row")
     expect(page.locator(".points li")).to_have_text(["power It has power", "The lamp is on"])
-    expect(page.locator(".blanks dt")).to_have_text(["station needed", "day needed"])
+    expect(page.locator(".blanks dt")).to_have_text(["station required", "day required"])
 
 
 def test_a_label_is_merged_into_another(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -211,4 +211,4 @@ def test_half_of_a_pair_in_a_call_leaves_the_thread_readable(talk):
     record = talk.start()
     assert record["status"] == "user_turn"
     [use], [result] = shapes.blocks(record, "tool_use"), shapes.blocks(record, "tool_result")
-    assert (use["input"], result["payload"]) == (None, {"error": "The arguments are no JSON object."})
+    assert (use["input"], result["payload"]) == (None, {"error": "The arguments are not a JSON object."})
