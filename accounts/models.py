@@ -37,7 +37,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A user. The API identifies users by email address, which must not contain a colon (spec 1.7)."""
 
-    email = models.EmailField(unique=True, validators=[RegexValidator(r"^[^:]+$", "must not contain a colon")])
+    email = models.EmailField(unique=True, validators=[RegexValidator(r"^[^:]+$", "must not hold a colon")])
     name = models.CharField(max_length=120, blank=True)
     is_staff = models.BooleanField(default=False, help_text="platform admin: triages feedback, reads every thread")
     is_active = models.BooleanField(default=True)

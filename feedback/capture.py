@@ -16,7 +16,7 @@ from core.prepared import PreparedInsert, Question
 from feedback import inheriting, projecting, taxonomy, triage, webhooks
 from feedback.models import Retraction, Triage, UserFeedback
 from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
-from threads.access import MessageStanding, Standing, require
+from threads.access import MessageStanding, Standing, require, staying
 from threads.content import TERMINAL
 from threads.models import Message, Thread
 
@@ -46,7 +46,7 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
     )
     # Events are stored in the same transaction. Without webhooks the insert is alone and needs only one round trip.
     wanted = webhooks.wanted(message.thread.key)
-    with transaction.atomic() if wanted else nullcontext():
+    with staying(message.thread.pk), transaction.atomic() if wanted else nullcontext():
         # One statement: of two concurrent submissions, the second becomes an edit of the first.
         _REPORTS.insert(report)
         said = None

@@ -1,7 +1,10 @@
 """Permission checks for threads. Every page, route and operation uses them (spec 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
+
+from django.db import IntegrityError
 
 from accounts.models import Org, User
 from accounts.rights import NEEDS_POLICY, RIGHTS, WIDENED_BY_POLICY, Relation, Right
@@ -11,6 +14,7 @@ from core.errors import DomainError, NotFound, ReadOnlyThread, Unauthorized
 from core.prepared import Prepared, Question, Row
 from threads.models import Message, Thread
 from threads.status import Visibility
+from threads.transcript import gone
 
 LAST = 2**31 - 1
 """The highest possible message index: the column cannot hold more, and SQLite cannot compare more."""
@@ -125,6 +129,19 @@ def may(actor: Actor, thread: Thread, right: Right) -> bool:
         return True
     policy, widened = WIDENED_BY_POLICY.get(right, ("", None))
     return widened in relations and bool(policy) and getattr(thread.org, policy)
+
+
+@contextmanager
+def staying(thread_pk: int) -> Iterator[None]:
+    """Around a transaction that names a thread: it may be deleted just then, which the database notices at the commit,
+    and which is `NotFound` as it would be a moment later. Asks nothing as long as all goes well.
+    """
+    try:
+        yield
+    except IntegrityError:
+        if Thread.objects.filter(pk=thread_pk).exists():
+            raise
+        raise gone() from None
 
 
 def allows(org: Org, right: Right) -> bool:

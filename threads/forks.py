@@ -16,7 +16,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared, Row, together
 from threads import lending, reading, transcript, weaving
-from threads.access import LAST, may, require
+from threads.access import LAST, may, require, staying
 from threads.content import TERMINAL, MessageSnapshot
 from threads.lending import Skills
 from threads.models import ClientTool, Goal, Message, Thread
@@ -45,7 +45,7 @@ def fork(
     written (B139, B140).
     """
     require(actor, source, Right.FORK)
-    with transaction.atomic():
+    with staying(source.pk), transaction.atomic():
         kept, has_goals, has_tools = _standing(source, upto)
         messages = reading.snapshots(source.pk, between=(0, upto))
         if kept["available_skills"] and source.created_by_id != actor.user_id and "available_skills" not in changes:
@@ -86,16 +86,19 @@ def _standing(source: Thread, upto: int) -> tuple[dict[str, Any], bool, bool]:
 
     The messages to copy are queried in the same round trip, unless the bound is already out of range.
     """
+    rows: list[Row] = []
     bound: list[Row] = []
     if 0 <= upto <= LAST:
         ahead = reading.questions(source.pk, between=(0, upto)) if upto < source.message_count else ()
-        [kept], bound = together((_KEPT_ROW, (source.pk,)), (_BOUND, (source.pk, upto)), ahead=ahead)
+        rows, bound = together((_KEPT_ROW, (source.pk,)), (_BOUND, (source.pk, upto)), ahead=ahead)
+        if not rows:
+            raise transcript.gone()
     if not bound:
         raise _out_of_range(source)
     status, has_goals, has_tools = bound[0]
     if status not in TERMINAL:
         raise InvalidRequest(f"message_sequence_num: message {upto} is still being written")
-    return dict(zip(_KEPT, kept, strict=True)), has_goals, has_tools
+    return dict(zip(_KEPT, rows[0], strict=True)), has_goals, has_tools
 
 
 def _out_of_range(source: Thread) -> InvalidRequest:

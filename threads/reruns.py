@@ -14,7 +14,7 @@ from accounts.rights import Right
 from catalogue import skills
 from core.actor import Actor
 from threads import forks, lending, profiles, reading, turns
-from threads.access import thread_for
+from threads.access import staying, thread_for
 from threads.lending import Skills
 from threads.models import Thread, Turn
 from threads.pending import calls_behind
@@ -32,7 +32,7 @@ def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "")
     changes: dict[str, Any] = {"available_skills": [skill.as_data() for skill in had.offered.values()]}
     if body.model_profile is not None:
         changes["model_profile"] = profiles.named(body.model_profile).id
-    with transaction.atomic():
+    with staying(source.pk), transaction.atomic():
         made = forks.fork(actor, source, upto, changes=changes)
         fork = thread_for(actor, made.thread_id, Right.SEND)
         turns.again(actor, fork, invoked=list(had.invoked.values()), replays_calls=body.tools == "recorded")

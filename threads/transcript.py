@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from core import notices
+from core.errors import NotFound
 from core.prepared import Prepared, PreparedCommand, PreparedInsert, PreparedRow, PreparedUpdate
 from threads import weaving
 from threads.content import BlockDict
@@ -190,12 +191,12 @@ _LOCKED = PreparedRow(
 def writing(thread_id: int, fence: Fence | None = None) -> Iterator[Transcript]:
     """Lock a thread by row id and write to it; everything is stored together or not at all.
 
-    Raises `Thread.DoesNotExist` if it was deleted; with a fence, `LeaseLost` if it was deleted or the claim is lost.
+    Raises `NotFound` if it was deleted; with a fence, `LeaseLost` if it was deleted or the claim is lost.
     """
     with transaction.atomic():
         thread = _LOCKED.first(thread_id)
         if thread is None:
-            raise Thread.DoesNotExist if fence is None else LeaseLost(f"turn {fence.turn_id}: its thread is deleted")
+            raise gone() if fence is None else LeaseLost(f"turn {fence.turn_id}: its thread is deleted")
         if fence is not None:
             fence.check()
         transcript = Transcript(thread)
@@ -259,6 +260,11 @@ def announce(thread_pk: int) -> None:
 def subject(thread_pk: int) -> str:
     """The notification channel of a thread."""
     return f"thread:{thread_pk}"
+
+
+def gone() -> NotFound:
+    """The refusal of what is about a thread that was there when it was asked for."""
+    return NotFound("This thread was deleted just now.")
 
 
 def _row(block: BlockDict, idx: int, position: int, revision: int) -> Block:

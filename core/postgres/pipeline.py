@@ -4,7 +4,7 @@ psycopg's cursors can do that too, but each of them takes about as long as a rou
 """
 
 from collections.abc import Generator, Sequence
-from itertools import count
+from itertools import count, zip_longest
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -115,10 +115,14 @@ class _Talk:
         return b"heddle_%d" % next(self._known.numbers) if self._may_prepare and not is_full else b""
 
     def listen(self) -> Generator[Any, Any, list[Any]]:
-        """All results, through psycopg's wait loop, so that an interrupt stops the statement."""
+        """All results, through psycopg's wait loop, so that an interrupt stops the statement.
+
+        The last one is the sync. Before it there may be one more than there are statements: a foreign key that is found
+        broken only when the transaction ends.
+        """
         yield from send(self._wire)
         answers: list[Any] = []
-        while len(answers) <= len(self._asked):  # one more than expected: the sync result at the end
+        while not answers or answers[-1][0].status != ExecStatus.PIPELINE_SYNC:
             told = yield from fetch_many(self._wire)
             if not told:
                 raise errors.OperationalError("the connection to PostgreSQL broke before it answered")
@@ -128,7 +132,7 @@ class _Talk:
     def understood(self, answers: Sequence[Any]) -> list[list[Row]]:
         """The rows of each statement; raises for the first that failed."""
         rows = []
-        for key, (answer,) in zip(self._asked, answers, strict=False):
+        for key, (answer,) in zip_longest(self._asked, answers[:-1]):
             if answer.status in _REFUSED:
                 refusal = errors.error_from_result(answer, encoding="utf-8")
                 if isinstance(refusal, _OUTDATED):

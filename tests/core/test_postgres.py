@@ -4,7 +4,7 @@ import pytest
 from django.db import DataError, IntegrityError, NotSupportedError, OperationalError, connection, transaction
 from django.db.models import F, Value
 
-from accounts.models import Org
+from accounts.models import Membership, Org
 from core.db import snapshot
 from core.postgres import pipeline
 from core.postgres.base import DatabaseWrapper
@@ -58,6 +58,14 @@ def test_what_the_commit_refuses_is_django_s_error_and_nothing_of_it_is_stored(l
     with pytest.raises(IntegrityError):
         rename_and_store_again(loom)
     assert list(Org.objects.filter(slug="loom").values_list("name", flat=True)) == ["Loom"]
+
+
+def test_what_is_refused_when_its_transaction_ends_is_django_s_error_and_costs_no_connection(loom):
+    """A row that names one that is not there: PostgreSQL has taken the statement by then."""
+    line = connection.connection
+    with pytest.raises(IntegrityError):
+        PreparedInsert(Membership).insert(Membership(user_id=0, org=loom))
+    assert NAMED.rows("loom") == [("Loom",)] and connection.connection is line
 
 
 @transaction.atomic

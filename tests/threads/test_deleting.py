@@ -1,13 +1,19 @@
 """`manage.py delete_threads`: threads go for ever with all that hangs on them, and nothing else does."""
 
+import threading
+from typing import Any
+
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+from django.utils.module_loading import import_string
 
 from catalogue.models import Call
 from feedback.models import Check, CheckRun, Retraction, UserFeedback
 from tests import make
-from tests.conftest import data_of
+from tests.conftest import data_of, refusal_of
 from tests.people import People
+from threads import deleting
 from threads.models import Block, Goal, Message, Thread, Turn
 from threads.runner import loop
 
@@ -126,3 +132,52 @@ def test_a_turn_that_loses_its_thread_ends(who: People, capsys, monkeypatch) -> 
     monkeypatch.setattr(loop._Run, "step", gone)
     loop.advance(turn.pk)
     assert left() == dict.fromkeys(left(), 0)
+
+
+WRITES = {
+    "rating": ("feedback.capture.require_rateable", "messages/1/feedback", {"sentiment": "negative"}),
+    "fork": ("threads.forks.require", "fork", {"message_sequence_num": 1}),
+    "rerun": ("threads.reruns._skills", "rerun", {"message_sequence_num": 1}),
+    "send": ("threads.turns.require", "messages", {"message": make.say("More")}),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", WRITES)
+def test_who_writes_to_a_thread_that_is_deleted_just_then_is_told_that_it_is_gone(api, who, name, monkeypatch) -> None:
+    """Spec 1.4: 404. The thread was there when the request was let in, and is gone when the database is asked."""
+    thread = make.thread(who.alice, visibility="org")
+    where, tail, body = WRITES[name]
+    asked = import_string(where)
+
+    def asked_and_gone(*given: Any, **more: Any) -> Any:
+        found = asked(*given, **more)
+        deleting.delete(who.admin.actor, thread.pk)
+        return found
+
+    monkeypatch.setattr(where, asked_and_gone)
+    status, code, _ = refusal_of(api("alice").post(f"threads/{thread.thread_id}/{tail}", body))
+    assert (status, code) == (404, "RobotoNotFoundException")
+    assert not Thread.objects.exists() and not UserFeedback.objects.exists()
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", WRITES)
+def test_who_waits_for_a_thread_that_is_being_deleted_is_told_that_it_is_gone(api, who, name) -> None:
+    thread, client = make.thread(who.alice, visibility="org"), api("alice")
+    _, tail, body = WRITES[name]
+    came: list[Any] = []
+
+    def write() -> None:
+        came.append(refusal_of(client.post(f"threads/{thread.thread_id}/{tail}", body))[0])
+        connection.close()
+
+    writing = threading.Thread(target=write)
+    with transaction.atomic():
+        deleting.delete(who.admin.actor, thread.pk)
+        writing.start()
+        writing.join(0.5)
+        assert writing.is_alive()
+    writing.join()
+    assert came == [404]
