@@ -189,7 +189,7 @@ def test_keys_act_at_the_turn_in_view_and_say_where_they_have_nothing_to_do(
     look_at("#m4")
     before = page.evaluate("scrollY")
     page.keyboard.press("+")
-    expect(page.locator("#said")).to_contain_text("Not at this turn")
+    expect(page.locator("#said")).to_contain_text("Not on this turn")
     expect(page.locator(".rate")).to_have_count(0)
     assert page.evaluate("scrollY") == before
     page.keyboard.press("k")
