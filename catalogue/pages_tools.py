@@ -222,6 +222,7 @@ def export(request: HttpRequest, qualified_name: str) -> HttpResponse:
     offered = [each for each in dialects.DIALECTS.values() if each.write]
     shown = {
         "exported": exported,
+        "label": dialects.DIALECTS[exported.dialect].title,
         "toll": _toll(exported.losses),
         "html": json_html(exported.tool),
         "dialects": offered,

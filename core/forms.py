@@ -81,7 +81,7 @@ def reason(problem: DomainError) -> str:
 
 def sentence(reason: str, about: str = "") -> str:
     """A reason as a sentence: `is needed` gives `It is needed.`, or `Name is needed.` if `about` is given."""
-    if re.match(r"(is|are|must|should|has|holds|contains|refers|makes)\b", reason):
+    if re.match(r"(is|are|must|should|has|holds|contains|cannot|refers|makes)\b", reason):
         it = "They" if reason.startswith("are ") else "It"
         said = it if about in ("", "body", "request_template") else about.replace("_", " ").capitalize()
         return f"{said} {reason}".rstrip(".") + "."

@@ -64,8 +64,8 @@ def test_where_nobody_can_type_it_says_what_to_do(monkeypatch):
     [
         (["--name", "x" * 121], "name: Ensure this value has at most 120 characters"),
         (["--name", "a\nb"], "name: must be one line without control characters"),
-        (["--name", "a\u202eb"], "name: must be words on one line"),
-        (["--token", "a\u2066b"], "token: must be words on one line"),
+        (["--name", "a\u202eb"], "name: must be one line"),
+        (["--token", "a\u2066b"], "token: must be one line"),
         (["--name", "\udcff"], "name: contains a NUL character or a lone surrogate"),
         (["--token", "x" * 81], "token: Ensure this value has at most 80 characters"),
         (["--token", ""], "token: This field cannot be blank"),

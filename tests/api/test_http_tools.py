@@ -339,7 +339,11 @@ class TestConnections:
             body = {"dialect": "roboto", "server": "srv", "tool": {**tool, **more}}
             told = data_of(client.post(f"{V1}/tools/import", body))["items"][0]
             row = Tool.objects.get(name="client_pay")
-            return told["outcome"], any("who runs it stays" in each for each in told["warnings"]), row.handler["kind"]
+            return (
+                told["outcome"],
+                any("the handler was not changed" in each for each in told["warnings"]),
+                row.handler["kind"],
+            )
 
         assert runs(api("bob"), description="e") == ("new_version", True, "http")
         assert Tool.objects.get(name="client_pay").is_dispatchable

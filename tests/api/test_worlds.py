@@ -422,7 +422,7 @@ def test_a_world_remembers_so_much_and_no_more(world, monkeypatch):
     assert answer["result"]["error"]["details"] == {"reason": "world_full"}
     monkeypatch.setattr(remembering, "MAX_ENTITY_BYTES", 500)
     answer = played.call("create_user", {"name": "x" * 500})
-    assert answer["result"]["metadata"]["warnings"] == ["the answer was too large to be remembered"]
+    assert answer["result"]["metadata"]["warnings"] == ["the result was too large to store"]
     assert len(played.get("state")["entities"]["user"]) == 2
     played.post("reset", {"hard": True})
     assert played.output("create_user", {"name": "Cid"})["name"] == "Cid"

@@ -70,7 +70,7 @@ def test_a_connection_whose_server_does_not_answer_is_kept_and_can_be_taken_away
         (("--http", "https://a.example/", "--mcp", "https://a.example/"), "alice@acme.test", "Give one of"),
         (("--http", "ftp://a.example/"), "alice@acme.test", "must begin with"),
         (("--command", "rm"), "alice@acme.test", "platform admins"),
-        (("--command", "rm"), "admin@heddle.test", "named no command"),
+        (("--command", "rm"), "admin@heddle.test", "has not configured a command"),
         (("--http", "https://a.example/"), "eve@globex.test", "not a member"),
         (("--refresh",), "alice@acme.test", "no server"),
         (("--remove",), "alice@acme.test", "no server"),

@@ -493,7 +493,7 @@ class TestBadServers:
         ).versions.create(version=1, input_schema={}, annotations={}, source_dialect="mcp", spec_hash="x")
         data_of(api("admin").patch(f"{V1}/tools/far__x", {"handler": {"kind": "mcp"}}, **org))
         operator()
-        assert "named no command" in error_of(call("x"))["message"]
+        assert "has not configured a command" in error_of(call("x"))["message"]
         assert refusal_of(api("admin").post(REFRESH, {}, **org))[0] == 400
 
     def test_without_the_package_a_sentence_says_how_to_get_it(self, rude, refresh, call, api, monkeypatch):

@@ -62,8 +62,8 @@ def named(monkeypatch):
         ("https://example.org:0/", "must name a host"),
         ("https://example.org:99999/", "is not a URL"),
         ("https://[::1/", "is not a URL"),
-        ("https://user:secret@example.org/", "must not hold a user name"),
-        ("https://user@example.org/", "must not hold a user name"),
+        ("https://user:secret@example.org/", "must not contain a user name"),
+        ("https://user@example.org/", "must not contain a user name"),
     ],
 )
 def test_what_is_no_address_to_send_to_is_refused_with_a_reason(allowing, address, reason):

@@ -186,7 +186,7 @@ def test_a_short_record_stays_on_one_line() -> None:
 def test_a_large_value_is_cut_and_says_so() -> None:
     html = json_html([{"n": number, "text": "x" * 100} for number in range(5_000)])
     assert len(html) < rendering.JSON_LIMIT * 1.2
-    assert "Shown up to 100 kB" in html
+    assert "Only the first 100 kB are shown" in html
 
 
 def test_one_huge_string_says_how_long_it_is() -> None:

@@ -1,4 +1,4 @@
-"""What did not get through: it is told where it was sent from, and nothing that was typed is lost."""
+"""What Request failed: it is told where it was sent from, and nothing that was typed is lost."""
 
 from collections.abc import Callable
 
@@ -40,7 +40,7 @@ def test_without_a_connection_a_message_a_rating_and_a_thumb_are_told_lost(
     page.click("#send")
     expect(page.locator("#write .failed")).to_contain_text("no connection")
     expect(page.locator(".failed")).to_have_count(1)
-    expect(page.locator("#said")).to_contain_text("did not get through")
+    expect(page.locator("#said")).to_contain_text("Request failed")
     seen(page, "#write .failed")
     expect(page.locator("#say")).to_have_value(TEXT)
     visitor.context.set_offline(False)

@@ -84,7 +84,7 @@ def test_without_an_agent_the_list_says_what_one_is(browser_of: Browser, who: Pe
     client = browser_of("alice")
     assert "not in an org" in get(client, "/agents/").one("main").words
     kept = dom(written(client, 400, text="Kept"), 400)
-    assert kept.id("text").text == "Kept" and "belong to no org" in kept.one(role="alert").words
+    assert kept.id("text").text == "Kept" and "not in an org yet" in kept.one(role="alert").words
 
 
 def test_the_list_shows_the_agents_of_the_org_and_searches_them(browser_of: Browser, who: People) -> None:

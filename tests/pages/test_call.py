@@ -159,5 +159,5 @@ def test_a_huge_output_is_shown_up_to_a_limit_that_is_named(browser_of: Browser,
     answer = browser_of("alice").get(address(a_call(who.alice, output={"rows": rows})), headers={"HX-Request": "true"})
     assert len(answer.content) < 250_000
     part = fragment(browser_of("alice"), address(Thread.objects.get()))
-    assert "Shown up to 100 kB" in part.words and part.none("bold")
+    assert "Only the first 100 kB are shown" in part.words and part.none("bold")
     assert "1.7 MB" in part.words

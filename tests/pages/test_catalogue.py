@@ -140,7 +140,7 @@ def test_c13_c49_tools_stand_by_server_and_are_found_by_every_word(browser_of, p
     page = get(alice, "/catalogue/")
     assert page.one("a", data_key="g c")["aria-current"] == "page"
     bands = [band.words for band in page.all("th", scope="rowgroup")]
-    assert bands == ["bikes", "demo everybody's, read-only", "heddle everybody's, read-only", "parking"]
+    assert bands == ["bikes", "demo built in, read-only", "heddle built in, read-only", "parking"]
     assert names(get(alice, "/catalogue/?q=WHEEL")) == ["fix"]
     assert names(get(alice, "/catalogue/?q=bikes+ride")) == ["look_up"]
     assert names(get(alice, "/catalogue/?q=server:parking")) == ["park"]
@@ -194,7 +194,7 @@ def test_the_list_pages_by_key_at_a_constant_price(browser_of, who):
 
 def test_people_of_no_org_are_told_so(browser_of, who):
     who.alice.user.memberships.all().delete()
-    assert "You belong to no org yet." in get(browser_of("alice"), "/catalogue/").one("main").words
+    assert "You are not in an org yet." in get(browser_of("alice"), "/catalogue/").one("main").words
 
 
 # One tool
@@ -207,27 +207,27 @@ def test_c3_a_tool_is_read_as_tables_with_references_followed(browser_of, publis
     rows = cells(page, "Input, field by field")
     assert rows == [
         ["ride required", "string", "The number of the ride. matches ^R-[0-9]+$"],
-        ["kind", "refund | complaint", "refund if left out"],
+        ["kind", "refund | complaint", "default refund"],
         ["bikes", "array of object", ""],
         ["number required", "integer", "at least 1"],
-        ["next", "object", "the same again inside of it"],
+        ["next", "object", "recursive"],
     ]
     assert cells(page, "Output, field by field") == [["paid", "number", ""]]
-    assert "4 hints not said: whether it changes data" in page.words
+    assert "4 hints not declared: changes data" in page.words
     assert json.loads(page.all("pre")[0].text) == RIDE
 
 
 def test_a_schema_of_forms_without_end_says_that_more_is_left_out(browser_of, publish):
     publish(tool(inputSchema={"type": "object", "anyOf": [{"required": []}] * 3_100}))
     page = get(browser_of("alice"), path("bikes__look_up"))
-    assert "There are more fields than are shown" in page.words
+    assert "Not all fields are shown" in page.words
 
 
 def test_c50_what_is_unknown_is_said_in_words_and_never_as_no(browser_of, publish):
     publish(tool(annotations={"readOnlyHint": True, "destructiveHint": False}))
     facts = get(browser_of("alice"), path("bikes__look_up")).one("article").one("dl")
-    assert "only reads" in facts.words and "destroys nothing" in facts.words
-    assert "2 hints not said: whether it reaches outside, what it does to caches" in facts.words
+    assert "read-only" in facts.words and "not destructive" in facts.words
+    assert "2 hints not declared: external effects, changes caches" in facts.words
 
 
 def test_only_what_asks_for_care_is_marked_among_the_hints(browser_of, publish):
@@ -244,11 +244,11 @@ def test_only_what_asks_for_care_is_marked_among_the_hints(browser_of, publish):
 
     assert marks("look_up") == {
         "changes data": ("warn", "warn"),
-        "destroys nothing": (None, "rest"),
-        "reaches outside": ("warn", "warn"),
-        "must not be repeated": ("warn", "warn"),
+        "not destructive": (None, "rest"),
+        "external effects": ("warn", "warn"),
+        "not safe to repeat": ("warn", "warn"),
     }
-    assert marks("look")["must not be repeated"] == (None, "rest"), "reading twice harms nobody"
+    assert marks("look")["not safe to repeat"] == (None, "rest"), "reading twice harms nobody"
 
 
 def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, publish):
@@ -257,7 +257,7 @@ def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, pub
     alice = browser_of("alice")
     page = get(alice, path("bikes__look_up"))
     said = next(each for each in page.all("ol", class_="hist")).words
-    for words in ("ride became required", "gone gone", "bikes new", "kind new", "description changed"):
+    for words in ("ride became required", "gone removed", "bikes new", "kind new", "description changed"):
         assert words in said, said
     compared = get(alice, path("bikes__look_up", "compare/?from=1&to=2"))
     first = compared.one("ul", class_="plain").all("li")
@@ -311,10 +311,7 @@ def test_usage_comes_from_real_calls_of_the_last_month(browser_of, publish, who)
     ]
     publish(tool(description="Looks up the weather."))
     publish(tool(description="Looks up a forecast."))
-    assert (
-        "None of these calls is of version 3, the present one."
-        in get(browser_of("alice"), path("bikes__look_up")).words
-    )
+    assert "No calls of version 3, the current one." in get(browser_of("alice"), path("bikes__look_up")).words
 
 
 def test_c134_failures_lead_where_the_reader_may_go(browser_of, publish, who):
@@ -340,7 +337,7 @@ def test_reports_that_mention_a_tool_are_for_admins(browser_of, who):
     digesting.digest()
     page = get(browser_of("admin"), path("heddle__calculate"))
     near = page.one("ul", class_="near").one("li")
-    assert "It cannot divide." in near.words and "it failed there" in near.words
+    assert "It cannot divide." in near.words and "the call failed" in near.words
     assert near.one("a")["href"].startswith("/feedback/?item=fb_")
     assert "Reports on answers" not in get(browser_of("alice"), path("heddle__calculate")).words
 
@@ -392,7 +389,7 @@ def test_what_each_dialect_loses_is_named_beside_the_counts(browser_of, publish)
         assert bool(toll) == (name in told)
         if toll:
             assert len(told[name].all("code")) == sum(int(word) for word in toll.split() if word.isdigit())
-    assert "lost: annotations/destructive" in told["openai"].words
+    assert "lost: annotations/destructive" in told["OpenAI"].words
 
 
 # Keeping
@@ -487,7 +484,7 @@ def test_lists_of_themselves_are_told_once(browser_of, publish):
         page = get(browser_of("alice"), path("bikes__lists"))
     rows = cells(page, "Input, field by field")
     assert [row[0] for row in rows] == ["rows", "last"]
-    assert "the same again inside of it" in rows[0][2]
+    assert "recursive" in rows[0][2]
 
 
 def test_a_call_of_another_tool_or_of_somebody_else_is_not_shown(browser_of, publish, who):

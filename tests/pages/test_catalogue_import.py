@@ -55,7 +55,7 @@ def outcomes(page: Node) -> list[str]:
 )
 def test_the_dialect_is_found_out(browser_of, what, dialect):
     page = dom(pasted(browser_of("alice"), what))
-    assert page.id("plan").one("span").words == f"read as {dialect}, nothing is stored yet"
+    assert page.id("plan").one("span").words == f"format {dialect}, nothing is saved yet"
     assert set(outcomes(page)) == {"new"}
 
 
@@ -63,7 +63,7 @@ def test_a_dialect_that_would_leave_the_parameters_of_a_tool_behind_does_not_fit
     """Of two that each cannot read one of the tools it is the one that leaves less behind."""
     both = {"tools": [tool(), {"name": "good_name", "description": "no schema"}]}
     page = dom(pasted(browser_of("alice"), both))
-    assert page.id("plan").one("span").words == "read as mcp, nothing is stored yet"
+    assert page.id("plan").one("span").words == "format mcp, nothing is saved yet"
     assert outcomes(page) == ["new", "cannot be imported"]
     assert [each.words for each in page.all("p", class_="wrong")] == ["/inputSchema required"]
 
@@ -75,7 +75,7 @@ def test_a_dialect_that_would_leave_the_parameters_of_a_tool_behind_does_not_fit
 )  # fmt: skip
 def test_parameters_that_are_not_read_are_no_small_print(browser_of, what, path):
     told = dom(pasted(browser_of("alice"), what, dialect="openai")).one("p", class_="wrong")
-    assert told.words == f"{path} holds its parameters and is not read in openai. Say what the tools are written for."
+    assert told.words == f"{path} holds its parameters and is ignored in openai. Choose the right format below."
 
 
 def test_c1_c2_what_was_looked_at_is_imported_and_nothing_else(browser_of):
@@ -85,7 +85,7 @@ def test_c1_c2_what_was_looked_at_is_imported_and_nothing_else(browser_of):
     assert json.loads(form.one("textarea").text) == ANTHROPIC
     changed = json.dumps({**ANTHROPIC, "name": "other"})
     again = dom(submit(alice, form, "import", text=changed))
-    assert "has changed since it was looked at" in again.words and not Tool.objects.filter(name="other")
+    assert "has changed since the preview" in again.words and not Tool.objects.filter(name="other")
     sent = submit(alice, form, "import")
     assert sent.status_code == 302 and sent["Location"] == "/catalogue/tools/bikes__look/"
     assert "Imported: 1 created." in get(alice, sent["Location"]).words
@@ -99,7 +99,7 @@ def test_c7_to_c12_a_wrong_tool_is_named_with_its_place_and_the_good_ones_go_in(
     assert outcomes(page) == ["new", "cannot be imported"]
     told = page.one("p", class_="wrong")
     assert told.one("code").words.startswith("/input_schema/properties/a")
-    assert page.one("button", value="import").words == "Import the 1 that can be"
+    assert page.one("button", value="import").words == "Import the 1 valid"
     assert submit(alice, page.id("import"), "import", dialect="anthropic").status_code == 302
     assert set(Tool.objects.exclude(org=None).values_list("name", flat=True)) == {"look"}
 
@@ -110,7 +110,7 @@ def test_c7_to_c12_a_wrong_tool_is_named_with_its_place_and_the_good_ones_go_in(
         ("", {}, "text", "It is needed."),
         ('{"name":', {"dialect": "openai"}, "text", "JSON"),
         ("[" * 3000, {}, "text", "deep"),
-        (json.dumps(ANTHROPIC), {"server": "Not A Name"}, "server", "small letters"),
+        (json.dumps(ANTHROPIC), {"server": "Not A Name"}, "server", "lower-case letters"),
         (json.dumps(ANTHROPIC), {"dialect": "klingon"}, "dialect", "must be one of"),
         ("a\x00b", {}, "text", "NUL"),
         ("def look(ride: str) -> dict:", {}, "text", "It is no Python: expected an indented block"),
@@ -136,7 +136,7 @@ def test_a_text_that_names_no_server_is_refused_beside_the_server(browser_of):
     assert [node.get("id") for node in page.all(autofocus=True)] == ["server"]
     assert page.none(id="plan") and page.one("div", role="alert").one("a", href="#server")
     form = page.id("import")
-    assert form.one("button", data_kind="primary").words.startswith("See what would happen")
+    assert form.one("button", data_kind="primary").words.startswith("Preview")
     assert outcomes(dom(submit(alice, form, "look", server="bikes"))) == ["new"]
 
 
@@ -147,7 +147,7 @@ def test_of_several_tools_the_one_without_a_server_is_told_and_the_field_is_mark
     assert outcomes(page) == ["new", "cannot be imported"]
     assert page.one("p", class_="wrong").one("a")["href"] == "#server"
     assert page.id("server-wrong").words == "The text names none for 1 of the 2 tools, so name one."
-    assert page.one("button", value="import") and page.one("button", value="look").words == "Look again"
+    assert page.one("button", value="import") and page.one("button", value="look").words == "Update preview"
 
 
 def test_where_nothing_can_be_imported_looking_again_is_the_first_button(browser_of):
@@ -190,13 +190,13 @@ def test_recorded_calls_are_held_against_a_new_version(browser_of, publish, who)
     page = dom(pasted(browser_of("alice"), tool()))
     assert outcomes(page) == ["a new version"]
     warned = page.one("ul", class_="hist").one("div", class_="fault")
-    assert "It would have refused 5 of the last 9 calls." in warned.words
+    assert "The new version would reject 5 of the last 9 calls." in warned.words
     shown = [each.words for each in warned.all("li")]
     assert len(shown) == 3 and "secret" not in page.words
-    assert shown[0].startswith("a call that is not yours to see") and "old 7" in shown[1] and "ride" in shown[1]
+    assert shown[0].startswith("a call you may not see") and "old 7" in shown[1] and "ride" in shown[1]
     assert "ride became required" in page.words
     milder = tool(schema={**OLDER, "additionalProperties": True}, description="Looks.")
-    assert "It takes all of the last 9 calls." in dom(pasted(browser_of("alice"), milder)).words
+    assert "It accepts all of the last 9 calls." in dom(pasted(browser_of("alice"), milder)).words
 
 
 def test_the_dry_run_of_the_api_carries_the_same(api, publish, who):  # noqa: F811

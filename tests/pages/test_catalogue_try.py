@@ -35,7 +35,7 @@ def test_every_simple_type_has_its_field(browser_of, publish):  # noqa: F811
     publish(tool("every", schema=EVERY))
     form = form_of(get(browser_of("alice"), path("bikes__every")))
     fields_by_name = {label.words.split()[0]: form.id(label["for"]) for label in form.all("label", for_=True)}
-    assert fields_by_name.pop("Where").tag == "select"
+    assert fields_by_name.pop("Run").tag == "select"
     assert list(fields_by_name) == list(EVERY["properties"])
     assert fields_by_name["word"].tag == "input" and fields_by_name["word"]["aria-required"] == "true"
     assert fields_by_name["text"].tag == "textarea"
@@ -74,7 +74,7 @@ def test_c53_to_c57_what_is_wrong_stands_beside_its_field_and_nothing_is_called(
     [told] = [each.words for each in page.all(role="alert")]
     assert told.startswith("Nothing was called. To be mended: ") and "missing" not in told
     page = dom(submit(alice, form, "call", f0="x", f1="many"), 400)
-    assert page.id("f1-wrong").words == "It is no number."
+    assert page.id("f1-wrong").words == "It is not a number."
     assert not Call.objects.exists()
 
 
@@ -90,7 +90,7 @@ def test_a_pattern_is_told_as_it_is_written(browser_of, publish):  # noqa: F811
 def test_only_checking_calls_nothing(browser_of):
     alice = browser_of("alice")
     page = dom(submit(alice, form_of(get(alice, path("demo__counter"))), "check"))
-    assert "These arguments are valid. Nothing was called." in page.one("aside").words
+    assert "The arguments are valid. Nothing was called." in page.one("aside").words
     assert not Call.objects.exists()
 
 
@@ -111,13 +111,13 @@ def test_what_nothing_runs_is_played_and_not_run(browser_of, publish):  # noqa: 
     alice = browser_of("alice")
     page = get(alice, path("bikes__look"))
     form = form_of(page)
-    assert "Heddle has nothing that runs this tool" in page.one("aside").words
-    assert [each.words for each in form.all("button")] == ["Play it", "Only check"]
-    assert [each.words for each in form.id("world").all("option")] == ["in a new world"]
+    assert "This tool has no handler" in page.one("aside").words
+    assert [each.words for each in form.all("button")] == ["Simulate", "Validate"]
+    assert [each.words for each in form.id("world").all("option")] == ["a new world"]
     sent = submit(alice, form, "call", world="")
     page = get(alice, sent["Location"].partition("#")[0])
     assert "NOT_FOUND" in page.id("run").words, "a call by hand is answered as on the wire"
-    assert "Run it" in form_of(get(alice, path("demo__echo"))).words
+    assert "Run" in form_of(get(alice, path("demo__echo"))).words
 
 
 def test_all_arguments_can_be_typed_as_json(browser_of):
@@ -148,12 +148,12 @@ def test_what_was_typed_goes_along_between_fields_and_json(browser_of, publish):
 @pytest.mark.parametrize(
     ("whole", "words"),
     [
-        ("[1]", "It must be a JSON object to be shown as fields."),
+        ("[1]", "It must be a JSON object to show it as fields."),
         ('{"word": ', "JSON"),
-        ('{"word": "one", "other": 1}', "other: has no field of its own, so this stays JSON."),
-        ('{"count": "many"}', "count: It is nothing that its field can show, so this stays JSON."),
-        ('{"word": "two\\nlines"}', "word: It is nothing that its field can show"),
-        ('{"mood": "sad"}', "mood: It is nothing that its field can show"),
+        ('{"word": "one", "other": 1}', "other: has no field, so this stays JSON."),
+        ('{"count": "many"}', "count: It cannot be shown in its field, so this stays JSON."),
+        ('{"word": "two\\nlines"}', "word: It cannot be shown in its field"),
+        ('{"mood": "sad"}', "mood: It cannot be shown in its field"),
     ],
 )
 def test_json_that_no_field_can_show_stays_as_it_was_typed(browser_of, publish, whole, words):  # noqa: F811
@@ -168,7 +168,7 @@ def test_json_that_no_field_can_show_stays_as_it_was_typed(browser_of, publish, 
 def test_what_a_field_cannot_read_stays_in_its_field(browser_of):
     alice = browser_of("alice")
     page = dom(submit(alice, form_of(get(alice, path("demo__echo"))), "turn", f0="x", f1="many"), 400)
-    assert page.id("f1")["value"] == "many" and page.id("f1-wrong").words == "It is no number."
+    assert page.id("f1")["value"] == "many" and page.id("f1-wrong").words == "It is not a number."
 
 
 def test_a_call_that_is_shown_stays_beside_the_form_that_is_turned(browser_of):
@@ -233,7 +233,7 @@ def test_names_of_a_schema_are_never_names_of_the_form(browser_of, publish):  # 
     form = form_of(get(alice, path("bikes__odd")))
     assert {"f0", "f1", "f2", "f3"} < set(form.fields())
     page = dom(submit(alice, form, "check", f2="{", f3="x"), 400)
-    assert "JSON" in page.id("f2-wrong").words and page.id("f3-wrong").words == "It is no number."
+    assert "JSON" in page.id("f2-wrong").words and page.id("f3-wrong").words == "It is not a number."
     assert Tool.objects.filter(name="odd").exists() and ToolVersion.objects.filter(tool__name="odd").count() == 1
 
 

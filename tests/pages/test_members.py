@@ -148,7 +148,7 @@ def test_who_was_invited_elsewhere_and_never_began_is_new_here_once_nobody_waits
     dom(submit(alice, adding(get(alice, PAGE)), email="carol@acme.test"), 400)
     assert submit(eve, row(get(eve, PAGE), "carol").all("form")[-1]).status_code == 302
     second = invite(alice, "carol@acme.test")
-    assert "not good any more" in dom(Client().get(first)).words
+    assert "no longer valid" in dom(Client().get(first)).words
     assert choose(second)[1] == 302
 
 
@@ -164,7 +164,7 @@ def test_a_platform_admin_lets_an_account_into_a_further_org_as_it_is(browser_of
 
 def test_the_page_says_who_may_be_added_to_whom_it_is_shown(alice: Client, browser_of: Browser) -> None:
     assert "a platform admin" in get(alice, PAGE).id("add-who").words
-    assert "keeps its password" in get(browser_of("admin"), PAGE).id("add-who").words
+    assert "current password and tokens" in get(browser_of("admin"), PAGE).id("add-who").words
 
 
 def test_somebody_new_chooses_a_password_by_a_link_that_is_shown_once(alice: Client) -> None:
@@ -182,9 +182,9 @@ def test_somebody_new_chooses_a_password_by_a_link_that_is_shown_once(alice: Cli
 def test_a_link_works_once_and_for_three_days(alice: Client) -> None:
     path = invite(alice)
     with time_machine.travel(timezone.now() + timedelta(days=3, hours=1)):
-        assert "not good any more" in dom(Client().get(path)).words
+        assert "no longer valid" in dom(Client().get(path)).words
     assert choose(path)[1] == 302
-    assert "not good any more" in dom(Client().get(path)).words
+    assert "no longer valid" in dom(Client().get(path)).words
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_link_works_once_and_for_three_days(alice: Client) -> None:
 def test_a_made_up_link_opens_nothing(who: People, path: str) -> None:
     client = Client()
     for answer in (client.get(path), client.post(path, {"new_password1": NEW, "new_password2": NEW})):
-        assert "not good any more" in dom(answer).words
+        assert "no longer valid" in dom(answer).words
     assert not client.login(username="alice@acme.test", password=NEW)
 
 
@@ -211,14 +211,14 @@ def test_a_link_ends_when_its_account_comes_to_reach_further(alice: Client, who:
     for number, reach in enumerate((lambda user: add_member(who.globex, user), lambda user: make_staff(user))):
         path = invite(alice, f"new{number}@acme.test")
         reach(User.objects.get(email=f"new{number}@acme.test"))
-        assert "not good any more" in dom(Client().get(path)).words
+        assert "no longer valid" in dom(Client().get(path)).words
         assert "New link" not in row(get(alice, PAGE), f"new{number}@acme.test").words
 
 
 def test_a_link_of_somebody_who_is_switched_off_opens_nothing(alice: Client) -> None:
     path = invite(alice)
     User.objects.filter(email="new@acme.test").update(is_active=False)
-    assert "not good any more" in dom(Client().get(path)).words
+    assert "no longer valid" in dom(Client().get(path)).words
     assert "New link" not in row(get(alice, PAGE), "new@acme.test").words
     User.objects.filter(email="new@acme.test").update(is_active=True)
     assert choose(path)[1] == 302
@@ -349,7 +349,7 @@ def test_policies_are_switched_on_and_off(alice: Client, who: People) -> None:
 
 def test_a_person_of_no_org_is_told_so(browser_of: Browser, who: People) -> None:
     Membership.objects.filter(user=who.bob.user).delete()
-    assert "no org yet" in dom(browser_of("bob").get(PAGE), 400).words
+    assert "not in an org yet" in dom(browser_of("bob").get(PAGE), 400).words
 
 
 def test_a_name_turns_no_words_around_it(alice: Client, who: People) -> None:

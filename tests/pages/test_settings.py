@@ -124,7 +124,7 @@ def change(client: Client, old: str, new: str, again: str | None = None) -> Http
 def test_a_new_password_ends_other_sessions_and_keeps_this_one_and_tokens(browser_of: Browser, who: People) -> None:
     here, elsewhere = browser_of("alice"), browser_of("alice")
     assert change(here, PASSWORD, NEW).status_code == 302
-    assert "signed out everywhere else" in get(here, "/settings/").one(id="notes").words
+    assert "other sessions have ended" in get(here, "/settings/").one(id="notes").words
     assert elsewhere.get("/settings/").status_code == 302
     assert Api(who.alice.token).get("threads").status_code == 200
     assert Client().login(username="alice@acme.test", password=NEW)

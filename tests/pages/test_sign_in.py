@@ -53,7 +53,7 @@ def test_an_address_that_heddle_was_not_told_is_named_as_the_reason(who: People,
     client.get("/signin/", secure="Referer" in sent)
     answer = client.post("/signin/", {"email": "alice@acme.test", "password": PASSWORD}, secure="Referer" in sent)
     said = dom(answer, 403).one("main").words
-    assert "not the one that Heddle was told" in said and "too old" not in said
+    assert "from an unexpected address" in said and "too old" not in said
     assert "HEDDLE_PUBLIC_URL" in said and "HEDDLE_HTTPS" in said
 
 

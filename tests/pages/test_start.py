@@ -75,7 +75,7 @@ def test_somebody_without_an_org_is_told_so(browser_of: Browser, who: People) ->
     Membership.objects.filter(user=who.alice.user).delete()
     client = browser_of("alice")
     page = dom(submit(client, form_of(get(client, "/threads/start/")), text="Hello"), 400)
-    assert "belong to no org" in page.one("main").words
+    assert "not in an org yet" in page.one("main").words
 
 
 def test_the_thread_goes_to_the_org_that_was_chosen(browser_of: Browser, who: People) -> None:

@@ -35,7 +35,7 @@ def path(world: World, place: str = "") -> str:
 
 def test_without_a_world_the_list_says_what_one_is(alice):
     page = get(alice, "/catalogue/worlds/")
-    assert page.one("main").one("h2").words == "No world has been made yet." and page.none("table")
+    assert page.one("main").one("h2").words == "No worlds yet." and page.none("table")
 
 
 def test_a_world_is_made_by_the_form(alice, world, browser_of):
@@ -43,7 +43,7 @@ def test_a_world_is_made_by_the_form(alice, world, browser_of):
     row = get(browser_of("bob"), "/catalogue/worlds/").one("tbody").one("tr")
     assert world.world_id in row.one("code").words and "stateful" in row.words
     assert get(browser_of("eve"), "/catalogue/worlds/").none("table")
-    assert "No world is like that." in get(alice, "/catalogue/worlds/?status=closed").one("main").words
+    assert "No world matches this filter." in get(alice, "/catalogue/worlds/?status=closed").one("main").words
 
 
 def test_a_world_is_called_by_its_name_or_by_what_tells_it_from_others(alice, world, api):
@@ -92,7 +92,7 @@ def test_the_tool_that_is_chosen_is_called_by_a_form_made_from_its_schema(alice,
     labels = {label.words.split()[0]: label["for"] for label in form.all("label", for_=True)}
     assert list(labels)[:2] == ["message", "repeat"] and form.one("input", name="tool")["value"] == "demo__echo"
     page = dom(submit(alice, form, **{labels["message"]: "hi", labels["repeat"]: "2"}))
-    assert page.id("answer").one("h2").words == "It answered" and page.id(labels["repeat"])["value"] == "2"
+    assert page.id("answer").one("h2").words == "Result" and page.id(labels["repeat"])["value"] == "2"
     assert Call.objects.get(world=world).arguments == {"message": "hi", "repeat": 2}
     turned = dom(submit(alice, page.id("call-form"), "turn"))
     assert json.loads(turned.id("whole").text) == {"message": "hi", "repeat": 2}
@@ -103,11 +103,11 @@ def test_the_tool_that_is_chosen_is_called_by_a_form_made_from_its_schema(alice,
 
 def test_a_call_by_hand_shows_its_answer_and_stays_in_the_form(alice, world):
     page = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hi"}'}))
-    assert page.one("section", id="answer").one("h2").words == "It answered"
+    assert page.one("section", id="answer").one("h2").words == "Result"
     assert page.id("whole").text == '{"message": "hi"}'
     assert page.one("option", selected=True).words == "demo__echo"
     failed = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": "{}"}))
-    assert failed.one("section", id="answer").one("h2").words == "It failed"
+    assert failed.one("section", id="answer").one("h2").words == "Failed"
     assert "MISSING_REQUIRED" in failed.one("section", id="answer").words
     wrong = alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": "{"})
     assert dom(wrong, 400).id("whole").text == "{"
@@ -134,7 +134,7 @@ def test_what_was_asked_for_without_an_id_is_told_by_its_arguments_and_a_reset_s
     data_of(api("alice").post(f"/v1{path(world)[:-1]}/tools", {"dialect": "rdk", "tool": tool}))
     alice.post(path(world, "call/"), {"tool": "get_note", "as": "whole", "whole": "{}"})
     page = get(alice, path(world))
-    told = "asked with {}"
+    told = "arguments {}"
     assert page.one("section", aria_labelledby="remembered").one("h3").words == told
     assert told in page.one("section", aria_labelledby="history").words
     [resetting, _] = page.one("section", aria_labelledby="more").all("details")
@@ -168,7 +168,7 @@ def test_a_closed_world_has_no_forms_left(alice, world):
 
 def test_a_thread_in_a_world_says_so(alice, who, world):
     page = get(alice, path(world))
-    [link] = [each for each in page.all("a", class_="btn") if "Thread in it" in each.words]
+    [link] = [each for each in page.all("a", class_="btn") if "New thread" in each.words]
     form = get(alice, link["href"])
     assert form.id("world").one("option", selected=True)["value"] == world.world_id
     alice.post("/threads/start/", {"text": '[[call calculate {"expression": "1+1"}]]', "world": world.world_id})
@@ -225,7 +225,7 @@ def test_a_server_of_many_tools_has_a_report_that_a_browser_can_show(alice, who,
     monkeypatch.setattr(pages_compliance, "SHOWN", 3)
     found = dom(alice.post("/catalogue/compliance/", {"server": "demo"})).one("section", aria_labelledby="found")
     last = found.all("details")[-1]
-    assert len(last.one("tbody").all("tr")) == 3 and "The first 3." in last.words
+    assert len(last.one("tbody").all("tr")) == 3 and "The first 3 are shown." in last.words
 
 
 # Fixtures and tools by hand
@@ -264,7 +264,7 @@ def test_a_world_is_made_with_pasted_tools_and_fixtures_in_one_step(alice, who, 
 @pytest.mark.parametrize(
     ("row", "field", "said"),
     [
-        (("find_seat", "{", "1"), "input", "no JSON"),
+        (("find_seat", "{", "1"), "input", "not valid JSON"),
         (("find_seat", "{}", ""), "output", "needed"),
         (("find_sofa", "{}", "1"), "tool", "no tool find_sofa"),
     ],
@@ -290,7 +290,7 @@ def test_a_fixture_that_fails_is_written_and_read_again_by_the_form(alice, who, 
     answer = dom(alice.post(path(made, "call/"), {"tool": "find_seat", "as": "whole", "whole": '{"row": 13}'})).id(
         "answer"
     )
-    assert answer.one("h2").words == "It failed" and "step 1, fixture" in answer.words and HOSTILE in answer.words
+    assert answer.one("h2").words == "Failed" and "step 1, fixture" in answer.words and HOSTILE in answer.words
     call = {"tool": "find_seat", "input": {"row": 13}}
     error = data_of(api("alice").post(f"/v1{path(made)}call", call))["result"]["error"]
     assert (error["code"], error["message"]) == ("NOT_FOUND", failing[4])
@@ -346,9 +346,9 @@ def test_fixtures_are_edited_on_the_worlds_page_and_nothing_is_written_over_unse
     assert alice.post(path(world, "fixtures/"), sent).status_code == 302
     assert get(alice, path(world)).id("fixture-1-tool").one("option", selected=True).words == "demo__echo"
     late = dom(browser_of("bob").post(path(world, "fixtures/"), sent), 409)
-    assert "changed meanwhile" in late.one(role="alert").words
+    assert "Somebody else changed the fixtures" in late.one(role="alert").words
     wrong = {"verb": "save", **typed_fixtures(("demo__echo", "", "{"))}
-    assert "no JSON" in dom(alice.post(path(world, "fixtures/"), wrong), 400).id("fixture-1-output-wrong").words
+    assert "not valid JSON" in dom(alice.post(path(world, "fixtures/"), wrong), 400).id("fixture-1-output-wrong").words
     more = {"verb": "more", **typed_fixtures(("demo__echo", "", "{"))}
     assert dom(alice.post(path(world, "fixtures/"), more)).id("fixture-2-tool")
     assert world.fixtures.count() == 1
@@ -398,9 +398,9 @@ def test_a_world_is_reset_and_closed_on_its_page_alone_by_its_name(alice, world)
     row = get(alice, "/catalogue/worlds/").one("tbody").one("tr")
     assert "seed" in get(alice, "/catalogue/worlds/").one("thead").words.lower() and "in 59 min" in row.words
     assert row.none("form") and row.none("button")
-    for verb, said in (("reset", "is back at step 0."), ("close", "is closed. Its calls can still be read.")):
+    for verb, said in (("reset", "Reset {} to step 0."), ("close", "Closed {}. Its log stays readable.")):
         form = get(alice, path(world)).one("form", action=path(world, f"{verb}/"))
         assert get(alice, path(world)).one("h1").words[:36] in form.within("details").one("button").words
         assert submit(alice, form)["Location"] == path(world)
-        assert get(alice, path(world)).one(id="notes").words == f"{world.world_id} {said}"
+        assert get(alice, path(world)).one(id="notes").words == said.format(world.world_id)
     assert World.objects.get().step_count == 0 and get(alice, path(world)).none("form", action=path(world, "close/"))
