@@ -136,7 +136,7 @@ def test_a_note_that_grows_while_it_is_saved_is_kept_whole(heddle: Heddle, visit
     page.keyboard.press("End")
     page.keyboard.type(" and whole")
     post.continue_()
-    expect(page.locator("#said")).to_contain_text("Noted")
+    expect(page.locator("#said")).to_contain_text("Saved note")
     expect(page.locator("#admin-note")).to_have_value("Half and whole")
     assert stored(heddle, thread_id)[0]["admin_note"] == "Half"
     assert caret(page) == ("admin-note", 0)

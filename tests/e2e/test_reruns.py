@@ -51,7 +51,7 @@ def test_by_mouse_with_other_settings(visit: Callable[..., Visit], complaint: tu
     thread_id, report = complaint
     page = visit("admin").page
     page.goto(f"/feedback/?q=&item={report}")
-    page.locator("summary[aria-label='With what to rerun']").click()
+    page.locator("summary[aria-label='Rerun options']").click()
     page.locator("#rerun-skills").select_option("latest")
     page.locator("#rerun-tools").select_option("live")
     rerun_and_compare(page, page.locator("button", has_text="Rerun with these").click, thread_id)

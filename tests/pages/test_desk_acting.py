@@ -100,7 +100,7 @@ def test_a_report_is_given_to_another_admin(browser_of: Browser, who: People) ->
     assert told(page) == ["Assigned “report 0”"] and "owned by Bea" in page.id("triage").words
     menu = page.id("triage").one("summary", data_key="A").within("details")
     assert menu.one("button", aria_current="true").words.startswith("Bea")
-    [line] = [each.words for each in page.one("ol", class_="hist").all("li") if "gave" in each.words]
+    [line] = [each.words for each in page.one("ol", class_="hist").all("li") if "assigned" in each.words]
     assert line.startswith("Admin assigned it to Bea")
 
 

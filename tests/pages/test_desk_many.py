@@ -364,7 +364,7 @@ def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: Pe
     assert SavedView.objects.get().name == "Not mine"
     gone = submit(client, get(client, again["Location"]).id("desk-bar").all("form", method="post")[1], "drop")
     page = then(client, gone)
-    assert told(page) == ["Deleted Not mine. Save it again to have it back."] and not SavedView.objects.exists()
+    assert told(page) == ["Deleted Not mine. To restore it, save it again."] and not SavedView.objects.exists()
     then(client, submit(client, page.id("desk-bar").one("form", method="post"), name="Not mine"))
     assert SavedView.objects.get().query == "is:due"
 

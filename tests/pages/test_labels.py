@@ -133,7 +133,7 @@ def test_a_name_that_another_label_has_asks_whether_to_merge(browser_of: Browser
     other = dom(changed(client, "cash", "MONEY", page, name="bags"), 409)
     assert "Label “bags” already" in rows(other)["cash"].one(role="alert").words, "another one is asked anew"
     page = then(client, changed(client, "cash", "MONEY", page))
-    assert "cash is merged into money, on 2 reports." in page.words
+    assert "Merged cash into money on 2 reports." in page.words
     assert [stored(each).admin_label for each in made] == ["money", "money", "bags"]
     assert rows(page)["money"].one("p").words == "What was paid."
 
