@@ -61,8 +61,10 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     require_admin(actor)
     found, new = labelling.named(name), None if to is None else labelling.new_name(to)
     # Held at once and in the order in which all labels are: of two that go into each other at the same time, each
-    # would wait for the other.
-    both = Label.objects.select_for_update().filter(folded__in={found.folded, (new or found.name).casefold()})
+    # would wait for the other. Reports that get one of them need not wait.
+    both = Label.objects.select_for_update(no_key=True).filter(
+        folded__in={found.folded, (new or found.name).casefold()}
+    )
     held = {each.folded: each for each in both.order_by("pk")}
     label = held.get(found.folded)
     if label is None:
