@@ -7,10 +7,12 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from django.db import DatabaseError, connection, models
 
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
@@ -82,6 +84,16 @@ def again(work: Callable[[], Result], also: Callable[[BaseException], bool] = is
 
 
 _TRIES, _APART = 3, 0.05
+
+
+def anew(work: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Work that is done by `again`. What it is given it leaves as it was, or a second try would begin elsewhere."""
+
+    @wraps(work)
+    def done(*given: Given.args, **named: Given.kwargs) -> Result:
+        return again(partial(work, *given, **named))
+
+    return done
 
 
 def log_refused(logger: logging.Logger, event: str, problem: BaseException, **ids: object) -> None:

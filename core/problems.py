@@ -14,8 +14,17 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import requires_csrf_token
 from rest_framework.exceptions import APIException
 
-from core.db import is_full, log_refused, replace_dead_connections
-from core.errors import DiskFull, DomainError, InvalidRequest, MethodNotAllowed, NotFound, Unauthorized, Unavailable
+from core.db import is_conflict, is_full, log_refused, replace_dead_connections
+from core.errors import (
+    Conflict,
+    DiskFull,
+    DomainError,
+    InvalidRequest,
+    MethodNotAllowed,
+    NotFound,
+    Unauthorized,
+    Unavailable,
+)
 
 logger = logging.getLogger("heddle.problems")
 _OF_ITS_PLACE = ("Origin checking failed", "Referer checking failed")
@@ -52,6 +61,8 @@ def meaning_of(problem: BaseException) -> DomainError | None:
             return InvalidRequest("The request contains a value that cannot be stored.")
         case OperationalError() if is_full(problem):
             return DiskFull()
+        case OperationalError() if is_conflict(problem):
+            return Conflict("Others changed the same at this moment, and nothing of this was stored. Try again.")
         case OperationalError() | InterfaceError():
             return Unavailable("The database is not responding. Try again in a moment.")
         case APIException():
@@ -70,7 +81,9 @@ def answer(request: HttpRequest, problem: BaseException) -> HttpResponse:
     if meaning is None:
         logger.error("request.crashed", exc_info=problem, extra={"route": _route(request)})
         return _accident(request)
-    if isinstance(problem, OperationalError | InterfaceError):
+    if is_conflict(problem):
+        log_refused(logger, "database.conflict", problem, route=_route(request))
+    elif isinstance(problem, OperationalError | InterfaceError):
         replace_dead_connections()
         log_refused(logger, "database.unavailable", problem, route=_route(request))
     response = envelope(meaning) if is_api(request) else page(request, meaning)

@@ -7,6 +7,7 @@ import logging
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from copy import copy
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ from accounts.authentication import actor_of_user
 from accounts.rights import require_admin
 from core import ids, jobs, notices
 from core.actor import Actor
+from core.db import anew
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound
 from core.grammar import spelled
 from core.wire import Exact
@@ -63,6 +65,7 @@ def act_on_all(
     return _begin(actor, _of_query(actor, bulk, understood(query or "", field="query").canonical))
 
 
+@anew
 def change_label(
     actor: Actor, name: str, *, to: str | None = None, merge: bool = False, description: str | None = None
 ) -> tuple[renaming.Renaming, Bulk | None]:
@@ -84,6 +87,7 @@ def change_label(
         return begun, _begin(actor, _of_query(actor, bulk, spelled(named("label", begun.label.name))))
 
 
+@anew
 def undo(actor: Actor, action: str) -> Bulk:
     """Undo an action (within 30 minutes), report by report; reports changed since stay as they are and are listed.
 
@@ -171,7 +175,9 @@ def _of_query(actor: Actor, bulk: Bulk, query: str) -> Bulk:
     return bulk
 
 
+@anew
 def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
+    bulk = copy(bulk)  # a second try begins with what was given
     with triage.named_reports_stay(), transaction.atomic():
         bulk.failed_count = len(unknown)
         bulk.state = Bulk.State.QUEUED if bulk.total > AT_ONCE else Bulk.State.RUNNING
@@ -288,6 +294,7 @@ def _outcome(problem: Exception) -> dict[str, str]:
     return {"kind": type(problem).__name__, "at": f"{frame.filename}:{frame.lineno}"}
 
 
+@anew
 def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
     """Run one chunk of at most `size`; returns whether more is left."""
     with transaction.atomic():

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from accounts.rights import require_admin
 from core.actor import Actor
+from core.db import anew
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.rendering import isolated
 from feedback.label_text import labels_of
@@ -97,6 +98,7 @@ def new_name(name: str) -> str:
     return wanted[0]
 
 
+@anew
 def drop(actor: Actor, name: str) -> None:
     """Delete a label that is on no report; otherwise raises `Conflict`, because the wire's text would still name it."""
     require_admin(actor)

@@ -60,8 +60,11 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     """
     require_admin(actor)
     found, new = labelling.named(name), None if to is None else labelling.new_name(to)
-    # Locked together and in a fixed order: two opposite renamings at the same time would otherwise deadlock.
-    both = Label.objects.select_for_update().filter(folded__in={found.folded, (new or found.name).casefold()})
+    # Locked together and in a fixed order: two opposite renamings at the same time would otherwise deadlock. Reports
+    # that get one of these labels need not wait.
+    both = Label.objects.select_for_update(no_key=True).filter(
+        folded__in={found.folded, (new or found.name).casefold()}
+    )
     held = {each.folded: each for each in both.order_by("pk")}
     label = held.get(found.folded)
     if label is None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from accounts.rights import require_admin
 from core import ids, notices
 from core.actor import Actor
+from core.db import anew
 from core.errors import Conflict, NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from feedback import following, labelling, projecting, versions, webhooks
@@ -96,6 +97,7 @@ def update(actor: Actor, feedback_id: str, body: TriageIn, *, expected: str | No
     return projecting.triaged_record(report, actor)
 
 
+@anew
 def act(
     actor: Actor,
     feedback_id: str,

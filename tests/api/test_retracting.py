@@ -1,5 +1,6 @@
 """Closing the loop: what a submitter is told of a report, taking one back, and what becomes of all that names it."""
 
+import json
 import threading
 from datetime import timedelta
 from functools import partial
@@ -494,3 +495,64 @@ def test_a_report_is_taken_back_while_a_webhook_tells_of_it(who, api, by):
     going.join()
     assert came == [None]
     assert not UserFeedback.objects.exists() and Retraction.objects.count() == 1
+
+
+# Each waits for the other
+
+
+@pytest.fixture
+def meet(who, api):
+    """`meet(path, body)`: the answer to an admin who does something to two reports while somebody else holds the second
+    and then wants the first. PostgreSQL ends one of the two, whoever looks first: that is the admin.
+    """
+    thread, admin = make.conversation(who.alice, 6), api("admin")
+    given = [make.rating(who.alice, thread, index).feedback_id for index in (1, 3)]
+    labelled = {"verb": "label", "arguments": {"add": ["money"]}, "feedback_ids": given}
+    done = data_of(admin.post("admin/feedback/bulk", labelled))
+    names = {"first": given[0], "second": given[1], "action": done["action_id"]}
+
+    def met(method, path, body):
+        body = json.loads(json.dumps(body) % names)
+        rows = UserFeedback.objects.select_for_update(no_key=True)
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL deadlock_timeout = '20s'")
+            rows.get(key=given[1].removeprefix("fb_"))
+            acting, came = aside(lambda: admin.request(method, f"admin/feedback/{path % names}", body))
+            acting.join(0.3)
+            assert acting.is_alive()
+            rows.get(key=given[0].removeprefix("fb_"))
+        acting.join()
+        return came[0]
+
+    return met
+
+
+MEETINGS = {
+    "action": ("POST", "%(first)s/actions", {"verb": "duplicate", "arguments": {"duplicate_of": "%(second)s"}}),
+    "bulk": ("POST", "bulk", {"verb": "resolve", "arguments": {}, "query": "is:open"}),
+    "undo": ("POST", "undo", {"action_id": "%(action)s"}),
+    "label": ("PATCH", "labels/money", {"name": "refund"}),
+}
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", MEETINGS)
+def test_what_met_somebody_else_is_done_when_they_are(meet, name):
+    """Whoever was ended stored nothing, and begins anew."""
+    done = data_of(meet(*MEETINGS[name]))
+    assert done.get("done_count", done.get("bulk", {}).get("done_count", 2)) == 2
+    count = UserFeedback.objects.filter(resolved=True).count()
+    assert (count, TriageChange.objects.count()) == {"action": (1, 3), "bulk": (2, 4)}.get(name, (0, 4))
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_who_meets_others_again_and_again_is_told_of_a_conflict(meet, monkeypatch, caplog):
+    """Not that the database is away: it is not, and there is nothing to wait for."""
+    monkeypatch.setattr("core.db._TRIES", 1)
+    status, code, said = refusal_of(meet(*MEETINGS["action"]))
+    assert (status, code) == (409, "RobotoConflictException")
+    assert said == "Others changed the same at this moment, and nothing of this was stored. Try again."
+    assert "database.conflict" in caplog.messages and "database.unavailable" not in caplog.messages

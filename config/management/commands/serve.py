@@ -18,6 +18,7 @@ from django.db import DatabaseError
 
 from config import command_line, serving, starting
 from config.env import DEFAULT_PORT, port_number
+from core.canonical import fingerprint
 from core.static import LEFT_OUT
 
 
@@ -121,12 +122,26 @@ def _try_to_listen(host: str, port: int) -> None:
 
 
 def _collect_static() -> None:
-    """Collect static files, unless the collected ones are newer than all their sources."""
-    manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
-    collected_at = manifest.stat().st_mtime if manifest.exists() else 0.0
-    sources = (Path(storage.path(name)) for finder in get_finders() for name, storage in finder.list([]))
-    if any(source.stat().st_mtime > collected_at for source in sources):
-        call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=LEFT_OUT, skip_checks=True)
+    """Collect static files, unless they were collected from exactly these sources.
+
+    A fingerprint of the sources is stored with them. Modification times alone are not enough: the files of an older
+    version or another checkout may be older than those collected here. `collectstatic` compares times too, so the plain
+    copies are deleted first; hashed files that pages of the previous version name stay.
+    """
+    sources = sorted((name, Path(storage.path(name))) for finder in get_finders() for name, storage in finder.list([]))
+    mark, root = fingerprint([_seen(name, source) for name, source in sources]), Path(settings.STATIC_ROOT)
+    marked = root / "sources"
+    if (root / "staticfiles.json").exists() and marked.exists() and marked.read_text() == mark:
+        return
+    for name, _ in sources:
+        (root / name).unlink(missing_ok=True)
+    call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=LEFT_OUT, skip_checks=True)
+    marked.write_text(mark)
+
+
+def _seen(name: str, source: Path) -> tuple[str, int, int]:
+    found = source.stat()
+    return name, found.st_size, found.st_mtime_ns
 
 
 _LOOKS = 20
