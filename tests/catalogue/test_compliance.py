@@ -179,13 +179,13 @@ def test_a_run_that_somebody_waits_for_comes_to_an_end(report, api, server, monk
     monkeypatch.setattr(running.run, "__kwdefaults__", {"seconds": -1})
     found = report("demo")
     assert found["tool_invocation:hidden"]["details"] == {"skipped": True} and not Call.objects.exists()
-    assert "no time" in found["tool_invocation:hidden"]["message"]
+    assert "out of time" in found["tool_invocation:hidden"]["message"]
     assert found["heddle:result:hidden"] == {
         **found["heddle:result:hidden"], "passed": True, "details": {"warning": True},
     }  # fmt: skip
     assert found["tool_invocation:echo"]["details"] == {"required": ["message"]}
     server(GOOD)
-    assert "no time" not in run_command("srv", "--org", "acme")[1]
+    assert "out of time" not in run_command("srv", "--org", "acme")[1]
 
 
 def test_what_cannot_be_seen_is_not_checked(api, server):

@@ -57,7 +57,7 @@ def test_c6_a_dry_run(run):
 def test_c7_bad_tools_are_named_and_the_exit_code_is_one(run, capsys):
     """C7."""
     good_and_bad = [MINIMAL["openai"], {"name": "x", "parameters": {"type": "array"}}]
-    with pytest.raises(CommandError, match="1 of 2 tools is not valid"):
+    with pytest.raises(CommandError, match="1 of 2 tools is invalid"):
         run(good_and_bad, "--server", "srv")
     assert own() == set()
     told, troubles = run(good_and_bad, "--server", "srv", "--partial")

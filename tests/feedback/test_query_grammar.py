@@ -111,7 +111,7 @@ def test_what_is_not_understood_is_named_in_its_place_with_what_would_be_right(l
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [("a" * 2001, "2,000 at most"), ("a " * 65, "64 at most"), ("(" * 9 + "a" + ")" * 9, "8 deep at most")],
+    [("a" * 2001, "maximum 2,000"), ("a " * 65, "maximum 64"), ("(" * 9 + "a" + ")" * 9, "maximum 8")],
 )
 def test_a_line_over_a_limit_is_one_problem(line, reason):
     [problem] = parse(line).problems
