@@ -60,7 +60,7 @@ def test_the_line_of_the_page_is_understood(alice):
     listed = data_of(alice.get(f"{TOOLS}?dialect=openai&q=is:hidden+server:srv"))["items"]
     assert [each["function"]["name"] for each in listed] == ["srv__hidden"]
     said = refusal_of(alice.get(f"{TOOLS}?q=server:srv&server=demo"))
-    assert said[0] == 400 and said[2] == "q: says what server says as well: give one of them"
+    assert said[0] == 400 and said[2] == "q: sets server as well: use only one of them"
 
 
 def test_c49_pages_hold_everything_once_in_order(alice):

@@ -35,10 +35,10 @@ def test_without_a_connection_a_message_a_rating_and_a_thumb_are_told_lost(
     page.fill("#notes-1", "Too short")
     visitor.context.set_offline(True)
     page.press("#notes-1", "Control+Enter")
-    expect(page.locator("#mark-1 .failed")).to_contain_text("no connection")
+    expect(page.locator("#mark-1 .failed")).to_contain_text("No connection")
     page.fill("#say", TEXT)
     page.click("#send")
-    expect(page.locator("#write .failed")).to_contain_text("no connection")
+    expect(page.locator("#write .failed")).to_contain_text("No connection")
     expect(page.locator(".failed")).to_have_count(1)
     expect(page.locator("#said")).to_contain_text("Request failed")
     seen(page, "#write .failed")
@@ -62,7 +62,9 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
     page.fill("#say", TEXT)
     visitor.context.clear_cookies(**({"name": "sessionid"} if lost == "session" else {}))
     page.press("#say", "Control+Enter")
-    expect(page.locator("#write .failed")).to_contain_text("session has ended" if lost == "session" else "too old")
+    expect(page.locator("#write .failed")).to_contain_text(
+        "session has ended" if lost == "session" else "form has expired"
+    )
     expect(page.locator("#said")).to_contain_text("Sign in")
     page.click(".failed a")
     page.fill("#email", heddle.server.who["emails"]["alice"])

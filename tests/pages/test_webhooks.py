@@ -55,7 +55,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_what_was_typed_is_kept(alice
     assert page.id("url")["value"] == "http://10.0.0.1/" and page.id("description")["value"] == "kept"
     assert "must have at least 1 item" in page.one("fieldset").one(class_="wrong").words
     page = dom(submit(alice, maker(page), events=hooks.SAID), 400)
-    assert page.id("url-wrong").words.startswith("It must begin with https://, or http:// where")
+    assert page.id("url-wrong").words.startswith("It must begin with https://, or http:// if")
     assert [box["value"] for box in page.all("input", name="events", checked=True)] == hooks.SAID
     assert dom(submit(alice, maker(page), url="https://x.example/\x00"), 400).id("url-wrong")
     assert not WebhookEndpoint.objects.exists()
