@@ -36,7 +36,7 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """The check panel of a report as an HTML fragment (GET), or the action of one of its buttons (POST)."""
     actor = admin_actor(request)
     if request.method == "GET":
-        if not request.headers.get("HX-Request"):
+        if request.GET and not request.headers.get("HX-Request"):  # a link of the page with a rejected form
             return pages_desk.to_desk(request, item=feedback_id)
         running.come_by()
         return render(request, "feedback/checks/_check.html", screen.of_report(triage.report_for(actor, feedback_id)))

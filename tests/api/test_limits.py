@@ -343,4 +343,4 @@ def test_a_query_of_megabytes_is_refused_at_once(api, path, body, line):
     started = time.process_time()
     status, _, said = refusal_of(api("admin").post(path, body(line)))
     assert time.process_time() - started < 3
-    assert status == 400 and "a query has 2,000 at most" in said
+    assert status == 400 and "(maximum 2,000)" in said

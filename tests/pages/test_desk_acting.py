@@ -691,9 +691,10 @@ def test_a_form_s_address_that_is_opened_leads_to_the_desk(browser_of: Browser, 
     assert client.get(f"{address}?q=is%3Aopen&item={report.feedback_id}")["Location"] == (
         f"{DESK}?q=is%3Aopen&item={report.feedback_id}"
     )
-    item = f"&item={report.feedback_id}" if "{}" in path else ""
-    assert client.get(address)["Location"] == f"{DESK}?q={item}"
-    assert browser_of("alice").get(client.get(address)["Location"]).status_code == 403
+    if "check" not in path:  # by itself that is a piece of the page
+        item = f"&item={report.feedback_id}" if "{}" in path else ""
+        assert client.get(address)["Location"] == f"{DESK}?q={item}"
+    assert browser_of("alice").get(f"{address}?q=", follow=True).status_code == 403
 
 
 def test_forking_at_the_rated_message_from_the_desk(browser_of: Browser, who: People) -> None:

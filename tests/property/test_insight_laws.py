@@ -328,7 +328,7 @@ def test_only_admins_are_told(who):
 @pytest.mark.django_db
 def test_a_query_that_leaves_no_room_is_refused(who):
     long = " OR ".join(["sentiment:negative"] * 64)
-    with pytest.raises(InvalidRequest, match=r"^q: leaves no room"):
+    with pytest.raises(InvalidRequest, match=r"^q: is too long"):
         figures(who.admin.actor, parse(long), period_of(None, None, None, NOW))
 
 

@@ -92,6 +92,7 @@ def test_nothing_of_a_text_is_dropped(line):
     """Every letter stands in a term, a value or a problem, but for those of the words that join and exclude."""
     query = querying.parse(line)
     line = re.sub(r"\b(AND|NOT)\b", "", line)
+    line = re.sub(r"sentiment:(good|bad)\b", "", line, flags=re.IGNORECASE)  # other names of positive and negative
     kept = query.canonical.lower()
     for letter in set(line.lower()):
         if letter.isalpha():
