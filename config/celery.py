@@ -91,8 +91,8 @@ if env.redis_url:
 
 @setup_logging.connect
 def _leave_the_log(**_: object) -> None:
-    """The log is set up with Django, by the operator's settings. Where nobody answers this signal, Celery gives the
-    root its own level, and most of what is told at INFO is lost.
+    """Logging is set up by Django's settings. Without a receiver of this signal, Celery would set the root level, and
+    most INFO events would be lost.
     """
 
 

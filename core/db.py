@@ -57,21 +57,21 @@ def is_full(problem: BaseException) -> bool:
 
 
 def is_conflict(problem: BaseException) -> bool:
-    """Whether the database ended a transaction because of others beside it: each waited for the other, mostly."""
+    """Whether the database aborted a transaction because of concurrent ones: a deadlock, a serialization failure."""
     return code_of(problem) in ("40P01", "40001")
 
 
 def is_named_elsewhere(problem: BaseException) -> bool:
-    """Whether a row is named that is gone, or was deleted while somebody stored another that names it."""
+    """Whether a foreign key failed: a row it names was deleted, or one was stored for a row being deleted."""
     return code_of(problem) in ("23503", "SQLITE_CONSTRAINT_FOREIGNKEY")
 
 
 def again(work: Callable[[], Result], also: Callable[[BaseException], bool] = is_conflict) -> Result:
-    """What a piece of work gives that is a transaction of its own, begun anew where others beside it ended it.
+    """Run a piece of work that is a transaction of its own, at most three times, while concurrent ones abort it.
 
-    That is a conflict, or what `also` says of the problem; the third time it stands. Nothing of what failed is left,
-    not even what was to be told after its commit, so that the work is as if it began later. Within a transaction it is
-    done once: whoever began that begins it anew.
+    Retried are conflicts (`is_conflict`) and problems that `also` accepts; any other problem is raised, and so is the
+    third. A failed try leaves nothing, not even its `on_commit` calls. Inside a transaction the work runs once: whoever
+    opened that has to retry.
     """
     for _ in range(_TRIES - 1):
         try:
@@ -79,7 +79,7 @@ def again(work: Callable[[], Result], also: Callable[[BaseException], bool] = is
         except DatabaseError as problem:
             if connection.in_atomic_block or not (is_conflict(problem) or also(problem)):
                 raise
-        time.sleep(random.uniform(0, _APART))  # noqa: S311 (two that met come apart)
+        time.sleep(random.uniform(0, _APART))  # noqa: S311 (so that two do not meet again)
     return work()
 
 
@@ -87,7 +87,7 @@ _TRIES, _APART = 3, 0.05
 
 
 def anew(work: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Work that is done by `again`. What it is given it leaves as it was, or a second try would begin elsewhere."""
+    """Decorator: run a function by `again`. It must not change its arguments, or a retry would start from others."""
 
     @wraps(work)
     def done(*given: Given.args, **named: Given.kwargs) -> Result:
@@ -109,9 +109,9 @@ def dump(value: object) -> str:
 
 
 def load(text: str) -> Any:
-    """The value of stored JSON text. A half of a surrogate pair, which no answer could hold, is read as U+FFFD.
+    """The value of stored JSON text. A lone surrogate, which no response can encode, is read as U+FFFD.
 
-    Nothing stores one any more; older rows have some. Text without an escaped one costs a search for two letters.
+    New rows have none; rows of older versions may. Text without an escaped surrogate only costs a substring search.
     """
     if "\\ud" in text and _HALF.search(text):
         text = _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
@@ -119,7 +119,7 @@ def load(text: str) -> Any:
 
 
 _HALF = re.compile(r"\\ud[89ab]..(?!\\ud[c-f])|(?<!\\ud[89ab]..)\\ud[c-f]")
-"""Half of a pair as `dump` spells it. It also finds an escaped backslash before the same letters, which is none."""
+"""A lone surrogate as `dump` escapes it. May also match an escaped backslash before these letters."""
 _ESCAPE = re.compile(r"\\(?:ud[89ab]..\\ud[c-f]..|(?P<half>ud[89a-f]..)|.)")
 
 

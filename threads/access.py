@@ -133,8 +133,8 @@ def may(actor: Actor, thread: Thread, right: Right) -> bool:
 
 @contextmanager
 def staying(thread_pk: int) -> Iterator[None]:
-    """Around a transaction that names a thread: it may be deleted just then, which the database notices at the commit,
-    and which is `NotFound` as it would be a moment later. Asks nothing as long as all goes well.
+    """Wrap a transaction that stores rows of a thread: if the thread is deleted meanwhile, the commit's foreign-key
+    error becomes `NotFound`. No query as long as all goes well.
     """
     try:
         yield

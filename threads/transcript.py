@@ -263,7 +263,7 @@ def subject(thread_pk: int) -> str:
 
 
 def gone() -> NotFound:
-    """The refusal of what is about a thread that was there when it was asked for."""
+    """The error for a thread that was deleted during the request."""
     return NotFound("This thread was deleted just now.")
 
 
