@@ -71,7 +71,7 @@ def test_a_connection_whose_server_does_not_answer_is_kept_and_can_be_taken_away
         (("--http", "ftp://a.example/"), "alice@acme.test", "must begin with"),
         (("--command", "rm"), "alice@acme.test", "platform admins"),
         (("--command", "rm"), "admin@heddle.test", "has not configured a command"),
-        (("--http", "https://a.example/"), "eve@globex.test", "no member"),
+        (("--http", "https://a.example/"), "eve@globex.test", "not a member"),
         (("--refresh",), "alice@acme.test", "no server"),
         (("--remove",), "alice@acme.test", "no server"),
         (("--remove", "--refresh"), "alice@acme.test", "Give one of"),

@@ -241,7 +241,7 @@ def test_axe_finds_nothing_in_what_opens(visit: Callable[..., Visit], places: di
     assert findings(page, axe) == []
     page.goto("/settings/")
     page.fill("#token-name", "axe")
-    page.click("text=Make a token")
+    page.click("button:has-text('Create token')")
     page.locator("#secret").wait_for()
     assert findings(page, axe) == []
 

@@ -983,19 +983,31 @@ def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable
         return words
 
     boxes.nth(1).check()
-    assert offered() == ["Snooze until tomorrow", "Snooze until date"]
+    assert offered() == ["Snooze until tomorrow", "Snooze until it happens again", "Snooze until date"]
     boxes.nth(0).check()
-    assert offered() == ["Snooze until tomorrow", "Reopen", "Snooze until date"]
+    assert offered() == ["Snooze until tomorrow", "Snooze until it happens again", "Reopen", "Snooze until date"]
     boxes.nth(1).uncheck()
     assert offered() == ["Reopen"]
     page.locator("#bulk [name=all]").check()
     expect(page.locator("[data-ticked]")).to_be_hidden()
-    assert offered() == ["Snooze until tomorrow", "Wake", "Reopen", "Snooze until date"]
+    assert offered() == [
+        "Snooze until tomorrow",
+        "Snooze until it happens again",
+        "Wake",
+        "Reopen",
+        "Snooze until date",
+    ]
     page.locator("#bulk [name=all]").uncheck()
     page.evaluate("sessionStorage.ticks = sessionStorage.ticks.replace(']', ',\"fb_elsewhere\"]')")
     page.reload()
     expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
-    assert offered() == ["Snooze until tomorrow", "Wake", "Reopen", "Snooze until date"]
+    assert offered() == [
+        "Snooze until tomorrow",
+        "Snooze until it happens again",
+        "Wake",
+        "Reopen",
+        "Snooze until date",
+    ]
     page.keyboard.press("Shift+E")
     expect(page.locator("#bulk [value='resolve fixed']")).to_be_focused()
 

@@ -150,7 +150,7 @@ def test_a_reader_who_loses_the_right_is_told_on_the_page(heddle: Heddle, visit:
     assert held
     late.page.unroute("**/live/**")  # and lets go of what it held
     for page in (reader.page, late.page):
-        expect(page.locator("#talk .fault")).to_contain_text("no longer yours to read")
+        expect(page.locator("#talk .fault")).to_contain_text("may no longer read it")
         expect(page.locator("#m0")).to_contain_text("Soon closed.")
 
 

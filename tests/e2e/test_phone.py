@@ -311,7 +311,7 @@ def test_what_a_bulk_left_as_it_was_says_why_in_sight(heddle: Heddle, visit: Cal
         box.tap()
     page.locator("#bulk summary[data-key=l]").tap()
     page.fill("#bulk-label", "One that is too many for it")
-    page.locator("#bulk .inline .btn").tap()
+    page.locator("#bulk [value=label]").tap()
     summary, why = page.locator("#desk-status summary"), page.locator("#desk-status li")
     expect(page.locator("#bulk")).to_contain_text("2 ticked")
     for is_ticked in (True, False):

@@ -123,7 +123,7 @@ def test_a_long_complaint_folds_and_says_how_long_it_is(
     fold.press("Enter")
     assert lines() > 20 and words.evaluate("each => each.scrollHeight === each.clientHeight")
     page.evaluate("document.querySelector('#triage [value^=own]').click()")  # a verb that stays at the report
-    expect(page.locator("#desk-status")).to_contain_text("Took")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed")
     assert lines() > 20
     fold.press("Enter")
     page.emulate_media(media="print")

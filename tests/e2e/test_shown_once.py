@@ -24,7 +24,7 @@ def test_a_token(visit: Callable[..., Visit], screen: dict[str, object]) -> None
     page = visit("alice", **screen).page
     page.goto("/settings/")
     page.fill("#token-name", "laptop")
-    page.click("text=Make a token")
+    page.click("button:has-text('Create token')")
     is_landed_on(page, "#secret")
 
 

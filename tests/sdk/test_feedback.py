@@ -124,7 +124,7 @@ def test_only_a_finished_answer_can_be_rated(alice: Caller) -> None:
     called = alice.talk("Call. " + calls(("echo", {"value": 1})))
     assert called.submit_feedback(1, POSITIVE).message_sequence_num == 1
     for no_answer in (0, 2):
-        with pytest.raises(RobotoInvalidRequestException, match="no answer"):
+        with pytest.raises(RobotoInvalidRequestException, match="not an answer"):
             called.submit_feedback(no_answer, NEGATIVE)
     for nowhere in (4, 10**8, -1):
         with pytest.raises(RobotoNotFoundException):
