@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests import live
 from tests.e2e.desk import WORDS, stored
-from tests.e2e.visiting import Heddle, Visit, sideways
+from tests.e2e.visiting import Heddle, Visit, sideways, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 DIGEST = "5e884898da28047151d0e56f8dc6292773603d0d6aabbd62a11ef721d1542d8" * 2
@@ -124,7 +124,7 @@ def test_a_long_complaint_folds_and_says_how_long_it_is(
     assert lines() > 20 and words.evaluate("each => each.scrollHeight === each.clientHeight")
     page.evaluate("document.querySelector('#triage [value^=own]').click()")  # a verb that stays at the report
     expect(page.locator("#desk-status")).to_contain_text("Claimed")
-    assert lines() > 20
+    wait_until(lambda: lines() > 20)
     fold.press("Enter")
     page.emulate_media(media="print")
     assert lines() > 9 and fold.is_hidden()
