@@ -127,7 +127,7 @@ def test_a_long_complaint_folds_and_says_how_long_it_is(
     wait_until(lambda: lines() > 20)
     fold.press("Enter")
     page.emulate_media(media="print")
-    assert lines() > 9 and fold.is_hidden()
+    wait_until(lambda: lines() > 9 and fold.is_hidden())
     page.emulate_media(media="screen")
     heddle.rate("bob", thread_id, 1, notes="\n".join("abcdefghijklmnopqrst"))
     page.reload()
