@@ -431,7 +431,7 @@ def test_two_reports_never_become_duplicates_of_each_other(who):
         for each, _came in begun:
             each.join()
         [refusal] = [came[0] for _, came in begun if isinstance(came[0], Exception)]
-        assert isinstance(refusal, DomainError) and "is a duplicate of this report itself" in refusal.message
+        assert isinstance(refusal, DomainError) and "is itself a duplicate of this report" in refusal.message
         duplicate = UserFeedback.objects.get(resolved=True)
         triage.act(who.admin.actor, duplicate.feedback_id, (deciding.verb_named("reopen"), Nothing()))
 
