@@ -719,7 +719,6 @@ def test_keys_go_over_the_edge_of_a_page_and_say_where_the_list_ends(
     page.keyboard.press("n")
     expect(page.locator("#desk-status")).to_contain_text("No more reports.")
     page.go_back()
-    page.go_back()
     expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
 
 
