@@ -21,7 +21,7 @@ on("htmx:afterSettle", ({ target }) => {
 function connect() {
   source?.close();
   source = new EventSource(live + token);
-  source.onopen = () => (forgive(), delete talk.dataset.lost, (wait = 1e3));
+  source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, (wait = 1e3));
   source.onerror = () => ((talk.dataset.lost = ""), source.readyState > 1 && again());
   for (const name in WORK) source.addEventListener(name, hear);
 }
