@@ -58,7 +58,8 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
     visitor = visit("alice")
     visitor.forgive("status of 40[13]", "Error Code 40[13]")
     page = visitor.page
-    page.goto(f"/threads/{thread_id}/#m1")
+    with page.expect_response("**/live/**"):  # without its session the stream could not begin
+        page.goto(f"/threads/{thread_id}/#m1")
     page.fill("#say", TEXT)
     visitor.context.clear_cookies(**({"name": "sessionid"} if lost == "session" else {}))
     page.press("#say", "Control+Enter")
