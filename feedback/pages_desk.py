@@ -50,11 +50,12 @@ def posted(view: View) -> View:
 
     Without scripts, a rejected form is answered at this URL: relative links of that page and a reload lead back here.
     """
+    post = require_POST(view)
 
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method not in ("GET", "HEAD"):
-            return require_POST(view)(request, *args, **kwargs)
+            return post(request, *args, **kwargs)
         return to_desk(request, item=kwargs.get("feedback_id", ""))
 
     return wrapper

@@ -234,10 +234,8 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
         stay.append("duplicate_of_id")
     elif original := decision.get("duplicate_of_id"):
         decision["duplicate_of_id"] = root = following.root_of(original)
-        if root in (
-            report.pk,
-            subject["duplicate_of_id"],
-        ):  # the original is by now a duplicate of this report, or of the same one
+        # The original may be a duplicate of this report by now, or of the same one.
+        if root in (report.pk, subject["duplicate_of_id"]):
             stay, decision = sorted(change.after), {}
     triage.apply(actor, subject, UNDO, decision, action=action, undoes=change.action)
     if labels := _less(change.after, change.before):

@@ -981,32 +981,22 @@ def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable
         page.keyboard.press("Escape")
         return words
 
+    tomorrow, again, to_a_date = "Snooze until tomorrow", "Snooze until it happens again", "Snooze until date"
+    everything = [tomorrow, again, "Wake", "Reopen", to_a_date]
     boxes.nth(1).check()
-    assert offered() == ["Snooze until tomorrow", "Snooze until it happens again", "Snooze until date"]
+    assert offered() == [tomorrow, again, to_a_date]
     boxes.nth(0).check()
-    assert offered() == ["Snooze until tomorrow", "Snooze until it happens again", "Reopen", "Snooze until date"]
+    assert offered() == [tomorrow, again, "Reopen", to_a_date]
     boxes.nth(1).uncheck()
     assert offered() == ["Reopen"]
     page.locator("#bulk [name=all]").check()
     expect(page.locator("[data-ticked]")).to_be_hidden()
-    assert offered() == [
-        "Snooze until tomorrow",
-        "Snooze until it happens again",
-        "Wake",
-        "Reopen",
-        "Snooze until date",
-    ]
+    assert offered() == everything
     page.locator("#bulk [name=all]").uncheck()
     page.evaluate("sessionStorage.ticks = sessionStorage.ticks.replace(']', ',\"fb_elsewhere\"]')")
     page.reload()
     expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
-    assert offered() == [
-        "Snooze until tomorrow",
-        "Snooze until it happens again",
-        "Wake",
-        "Reopen",
-        "Snooze until date",
-    ]
+    assert offered() == everything
     page.keyboard.press("Shift+E")
     expect(page.locator("#bulk [value='resolve fixed']")).to_be_focused()
 
