@@ -8,7 +8,8 @@ from django.http import HttpRequest
 
 from accounts.authentication import page_actor
 from accounts.hooks import open_reports
-from accounts.models import Org, User
+from accounts.models import User
+from accounts.orgs import open_to
 from accounts.pages import current_org
 
 THEME_COOKIE = "theme"
@@ -34,13 +35,12 @@ def viewer(request: HttpRequest) -> dict[str, Any]:
     if isinstance(getattr(request, "user", None), User):
         actor = page_actor(request)
         org = current_org(request)
-        slugs = Org.objects.order_by("slug").values_list("slug", flat=True)
         found = Viewer(
             name=actor.name,
             email=actor.email,
             is_admin=actor.is_admin,
             org=org.slug if org else "",
-            orgs=list(slugs if actor.is_admin else slugs.filter(memberships__user=actor.user_id)),
+            orgs=list(open_to(actor).values_list("slug", flat=True)),
             open_reports=open_reports() if actor.is_admin else None,
         )
     theme = request.COOKIES.get(THEME_COOKIE, "")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import Membership, Org, User
 from accounts.rights import may_administer
@@ -79,6 +79,12 @@ def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
 def take_turns_with(user_id: int) -> None:
     """Lock a user inside a transaction, so that exactly one of their orgs stays the default."""
     User.objects.select_for_update(no_key=True).filter(pk=user_id).first()
+
+
+def open_to(actor: Actor) -> QuerySet[Org]:
+    """The orgs in which an actor may act, by slug: all of them for platform admins."""
+    rows = Org.objects.order_by("slug")
+    return rows if actor.is_admin else rows.filter(memberships__user=actor.user_id)
 
 
 def administered_by(user_id: int) -> list[Org]:

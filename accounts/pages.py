@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth import authenticate, login, logout
+from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -67,6 +68,7 @@ def signin(request: HttpRequest) -> HttpResponse:
         return _refused(request, target, email, "Wrong email or password.", hint, 400)
     throttle.succeeded(email, caller)
     login(request, user)
+    SessionStore.clear_expired()  # here, because nothing else adds them
     return redirect(target)
 
 

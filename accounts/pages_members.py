@@ -1,14 +1,15 @@
 """The members page of the settings: members and policies of the current org."""
 
+import json
 from collections.abc import Callable
+from typing import NamedTuple
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import invitations, members, orgs
+from accounts import invitations, members, orgs, shown_once
 from accounts.authentication import page_actor
 from accounts.models import Membership, Org, User
 from accounts.pages import required_org, signed_in
@@ -26,7 +27,14 @@ POLICIES = {
 }
 """The label of each policy's checkbox."""
 _LINK = "invitation"
-"""Session key of an invitation link, [name, URL], until the page has shown it once."""
+"""Cookie with an invitation link that the page shows once: [name, URL]."""
+
+
+class Changed(NamedTuple):
+    """What a form did, in words, and the user who needs an invitation link for it."""
+
+    words: str
+    invited: User | None = None
 
 
 @signed_in
@@ -54,7 +62,7 @@ def remove(request: HttpRequest, member_id: int) -> HttpResponse:
 @require_POST
 def link(request: HttpRequest, member_id: int) -> HttpResponse:
     """Create a new link for an invited user."""
-    return _changed(request, lambda actor: _invite(request, members.invited(actor, member_id)))
+    return _changed(request, lambda actor: _invited(members.invited(actor, member_id)))
 
 
 @signed_in
@@ -62,38 +70,40 @@ def link(request: HttpRequest, member_id: int) -> HttpResponse:
 def policies(request: HttpRequest) -> HttpResponse:
     """Save the org's policies."""
     slug, on = request.POST.get("org", ""), request.POST.getlist("on")
-    return _changed(request, lambda actor: f"Policies of {orgs.settle_policies(actor, slug, on)} saved.")
+    return _changed(request, lambda actor: Changed(f"Policies of {orgs.settle_policies(actor, slug, on)} saved."))
 
 
-def _add(request: HttpRequest, actor: Actor) -> str:
+def _add(request: HttpRequest, actor: Actor) -> Changed:
     form = request.POST.dict()
     bodies.check_storable(form)
     who = {name: form[name] for name in ("name", "role") if name in form}
     member = members.add(actor, form.get("org", ""), form.get("email", ""), **who)
-    if getattr(member, "is_invited", False):
-        _invite(request, member.user)
-    return _told(member)
+    return _told(member)._replace(invited=member.user if getattr(member, "is_invited", False) else None)
 
 
-def _invite(request: HttpRequest, user: User) -> str:
-    request.session[_LINK] = [user.display_name, request.build_absolute_uri(invitations.path_for(user))]
-    return f"Created a new link for {isolated(user.display_name)}."
+def _invited(user: User) -> Changed:
+    return Changed(f"Created a new link for {isolated(user.display_name)}.", user)
 
 
-def _told(member: Membership, words: str = "") -> str:
+def _told(member: Membership, words: str = "") -> Changed:
     is_admin = member.role == Membership.Role.ADMIN
     words = words or ("is now an admin of {}." if is_admin else "is now a member of {}.")
-    return f"{isolated(member.user.display_name)} {words.format(member.org.slug)}"
+    return Changed(f"{isolated(member.user.display_name)} {words.format(member.org.slug)}")
 
 
-def _changed(request: HttpRequest, change: Callable[[Actor], str]) -> HttpResponse:
+def _changed(request: HttpRequest, change: Callable[[Actor], Changed]) -> HttpResponse:
     """Apply a form's change, then show the page again with the result or the error."""
+    actor = page_actor(request)
     try:
-        said = change(page_actor(request))
+        changed = change(actor)
     except InvalidRequest as problem:
         return _page(request, problem)
-    notes.success(request, said)
-    return redirect("accounts:members")
+    notes.success(request, changed.words)
+    response = redirect("accounts:members")
+    if changed.invited:
+        url = request.build_absolute_uri(invitations.path_for(changed.invited))
+        shown_once.hand_over(response, _LINK, json.dumps([changed.invited.display_name, url]), to=actor.user_id)
+    return response
 
 
 def _page(request: HttpRequest, problem: DomainError | None = None) -> HttpResponse:
@@ -110,11 +120,11 @@ def _page(request: HttpRequest, problem: DomainError | None = None) -> HttpRespo
         "may_change": orgs.may_change(actor, org),
         "roles": Membership.Role.choices,
         "policies": [(name, POLICIES[name], getattr(org, name)) for name in Org.POLICIES],
-        "link": request.session.pop(_LINK, None),
+        "link": json.loads(shown_once.handed_over(request, _LINK, to=actor.user_id) or "null"),
         "typed": request.POST,
         "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},
     }
     response = render(request, "accounts/members.html", context, status=problem.status if problem else 200)
     if context["link"]:
-        add_never_cache_headers(response)
+        shown_once.forget(response, _LINK)
     return response

@@ -12,20 +12,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.cache import add_never_cache_headers
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import invitations, throttle
+from accounts import invitations, shown_once, throttle
 from accounts.authentication import page_actor
 from accounts.context import THEME_COOKIE, THEMES
 from accounts.models import ApiToken, User, mint
-from accounts.orgs import take_turns_with
+from accounts.orgs import open_to, take_turns_with
 from accounts.pages import signed_in
 from core.errors import InvalidRequest, NotFound
 
 LIFETIMES = {"": "never", "30": "in 30 days", "90": "in 90 days", "365": "in a year"}
 """Lifetimes of a new token, in days."""
+_NEW_TOKEN = "new_token"  # noqa: S105 - the name of a cookie
 _YEAR_SECONDS = int(timedelta(days=365).total_seconds())
 
 
@@ -33,12 +33,13 @@ _YEAR_SECONDS = int(timedelta(days=365).total_seconds())
 @require_http_methods(["GET"])
 def settings(request: HttpRequest) -> HttpResponse:
     """The settings page. The secret of a token just created is shown once."""
-    return _settings(request, {}, secret=request.session.pop("new_token", ""))
+    return _settings(request, {}, secret=shown_once.handed_over(request, _NEW_TOKEN, to=page_actor(request).user_id))
 
 
 def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "") -> HttpResponse:
     actor = page_actor(request)
     context = {
+        "orgs": open_to(actor),
         "tokens": ApiToken.objects.filter(user=actor.user_id, revoked_at=None).order_by("-created"),
         "new_token": secret,
         "lifetimes": LIFETIMES.items(),
@@ -48,7 +49,7 @@ def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "")
     }
     response = render(request, "accounts/settings.html", context, status=400 if errors else 200)
     if secret:
-        add_never_cache_headers(response)
+        shown_once.forget(response, _NEW_TOKEN)
     return response
 
 
@@ -68,8 +69,9 @@ def token_create(request: HttpRequest) -> HttpResponse:
     if days not in LIFETIMES:
         raise InvalidRequest(f"expires: must be one of {', '.join(filter(None, LIFETIMES))} days, or empty")
     expires_at = timezone.now() + timedelta(days=int(days)) if days else None
-    request.session["new_token"] = mint(user, name, scope=scope, expires_at=expires_at)[1]
-    return redirect(reverse("accounts:settings") + "#new-token")
+    response = redirect(reverse("accounts:settings") + "#new-token")
+    shown_once.hand_over(response, _NEW_TOKEN, mint(user, name, scope=scope, expires_at=expires_at)[1], to=user.pk)
+    return response
 
 
 @signed_in

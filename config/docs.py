@@ -8,6 +8,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 Schema = dict[str, Any]
@@ -31,7 +33,7 @@ class Field:
     name: str
     type: Type
     is_required: bool
-    said: str
+    said: SafeString
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,9 @@ class Route:
     id: str
     method: str
     path: str
-    summary: str
+    summary: SafeString
     query: tuple[str, ...]
+    headers: tuple[str, ...]
     takes: tuple[Field, ...]
     gives: Type
 
@@ -60,7 +63,7 @@ class Shape:
     """A named schema of bodies and responses."""
 
     name: str
-    said: str
+    said: SafeString
     fields: tuple[Field, ...]
     type: Type
     """Its type if it has no fields."""
@@ -106,17 +109,31 @@ def _route(method: str, path: str, operation: Schema, schemas: Schema) -> Route:
         id=operation["operationId"],
         method=method.upper(),
         path=path,
-        summary=_SPEC_ROW.sub("", operation.get("summary", "")),
-        query=tuple(each["name"] for each in operation.get("parameters", []) if each["in"] == "query"),
+        summary=_prose(operation.get("summary", "")),
+        query=_parameters(operation, "query"),
+        headers=_parameters(operation, "header"),
         takes=_fields(schemas.get(_name(body), {})),
         gives=_type(told) if told else (),
     )
 
 
+def _parameters(operation: Schema, place: str) -> tuple[str, ...]:
+    return tuple(each["name"] for each in operation.get("parameters", []) if each["in"] == place)
+
+
+def _prose(text: str) -> SafeString:
+    """A description for the page: code spans as elements, without references to rows and sections of the spec."""
+    parts = _SPEC_ROWS.sub("", text).split("`")
+    shown = (format_html("<code>{}</code>", part) if place % 2 else part for place, part in enumerate(parts))
+    return format_html_join("", "{}", ((part,) for part in shown))
+
+
 def _shapes(found: Schema) -> list[Shape]:
     """All named schemas, by name."""
     return [
-        Shape(name, model.get("description", "").partition("\n")[0], _fields(model), _type({**model, "title": ""}))
+        Shape(
+            name, _prose(model.get("description", "").partition("\n")[0]), _fields(model), _type({**model, "title": ""})
+        )
         for name, model in sorted(found["components"]["schemas"].items())
     ]
 
@@ -124,7 +141,7 @@ def _shapes(found: Schema) -> list[Shape]:
 def _fields(model: Schema) -> tuple[Field, ...]:
     required = model.get("required", [])
     return tuple(
-        Field(name, _type(shape), name in required, shape.get("description", ""))
+        Field(name, _type(shape), name in required, _prose(shape.get("description", "")))
         for name, shape in model.get("properties", {}).items()
     )
 
@@ -153,4 +170,5 @@ def _name(shape: Schema) -> str:
 
 _GROUPS = ("threads", "feedback", "triage", "agents", "skills", "catalogue", "webhooks")
 """In the order of the page."""
-_SPEC_ROW = re.compile(r" \([A-Z]\d+(?:, [A-Z]\d+)*\)$")
+_ROW = r"(?:[A-Z]\d+|spec \d[\d.]*)"
+_SPEC_ROWS = re.compile(rf" \({_ROW}(?:(?:,| to| and) {_ROW})*\)")

@@ -77,10 +77,7 @@ class Env(BaseSettings):
     threads: int = Field(256, ge=4, le=2000, description="concurrent requests and open event streams")
     turns: int = Field(8, ge=1, le=500, description="concurrent turns per worker")
     check_runs: int = Field(
-        default_factory=lambda data: max(1, min(4, data.get("turns", 8) - 1)),
-        ge=1,
-        le=500,
-        description="concurrent runs of checks; fewer than turns, so that they do not delay users",
+        4, ge=1, le=500, description="concurrent runs of checks; fewer than turns, so that they do not delay users"
     )
     lease_seconds: float = Field(30, gt=0.2, le=3600)
     heartbeat_seconds: float = Field(8, gt=0.05, le=1800)
@@ -191,6 +188,8 @@ class Env(BaseSettings):
             raise ValueError(
                 "HEDDLE_HEARTBEAT_SECONDS must be at most half of HEDDLE_LEASE_SECONDS, or busy workers lose turns"
             )
+        if "check_runs" not in self.model_fields_set:
+            self.check_runs = max(1, min(self.check_runs, self.turns - 1))
         if self.check_runs >= max(self.turns, 2):
             raise ValueError(
                 f"HEDDLE_CHECK_RUNS must be less than HEDDLE_TURNS ({self.turns}), or checks delay users' turns"

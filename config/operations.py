@@ -82,8 +82,12 @@ def _on_a_live_connection(ask: Callable[[], Answer]) -> Answer:
 def _figures() -> str:
     states = (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
     turns = {f'state="{state}"': Turn.objects.filter(state=state).count() for state in states}
-    oldest = Turn.objects.filter(state=TurnState.QUEUED).aggregate(Min("queued_at"))["queued_at__min"]
-    waits = {"": max((timezone.now() - oldest).total_seconds(), 0) if oldest else 0}
+    now = timezone.now()
+    queued = Turn.objects.filter(state=TurnState.QUEUED)
+    # Their worker is gone, and only another one queues them again.
+    lapsed = Turn.objects.filter(state=TurnState.RUNNING, lease_until__lt=now)
+    since = (queued.aggregate(at=Min("queued_at"))["at"], lapsed.aggregate(at=Min("lease_until"))["at"])
+    waits = {"": max((now - min(filter(None, since), default=now)).total_seconds(), 0)}
     gauges = [
         Gauge("heddle_turns", "Open turns by state.", turns),
         Gauge("heddle_turn_oldest_queued_seconds", "Age in seconds of the oldest turn that waits for a worker.", waits),

@@ -90,8 +90,6 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 PASSWORD_HASHERS = ["accounts.hashing.InTurn"]
-LOGIN_URL = "accounts:signin"
-LOGIN_REDIRECT_URL = "threads:list"
 PLACES = {
     "": ("threads", "threads:list", "All threads"),
     "catalogue": ("catalogue", "catalogue:tools", "Back to the catalogue"),
@@ -178,7 +176,8 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": ENV.log_level},
     "loggers": {
         "django.request": {"level": "CRITICAL"},
-        "django.security.DisallowedHost": {"level": "CRITICAL"},
+        # Requests that it refuses, with their addresses; `request.finished` logs them by route and status.
+        "django.security": {"level": "CRITICAL"},
         "celery": {"level": "WARNING"},
         "celery.beat": {"filters": ["queue"]},
         "celery.worker.consumer.consumer": {"filters": ["queue"]},

@@ -10,7 +10,10 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from django.db import DatabaseError, connection, models
+from django.conf import settings
+from django.core import signals
+from django.core.cache import close_caches
+from django.db import DatabaseError, close_old_connections, connection, models, reset_queries
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -29,6 +32,18 @@ def snapshot() -> Iterator[None]:
     else:
         with ours.snapshot():
             yield
+
+
+def tidy_once() -> None:
+    """Let requests tidy up connections only at their end. Called once when Django is ready.
+
+    Django does it at their beginning, too, where nothing has happened since. It also forgets logged queries, which only
+    exist with DEBUG.
+    """
+    signals.request_started.disconnect(close_old_connections)
+    signals.request_finished.disconnect(close_caches)  # neither kind of cache here has anything to close
+    if not settings.DEBUG:
+        signals.request_started.disconnect(reset_queries)
 
 
 def replace_dead_connections() -> None:
@@ -52,8 +67,11 @@ def code_of(problem: BaseException) -> str:
 
 
 def is_full(problem: BaseException) -> bool:
-    """Whether the disk is full, which no retry fixes."""
-    return code_of(problem) in ("SQLITE_FULL", "53100")
+    """Whether the disk is full, which no retry fixes.
+
+    SQLITE_IOERR_SHMSIZE: without a free byte a connection cannot even create the index of SQLite's log, and not read.
+    """
+    return code_of(problem) in ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "53100")
 
 
 def is_conflict(problem: BaseException) -> bool:
@@ -127,7 +145,8 @@ class JsonText(models.TextField):  # type: ignore[type-arg]
     """A JSON document stored as text.
 
     PostgreSQL's jsonb sorts keys, normalizes numbers and rejects NUL; what an agent exchanged with a tool must come
-    back unchanged (B81). Queries never filter inside such a column: anything filtered by has its own column.
+    back unchanged (B81). Queries never filter by what is inside such a column, which has its own column; only the text
+    of imported metadata is searched.
     """
 
     if TYPE_CHECKING:

@@ -89,7 +89,7 @@ Node = Text | Field | Unknown | Not | All | Either
 
 def read(text: str) -> Node:
     """Parse a text. Never fails; a text over a limit is one `Unknown`."""
-    text = _BLANK.sub(" ", text).rstrip()
+    text = spaced(text).rstrip()
     if len(text) > MAX_LENGTH:
         return _whole(text, f"too long: {len(text):,} characters (maximum {MAX_LENGTH:,})")
     tokens = _paired(list(_tokens(text)))
@@ -98,6 +98,11 @@ def read(text: str) -> Node:
     if _depth(tokens) > MAX_DEPTH:
         return _whole(text, f"brackets are nested too deep (maximum {MAX_DEPTH})")
     return _Reader(tokens).line()
+
+
+def spaced(text: str) -> str:
+    """The text with a blank in place of each character that a query reads as one."""
+    return _BLANK.sub(" ", text)
 
 
 def spelled(node: Node, *, alone: bool = True) -> str:

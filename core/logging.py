@@ -11,13 +11,15 @@ from functools import cache
 
 request_id_var: ContextVar[str] = ContextVar("request_id", default="")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_CONTENT = frozenset({"request"})
+"""Fields that Django adds and that are never written: a request shows its address with the query, which is content."""
 
 _QUIET_SECONDS = 10.0
 _LOST = frozenset({"ConnectionError", "TimeoutError", "OperationalError"})
 
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:
-    fields = {key: value for key, value in vars(record).items() if key not in _STANDARD}
+    fields = {key: value for key, value in vars(record).items() if key not in _STANDARD | _CONTENT}
     if request_id_var.get():
         fields.setdefault("request_id", request_id_var.get())
     return fields

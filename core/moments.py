@@ -112,11 +112,6 @@ def in_zone(value: str, tz: tzinfo) -> str:
     return value if _AGE.search(value) or _ZONED.fullmatch(value) or tz == zones.UTC else f"{value}[{tz}]"
 
 
-def is_relative(value: str) -> bool:
-    """Whether a cleaned range contains today or yesterday, which depend on the reader's time zone."""
-    return any(word in value for word in _RELATIVE)
-
-
 def _split(said: str) -> tuple[str, str]:
     found = _RANGE.fullmatch(said)
     return (found[1] or "", found[2]) if found else ("", "")

@@ -23,6 +23,8 @@ from core.api import KEY, KEY_HEADER, Described
 from core.paging import DEFAULT_LIMIT, MAX_LIMIT
 
 Schema = dict[str, Any]
+_NULL: Schema = {"type": "null"}
+"""What a route returns that has nothing to tell."""
 _ENVELOPE: Schema = {
     "type": "object",
     "required": ["error"],
@@ -147,12 +149,20 @@ class Operation(AutoSchema):
         found = [OpenApiParameter(name, self._type_of(name), required=False) for name in self.described.query]
         if hasattr(self.view, "org") and self.method not in getattr(self.view, "methods_without_org", ()):
             found.append(_header("X-Roboto-Org-Id", "The org that the request acts in, for members of several."))
+        if hasattr(self.view, "owner"):
+            found.append(_header("X-Roboto-Resource-Owner-Id", "The org that owns it. Absent: the org of the request."))
         if hasattr(type(self.view), "api_version"):
             found.append(
-                _header("X-Roboto-Api-Version", "The client's API version, a date. Unknown or absent: latest.")
+                _header(
+                    "X-Roboto-Api-Version",
+                    "The client's API version, a date. Unknown or absent: latest. Before 2026-05-20, threads "
+                    "have `session_id` and `forked_from_session_id` in place of the names below.",
+                )
             )
         if self.described.has_version:
-            found.append(_header("If-Match", "The ETag of the report as you read it; 412 if it has changed since."))
+            found.append(
+                _header("If-Match", "The ETag with which a GET returned the report; 412 if it has changed since.")
+            )
         if KEY in getattr(self.described.takes, "model_fields", ()):
             found.append(
                 _header(KEY_HEADER, f"Same as `{KEY}` in the body: a repeated request does not repeat the call.")
@@ -170,7 +180,7 @@ class Operation(AutoSchema):
     def get_response_serializers(self) -> Any:
         if self.described.files:
             return {(200, kind): OpenApiTypes.BINARY for kind in self.described.files}
-        return {200: self.described.gives}
+        return {200: _NULL if self.described.gives is None else self.described.gives}
 
     def get_extensions(self) -> Schema:
         return {"x-of-heddle": self.described}
@@ -183,7 +193,8 @@ def _header(name: str, words: str) -> OpenApiParameter:
 _TYPES: dict[str, Any] = {
     "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
     "wait": {"type": "integer", "minimum": 0, "maximum": 60, "default": 0},
-    **dict.fromkeys(("load_messages", "resolved", "dispatchable"), bool),
+    "load_messages": {"type": "boolean", "default": True},
+    **dict.fromkeys(("resolved", "dispatchable"), bool),
 }
 """Parameters that are not text. A name means the same on every route."""
 
@@ -252,6 +263,9 @@ def _wrap(operation: Schema, *, is_write: bool) -> None:
     described: Described = operation.pop("x-of-heddle")
     if described.takes is not None and not _takes_nothing(described.takes):
         operation["requestBody"]["required"] = True
+    if described.at_most:
+        for content in operation["requestBody"]["content"].values():
+            content["schema"] = {"type": "array", "maxItems": described.at_most, "items": content["schema"]}
     for parameter in operation.get("parameters", ()):
         parameter.setdefault("description", _description(parameter["name"]))
     for answer in operation["responses"].values():
@@ -269,6 +283,7 @@ def _wrap(operation: Schema, *, is_write: bool) -> None:
         "404": "Not found",
         **({"409": "Conflict with the current state"} if is_write else {}),
         **({"412": "Changed since you read it"} if described.has_version else {}),
+        **described.refusals,
         "503": "The database is not responding: try again shortly",
         "default": "Any other error",
     }

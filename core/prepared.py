@@ -31,6 +31,7 @@ from django.db.models import (
 from django.db.models.expressions import Col
 
 from core.db import snapshot
+from core.rows import loaded
 
 _FIRST_STAND_IN = 1_900_000_000
 _FEW = 4
@@ -75,12 +76,17 @@ class Prepared:
 
     def rows(self, *arguments: int | str, ahead: "Sequence[Question]" = ()) -> list[Row]:
         """All rows, as the queryset would return them; `ahead` as in `together`."""
-        [rows] = together((self, arguments), ahead=ahead)
-        return rows
+        connection: Any = connections[DEFAULT_DB_ALIAS]
+        if ahead and connection.takes_along:
+            [rows] = together((self, arguments), ahead=ahead)
+            return rows
+        compiled = self.on(connection)
+        return _answer(connection, compiled, _run(connection, compiled.statement, self.values(compiled, arguments)))
 
     def first(self, *arguments: int | str) -> Row | None:
         """The first row, or None."""
-        return next(iter(self.rows(*arguments)), None)
+        rows = self.rows(*arguments)
+        return rows[0] if rows else None
 
     def on(self, connection: Any) -> _Compiled:
         """The compiled query for a connection's database."""
@@ -149,11 +155,11 @@ def _steps(connection: Any, asked: Sequence[Question]) -> "list[_Step]":
 
 
 def _answers(connection: Any, asked: Sequence[Question], found: list[list[Row]]) -> list[list[Row]]:
-    compiled = [query.on(connection) for query, _ in asked]
-    return [
-        [_converted(row, each, connection) for row in rows] if each.converters else rows
-        for each, rows in zip(compiled, found, strict=True)
-    ]
+    return [_answer(connection, query.on(connection), rows) for (query, _), rows in zip(asked, found, strict=True)]
+
+
+def _answer(connection: Any, compiled: _Compiled, rows: list[Row]) -> list[Row]:
+    return [_converted(row, compiled, connection) for row in rows] if compiled.converters else rows
 
 
 class PreparedRow(Generic[Stored]):
@@ -188,7 +194,7 @@ class PreparedRow(Generic[Stored]):
 
     def _row(self, values: Row) -> Stored:
         own = len(self._columns)
-        row = self._model.from_db(DEFAULT_DB_ALIAS, self._columns, values[:own])
+        row = loaded(self._model, self._columns, values[:own])
         if len(values) > own:
             row.beside = values[own:]  # type: ignore[attr-defined]
         return row
@@ -397,6 +403,15 @@ def _run_all(connection: Any, steps: Sequence[_Step], ahead: Sequence[_Step] = (
     return answers
 
 
+def _run(connection: Any, statement: _Statement, values: list[Any]) -> list[Row]:
+    """As `_run_all`, for one statement."""
+    if _is_heard(connection):
+        return _run_aloud(connection, statement.sql, values)
+    with _ready(connection):
+        rows: list[Row] = connection.run((statement.driver_sql, values))
+    return rows
+
+
 def _write(connection: Any, step: _Step, ahead: Sequence[_Step]) -> list[Row]:
     """Run a statement that stores something and returns rows."""
     statement, values = step
@@ -432,9 +447,12 @@ def _run_later(connection: Any, statement: _Statement, values: list[Any]) -> Non
 
 
 def _ready(connection: Any) -> Any:
-    """Django's checks before each statement; returns its context manager that converts errors."""
-    connection.ensure_connection()
-    connection.validate_thread_sharing()
+    """Django's checks before each statement; returns its context manager that converts errors.
+
+    Not its check that no other thread uses the connection: each thread gets its own here.
+    """
+    if connection.connection is None:
+        connection.ensure_connection()
     connection.validate_no_broken_transaction()
     return connection.wrap_database_errors
 

@@ -5,9 +5,16 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
-from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    BadRequest,
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -38,8 +45,8 @@ RETRY_AFTER_SECONDS = 5
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether errors use the envelope: everything under /v1/ except the page /v1/docs/."""
-    return request.path_info.startswith("/v1/") and request.path_info != "/v1/docs/"
+    """Whether errors use the envelope: /v1 and everything under it except the page /v1/docs/."""
+    return f"{request.path_info}/".startswith("/v1/") and request.path_info != "/v1/docs/"
 
 
 def meaning_of(problem: BaseException) -> DomainError | None:
@@ -55,7 +62,7 @@ def meaning_of(problem: BaseException) -> DomainError | None:
             return InvalidRequest("Host: this server is not configured for that name")
         case RequestDataTooBig():
             return InvalidRequest("body: is too large")
-        case SuspiciousOperation():
+        case SuspiciousOperation() | BadRequest() | MultiPartParserError():
             return InvalidRequest("The request is malformed.")
         case DataError():
             return InvalidRequest("The request contains a value that cannot be stored.")

@@ -151,6 +151,11 @@ def one_line(text: str, limit: int) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
+def opening(markdown: str, limit: int) -> str:
+    """The beginning of a Markdown text in one line, without the marks of headings, lists, tables, emphasis, code."""
+    return one_line(_MARKS.sub("", markdown[: limit * 4]), limit)
+
+
 def is_one_line(text: str) -> bool:
     """Whether a name is one line without control and bidirectional formatting characters."""
     return not _UNPRINTABLE.search(text) and len(text.splitlines()) < 2
@@ -166,6 +171,7 @@ def isolated(text: str) -> str:
 _DIRECTIONS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_MARKS = re.compile(r"^\s*#{1,6} |^\s*[>*-] |^\s*\|[\s|:-]*$|^\s*\||\|\s*$|\*\*|__|`+", re.MULTILINE)
 _SPEAKS = re.compile(r"[^\s{}\[\]]+(?: [^\s{}\[\]]+){0,11}")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
@@ -84,12 +84,20 @@ class Nothing(Exact):
     """The body of a request without parameters: empty, or an empty object."""
 
 
-class Patch(Exact):
-    """A change: an absent key leaves the value, null clears it, unknown keys are rejected (B127, B128)."""
+UNCHANGED: Final[Any] = Field(default_factory=lambda: None)
+"""The default of a field of a change. The schema shows none: it would be the value of an absent field."""
+
+
+class Change(BaseModel):
+    """A change: an absent field leaves the value. Null clears it if its type allows null, and is rejected otherwise."""
 
     def changes(self) -> dict[str, Any]:
         """Only the fields that the client sent."""
         return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class Patch(Change, Exact):
+    """A change that rejects unknown keys (B127, B128)."""
 
 
 class Page(BaseModel, Generic[Row]):

@@ -108,7 +108,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
         for place in range(first, first + -(-reports // PER_THREAD)):
             wanted = min(PER_THREAD, reports - (place - first) * PER_THREAD)
             at = start + step * (place - first)
-            thread = _thread(part, random, people, thread_pk + place - first, _key("t", number, place), at)
+            thread = _thread(part, random, people, thread_pk + place - first, _key("t", number, place), at, step)
             for each in range(wanted):
                 _report(part, random, people, thread, report_pk, _key("r", number, place * PER_THREAD + each), each)
                 report_pk += 1
@@ -155,11 +155,13 @@ class _Thread:
 
     pk: int
     at: datetime
+    until: timedelta
+    """How much later the next thread begins. Its reports come before, so that later ones have higher ids."""
     answers: tuple[tuple[int, str, str, str, dict[str, bool]], ...]
     """Each answer's index, text, model profile, error, and tools with whether they failed."""
 
 
-def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at: datetime) -> _Thread:
+def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at: datetime, until: timedelta) -> _Thread:
     """Add a thread with two turns, some with a tool."""
     owner, when, idx = random.choice(people.raters), moment(at), 0
     revision, answers, weave = 0, [], ""
@@ -203,14 +205,14 @@ def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at:
         "thread", pk, key, people.org.pk, owner, when, when, title, ThreadStatus.USER_TURN, "org", revision, idx, weave,
         has_error,
     )  # fmt: skip
-    return _Thread(pk, at, tuple(answers))
+    return _Thread(pk, at, until, tuple(answers))
 
 
 def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: int, key: str, place: int) -> None:
     """Add one of a thread's eight reports: four users each rate both answers."""
     idx, said, model, error, tools = thread.answers[place % 2]
     rater = people.raters[(thread.pk * 4 + place // 2) % len(people.raters)]
-    created = thread.at + timedelta(minutes=random.randint(1, 600))
+    created = thread.at + thread.until * ((place + random.random()) / PER_THREAD)
     sentiment = "negative" if error or random.random() < 0.65 else "positive"
     fitting = sorted(taxonomy.FITTING[sentiment] - {taxonomy.NEEDS_NOTES})
     categories = sorted(random.sample(fitting, random.choice((0, 1, 1, 2))))
@@ -221,9 +223,10 @@ def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: i
     done = min(created + timedelta(hours=random.expovariate(1 / 40)), datetime.now(UTC)) if resolved else None
     labels = random.sample(range(len(people.labels)), random.choice((0, 0, 1, 2)))
     when, stamp = moment(created), moment(done) if done else None
+    edited = moment(min(created + timedelta(minutes=9), datetime.now(UTC)))
     part.add(
         "report", pk, key, thread.pk, idx, people.org.pk, when, rater,
-        moment(created + timedelta(minutes=9)) if fate % 0.04 < 0.002 else when, rater, sentiment,
+        edited if fate % 0.04 < 0.002 else when, rater, sentiment,
         json.dumps(categories), taxonomy.bits(categories), notes,
         ", ".join(words.LABELS[each] for each in labels) or None,
         words.sentence(random, 4, 12) if random.random() < 0.1 else None,

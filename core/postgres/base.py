@@ -74,6 +74,11 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             self._ahead = list(zip(ahead, answers[len(steps) :], strict=True))
         return answers[: len(steps)]
 
+    def run(self, step: Step) -> list[Row]:
+        """As `run_all`, for one statement."""
+        [rows] = self.run_all([step])
+        return rows
+
     def write(self, step: Step, ahead: Sequence[Step] = ()) -> list[Row]:
         """As `run_all`, for one statement that stores something."""
         [rows] = self.run_all([step], ahead)

@@ -57,7 +57,12 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     def run_all(self, steps: Sequence[Step], ahead: Sequence[Step] = ()) -> list[list[Row]]:
         """Run statements directly on the driver; returns the rows of each. Raises the driver's error."""
-        return [self.connection.execute(sql, values).fetchall() for sql, values in steps]
+        return [self.run(step) for step in steps]
+
+    def run(self, step: Step) -> list[Row]:
+        """As `run_all`, for one statement."""
+        rows: list[Row] = self.connection.execute(*step).fetchall()
+        return rows
 
     def write(self, step: Step, ahead: Sequence[Step] = ()) -> list[Row]:
         """Run a statement that stores something. Outside a transaction it is one by itself and queues like others."""
@@ -65,7 +70,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         if is_alone:
             self._queue_up()
         try:
-            [rows] = self.run_all([step])
+            rows = self.run(step)
         finally:
             if is_alone:
                 self._leave()

@@ -208,7 +208,7 @@ def test_what_no_database_can_be_asked_for_is_refused_by_its_name(who, command, 
 
 def test_the_person_command_makes_somebody_who_can_use_the_api(db):
     said = io.StringIO()
-    options = {"org": ["new"], "token": "laptop", "no_password": True, "stdout": said}
+    options = {"org": ["new"], "create_org": True, "token": "laptop", "no_password": True, "stdout": said}
     call_command("person", "New@Org.test", **options)
     call_command("person", "new@org.test", **{**options, "admin": True})
     secrets = [line for line in said.getvalue().splitlines() if line.startswith("hdl_")]

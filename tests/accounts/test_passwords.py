@@ -18,7 +18,6 @@ from accounts import invitations
 from accounts.models import User
 from config import settings as product
 from core.errors import Unavailable
-from tests import caching
 from tests.people import PASSWORD
 
 NEW = "another long password"
@@ -28,9 +27,6 @@ NEW = "another long password"
 def slow(settings):
     """The product's own hash; the tests' quick one is nowhere in its settings."""
     settings.PASSWORD_HASHERS = product.PASSWORD_HASHERS
-    caching.forget()
-    yield
-    caching.forget()
 
 
 def test_passwords_are_kept_by_the_slow_hash_of_the_framework(db, slow, settings):

@@ -55,7 +55,7 @@ def test_where_nobody_can_type_it_says_what_to_do(monkeypatch):
     """As in a start script of a container."""
     monkeypatch.setattr("getpass.getpass", Mock(side_effect=EOFError))
     with pytest.raises(CommandError, match=r"no terminal to ask for a password\..* --no-password"):
-        call_command("person", "zoe@acme.test", "--org", "new")
+        call_command("person", "zoe@acme.test", "--org", "new", "--create-org")
     assert not User.objects.exists() and not Org.objects.exists()
 
 
@@ -76,11 +76,11 @@ def test_where_nobody_can_type_it_says_what_to_do(monkeypatch):
 def test_what_no_column_takes_is_refused_by_its_name_before_anything_is_asked_or_made(person, arguments, says):
     """PostgreSQL would end in a trace, SQLite would keep it."""
     with pytest.raises(CommandError, match=says):
-        person("--org", "new", *arguments)
+        person("--org", "new", "--create-org", *arguments)
     assert not User.objects.exists() and not Org.objects.exists()
     person("--no-password")
     with pytest.raises(CommandError, match=says):
-        person("--org", "new", "--admin", *arguments)
+        person("--org", "new", "--create-org", "--admin", *arguments)
     assert not Org.objects.exists() and not User.objects.get().is_staff
 
 
@@ -100,14 +100,56 @@ def test_nobody_waits_for_who_types_a_password(monkeypatch):
         return "a long enough one"
 
     monkeypatch.setattr("getpass.getpass", typed)
-    call_command("person", "zoe@acme.test", "--org", "new", stdout=io.StringIO())
+    call_command("person", "zoe@acme.test", "--org", "new", "--create-org", stdout=io.StringIO())
     assert User.objects.get().memberships.get().org.slug == "new"
 
 
-def test_a_person_who_is_there_gets_the_name(person):
+def test_a_person_who_is_there_gets_the_name_and_it_is_said(person):
     person("--no-password", "--name", "Zoe")
-    person("--name", "Zoë")
+    assert person("--name", "Zoë") == "zoe@acme.test is now called Zoë.\n"
     assert User.objects.get(email="zoe@acme.test").name == "Zoë"
+
+
+def test_an_org_that_does_not_exist_is_made_only_where_that_is_asked_for(person):
+    """A typo would put somebody into an org of their own, without a word."""
+    with pytest.raises(CommandError, match=r"^org: there is no org amce; to create it, add --create-org$"):
+        person("--org", "amce", "--no-password")
+    assert not User.objects.exists() and not Org.objects.exists()
+    said = person("--org", "acme", "--no-password", "--create-org").splitlines()
+    acme = Org.objects.get()
+    assert said[1:] == ["Org acme was created.", f"zoe@acme.test in acme: member ({acme.org_id})"]
+    person("--org", "acme", "--create-org")
+    assert Org.objects.get() == acme
+
+
+def test_a_call_that_changes_nothing_says_what_the_account_has(person):
+    person("--org", "acme", "--create-org", "--admin", "--name", "Zoe", typed=["a long enough one"] * 2)
+    person("--token", "ci")
+    of_org = f"zoe@acme.test in acme: member ({Org.objects.get().org_id})"
+    told = f"zoe@acme.test (Zoe): enabled, platform admin, with a password, 1 token\n{of_org}\n"
+    assert person() == person("--org", "acme", "--name", "Zoe", "--admin") == told
+    person("--off")
+    assert person().startswith("zoe@acme.test (Zoe): disabled, platform admin, with a password, 0 tokens\n")
+
+
+def test_an_account_in_no_org_is_said_to_be_in_none(person):
+    person("--no-password")
+    assert person().splitlines() == [
+        "zoe@acme.test (zoe): enabled, without a password, 0 tokens",
+        "zoe@acme.test is in no org.",
+    ]
+
+
+def test_who_comes_back_and_never_had_a_password_needs_one(person):
+    person("--no-password")
+    person("--off")
+    assert "they cannot sign in until a password is set: manage.py changepassword zoe@acme.test. " in person("--on")
+
+
+def test_nothing_but_the_token_is_said_where_only_a_token_is_made(person):
+    """A script takes what is printed."""
+    person("--no-password", "--org", "acme", "--create-org")
+    assert len(person("--org", "acme", "--token", "ci").split()) == 1
 
 
 @pytest.mark.parametrize("option", ["--on", "--off", "--no-admin", "--revoke-tokens"])

@@ -9,18 +9,9 @@ from django.utils import timezone
 
 from accounts import pages, throttle
 from core.errors import Unavailable
-from tests import caching
 from tests.people import PASSWORD
 
 WRONG = "not-the-password"
-
-
-@pytest.fixture(autouse=True)
-def _forget():
-    """Counts are kept in the cache, which no transaction rolls back."""
-    caching.forget()
-    yield
-    caching.forget()
 
 
 @pytest.fixture

@@ -1,15 +1,18 @@
 """API tokens: hashed, shown once, scoped, revocable, expiring."""
 
+import json
 import re
 from datetime import timedelta
 
 import pytest
 import time_machine
+from django.contrib.sessions.models import Session
 from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiToken, mint
+from tests import people
 from tests.conftest import Api, data_of, refusal_of
 
 
@@ -41,6 +44,26 @@ def test_a_new_token_is_shown_once_and_works(browser, who):
     assert "laptop" in second
     data_of(Api(secret).get("threads"))
     assert ApiToken.objects.get(name="laptop").scope == "write"
+
+
+def test_the_secret_of_a_new_token_is_in_no_table(browser, who):
+    """A session is a row of the database, and would keep it for weeks if nobody followed the redirect."""
+    response = browser.post("/settings/tokens/", {"name": "laptop"})
+    assert all("hdl_" not in json.dumps(session.get_decoded()) for session in Session.objects.all())
+    cookie = response.cookies["new_token"]
+    assert "hdl_" in cookie.value
+    assert (cookie["path"], cookie["httponly"], cookie["max-age"]) == ("/settings/", True, 60)
+    stranger = Client()
+    stranger.force_login(who.bob.user)
+    stranger.cookies["new_token"] = cookie.value
+    assert not re.search(r"hdl_[\w-]{40,}", stranger.get("/settings/").content.decode())
+    assert re.search(r"hdl_[\w-]{40,}", browser.get("/settings/").content.decode())
+
+
+def test_signing_in_clears_sessions_that_have_expired(who):
+    Session.objects.create(session_key="old", session_data="", expire_date=timezone.now() - timedelta(seconds=1))
+    Client().post("/signin/", {"email": who.alice.user.email, "password": people.PASSWORD})
+    assert not Session.objects.filter(session_key="old").exists() and Session.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\x00b"])

@@ -4,6 +4,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.utils import timezone
 
 from core import ids
 from feedback import digesting, querying
@@ -43,6 +44,16 @@ def test_a_full_desk_is_found_by_everything_that_was_loaded(who, api):
     page = data_of(api("admin").get("admin/feedback?limit=1"))["items"][0]
     thread = data_of(api("admin").get(f"threads/{page['thread_id']}"))
     assert thread["messages"][page["message_sequence_num"]]["role"] == "assistant"
+
+
+@pytest.mark.django_db
+def test_later_reports_have_higher_ids_and_none_is_of_the_future(who):
+    """As rating makes them: lists in the order of ids say how old each is."""
+    load(400)
+    moments = list(UserFeedback.objects.order_by("pk").values_list("created", "modified", "resolved_at"))
+    assert [created for created, *_ in moments] == sorted(created for created, *_ in moments)
+    now = timezone.now()
+    assert all(created <= (resolved or now) <= now and modified <= now for created, modified, resolved in moments)
 
 
 @pytest.mark.django_db

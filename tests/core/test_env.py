@@ -57,6 +57,7 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_THREADS", "3", "HEDDLE_THREADS"),
         ("HEDDLE_THREADS", "many", "HEDDLE_THREADS"),
         ("HEDDLE_TURNS", "0", "HEDDLE_TURNS"),
+        ("PORT", "99999", "\n  PORT: "),
         ("HEDDLE_QUEUE_PREFIX", "Two Words", "HEDDLE_QUEUE_PREFIX: must be lower-case letters, digits, - and _"),
         ("HEDDLE_BATCH_MS", "0", "HEDDLE_BATCH_MS"),
         ("HEDDLE_SWEEP_SECONDS", "61", "HEDDLE_SWEEP_SECONDS"),
@@ -105,6 +106,7 @@ def test_a_bad_value_stops_the_start_with_a_sentence_that_names_it(refusal, vari
     message = refusal(**{variable: value})
     assert message.startswith("Heddle cannot start")
     assert said in message
+    assert message.count("\n  ") == 1, "nothing else is wrong"
     assert "HEDDLE_SETTINGS" not in message and "Value error" not in message and "pattern" not in message
 
 

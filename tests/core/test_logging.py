@@ -39,6 +39,23 @@ def lines():
     ours.setLevel(levels[1])
 
 
+def test_a_refused_request_is_logged_without_its_query(lines, db):
+    """Django logs these refusals with the request, whose text shows the searched words."""
+    Client(enforce_csrf_checks=True).post(f"/feedback/?q={MARK}", {"a": 1})
+    fields = {f"field{n}": n for n in range(3000)}
+    Client(raise_request_exception=False).post(f"/signin/?q={MARK}", fields)
+    told = lines()
+    assert [line["status"] for line in told if line["event"] == "request.finished"] == [403, 400]
+    assert MARK not in json.dumps(told)
+
+
+@pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
+def test_a_request_is_no_field_of_a_line(formatter, rf):
+    record = logging.makeLogRecord({"msg": "x", "request": rf.get(f"/feedback/?q={MARK}"), "status_code": 403})
+    written = formatter.format(record)
+    assert "403" in written and MARK not in written
+
+
 def test_no_content_is_logged_whatever_becomes_of_a_request(api, who, lines, browser_of):
     """Texts, notes, tool arguments and results, names, titles, search words, passwords, tokens; taken or refused."""
     alice = api("alice")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import rendering
-from core.rendering import ago, gist, isolated, json_html, markdown_html, one_line, size_text, took
+from core.rendering import ago, gist, isolated, json_html, markdown_html, one_line, opening, size_text, took
 from core.templatetags import ui
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
@@ -177,6 +177,20 @@ def test_json_shown_is_the_json_given(value: object) -> None:
         text = text.replace(entity, char)
     if not isinstance(value, str):
         assert json.loads(text) == value
+
+
+@pytest.mark.parametrize(
+    ("markdown", "begins"),
+    [
+        ("# Docks\n\n**Two** of `three`", "Docks Two of three"),
+        ("Plans:\n\n| plan | total |\n|---|--:|\n| day | 24 |", "Plans: plan | total day | 24"),
+        ("- a\n* b\n> c", "a b c"),
+        ("C# is 2*3 - 1 | x", "C# is 2*3 - 1 | x"),
+        ("a\u202e b" + "c" * 50, "a b" + "c" * 36 + "…"),
+    ],
+)
+def test_an_opening_is_one_line_without_marks(markdown: str, begins: str) -> None:
+    assert opening(markdown, 40) == begins
 
 
 def test_a_short_record_stays_on_one_line() -> None:

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from accounts import leaving
-from accounts.models import ApiToken, User, mint
+from accounts.models import ApiToken, Membership, Org, User, mint
 from accounts.naming import check_one_line
 from accounts.orgs import add_member, check_short_name, found_org, left_without_admin
 from core import bodies
@@ -18,8 +18,8 @@ from core.errors import InvalidRequest
 
 class Command(BaseCommand):
     help = (
-        "Create a user, add them to orgs (created if missing), optionally create an API token. For an existing user: "
-        "also remove platform-admin rights, revoke tokens, or disable the account."
+        "Create a user, add them to orgs, optionally create an API token. For an existing user: also remove "
+        "platform-admin rights, revoke tokens, or disable the account. Prints what changed, or the account's state."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,6 +28,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--org", action="append", default=[], help="short name of an org to add them to; may be repeated"
         )
+        parser.add_argument("--create-org", action="store_true", help="create those orgs if they do not exist")
         admin = parser.add_mutually_exclusive_group()
         admin.add_argument("--admin", action="store_true", help="make them a platform admin")
         admin.add_argument("--no-admin", action="store_true", help="remove platform-admin rights")
@@ -44,10 +45,12 @@ class Command(BaseCommand):
             _check(options)
             password = None if options["no_password"] or _found(email) else _asked_for(User(email=email, name=name))
             with transaction.atomic():
-                user = self._make(email, password, options)
-            self._take(user, options)
+                user, said = _made(email, password, options)
+            said += _taken(user, options)
             if options["token"]:
-                self.stdout.write(mint(user, options["token"])[1])
+                said.append(mint(user, options["token"])[1])
+            for line in said or _state(user):
+                self.stdout.write(line)
         except InvalidRequest as problem:
             raise CommandError(problem.message) from None
         except ValidationError as problem:
@@ -57,39 +60,75 @@ class Command(BaseCommand):
                 "There is no terminal to ask for a password. Run this in one (`docker exec -it`), or add --no-password."
             ) from None
 
-    def _make(self, email: str, password: str | None, options: dict[str, Any]) -> User:
-        user, name = _found(email), options["name"]
-        before = sorted(user.memberships.values_list("org__slug", flat=True)) if user else []
-        if user is None:
-            user = User.objects.create_user(email, password, name=name)
-            without = f" They cannot sign in until a password is set: manage.py changepassword {email}"
-            self.stdout.write(f"{email} was created.{'' if password else without}")
-        User.objects.filter(pk=user.pk).update(name=name or user.name, is_staff=user.is_staff or options["admin"])
-        if options["admin"] and not user.is_staff:
-            self.stdout.write(f"{email} is a platform admin.")
-        for slug in options["org"]:
-            add_member(found_org(slug), user)
-        if before and set(options["org"]) - set(before):
-            where = ", ".join(before)
-            self.stdout.write(f"{email} already had an account, in {where}; password and tokens are unchanged.")
-        return user
 
-    def _take(self, user: User, options: dict[str, Any]) -> None:
-        if options["no_admin"]:
-            leaving.dismiss(user)
-            self.stdout.write(f"{user} is not a platform admin any more.")
-        if options["revoke_tokens"]:
-            self.stdout.write(f"{user}: {_tokens(leaving.revoke_tokens(user))} revoked.")
-        if options["off"]:
-            count = leaving.switch_off(user)
-            self.stdout.write(f"{user} is disabled: signed out everywhere, {_tokens(count)} revoked.")
-            for org in left_without_admin(user.pk):
-                self.stdout.write(f"{org} has no admin now. To appoint one: manage.py org_role {org} EMAIL admin")
-        if options["on"]:
-            leaving.switch_on(user)
-            self.stdout.write(
-                f"{user} is enabled: they sign in with their previous password. Tokens stay revoked; create new ones."
-            )
+def _made(email: str, password: str | None, options: dict[str, Any]) -> tuple[User, list[str]]:
+    """The user, created or changed as asked, and what to say about it."""
+    user, name, said = _found(email), options["name"], []
+    if user is None:
+        user = User.objects.create_user(email, password, name=name)
+        said.append(f"{email} was created.{'' if password else f' They cannot sign in until {_how_to_set_one(user)}'}")
+    elif name and name != user.name:
+        said.append(f"{email} is now called {name}.")
+    if options["admin"] and not user.is_staff:
+        said.append(f"{email} is a platform admin.")
+    User.objects.filter(pk=user.pk).update(name=name or user.name, is_staff=user.is_staff or options["admin"])
+    before = sorted(user.memberships.values_list("org__slug", flat=True))
+    for slug in dict.fromkeys(options["org"]):
+        if _is_missing(slug):
+            said.append(f"Org {slug} was created.")
+        if slug not in before:
+            said.append(_place(add_member(found_org(slug), user)))
+    if before and set(options["org"]) - set(before):
+        where = ", ".join(before)
+        said.append(f"{email} already had an account, in {where}; password and tokens are unchanged.")
+    return user, said
+
+
+def _taken(user: User, options: dict[str, Any]) -> list[str]:
+    """Take rights, tokens or the account away, or give it back, as asked; returns what to say about it."""
+    said = []
+    if options["no_admin"]:
+        leaving.dismiss(user)
+        said.append(f"{user} is not a platform admin any more.")
+    if options["revoke_tokens"]:
+        said.append(f"{user}: {_tokens(leaving.revoke_tokens(user))} revoked.")
+    if options["off"]:
+        count = leaving.switch_off(user)
+        said.append(f"{user} is disabled: signed out everywhere, {_tokens(count)} revoked.")
+        said += [
+            f"{org} has no admin now. To appoint one: manage.py org_role {org} EMAIL admin"
+            for org in left_without_admin(user.pk)
+        ]
+    if options["on"]:
+        leaving.switch_on(user)
+        by = "they sign in with their previous password."
+        by = by if user.has_usable_password() else f"they cannot sign in until {_how_to_set_one(user)}."
+        said.append(f"{user} is enabled: {by} Tokens stay revoked; create new ones.")
+    return said
+
+
+def _state(user: User) -> list[str]:
+    """What an account is and has, for a call that changes nothing."""
+    usable = sum(token.is_usable for token in ApiToken.objects.filter(user=user))
+    facts = [
+        "enabled" if user.is_active else "disabled",
+        *(["platform admin"] if user.is_staff else []),
+        "with a password" if user.has_usable_password() else "without a password",
+        _tokens(usable),
+    ]
+    places = user.memberships.select_related("org", "user").order_by("org__slug")
+    return [
+        f"{user} ({user.display_name}): {', '.join(facts)}",
+        *([_place(each) for each in places] or [f"{user} is in no org."]),
+    ]
+
+
+def _place(member: Membership) -> str:
+    return f"{member}: {member.role} ({member.org.org_id})"
+
+
+def _how_to_set_one(user: User) -> str:
+    return f"a password is set: manage.py changepassword {user}"
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -106,6 +145,8 @@ def _check(options: dict[str, Any]) -> None:
             raise ValidationError({name: problem.messages}) from None
     for slug in given["org"]:
         check_short_name(slug)
+        if _is_missing(slug) and not options["create_org"]:
+            raise InvalidRequest(f"org: there is no org {slug}; to create it, add --create-org")
     user = _found(options["email"])
     asked = [f"--{name.replace('_', '-')}" for name in ("no_admin", "off", "on", "revoke_tokens") if options[name]]
     if user is None and asked:
@@ -119,6 +160,10 @@ def _told(problem: ValidationError) -> str:
     if not hasattr(problem, "error_dict"):
         return " ".join(problem.messages)
     return " ".join(f"{name}: {reason}" for name, reasons in problem.message_dict.items() for reason in reasons)
+
+
+def _is_missing(slug: str) -> bool:
+    return not Org.objects.filter(slug=slug).exists()
 
 
 def _found(email: str) -> User | None:
