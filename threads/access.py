@@ -12,6 +12,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import DomainError, NotFound, ReadOnlyThread, Unauthorized
 from core.prepared import Prepared, Question, Row
+from core.rows import loaded
 from threads.models import Message, Thread
 from threads.status import Visibility
 from threads.transcript import gone
@@ -182,26 +183,27 @@ def _found(actor: Actor, public_id: str) -> Thread | None:
 
 
 def _first(questions: Sequence[Question]) -> Row | None:
-    return next((query.first(*given) for query, given in questions), None)
+    for query, given in questions:
+        return query.first(*given)
+    return None
 
 
 def _thread(row: Row) -> Thread:
     """The thread of a row, with its org and creator, which every response names."""
-    thread = Thread.from_db(None, _COLUMNS, row[: len(_COLUMNS)])
-    thread.org = Org.from_db(None, _ORG, row[len(_COLUMNS) : -len(_CREATOR)])
-    thread.created_by = User.from_db(None, _CREATOR, row[-len(_CREATOR) :])
+    thread = loaded(Thread, _COLUMNS, row[: len(_COLUMNS)])
+    thread.org = loaded(Org, _ORG, row[len(_COLUMNS) : -len(_CREATOR)])
+    thread.created_by = loaded(User, _CREATOR, row[-len(_CREATOR) :])
     return thread
 
 
 def _imported(actor: Actor, public_id: str) -> Thread | None:
     """Find an imported thread by its original id, if that has one of the known prefixes.
 
-    Two orgs may have imported the same id: the thread that the actor may read wins.
+    Several owners may have imported the same id: a thread that the actor may read wins.
     """
-    threads = Thread.objects.select_related("org", "created_by").defer(*Thread.HEAVY)
-    found = list(threads.filter(import_id=public_id[:200]).order_by("id")[:50])
-    readable = (each for each in found if may(actor, each, Right.READ))
-    return next(readable, found[0] if found else None)
+    threads = Thread.objects.select_related("org", "created_by").defer(*Thread.HEAVY).order_by("id")
+    found = threads.filter(import_id=public_id[:200])
+    return found.visible_to(actor).first() or found.first()
 
 
 _COLUMNS = [field.attname for field in Thread._meta.concrete_fields if field.name not in Thread.HEAVY]

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core import bodies, ids, paging
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
+from core.names import name_kept
 from threads import client_tools, goals, turns
 from threads.models import Agent
 from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, StartIn, ThreadOut
@@ -42,7 +41,7 @@ def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
     """Create an agent (G1); raises `Conflict` if its name is taken in the org."""
     values = _parsed(body.model_dump(mode="json"))
     _require_fitting(values)
-    with _name_kept(body.name):
+    with name_kept(Agent, body.name):
         return Agent.objects.create(org_id=org_id, created_by_id=actor.user_id, modified_by_id=actor.user_id, **values)
 
 
@@ -51,13 +50,9 @@ def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = N
 
     `seen` is the time of the last change that the editor knows; raises `Conflict` if there was a later one.
     """
-    given = body.model_dump(mode="json")
-    changes = {name: given[name] for name in body.model_fields_set}
-    if nulls := [name for name, value in changes.items() if value is None and name != "description"]:
-        raise InvalidRequest(f"{nulls[0]}: must not be null")
-    changes = _parsed(changes)
+    changes = _parsed(body.model_dump(mode="json", include=body.model_fields_set))
     columns = ("name", "request_template", "variables", "description")
-    with _name_kept(changes.get("name", agent.name)):
+    with name_kept(Agent, changes.get("name", agent.name)):
         agent = _locked(agent)
         if seen is not None and seen != agent.modified.isoformat():
             raise Conflict("Somebody else has changed this agent since you opened it.")
@@ -233,13 +228,3 @@ def _filled(template: Any, values: Mapping[str, str]) -> Any:
     if isinstance(template, dict):
         return {key: _filled(item, values) for key, item in template.items()}
     return template
-
-
-@contextmanager
-def _name_kept(name: str) -> Iterator[None]:
-    """A transaction that raises `Conflict` if the name is taken."""
-    try:
-        with transaction.atomic():
-            yield
-    except IntegrityError:
-        raise Conflict(f"name: {name} is taken") from None

@@ -9,13 +9,13 @@ from django.utils.cache import add_never_cache_headers
 from pydantic import BaseModel
 from rest_framework.request import Request
 
-from accounts.authentication import org_of
+from accounts.api import OrgEndpoint
 from accounts.rights import Right
 from core import paging
 from core.api import Endpoint, data, describe, record, records, when_sent
 from core.prepared import Question
 from core.wire import Nothing
-from threads import finding, forks, importing, profiles, reading, reruns, sharing, titles, turns
+from threads import dialects, finding, forks, importing, profiles, reading, reruns, sharing, titles, turns
 from threads.access import questions_of, standing_for, standing_questions_of, thread_for
 from threads.models import Thread
 from threads.wire import (
@@ -79,14 +79,6 @@ class SdkEndpoint(ThreadEndpoint):
     has_exact_query = False
 
 
-class OrgEndpoint(ThreadEndpoint):
-    """A URL that acts in an org; the schema declares X-Roboto-Org-Id for it."""
-
-    def org(self) -> int:
-        """The row id of the org the request acts in (spec 1.2)."""
-        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
-
-
 def _with_session_names(value: Any) -> Any:
     older = {"thread_id": "session_id", "forked_from_thread_id": "forked_from_session_id"}
     if isinstance(value, dict) and "thread_id" in value:
@@ -135,9 +127,7 @@ class OneThread(SdkEndpoint):
     @describe(takes=TitlePatch, gives=ThreadOut, summary="Rename a thread (H11)")
     def patch(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.DESCRIBE)
-        changes = self.parse(TitlePatch).changes()
-        if "title" in changes:
-            titles.retitle(self.actor, thread, changes["title"])
+        titles.retitle(self.actor, thread, self.parse(TitlePatch).title)
         return self.answer(reading.record(thread, load_messages=False, api_version=self.api_version))
 
 
@@ -147,7 +137,7 @@ class Delta(SdkEndpoint):
 
     @describe(gives=DeltaOut, query=("next_token",), summary="Get changes since a token (T3)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
-        token = self.query("next_token")
+        token = self.request.query_params.get("next_token")  # an empty one is malformed, not absent
         standing = standing_for(self.actor, thread_id)
         return record(reading.delta(self.actor, standing, token, api_version=self.api_version))
 
@@ -234,7 +224,13 @@ class Subjects(ThreadEndpoint):
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         return records(reading.subjects_of(self.thread()))
 
-    @describe(takes=SubjectIn, gives=SubjectOut, many=True, summary="Replace the subjects of a thread (H10)")
+    @describe(
+        takes=SubjectIn,
+        at_most=MAX_SUBJECTS,
+        gives=SubjectOut,
+        many=True,
+        summary="Replace the subjects of a thread (H10)",
+    )
     def put(self, request: Request, thread_id: str) -> HttpResponse:
         thread = self.thread(Right.DESCRIBE)
         sharing.set_subjects(self.actor, thread, self.parse_list(SubjectIn, at_most=MAX_SUBJECTS))
@@ -265,7 +261,12 @@ class Import(OrgEndpoint):
 
 
 class Export(ThreadEndpoint):
-    @describe(gives=ExportOut, query=("format",), summary="Export a thread in another system's format (spec 9)")
+    @describe(
+        gives=ExportOut,
+        query=("format",),
+        choices={"format": dialects.FORMATS},
+        summary="Export a thread in another system's format (spec 9)",
+    )
     def get(self, request: Request, thread_id: str) -> HttpResponse:
         response = record(importing.export(self.actor, self.thread(), self.query("format") or "roboto"))
         add_never_cache_headers(response)

@@ -3,12 +3,13 @@
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from accounts.api import OrgEndpoint
 from accounts.authentication import org_of
 from core import paging
 from core.api import data, describe, record
 from core.errors import InvalidRequest, NotFound, Unauthorized
 from threads import agents
-from threads.api import OrgEndpoint, SdkEndpoint
+from threads.api import SdkEndpoint
 from threads.models import Agent
 from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, ThreadOut
 

@@ -13,16 +13,13 @@ from core.actor import Actor
 from core.errors import NotFound
 from core.rendering import took
 from core.templatetags.ui import thousands
-from threads import figures, hooks, screens
+from threads import figures, hooks, reruns, screens
 from threads.access import may, thread_for
 from threads.content import BlockDict, MessageSnapshot
 from threads.models import Thread
 from threads.presenting.articles import Article, Prose
 from threads.presenting.calls import output_of
 from threads.presenting.words import counted
-
-_UNSET = {"Skills": "the user's subscriptions"}
-"""What a setting means if a thread does not set it; `none` for all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
         fork=_side(actor, shown[1], same, right),
         same=same,
         pairs=_pairs(left, right),
-        settings=tuple(_settings(source, fork)),
+        settings=tuple(_settings(actor, source, fork, place)),
         is_alike=is_alike,
         report_href=hooks.report_href(actor, source.pk, place),
     )
@@ -166,10 +163,14 @@ def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
     ]
 
 
-def _settings(source: Thread, fork: Thread) -> list[tuple[str, str, str]]:
+def _settings(actor: Actor, source: Thread, fork: Thread, place: int) -> list[tuple[str, str, str]]:
+    """The settings that differ. A rerun has its skills fixed, so they are compared with those that the answer had."""
     before, after = ({**dict(screens.told(each)), "Model profile": each.model_profile} for each in (source, fork))
+    if "Skills" in after and "Skills" not in before:
+        had = reruns.skills_of(actor, source, place)
+        before["Skills"] = screens.spelled_skills([skill.as_data() for skill in had.offered.values()])
     return [
-        (name, before.get(name) or _UNSET.get(name, "none"), after.get(name) or _UNSET.get(name, "none"))
+        (name, before.get(name) or "none", after.get(name) or "none")
         for name in ("Model profile", "System prompt", "Scope", "Skills")
         if before.get(name) != after.get(name)
     ]

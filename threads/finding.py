@@ -6,11 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, TextField
+from django.db.models.functions import Cast
+from django.db.models.lookups import IContains
 from django.utils import timezone
 
 from core import grammar, moments
 from core.actor import Actor
+from core.db import dump
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from core.rendering import one_line
 from threads import hooks, profiles
@@ -168,6 +171,13 @@ def _owner(value: str, asking: Asking) -> Q:
     return Q(created_by__email__istartswith=value) | Q(created_by__name__iexact=value)
 
 
+def _meta(value: str, asking: Asking) -> Q:
+    """Threads with the text in their imported metadata, ignoring case, if the actor may read that."""
+    # In the stored JSON, so the text is spelled as it is there.
+    said = Q(IContains(Cast("metadata", TextField()), dump(value)[1:-1]))
+    return said if asking.actor.is_admin else said & Q(created_by=asking.actor.user_id)
+
+
 def _created(value: str, asking: Asking) -> Q:
     stretch = moments.stretch(value, now=asking.now, tz=asking.tz)
     bounds = {"created__gte": stretch.first, "created__lt": stretch.end}
@@ -226,6 +236,7 @@ FIELDS: dict[str, ThreadField] = {
             "the id of a thread, or its id before the import",
             lambda value, asking: Q(key=value.partition("_")[2] or value) | Q(import_id=value),
         ),
+        _named("meta", "text in the metadata that a thread was imported with", _meta),
     )
 }
 VIEWS = {

@@ -52,7 +52,7 @@ def fork(
             kept["available_skills"] = _lent(actor, kept["available_skills"], messages)
         thread = _fork_of(actor, source, messages, {**kept, **changes})
         thread.world = _world_of(actor, source, world_id)
-        goals = _goals_upto(source, upto) if has_goals else []
+        goals = _goals_upto(source, messages) if has_goals else []
         thread.goal_count = len(goals)
         thread.achieved_goal_count = sum(goal.status == GoalStatus.ACHIEVED for goal in goals)
         transcript.copy(source.pk, thread, upto, with_raw=may(actor, source, Right.RAW))
@@ -132,11 +132,22 @@ def _fork_of(actor: Actor, source: Thread, messages: list[MessageSnapshot], kept
     )
 
 
-def _goals_upto(source: Thread, upto: int) -> list[Goal]:
-    """The goals whose declaring message is copied; pending ones become failed, as no turn works on them here."""
-    goals = list(Goal.objects.filter(thread=source, message_sequence_num__lte=upto).order_by("id"))
+def _goals_upto(source: Thread, messages: list[MessageSnapshot]) -> list[Goal]:
+    """The goals whose declaring message is copied, as they were at the last of the messages (B103).
+
+    Pending ones become failed, as no turn works on them here.
+    """
+    answered = {
+        block["tool_use_id"]
+        for message in messages
+        for block in message.blocks
+        if block["content_type"] == "tool_result"
+    }
+    goals = list(Goal.objects.filter(thread=source, message_sequence_num__lte=messages[-1].index).order_by("id"))
     for goal in goals:
-        if goal.status == GoalStatus.PENDING:
+        if goal.achieve_tool_use_id not in answered:
+            goal.achieve_tool_use_id = goal.result = None
+        if goal.status == GoalStatus.PENDING or (goal.status, goal.achieve_tool_use_id) == (GoalStatus.ACHIEVED, None):
             goal.status, goal.concluded_at = GoalStatus.FAILED, timezone.now()
     return goals
 

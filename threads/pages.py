@@ -122,7 +122,8 @@ def terms(request: HttpRequest) -> HttpResponse:
 def start(request: HttpRequest) -> HttpResponse:
     """The form for a new thread."""
     text, profile = request.POST.get("text", ""), request.POST.get("model_profile", "")
-    form: dict[str, Any] = {"text": text, "model_profile": profile, "errors": {}}
+    visibility = request.POST.get("visibility", "private")
+    form: dict[str, Any] = {"text": text, "model_profile": profile, "visibility": visibility, "errors": {}}
     said = request.POST if request.method == "POST" else request.GET
     wanted = {"skill_id": said.get("skill", ""), "version": _index(said.get("version", ""))}
     form["world"] = said.get("world", "")
@@ -133,7 +134,7 @@ def start(request: HttpRequest) -> HttpResponse:
             return redirect(screens.to_write_in(_started(request, form, wanted)))
         except (InvalidRequest, Expired) as problem:
             about = {wrong["field"].partition(".")[0] for wrong in problem.by_field[:1]}
-            field = next(iter(about & {"model_profile", "invoke_skills", "world_id"}), "text")
+            field = next(iter(about & {"model_profile", "visibility", "invoke_skills", "world_id"}), "text")
             form["errors"] = {"world_id" if isinstance(problem, Expired) else field: forms.reason(problem)}
     invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
     org = current_org(request)
@@ -161,7 +162,8 @@ def _started(request: HttpRequest, form: dict[str, Any], wanted: dict[str, Any])
     invoked = [wanted] if wanted["skill_id"] else []
     said = [message] if text.strip() or not invoked else []
     optional = {"model_profile": form["model_profile"] or None, "world_id": form["world"] or None}
-    body = bodies.parse(StartIn, {"messages": said, "invoke_skills": invoked, **optional})
+    asked = {"messages": said, "invoke_skills": invoked, "visibility": form["visibility"], **optional}
+    body = bodies.parse(StartIn, asked)
     return turns.start(page_actor(request), org.pk, body).thread_id
 
 

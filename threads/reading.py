@@ -38,8 +38,8 @@ def token_of(thread: Thread | Standing, revision: int | None = None) -> str:
 
 
 def revision_of(token: str | None, thread: Thread | Standing) -> int:
-    """The revision in a token, 0 for no token; raises `InvalidRequest` if malformed or of another thread (B94)."""
-    if not token:
+    """The revision in a token, 0 for None; raises `InvalidRequest` if malformed or of another thread (B94)."""
+    if token is None:
         return 0
     match = _TOKEN.fullmatch(token)
     if match is None or match[1] != thread.key:

@@ -28,7 +28,7 @@ def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "")
     before it and for an unknown profile.
     """
     upto = forks.request_of(source, body.message_sequence_num)
-    had = _skills(actor, source, upto, is_latest=body.skills == "latest")
+    had = skills_of(actor, source, upto, is_latest=body.skills == "latest")
     changes: dict[str, Any] = {"available_skills": [skill.as_data() for skill in had.offered.values()]}
     if body.model_profile is not None:
         changes["model_profile"] = profiles.named(body.model_profile).id
@@ -39,8 +39,8 @@ def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "")
     return reading.record(thread_for(actor, made.thread_id), api_version=api_version)
 
 
-def _skills(actor: Actor, source: Thread, upto: int, *, is_latest: bool) -> Skills:
-    """The skills of an answer that the actor may have, in the versions that were read or in their latest versions.
+def skills_of(actor: Actor, source: Thread, upto: int, *, is_latest: bool = False) -> Skills:
+    """Those skills of the answer to a request that the actor may have, in the versions that were read or the latest.
 
     Subscribed skills that were offered but not read are used as they are now.
     """

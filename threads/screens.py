@@ -84,6 +84,7 @@ class Eyes:
     knows_figures: bool
     may_rate: bool
     may_fork: bool
+    may_answer: bool
 
 
 def eyes_of(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> Eyes:
@@ -203,7 +204,6 @@ def head_of(
         subjects=tuple(entity for (entity,) in _SUBJECTS.rows(thread.pk)),
         token=token,
         may_send=may_add and thread.status in SENDABLE,
-        may_answer=may_add,
         may_repeat=may_add and (thread.ended_badly or is_unanswered),
         is_unanswered=is_unanswered,
         **doors_of(actor, thread),
@@ -227,6 +227,7 @@ def doors_of(actor: Actor, thread: Thread) -> dict[str, bool]:
     return {
         "may_rate": may(actor, thread, Right.RATE),
         "may_fork": may(actor, thread, Right.FORK) and thread.message_count > 0,
+        "may_answer": may(actor, thread, Right.SEND),
     }
 
 
@@ -326,7 +327,7 @@ def told(thread: Thread) -> tuple[tuple[str, str], ...]:
     found = [
         ("System prompt", (prompt or "")[:4000]),
         ("Scope", _scope(scope)),
-        ("Skills", _skills(skills)),
+        ("Skills", spelled_skills(skills)),
         ("Imported as", thread.import_id or ""),
         ("Metadata", ", ".join(f"{key}: {_plainly(value)}" for key, value in (metadata or {}).items())[:2000]),
     ]
@@ -353,7 +354,7 @@ def _plainly(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def _skills(available: Sequence[Mapping[str, Any]] | None) -> str:
+def spelled_skills(available: Sequence[Mapping[str, Any]] | None) -> str:
     """The skills that the agent may load; empty if those are the owner's subscriptions."""
     if available is None:
         return ""

@@ -8,7 +8,7 @@ from accounts.rights import Right
 from core import ids
 from core.actor import Actor
 from threads import transcript
-from threads.access import require
+from threads.access import require, staying
 from threads.models import Pin, Subject, Thread
 from threads.wire import SubjectIn
 
@@ -17,7 +17,8 @@ def set_visibility(actor: Actor, thread: Thread, visibility: str) -> None:
     """Share a thread with its org or make it private, effective at once (T8, B144, B146); idempotent."""
     require(actor, thread, Right.RESCOPE)
     with transaction.atomic():
-        Thread.objects.filter(pk=thread.pk).update(visibility=visibility)
+        if not Thread.objects.filter(pk=thread.pk).update(visibility=visibility):
+            raise transcript.gone()
         thread.visibility = visibility
         transcript.announce(thread.pk)
 
@@ -26,7 +27,8 @@ def pin(actor: Actor, thread: Thread, *, pinned: bool) -> None:
     """Pin a thread to the top of the actor's list, or unpin it (T9); pinning again keeps the time (B147)."""
     require(actor, thread, Right.PIN)
     if pinned:
-        Pin.objects.bulk_create([Pin(user_id=actor.user_id, thread=thread)], ignore_conflicts=True)
+        with staying(thread.pk):
+            Pin.objects.bulk_create([Pin(user_id=actor.user_id, thread=thread)], ignore_conflicts=True)
     else:
         Pin.objects.filter(user=actor.user_id, thread=thread).delete()
 
@@ -36,7 +38,8 @@ def set_subjects(actor: Actor, thread: Thread, subjects: list[SubjectIn]) -> Non
     require(actor, thread, Right.DESCRIBE)
     rows = {subject.association_id: subject.note for subject in subjects}
     with transaction.atomic():
-        Thread.objects.select_for_update().only("pk").get(pk=thread.pk)
+        if not Thread.objects.select_for_update(no_key=True).filter(pk=thread.pk).values_list("pk"):
+            raise transcript.gone()
         thread.subjects.all().delete()
         Subject.objects.bulk_create(
             Subject(thread=thread, association_id=entity, note=note) for entity, note in rows.items()

@@ -42,7 +42,7 @@ def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
     """The events of one thread after `token`; a reconnecting reader sends its position in Last-Event-ID."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id)
-    token = request.headers.get("Last-Event-ID") or request.GET.get("token")
+    token = request.headers.get("Last-Event-ID") or request.GET.get("token") or None
     try:
         since = reading.revision_of(token, thread)
     except InvalidRequest:

@@ -19,6 +19,7 @@ from django.utils import timezone
 from core import notices
 from core.errors import NotFound
 from core.prepared import Prepared, PreparedCommand, PreparedInsert, PreparedRow, PreparedUpdate
+from core.rows import new
 from threads import weaving
 from threads.content import BlockDict
 from threads.models import Block, Message, Rewind, Thread, Turn
@@ -62,7 +63,8 @@ class Transcript:
         echo_to_id: int | None = None,
     ) -> Message:
         """Append a message with its blocks; returns its row, whose `idx` is its index."""
-        message = Message(
+        message = new(
+            Message,
             idx=self.thread.message_count,
             role=role,
             status=status,
@@ -270,7 +272,7 @@ def gone() -> NotFound:
 def _row(block: BlockDict, idx: int, position: int, revision: int) -> Block:
     """The row of a block, with raw payloads stored separately from what readers get."""
     kind = block["content_type"]
-    row = Block(idx=idx, position=position, revision=revision, kind=kind)
+    row = new(Block, idx=idx, position=position, revision=revision, kind=kind)
     if kind == "text":
         row.text = block["text"]
         return row

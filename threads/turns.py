@@ -18,7 +18,8 @@ from core import ids, jobs
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
-from threads import client_tools, goals, profiles, reading, titles, transcript
+from core.rows import new
+from threads import client_tools, goals, hooks, profiles, reading, titles, transcript
 from threads.access import require
 from threads.content import (
     LOAD_SKILL,
@@ -140,7 +141,7 @@ def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), re
         said = last_request(thread.pk)
         is_open = said is not None and reading.is_unanswered(writer.thread)
         if said is None or not (is_open or writer.thread.ended_badly):
-            raise InvalidRequest("message: nothing to retry: the last request was answered")
+            raise InvalidRequest(f"message: nothing to retry: {_why_no_retry(writer.thread, said)}")
         declared = list(Goal.objects.filter(thread=thread, message_sequence_num=said).order_by("id"))
         dangling = left_open(thread.pk)
         at = said
@@ -219,8 +220,15 @@ def cancel(actor: Actor, thread: Thread) -> StatusOut:
                 cost=None,
                 answer_idx=writer.thread.message_count - 1,
             )
-            writer.turn_to(ThreadStatus.USER_TURN)
+            leave(writer, ThreadStatus.USER_TURN)
         return reading.status(writer.thread)
+
+
+def leave(writer: Transcript, status: ThreadStatus) -> None:
+    """Set the status of a thread whose turn ends or waits. A fork may be a check's run, which is judged then."""
+    writer.turn_to(status)
+    if writer.thread.forked_from_id is not None:
+        hooks.fork_left(writer.thread.pk)
 
 
 def stop(writer: Transcript, status: str, reason: BlockDict) -> None:
@@ -357,8 +365,14 @@ def _begin(
     replays_calls: bool = False,
 ) -> None:
     """Store the turn and its goals, and queue a message for it after the commit."""
-    turn = Turn(thread=thread, requested_by_id=actor.user_id, request_hash=request.digest, replays_calls=replays_calls)
-    turn.is_told = not request.digest
+    turn = new(
+        Turn,
+        thread_id=thread.pk,
+        requested_by_id=actor.user_id,
+        request_hash=request.digest,
+        is_told=not request.digest,
+        replays_calls=replays_calls,
+    )
     _TURNS.insert(turn)
     if declared:
         Goal.objects.bulk_create(
@@ -381,6 +395,16 @@ def _is_replay(thread: Thread, actor: Actor, request: Request) -> bool:
         and turn.requested_at >= timezone.now() - timedelta(seconds=REPLAY_SECONDS)
         and (turn.state in OPEN_TURN or not turn.is_told)
     )
+
+
+def _why_no_retry(thread: Thread, said: int | None) -> str:
+    """Why an idle thread has nothing to retry; an imported one may end anywhere."""
+    if said is None:
+        return "the thread has no request"
+    last = last_message(thread.pk)
+    if open_uses(thread) or (last is not None and last.role == Message.Role.ROBOTO):
+        return "the last answer ends with a tool call; send a message to continue it"
+    return "the last request was answered"
 
 
 def _require_sendable(thread: Thread) -> None:

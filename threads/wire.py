@@ -4,10 +4,19 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from django.conf import settings
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 from typing_extensions import TypedDict
 
-from core.wire import Body, Exact, Page, Patch, Spelling, Wire
+from core import paging
+from core.wire import UNCHANGED, Body, Change, Exact, Page, Spelling, Wire
 from threads.content import (
     MAX_NAME,
     Block,
@@ -134,6 +143,35 @@ class InvokedSkillIn(Body):
     """Absent or null: the highest version."""
 
 
+# The values are checked one by one by `threads.goals` and `threads.dialects`, which name what is wrong in each.
+_GOAL_TYPES: Final = ("dataset_summary", "dataset_triage", "create_events", "structured_output", "checklist")
+_Declaration = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "required": ["goal_type"],
+            "properties": {"goal_type": {"type": "string", "enum": [*_GOAL_TYPES]}},
+        }
+    ),
+]
+_Conversation = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "required": ["id", "messages"],
+            "properties": {
+                "id": {"type": ["string", "integer"]},
+                "messages": {"type": "array", "minItems": 1, "items": {"type": "object"}},
+                "metadata": {"type": ["object", "null"]},
+                "title": {"type": ["string", "null"]},
+            },
+        }
+    ),
+]
+
+
 class _TurnIn(Body):
     """The fields that start and send share."""
 
@@ -145,7 +183,7 @@ class _TurnIn(Body):
     """Tools to add to the thread; one with a known name replaces it. They stay for later turns."""
     analysis_scope: AnalysisScope | None = None
     """Replaces the scope of the thread for this and later turns; null keeps it."""
-    goals: Annotated[list[Any], Field(max_length=5)] | None = None
+    goals: Annotated[list[_Declaration], Field(max_length=5)] | None = None
     """At most 5 objects, each with `goal_type` and the fields of that type; the agent must achieve all of them."""
     invoke_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_INVOKED_SKILLS)] = []
     """Skills to load before the agent answers."""
@@ -255,10 +293,10 @@ class PinIn(Body):
     pinned: bool
 
 
-class TitlePatch(Patch):
+class TitlePatch(Exact):
     """A new title (H11). It cannot be null: in a delta, null means that the title has not changed."""
 
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)] = ""
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
 class SubjectIn(Exact):
@@ -313,14 +351,14 @@ class AgentIn(Body):
     """One for each placeholder in the template."""
 
 
-class AgentPatch(Body):
+class AgentPatch(Change, Body):
     """A change of an agent (G5); absent fields stay as they are."""
 
-    name: AgentName | None = None
-    description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
-    request_template: JsonObject | None = None
+    name: AgentName = UNCHANGED
+    description: Annotated[str, StringConstraints(max_length=20_000)] | None = UNCHANGED
+    request_template: JsonObject = UNCHANGED
     """A start request; string values may contain placeholders such as {{name}}."""
-    variables: Annotated[list[VariableIn], Field(max_length=MAX_VARIABLES)] | None = None
+    variables: Annotated[list[VariableIn], Field(max_length=MAX_VARIABLES)] = UNCHANGED
     """One for each placeholder in the template; replaces the whole list."""
 
 
@@ -347,8 +385,8 @@ class SearchIn(Exact):
     association_id: str | None = None
     """Id of a subject of the thread."""
     visibility: Annotated[Visibility, Field(strict=False)] | None = None
-    limit: int | None = None
-    """1 to 200, by default 50."""
+    limit: Annotated[int, Field(ge=1, le=paging.MAX_LIMIT)] | None = None
+    """By default 50."""
     page_token: str | None = None
     """`next_token` of the previous page."""
     q: str | None = None
@@ -359,7 +397,7 @@ class ConversationsIn(Exact):
     """An import of conversations (spec 9)."""
 
     format: Literal["openai", "anthropic", "data_harness", "roboto"]
-    conversations: Annotated[list[Any], Field(min_length=1, max_length=500)]
+    conversations: Annotated[list[_Conversation], Field(min_length=1, max_length=500)]
     """Objects with `id`, `messages` and optionally `system`, `metadata`, `created` and `title`."""
     visibility: Literal["private", "org"] = "private"
     owner: str | None = None

@@ -137,7 +137,7 @@ def test_a_turn_that_loses_its_thread_ends(who: People, capsys, monkeypatch) -> 
 WRITES = {
     "rating": ("feedback.capture.require_rateable", "messages/1/feedback", {"sentiment": "negative"}),
     "fork": ("threads.forks.require", "fork", {"message_sequence_num": 1}),
-    "rerun": ("threads.reruns._skills", "rerun", {"message_sequence_num": 1}),
+    "rerun": ("threads.reruns.skills_of", "rerun", {"message_sequence_num": 1}),
     "send": ("threads.turns.require", "messages", {"message": make.say("More")}),
 }
 

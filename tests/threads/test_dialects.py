@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from core.canonical import canonical_json
 from threads import content
 from threads.content import BlockDict, JsonObject, MessageSnapshot, MessageStatus, Role
 from threads.dialects import EXPORT_FORMATS, FORMATS, Conversation, DialectError, Rendered, parse, render
@@ -383,7 +384,7 @@ class TestResultTexts:
         """B175."""
         snapshots = said(ONE_USE, ("roboto", [content.tool_result("look", "u", "success", value)]))
         written = write(format, snapshots)
-        assert _result_text(written) == json.dumps(value, ensure_ascii=False)
+        assert _result_text(written) == canonical_json(value)
         assert read(format, *written.messages).messages[1].blocks[0]["payload"] == value
         assert written.losses == []
 
@@ -454,7 +455,7 @@ class TestAnthropicAndDataHarness:
             harness.Message("user", [harness.TextBlock("hi")]),
             harness.Message("assistant", [harness.TextBlock("Looking."), harness.ToolUseBlock("a", "look", {"q": 1})]),
             harness.Message(
-                "user", [harness.ToolResultBlock("a", '{"why": "ä"}', is_error=True), harness.TextBlock("Well?")]
+                "user", [harness.ToolResultBlock("a", '{"why":"ä"}', is_error=True), harness.TextBlock("Well?")]
             ),
         ]
         assert written.losses == []

@@ -75,8 +75,8 @@ def _result(draft: Draft, part: JsonObject, path: str) -> BlockDict:
     draft.unkept(part, path, frozenset({"type", "tool_use_id", "content", "is_error"}))
     use_id = token(part.get("tool_use_id"), f"{path}.tool_use_id")
     status = "error" if flag(part.get("is_error"), f"{path}.is_error") else "success"
-    payload = draft.payload(part.get("content"), f"{path}.content")
-    return draft.result(content.tool_result(draft.name_of(use_id), use_id, status, payload), path)
+    payload, raw = draft.payload(part.get("content"), f"{path}.content")
+    return draft.result(content.tool_result(draft.name_of(use_id), use_id, status, payload, raw=raw), path)
 
 
 def _content(parts: list[JsonObject]) -> str | list[JsonObject]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from core.canonical import canonical_json
 from threads.content import BlockDict, JsonObject, MessageSnapshot, Role
 
 MAX_DEPTH = 100
@@ -132,13 +133,24 @@ def exact_object(text: str) -> JsonObject | None:
 
 
 def json_text(value: object) -> str:
-    """A result as canonical JSON text."""
+    """A value that is nested too deeply to be stored, as JSON text."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def compact_json(value: object) -> str:
-    """Arguments as canonical JSON text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def spelling(key: str, text: str, value: object) -> JsonObject | None:
+    """The raw payload that keeps the JSON text of an imported value, if `text_of` would write another text."""
+    return None if text == canonical_json(value) else {key: text}
+
+
+def text_of(value: object, raw: object, key: str) -> str:
+    """A value as JSON: the text that it was imported as (B172), else canonical (spec 9).
+
+    The text shows no more than the value, so it is for every reader, although it is stored with the raw payloads.
+    """
+    canonical = canonical_json(value)
+    text = raw[key] if isinstance(raw, dict) and set(raw) == {key} else None
+    is_spelling = isinstance(text, str) and canonical_json(exact_value(text)) == canonical
+    return str(text) if is_spelling else canonical
 
 
 def verbatim_arguments(use: BlockDict) -> str | None:

@@ -57,8 +57,8 @@ def _result(draft: Draft, part: JsonObject, path: str) -> BlockDict:
     draft.unkept(part, path, RESULT_FIELDS)
     use_id = token(part["tool_use_id"], f"{path}.tool_use_id")
     status = "error" if flag(part.get("is_error"), f"{path}.is_error") else "success"
-    payload = draft.payload(string(part["content"], f"{path}.content"), f"{path}.content")
-    return draft.result(content.tool_result(draft.name_of(use_id), use_id, status, payload), path)
+    payload, raw = draft.payload(string(part["content"], f"{path}.content"), f"{path}.content")
+    return draft.result(content.tool_result(draft.name_of(use_id), use_id, status, payload, raw=raw), path)
 
 
 def _block_out(export: Export, index: int, block: BlockDict) -> JsonObject:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from threads import content
 from threads.content import BlockDict, JsonObject, MessageSnapshot
-from threads.dialects.canonical import Sheet, compact_json, exact_object, quoted
+from threads.dialects.canonical import Sheet, exact_object, quoted, spelling, text_of
 from threads.dialects.reading import (
     TIME_KEYS,
     Draft,
@@ -82,13 +82,10 @@ def _read_result(draft: Draft, index: int, message: JsonObject, role: str) -> No
     draft.unkept(message, path, TOOL_FIELDS)
     legacy = role == "function"
     use_id = _legacy_id(draft, index, message) if legacy else token(message.get("tool_call_id"), f"{path}.tool_call_id")
-    name = message.get("name")
-    block = content.tool_result(
-        draft.name_of(use_id) if name is None else token(name, f"{path}.name"),
-        use_id,
-        "success",
-        draft.payload(message.get("content"), f"{path}.content"),
-    )
+    named = message.get("name")
+    name = draft.name_of(use_id) if named is None else token(named, f"{path}.name")
+    payload, raw = draft.payload(message.get("content"), f"{path}.content")
+    block = content.tool_result(name, use_id, "success", payload, raw=raw)
     draft.result(block, path)
     _append_result(draft, index, block, message)
 
@@ -153,7 +150,7 @@ def _arguments(draft: Draft, value: object, path: str) -> tuple[JsonObject | Non
     text = string(value, path)
     given = exact_object(text)
     if given is not None:
-        return given, None
+        return given, spelling("arguments", text, given)
     draft.warn(path, "is not a JSON object that can be stored exactly; kept as text")
     return None, {"arguments": text}
 
@@ -199,8 +196,9 @@ def _parted(blocks: list[BlockDict]) -> tuple[list[BlockDict], list[BlockDict]]:
 
 
 def _call_out(export: Export, index: int, block: BlockDict) -> JsonObject:
-    verbatim = export.verbatim(block)
-    arguments = compact_json(export.arguments(index, block)) if verbatim is None else verbatim
+    arguments = export.verbatim(block)
+    if arguments is None:
+        arguments = text_of(export.arguments(index, block), block["raw_request"], "arguments")
     return {
         "id": block["tool_use_id"],
         "type": "function",

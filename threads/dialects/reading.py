@@ -18,12 +18,12 @@ from threads.dialects.canonical import (
     Conversation,
     DialectError,
     ParsedMessage,
-    compact_json,
     dotted,
     exact_value,
     flaw,
     json_text,
     quoted,
+    spelling,
 )
 
 ROOT = "conversation"
@@ -167,15 +167,18 @@ class Draft:
         if flaw(given, deepest=MAX_DEPTH) is None:
             return given, None
         self.warn(path, f"is nested deeper than {MAX_DEPTH} levels; kept as text")
-        return None, {"arguments": compact_json(given)}
+        return None, {"arguments": json_text(given)}
 
-    def payload(self, value: object, path: str) -> str | JsonObject | list[Any] | None:
-        """A result given as text or text parts; parsed as JSON if the value means exactly the same (B175)."""
+    def payload(self, value: object, path: str) -> tuple[str | JsonObject | list[Any] | None, JsonObject | None]:
+        """`payload` and `raw_response` for a result given as text or text parts.
+
+        It is parsed as JSON if the value means exactly the same (B175); a spelling of its own is kept (B172).
+        """
         if value is None:
-            return None
+            return None, None
         spoken = self.joined(value, path)
         exact = exact_value(spoken)
-        return spoken if exact is None else exact
+        return (spoken, None) if exact is None else (exact, spelling("content", spoken, exact))
 
     def shallow(self, value: object, path: str) -> object:
         """A result given as a value; one that is nested too deeply becomes JSON text."""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from threads import content
 from threads.content import BlockDict, MessageSnapshot
-from threads.dialects.canonical import compact_json, json_text
+from threads.dialects.canonical import text_of
 from threads.dialects.writing import Export
 
 SPEAKERS = {"user": "User", "assistant": "Assistant", "roboto": "Tools"}
@@ -47,7 +47,7 @@ def called_with(export: Export, index: int, block: BlockDict) -> str:
     if verbatim is not None:
         return verbatim
     export.withheld_arguments(index, block)
-    return compact_json(block["input"] or {})
+    return text_of(block["input"] or {}, block["raw_request"], "arguments")
 
 
 def outcome(block: BlockDict) -> str:
@@ -58,7 +58,9 @@ def outcome(block: BlockDict) -> str:
 def returned(block: BlockDict) -> str:
     """The payload of a result as text."""
     payload = block["payload"]
-    return "" if payload is None else payload if isinstance(payload, str) else json_text(payload)
+    if payload is None:
+        return ""
+    return payload if isinstance(payload, str) else text_of(payload, block["raw_response"], "content")
 
 
 def failure(block: BlockDict) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from threads import content
 from threads.content import BlockDict, MessageSnapshot
-from threads.dialects.canonical import UNKNOWN_TOOL, exact_value, json_text, verbatim_arguments
+from threads.dialects.canonical import UNKNOWN_TOOL, exact_value, text_of, verbatim_arguments
 
 Speaker = Literal["user", "assistant"]
 
@@ -31,13 +31,13 @@ class Export:
         return [block for block in found if block is not None]
 
     def result_text(self, index: int, block: BlockDict, *, null: str | None = "") -> str | None:
-        """A result as text, values as canonical JSON (B175). `null` is what the dialect uses for no payload."""
+        """A result as text, values as JSON (B172, B175). `null` is what the dialect uses for no payload."""
         payload = block["payload"]
         if payload is None:
             if null is not None:
                 self.lost(index, f"the result of {block['tool_name']} has no payload; exported as empty text")
             return null
-        text = payload if isinstance(payload, str) else json_text(payload)
+        text = payload if isinstance(payload, str) else text_of(payload, block["raw_response"], "content")
         returned = exact_value(text)
         if (text if returned is None else returned) != payload:
             self.lost(index, f"the payload type of the result of {block['tool_name']} changes when imported again")

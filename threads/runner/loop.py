@@ -21,7 +21,7 @@ from core.db import log_refused, replace_dead_connections
 from core.errors import InvalidRequest
 from core.prepared import PreparedRow, PreparedUpdate
 from core.sse import give_connection_back
-from threads import hooks, reading, transcript
+from threads import reading, transcript
 from threads.content import BlockDict, MessageSnapshot, error, text
 from threads.models import Message, Thread, Turn
 from threads.pending import last_message, open_uses
@@ -32,7 +32,7 @@ from threads.runner.providers.events import Broken, Finished, TextFragment, Tool
 from threads.runner.toolbox import Toolbox
 from threads.status import ThreadStatus, TurnState
 from threads.transcript import Fence, LeaseLost, Transcript
-from threads.turns import fail_goals, stop
+from threads.turns import fail_goals, leave, stop
 
 logger = logging.getLogger("heddle.turns")
 MAX_REPROMPTS = 3
@@ -121,7 +121,7 @@ def _give_up(turn: Turn, fence: Fence | None) -> None:
             return
         stop(writer, Message.Status.FAILED, _ACCIDENT)
         has_goals = fail_goals(writer)
-        writer.turn_to(ThreadStatus.GOALS_FAILED if has_goals else ThreadStatus.USER_TURN)
+        leave(writer, ThreadStatus.GOALS_FAILED if has_goals else ThreadStatus.USER_TURN)
         turn.state, turn.lease_until, turn.finished_at = TurnState.FAILED, None, timezone.now()
         turn.error_code, turn.answer_idx = _ACCIDENT["error_code"], writer.thread.message_count - 1
         turn.save(update_fields=["state", "lease_until", "finished_at", "error_code", "answer_idx"])
@@ -341,7 +341,7 @@ class _Run:
         if waiting:
             if collected is not None:
                 writer.close(collected, Message.Status.GENERATING)
-            writer.turn_to(ThreadStatus.CLIENT_TOOL_TURN)
+            leave(writer, ThreadStatus.CLIENT_TOOL_TURN)
             return self._leave(TurnState.WAITING)
         if collected is not None:
             writer.close(collected, Message.Status.COMPLETED)
@@ -360,7 +360,7 @@ class _Run:
     def _conclude(self, writer: Transcript, state: TurnState, code: str = "") -> bool:
         """End the turn; no goal stays pending after it (spec 4.3)."""
         has_unmet = bool(self.tools.goals) and fail_goals(writer)
-        writer.turn_to(ThreadStatus.GOALS_FAILED if has_unmet else ThreadStatus.USER_TURN)
+        leave(writer, ThreadStatus.GOALS_FAILED if has_unmet else ThreadStatus.USER_TURN)
         self.turn.error_code = code
         self.turn.finished_at = timezone.now()
         self.turn.answer_idx = writer.thread.message_count - 1
@@ -369,8 +369,6 @@ class _Run:
     def _leave(self, state: TurnState) -> bool:
         self.turn.state, self.turn.lease_until = state, None
         self._save()
-        if self.thread.forked_from_id is not None:
-            hooks.fork_left(self.thread.pk)
         logger.info("turn.left", extra={"turn": self.turn.pk, "state": state, "code": self.turn.error_code})
         return False
 

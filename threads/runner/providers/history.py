@@ -18,6 +18,9 @@ from pydantic_ai.messages import (
 
 from threads.content import UNANSWERED, BlockDict, MessageSnapshot
 
+LOOKING_AT = "\n\n[What the user is looking at: "
+"""What comes before a client context in the text that a model reads."""
+
 
 def of_thread(
     messages: Sequence[MessageSnapshot], *, instructions: str | None, prompt: str | None
@@ -75,7 +78,7 @@ def _said(message: MessageSnapshot) -> str:
         if block["content_type"] == "text":
             pieces.append(block["text"])
         elif block["content_type"] == "client_context":
-            pieces.append(f"\n\n[What the user is looking at: {json.dumps(block['context'], ensure_ascii=False)}]")
+            pieces.append(f"{LOOKING_AT}{json.dumps(block['context'], ensure_ascii=False)}]")
     return "".join(pieces)
 
 

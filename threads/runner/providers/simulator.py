@@ -19,6 +19,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from threads.runner.prompts import is_reprompt
+from threads.runner.providers.history import LOOKING_AT
 
 MAX_WORDS = 100_000
 MAX_SECONDS = 600.0
@@ -89,7 +90,7 @@ def parse(said: str) -> Directives:
         words=None if words is None else min(int(words), MAX_WORDS),
         sleep=sleep or 0,
         pace=pace or 0,
-        said=" ".join(re.sub(r"\[\[[^\[\]]*\]\]", " ", text).split()),
+        said=" ".join(re.sub(r"\[\[[^\[\]]*\]\]", " ", text.partition(LOOKING_AT)[0]).split()),
     )
 
 
