@@ -3,7 +3,7 @@
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.authentication import org_of
+from accounts.api import OrgEndpoint
 from catalogue import skills
 from catalogue.models import Skill
 from catalogue.wire import (
@@ -19,12 +19,12 @@ from catalogue.wire import (
     VersionPatch,
 )
 from core import paging
-from core.api import Endpoint, data, describe, record, records
+from core.api import data, describe, record, records
 from core.errors import NotFound
 from core.wire import Body
 
 
-class SkillEndpoint(Endpoint):
+class SkillEndpoint(OrgEndpoint):
     """Base of the skill routes, which the SDK calls."""
 
     has_exact_query = False
@@ -38,10 +38,6 @@ class SkillEndpoint(Endpoint):
         skill = self.skill()
         skills.require_editor(self.actor, skill)
         return skill
-
-    def org(self) -> int:
-        """The org the request acts in."""
-        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
 
     def number(self) -> int:
         """The version of the URL."""
@@ -58,8 +54,11 @@ class Create(SkillEndpoint):
         return record(skills.skill_out(skills.create(self.actor, org_id, self.parse(SkillIn))))
 
 
+_SCOPES = {"scope": ("personal", "org")}
+
+
 class Skills(SkillEndpoint):
-    @describe(gives=SummaryPageOut, query=("scope", "limit", "page_token"), summary="List skills (K6)")
+    @describe(gives=SummaryPageOut, query=("scope", "limit", "page_token"), choices=_SCOPES, summary="List skills (K6)")
     def get(self, request: Request) -> HttpResponse:
         limit = paging.limit_of(self.query("limit"))
         token = self.query("page_token")

@@ -43,8 +43,16 @@ class BuildInput(ToolEndpoint):
         return record(calling.build_input(tool, body.args, body.kwargs))
 
 
+_REFUSALS = {
+    "410": "The world of the call is closed or has expired (C117)",
+    "429": "With `on_error: http`, the tool is rate limited (C60)",
+    "500": "With `on_error: http`, the tool failed (C60)",
+    "504": "With `on_error: http`, the tool was too slow (C60)",
+}
+
+
 class CallTool(ToolEndpoint):
-    @describe(takes=CallIn, gives=CallOut, summary="Call a tool")
+    @describe(takes=CallIn, gives=CallOut, refusals=_REFUSALS, summary="Call a tool")
     def post(self, request: Request, qualified_name: str) -> HttpResponse:
         tool = self.tool()
         return record(calling.call(self.actor, self.org(), tool, self.parse(CallIn)))

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.authentication import org_of
-from catalogue import browsing, importing, servers, tools
+from accounts.api import OrgEndpoint
+from catalogue import browsing, dialects, importing, servers, tools
 from catalogue.models import Tool, ToolServer
 from catalogue.tools import Filters
 from catalogue.wire_tools import (
@@ -25,20 +25,23 @@ from catalogue.wire_tools import (
     ToolVersionPageOut,
 )
 from core import paging
-from core.api import Endpoint, data, describe, record
+from core.api import data, describe, record
 from core.errors import InvalidRequest, NotFound
 
 _PAGE = ("limit", "page_token")
+NAMINGS = ("bare", "qualified")
 _EXPORT = ("dialect", "naming", "style")
+_CHOICES = {
+    "dialect": [name for name, each in dialects.DIALECTS.items() if each.write],
+    "naming": NAMINGS,
+    "style": sorted({style for each in dialects.DIALECTS.values() for style in each.styles}),
+    "visible": ("true", "false", "any"),
+}
 _FILTERS = ("server", "q", "tag", "visible", "source_dialect", "dispatchable")
 
 
-class CatalogueEndpoint(Endpoint):
+class CatalogueEndpoint(OrgEndpoint):
     """Base of the catalogue routes, which act in the org of the request."""
-
-    def org(self) -> int:
-        """The org the request acts in."""
-        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
 
     def limit(self) -> int:
         """The requested page size."""
@@ -51,7 +54,7 @@ class CatalogueEndpoint(Endpoint):
     def is_qualified(self, default: Literal["bare", "qualified"]) -> bool:
         """Whether an export uses qualified names; by default `bare` for one tool, `qualified` for a list (1.2)."""
         naming = self.query("naming") or default
-        if naming not in ("bare", "qualified"):
+        if naming not in NAMINGS:
             raise InvalidRequest("naming: must be bare or qualified")
         return naming == "qualified"
 
@@ -87,7 +90,7 @@ class Import(CatalogueEndpoint):
 
 
 class Tools(CatalogueEndpoint):
-    @describe(gives=ToolListOut, query=(*_FILTERS, *_EXPORT, *_PAGE), summary="List tools (C49, C50)")
+    @describe(gives=ToolListOut, query=(*_FILTERS, *_EXPORT, *_PAGE), choices=_CHOICES, summary="List tools (C49, C50)")
     def get(self, request: Request) -> HttpResponse:
         dialect = self.query("dialect")
         filters = Filters(
@@ -117,7 +120,12 @@ class Tools(CatalogueEndpoint):
 
 
 class OneTool(ToolEndpoint):
-    @describe(gives=OneToolOut, query=("version", *_EXPORT), summary="Read a tool, optionally in a dialect (C3)")
+    @describe(
+        gives=OneToolOut,
+        query=("version", *_EXPORT),
+        choices=_CHOICES,
+        summary="Read a tool, optionally in a dialect (C3)",
+    )
     def get(self, request: Request, qualified_name: str) -> HttpResponse:
         tool = self.tool()
         version = tools.version_of(tool, self.number())
@@ -171,6 +179,11 @@ class OneServer(ServerEndpoint):
 
 
 class Manifest(ServerEndpoint):
-    @describe(gives=ManifestOut, query=("dialect",), summary="Export a server as a manifest (C19)")
+    @describe(
+        gives=ManifestOut,
+        query=("dialect",),
+        choices={"dialect": ("convilyn",)},
+        summary="Export a server as a manifest (C19)",
+    )
     def get(self, request: Request, server: str) -> HttpResponse:
         return record(servers.manifest(self.server(), self.query("dialect") or "convilyn"))

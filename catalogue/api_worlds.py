@@ -24,6 +24,9 @@ from catalogue.wire_worlds import (
 from catalogue.worlds import calling, fixtures, keeping
 from core.api import data, describe, record
 
+CLOSED = {"410": "The world is closed or has expired (C117)"}
+"""The refusal of routes that need an open world."""
+
 
 class WorldEndpoint(CatalogueEndpoint):
     """Base of the routes of a world."""
@@ -61,28 +64,35 @@ class OneWorld(WorldEndpoint):
 
 
 class WorldTools(WorldEndpoint):
-    @describe(takes=WorldToolsIn, gives=WorldToolsOut, summary="Add catalogue tools or an inline tool to a world")
+    @describe(
+        takes=WorldToolsIn,
+        gives=WorldToolsOut,
+        refusals=CLOSED,
+        summary="Add catalogue tools or an inline tool to a world",
+    )
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
         return record(WorldToolsOut(tools=keeping.add_tools(world, self.parse(WorldToolsIn))))
 
 
 class WorldCall(WorldEndpoint):
-    @describe(takes=WorldCallIn, gives=WorldCallOut, summary="Call a tool in a world (C102 to C119)")
+    @describe(takes=WorldCallIn, gives=WorldCallOut, refusals=CLOSED, summary="Call a tool in a world (C102 to C119)")
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
         return record(calling.call(self.actor, world, self.parse(WorldCallIn)))
 
 
 class WorldFixtures(WorldEndpoint):
-    @describe(takes=FixturesIn, gives=FixturesOut, summary="Replace the fixtures of a world (C106, C107)")
+    @describe(
+        takes=FixturesIn, gives=FixturesOut, refusals=CLOSED, summary="Replace the fixtures of a world (C106, C107)"
+    )
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
         return record(FixturesOut(fixture_count=fixtures.replace(world, self.parse(FixturesIn).fixtures)))
 
 
 class RecordedFixtures(WorldEndpoint):
-    @describe(takes=RecordedIn, gives=FixturesOut, summary="Add fixtures from recorded real calls")
+    @describe(takes=RecordedIn, gives=FixturesOut, refusals=CLOSED, summary="Add fixtures from recorded real calls")
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
         return record(FixturesOut(fixture_count=fixtures.take_recorded(self.actor, world, self.parse(RecordedIn))))
@@ -102,7 +112,7 @@ class WorldCalls(WorldEndpoint):
 
 
 class WorldReset(WorldEndpoint):
-    @describe(takes=ResetIn, gives=ResetOut, summary="Reset a world to step 0 (C111)")
+    @describe(takes=ResetIn, gives=ResetOut, refusals=CLOSED, summary="Reset a world to step 0 (C111)")
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
         keeping.reset(world, hard=self.parse(ResetIn).hard)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from django.db import DatabaseError
 
-from catalogue import results, validating
+from catalogue import naming, results, validating
 from catalogue.results import ToolResult
 from catalogue.retrying import RetryPolicy, wait_ms
 from catalogue.spec import ToolContext, ToolSpec
@@ -50,7 +50,7 @@ class Target:
     @property
     def qualified_name(self) -> str:
         """`<server>__<name>`."""
-        return f"{self.server}__{self.name}"
+        return naming.join(self.server, self.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """Create, share and use skills (K1 to K16)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, Subquery
 from django.utils import timezone
 
@@ -25,6 +24,7 @@ from catalogue.wire import (
 from core import ids, paging
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
+from core.names import name_kept
 from core.prepared import Prepared
 
 _PLACES = paging.Places("skills")
@@ -92,7 +92,7 @@ def require_editor(actor: Actor, skill: Skill) -> None:
 
 def create(actor: Actor, org_id: int, body: SkillIn) -> Skill:
     """Create a skill with version 1; its author is subscribed and pinned to it (K1). A taken name is a `Conflict`."""
-    with _names_kept(body.name):
+    with name_kept(Skill, body.name):
         skill = Skill.objects.create(
             org_id=org_id,
             created_by_id=actor.user_id,
@@ -113,13 +113,14 @@ def create(actor: Actor, org_id: int, body: SkillIn) -> Skill:
 
 def update(actor: Actor, skill: Skill, body: SkillPatch) -> Skill:
     """Change name, visibility or tags (K7). Making it private ends all other subscriptions."""
-    if body.accessibility is not None and skill.created_by_id != actor.user_id:
+    changes = body.changes()
+    if "accessibility" in changes and skill.created_by_id != actor.user_id:
         raise Unauthorized("Only the author can change the visibility of a skill.")
-    with _names_kept(body.name or skill.name):
+    with name_kept(Skill, changes.get("name", skill.name)):
         skill = _locked(skill)
         require_editor(actor, skill)
-        skill.name = body.name or skill.name
-        skill.accessibility = body.accessibility or skill.accessibility
+        skill.name = changes.get("name", skill.name)
+        skill.accessibility = changes.get("accessibility", skill.accessibility)
         skill.tags = sorted((set(skill.tags) | set(body.put_tags)) - set(body.remove_tags))
         skill.modified = timezone.now()
         skill.save(update_fields=["name", "accessibility", "tags", "modified"])
@@ -169,12 +170,10 @@ def edit_version(
         version = version_of(skill, number)
         if seen is not None and seen != version.modified.isoformat():
             raise Conflict("Somebody has changed this version since you opened it.")
-        for field in ("description", "body", "relevant_topics"):
-            value = getattr(body, field)
-            if value is not None:
-                setattr(version, field, value)
+        for name, value in body.changes().items():
+            setattr(version, name, value)
         version.modified = timezone.now()
-        version.save(update_fields=["description", "body", "relevant_topics", "modified"])
+        version.save(update_fields=[*body.changes(), "modified"])
     return version
 
 
@@ -389,13 +388,3 @@ def _locked(skill: Skill) -> Skill:
 
 def _gone(skill: Skill) -> NotFound:
     return NotFound.of("skill", skill.skill_id, "that you can see")
-
-
-@contextmanager
-def _names_kept(name: str) -> Iterator[None]:
-    """A transaction in which a taken name raises `Conflict`."""
-    try:
-        with transaction.atomic():
-            yield
-    except IntegrityError:
-        raise Conflict(f"name: {name} is taken") from None

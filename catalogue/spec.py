@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from catalogue import naming
+
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
@@ -48,7 +50,7 @@ class ToolSpec:
     @property
     def qualified_name(self) -> str:
         """`<server>__<name>`."""
-        return f"{self.server}__{self.name}"
+        return naming.join(self.server, self.name)
 
 
 def by_name(*specs: ToolSpec) -> dict[str, ToolSpec]:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.wire import Body, Page, Spelling, Wire
+from core.wire import UNCHANGED, Body, Change, Page, Spelling, Wire
 
 Name = Annotated[
     str, StringConstraints(max_length=120), Spelling(r"[A-Za-z0-9_-]+", "must be letters, digits, - and _ only")
@@ -32,11 +32,11 @@ class SkillIn(Body):
     """Topics for which the skill is useful."""
 
 
-class SkillPatch(Body):
-    """Changes of a skill; absent or null fields stay unchanged."""
+class SkillPatch(Change, Body):
+    """Changes of a skill; absent fields stay unchanged."""
 
-    name: Name | None = None
-    accessibility: Access | None = None
+    name: Name = UNCHANGED
+    accessibility: Access = UNCHANGED
     """Only the author can change it. `private` ends all other subscriptions."""
     put_tags: Tags = []
     """Tags to add."""
@@ -54,13 +54,14 @@ class VersionIn(Body):
     relevant_topics: Tags = []
 
 
-class VersionPatch(Body):
-    """An edit of a version in place."""
+class VersionPatch(Change, Body):
+    """An edit of a version in place; absent fields stay unchanged."""
 
-    description: Description | None = None
-    """Absent or null leaves it unchanged; so do the other fields."""
-    body: Text | None = None
-    relevant_topics: Tags | None = None
+    description: Description = UNCHANGED
+    """Agents decide by this text whether to load the skill."""
+    body: Text = UNCHANGED
+    """The text of the skill, in Markdown."""
+    relevant_topics: Tags = UNCHANGED
 
 
 class PinVersionIn(Body):

@@ -14,7 +14,7 @@ from pydantic import (
 
 from catalogue.elsewhere.wire import Handler
 from catalogue.record import Annotations, JsonObject, Loss
-from core.wire import Exact, Page, Patch, Wire
+from core.wire import UNCHANGED, Exact, Page, Patch, Wire
 
 Outcome = Literal["created", "new_version", "updated", "unchanged", "skipped", "failed"]
 OUTCOMES: tuple[Outcome, ...] = ("created", "new_version", "updated", "unchanged", "skipped", "failed")
@@ -217,14 +217,14 @@ class ToolVersionPageOut(Page[ToolVersionOut]):
 class ToolPatch(Patch):
     """Changes in place, without a new version (C51)."""
 
-    visible: bool = True
+    visible: bool = UNCHANGED
     """Whether lists for models contain the tool."""
-    tags: Words = []
+    tags: Words = UNCHANGED
     """Replaces all tags."""
-    deprecated: bool = False
-    deprecation_message: str | None = None
+    deprecated: bool = UNCHANGED
+    deprecation_message: str | None = UNCHANGED
     """For example, what to use instead."""
-    handler: Handler = Handler(kind="none")
+    handler: Handler = UNCHANGED
     """How the tool is executed. Only its creator, org admins and platform admins can change it."""
 
     @field_validator("tags")
@@ -236,9 +236,9 @@ class ToolPatch(Patch):
 class ServerPatch(Patch):
     """Changes of a server."""
 
-    description: str = ""
-    version: Annotated[str, StringConstraints(min_length=1, max_length=64)] = "1.0.0"
-    capabilities: Words = []
+    description: str = UNCHANGED
+    version: Annotated[str, StringConstraints(min_length=1, max_length=64)] = UNCHANGED
+    capabilities: Words = UNCHANGED
     """Free-form words, for manifests."""
 
 

@@ -6,6 +6,7 @@ from catalogue import results
 from catalogue.record import Loss
 from catalogue.result_dialects.shape import (
     Context,
+    custom_without,
     failure_text,
     loss,
     object_of,
@@ -64,6 +65,7 @@ def _read(value: Any, use_key: str) -> tuple[ToolResult, list[Loss]]:
 def _text(result: ToolResult) -> tuple[str, list[Loss]]:
     metadata = ("/metadata/inputSize", "/metadata/outputSize", "/metadata/warnings")
     losses = list(told(result, "/execution_time_ms", "/error/details", *metadata))
+    losses += custom_without(result, "tool_use_id")
     if result.error is None:
         return text_of(result.data), losses
     return failure_text(result.error), [*losses, *told(result, "/data")]

@@ -19,7 +19,7 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
     """The result as the seed's schema wants it; with `style=strict` as the closed schema of the tree does."""
     losses: list[Loss] = []
     is_strict = style == "strict"
-    metadata: dict[str, Any] = {**result.metadata.custom, **_told_metadata(result)}
+    metadata: dict[str, Any] = result.metadata.custom | _told_metadata(result)
     written: dict[str, Any] = {"success": result.success}
     if result.success or result.data is not None:
         written["data"] = result.data
@@ -28,6 +28,8 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
         if is_strict:
             losses += told(result, "/error/suggestion")
             written.pop("suggestion", None)
+    custom = result.metadata.custom
+    losses += (loss(f"/metadata/custom/{key}") for key in custom if custom[key] is None or metadata[key] != custom[key])
     for key in list(metadata):
         if metadata[key] is None:
             del metadata[key]
@@ -65,12 +67,13 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
 
 def _told_metadata(result: ToolResult) -> dict[str, Any]:
     kept = result.metadata
-    return {
+    values = {
         "executionTime": result.execution_time_ms,
         "inputSize": kept.inputSize,
         "outputSize": kept.outputSize,
         "warnings": kept.warnings or None,
     }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _told_error(result: ToolResult, metadata: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from catalogue import results
 from catalogue.record import Loss
-from catalogue.result_dialects.shape import Context, loss, object_of, refused, time_of, told
+from catalogue.result_dialects.shape import Context, custom_without, loss, object_of, refused, time_of, told
 from catalogue.results import ToolResult
 
 DECLINED = "DECLINED"
@@ -14,6 +14,7 @@ _ABOUT_ERROR = ("error", "code", "details", "suggestion")
 def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict[str, Any], list[Loss]]:
     """The result as a client hands it in."""
     losses = list(told(result, "/metadata/inputSize", "/metadata/outputSize", "/metadata/warnings"))
+    losses += custom_without(result, "tool_use_id", "tool_name")
     custom = result.metadata.custom
     written = {
         "tool_use_id": context.tool_use_id or str(custom.get("tool_use_id") or ""),

@@ -47,6 +47,11 @@ def told(result: ToolResult, *paths: str) -> Iterator[Loss]:
             yield loss(path)
 
 
+def custom_without(result: ToolResult, *slots: str) -> Iterator[Loss]:
+    """A loss for each custom value but those in `slots`, which the dialect has a place for."""
+    return (loss(f"/metadata/custom/{name}") for name in result.metadata.custom if name not in slots)
+
+
 def failure_text(error: Failure) -> str:
     """`CODE: message`, with what may help on a line of its own."""
     return f"{error.code}: {error.message}" + (f"\n{error.suggestion}" if error.suggestion else "")

@@ -461,6 +461,16 @@ class TestBadServers:
             status, _, message = refusal_of(api("alice").post(REFRESH, {}))
             assert status == 400 and "private address" in message and private.got == []
 
+    def test_a_plain_address_is_not_asked_once_the_operator_allows_only_tls(self, rude, refresh, call, api, settings):
+        """It was connected while that was allowed."""
+        refresh()
+        rude.headers.clear()
+        settings.HEDDLE = settings.HEDDLE.model_copy(update={"allow_http_targets": False})
+        status, _, message = refusal_of(api("alice").post(REFRESH, {}))
+        assert status == 400 and "must begin with https://" in message
+        assert "must begin with https://" in error_of(call("act"))["message"]
+        assert rude.headers == []
+
     @pytest.mark.parametrize(
         ("command", "said"),
         [
