@@ -13,6 +13,7 @@ from core.actor import Actor
 from core.db import again, is_named_elsewhere
 from core.errors import InvalidRequest, NotFound
 from core.prepared import PreparedInsert, Question
+from core.rows import new
 from feedback import inheriting, projecting, taxonomy, triage, webhooks
 from feedback.models import Retraction, Triage, UserFeedback
 from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
@@ -31,7 +32,8 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
     require(actor, message.thread, Right.RATE)
     require_rateable(message)
     now = timezone.now()
-    report = UserFeedback(
+    report = new(
+        UserFeedback,
         thread_id=message.thread.pk,
         message_sequence_num=message.idx,
         org_id=message.thread.org_id,

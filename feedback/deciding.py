@@ -6,7 +6,7 @@ values before and after, so that `feedback.undoing` can undo every verb in the s
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -227,8 +227,8 @@ def verb_named(name: str) -> Verb:
 
 
 def spelled(column: str, value: Any) -> Any:
-    """A column's value as JSON, for history."""
-    return value.isoformat() if isinstance(value, datetime) else value
+    """A column's value as JSON, for history; times as in all records."""
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
 
 
 def read_back(column: str, value: Any) -> Any:
@@ -236,11 +236,15 @@ def read_back(column: str, value: Any) -> Any:
     return datetime.fromisoformat(value) if value and column in ("resolved_at", "snoozed_until") else value
 
 
+RESOLVED_ALREADY = "already resolved this report."
+"""How the message of `ResolvedAlready` ends."""
+
+
 def _require_open(subject: Subject) -> None:
     if subject.report.resolved:
         by = subject.report.resolved_by
         who = by.display_name if by else "Somebody"
-        raise ResolvedAlready(f"{who} already resolved this report.", by=by.pk if by else None)
+        raise ResolvedAlready(f"{who} {RESOLVED_ALREADY}", by=by.pk if by else None)
 
 
 def _admin(actor: Actor, owner: str) -> int:

@@ -4,8 +4,8 @@ A button's value is a verb, with its argument if it has one: `resolve`, `own me`
 """
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta, tzinfo
-from typing import Any
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any, NamedTuple
 
 from django.http import QueryDict
 from django.utils import timezone
@@ -14,17 +14,18 @@ from core import bodies, forms, ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.rendering import isolated
+from core.templatetags.ui import thousands
 from core.wire import Exact
 from feedback import labelling, undoing
 from feedback.deciding import RENAME, ResolvedAlready, Verb, require_ahead, verb_named
+from feedback.label_text import plain
 from feedback.models import Bulk, Reply, UserFeedback
 
-SNOOZES = (("4h", "4 hours"), ("1d", "Tomorrow"), ("7d", "Next week"), ("again", "Until it happens again"))
-"""The one-click snooze lengths: the argument in the button's value, and its label."""
 FARTHEST = timedelta(days=365)
 """How far ahead the last day lies that is offered for snoozing."""
 FAILURES_SHOWN = 20
-_LENGTHS = {"4h": timedelta(hours=4), "1d": timedelta(days=1), "7d": timedelta(days=7)}
+_MORNING = time(9)
+"""When a report comes back that is snoozed until another day, in the viewer's time zone."""
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 
 
@@ -32,6 +33,31 @@ def days_to_snooze(tz: tzinfo) -> tuple[date, date]:
     """The first and the last day that a report may be snoozed until, in the viewer's time zone."""
     today = timezone.localdate(timezone=tz)
     return today + timedelta(days=1), today + FARTHEST
+
+
+class Snooze(NamedTuple):
+    """A snooze by one click: the argument in the button's value, its label, and until when (None: it happens again)."""
+
+    choice: str
+    word: str
+    until: datetime | None = None
+
+    @property
+    def at(self) -> str:
+        """That time within the next days: `Tue 09:00`."""
+        return f"{self.until:%a %H:%M}" if self.until else ""
+
+
+def snoozes(tz: tzinfo) -> list[Snooze]:
+    """What is offered now to a viewer in this time zone: later today, the next morning, Monday morning, or again."""
+    now = timezone.localtime(timezone=tz)
+    tomorrow, monday = (now.date() + timedelta(days=days) for days in (1, 7 - now.weekday()))
+    return [
+        Snooze("4h", "In 4 hours", (now.astimezone(UTC) + timedelta(hours=4)).astimezone(tz)),
+        Snooze("tomorrow", "Tomorrow", datetime.combine(tomorrow, _MORNING, tz)),
+        Snooze("week", "Next week", datetime.combine(monday, _MORNING, tz)),
+        Snooze("again", "Until it happens again"),
+    ]
 
 
 def goes_on(form: QueryDict) -> bool:
@@ -88,9 +114,11 @@ def told_of_bulk(done: Bulk) -> str:
     return "" if done.total else "No reports match; nothing was changed."
 
 
-def told_of_failures(done: Bulk) -> str:
-    """How many reports a bulk could not change."""
-    return f"{done.failed_count} of {done.total} not changed"
+def told_of_failures(done: Bulk, already: int = 0) -> str:
+    """How many reports a bulk could not change; of these, `already` were resolved before."""
+    failed = done.failed_count - already
+    changed = f"{thousands(failed)} of {thousands(done.total)} not changed" if failed else ""
+    return ", ".join(filter(None, (changed, f"{thousands(already)} resolved already" if already else "")))
 
 
 def told_of_undo(done: Bulk) -> str:
@@ -161,7 +189,7 @@ def _arguments(verb: str, choice: str, form: QueryDict, tz: tzinfo) -> Mapping[s
         case "duplicate":
             return {"duplicate_of": choice or _original(form)}
         case "snooze":
-            return {"until": _day(form, tz)} if choice == "day" else _snoozed(choice)
+            return {"until": _day(form, tz)} if choice == "day" else _snoozed(choice, tz)
         case "reply":
             return {"public_status": choice, "public_reply": _text(form, "public_reply") or None}
     return {}
@@ -196,18 +224,17 @@ def _day(form: QueryDict, tz: tzinfo) -> datetime:
     return begins
 
 
-def _snoozed(choice: str) -> Mapping[str, Any]:
-    if choice == "again":
-        return {"until_again": True}
-    if choice not in _LENGTHS:
-        raise InvalidRequest("verb: must snooze for 4h, 1d, 7d or again")
-    return {"until": (timezone.now() + _LENGTHS[choice]).isoformat()}
+def _snoozed(choice: str, tz: tzinfo) -> Mapping[str, Any]:
+    until = {each.choice: each.until for each in snoozes(tz)}
+    if choice not in until:
+        raise InvalidRequest(f"verb: must snooze until {', '.join(until)}")
+    return {"until": until[choice]} if until[choice] else {"until_again": True}
 
 
 def _names(form: QueryDict) -> list[str]:
     """The labels that were typed; if the phone's dock has any, only those."""
     parts = (form.get("dock_label") or form.get("label") or "").split(",")
-    return labelling.meant(name for part in parts if (name := " ".join(part.split())))
+    return labelling.meant(name for part in parts if (name := plain(part)))
 
 
 def _text(form: Mapping[str, str], name: str) -> str:

@@ -27,8 +27,8 @@ _EDITED = "The submitter changed it"
 
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
-    `bulks` (their HTML), `list` (HTML of all counts and of the notice about new reports, after changes by others and
-    new ratings).
+    `bulks` (their HTML), `list` (HTML of all counts and of the notice about new reports, after any change, the
+    reader's own in another tab included, and new ratings).
 
     Anyone who loses the right gets `gone`, and nothing more.
     """
@@ -54,10 +54,11 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
                 yield sse.Event("leases", json.dumps(leases))
             known, edits, looked = edits, _edits(looked), timezone.now()
             edited = {feedback_id: _EDITED for feedback_id, moment in edits.items() if known.get(feedback_id) != moment}
-            if changed := edited | _changed(actor, changes.fresh(), tz) | _retracted(retractions.fresh()):
+            done = changes.fresh()
+            if changed := edited | _changed(actor, done, tz) | _retracted(retractions.fresh()):
                 yield sse.Event("changed", json.dumps(changed))
             came = reports.fresh()
-            if changed or came:
+            if done or changed or came:
                 parsed = parse(query["q"])
                 meant = None if parsed.problems else meaning(actor, parsed)
                 bar, count = desk_screen.bar_of(actor, parsed, meant, query), open_reports()

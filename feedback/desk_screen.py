@@ -1,10 +1,11 @@
 """The template context of the desk: list, bar, open report and last action, also after a rejected form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db.models import Case, Q, When
 from django.urls import reverse
 
 from core import forms, grammar, ids
@@ -20,6 +21,7 @@ from feedback import (
     labelling,
     leasing,
     originals,
+    quoting,
     saved_views,
     screens,
     similar,
@@ -27,6 +29,7 @@ from feedback import (
     undoing,
 )
 from feedback.checks import screen as checks_screen
+from feedback.deciding import RESOLVED_ALREADY
 from feedback.models import Bulk, UserFeedback
 from feedback.presenting import (
     Choice,
@@ -43,6 +46,7 @@ from feedback.presenting import (
     panes,
 )
 from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, completing, meaning, named, parse, row_ids
+from feedback.wire_finding import SimilarReportOut
 from threads import profiles
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -56,7 +60,7 @@ KEYS = ("q", "after", "item", "pane", "whole", "check")
 def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
     """The known keys of an address, always with `q`; by default it shows unclaimed reports.
 
-    `today` means today in the viewer's time zone, which is written into the query.
+    Days are those of the viewer's time zone, which is written into the query.
     """
     query = {key: value for key, value in given if key in KEYS and (value or key == "q")}
     query = {"q": saved_views.DEFAULT.query, **query}
@@ -70,10 +74,10 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
     rows, onward, back = _listed(actor, meant, query, parsed.order) if meant else ([], None, None)
-    last = undoing.last_action(actor, unfinished=_unfinished(bulks), tried=_tried(bulks), tz=tz)
     running = [each for each in bulks if not each.is_over]
-    if last and last.action in {each.undoes for each in running}:
-        last = None
+    # While a bulk runs, the key for undo stops it. It must not undo what was done before it.
+    finished = {"unfinished": _unfinished(bulks), "tried": _tried(bulks)}
+    last = None if running else undoing.last_action(actor, **finished, tz=tz)
     context: dict[str, Any] = {
         "bar": bar_of(actor, parsed, meant, query),
         "rows": rows,
@@ -105,9 +109,9 @@ def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:
 
 
 def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
-    """What both the report form and the bulk form offer: outcomes, admins to assign to, days to snooze until."""
-    days = desk_forms.days_to_snooze(tz)
-    return {"outcomes": outcomes(), "people": desk_records.people(actor), "snooze_days": days}
+    """What both the report form and the bulk form offer: outcomes, admins to assign to, times to snooze until."""
+    times = {"snoozes": desk_forms.snoozes(tz), "snooze_days": desk_forms.days_to_snooze(tz)}
+    return {"outcomes": outcomes(), "people": desk_records.people(actor), **times}
 
 
 def _listed(
@@ -148,7 +152,8 @@ def opened(
     report = triage.report_for(actor, query["item"])
     place = next((place for place, row in enumerate(rows) if row.is_current), -1)
     below, above = rows[place + 1 : place + 2], rows[max(0, place - 1) : max(0, place)]
-    ways = [row.href for row in below] + [onward.on if onward else ""] + [row.href for row in above]
+    above_href, below_href = (row[0].href if row else "" for row in (above, below))
+    ways = [below_href, onward.on if onward else "", above_href]
     desk_url = reverse("feedback:desk")
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
     report.thread, report.org = thread, thread.org
@@ -166,6 +171,7 @@ def opened(
     )
     return {
         "item": item,
+        "beside": [("Previous report", above_href), ("Next report", below_href)],
         "choices": [near for near in item.near if near.is_of_org],
         "subject": thread_screens.head_of(actor, thread, token=screen.token, goals=screen.goals),
         "stretches": _stretches(articles, report.message_sequence_num, is_whole="whole" in query),
@@ -173,7 +179,6 @@ def opened(
         "is_whole": "whole" in query,
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": cloth.weave(thread.weave),
-        "snoozes": desk_forms.SNOOZES,
         "profiles": profiles.all_profiles(),
         "state": query,
         "is_checked": "check" in query,
@@ -206,33 +211,35 @@ def refused(
         fields, otherwise = (*_SHOWN, *_TYPED_AS), _field_of(item, form)
         context["errors"] = forms.reasons(problem, fields, otherwise=otherwise, names=_TYPED_AS)
         if "duplicate_of" in context["errors"]:
-            context |= choices(actor, item.feedback_id, form.get("duplicate_of", ""))
+            context |= choices(actor, item.feedback_id, form.get("duplicate_of", ""), tz=tz)
     if desk_forms.has_typed_note(form):
-        context |= {"item": replace(item, admin_note=forms.lines(form["admin_note"])), "has_typed_note": True}
+        context |= {"item": replace(item, admin_note=forms.lines(form.get("admin_note", ""))), "has_typed_note": True}
     return context
 
 
-def choices(actor: Actor, feedback_id: str, typed: str) -> dict[str, Any]:
+def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict[str, Any]:
     """Possible originals of a report for the typed text, without one similar reports; `lack` explains an empty list."""
-    report, typed = triage.report_for(actor, feedback_id), typed.strip()[:MAX_LENGTH]
+    report, typed = triage.report_for(actor, feedback_id), grammar.spaced(typed).strip()[:MAX_LENGTH]
     context: dict[str, Any] = {"found_by": typed, "choices": [], "lack": ""}
     if not typed:
         return context | {"choices": [near for near in _near(actor, report, {}) if near.is_of_org]}
     try:
-        found = originals.found(actor, report, typed)
+        found = originals.found(actor, report, typed, tz=tz)
     except InvalidRequest as problem:
         return context | {"lack": problem.message}
+    answers = _answers(each for each, _ in found)
     shown = [
         Near(
             feedback_id=each.feedback_id,
             sentiment=each.sentiment,
             words=each.notes or "",
-            reasons=(each.thread.title or "Untitled",),
+            answer=answers.get(each.feedback_id, ""),
+            reasons=tuple(filter(None, (place, each.thread.title or "Untitled"))),
             created=each.created,
             href="",
             resolved=each.resolved,
         )
-        for each in found
+        for each, place in found
     ]
     return context | {"choices": shown, "lack": "" if shown else "No report of the same org matches."}
 
@@ -308,7 +315,7 @@ def _small(parsed: Query) -> list[str]:
 def _other_order(parsed: Query) -> Choice:
     """The same reports in reverse order."""
     other = OLDEST if parsed.order == NEWEST else NEWEST
-    return Choice(f"{other.name.capitalize()} first", href({"q": parsed.sorted_by(other).text}))
+    return Choice(f"Show {other.name} first", href({"q": parsed.sorted_by(other).text}))
 
 
 def _choice(name: str, query: str, looked_at: str, counts: Mapping[str, int | None]) -> Choice:
@@ -320,10 +327,15 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
     latest = _latest(bulks, last)
     if latest is None or not latest.failed_count:
         return None
-    failures = list(latest.failures.order_by("id").values_list("feedback_key", "reason")[: desk_forms.FAILURES_SHOWN])
+    # What was resolved already is as it was wanted, so it comes last and is no warning.
+    as_wanted = Q(reason__endswith=RESOLVED_ALREADY) if latest.verb == "resolve" else Q(pk=None)
+    already = latest.failures.filter(as_wanted).count()
+    listed = latest.failures.order_by(Case(When(as_wanted, then=1), default=0), "id")
+    failures = list(listed.values_list("feedback_key", "reason")[: desk_forms.FAILURES_SHOWN])
     notes = dict(UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list("key", "notes"))
     return {
-        "words": desk_forms.told_of_failures(latest),
+        "words": desk_forms.told_of_failures(latest, already),
+        "is_as_wanted": already == latest.failed_count,
         "failures": [(ids.FEEDBACK + key, notes.get(key) or "", _told(reason)) for key, reason in failures],
     }
 
@@ -360,11 +372,14 @@ def _undos(bulks: Sequence[Bulk]) -> dict[str, Bulk]:
 
 def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
     org_id = report.org.org_id
+    found = similar.similar_to(actor, report)
+    answers = _answers(found)
     return [
         Near(
             feedback_id=each.feedback_id,
             sentiment=each.sentiment,
             words=each.notes or "",
+            answer=answers.get(each.feedback_id, ""),
             reasons=each.reasons,
             created=each.created,
             href=href({**query, "item": each.feedback_id}),
@@ -372,8 +387,13 @@ def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Nea
             is_alike=each.is_alike,
             is_of_org=each.org_id == org_id,
         )
-        for each in similar.similar_to(actor, report)
+        for each in found
     ]
+
+
+def _answers(reports: Iterable[UserFeedback | SimilarReportOut]) -> dict[str, str]:
+    """How the rated answers of those without notes begin."""
+    return quoting.answer_openings([each.feedback_id for each in reports if not each.notes])
 
 
 _SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until")

@@ -1,7 +1,8 @@
 """The digest: extracts model, error, tools and words of rated answers, soon after a report is stored.
 
 Rating must be fast, so the database only marks the report as undigested. The scheduler runs the digest every few
-seconds, and queries that need it run it first, so that they find the newest reports.
+seconds, and queries that need it run it first, so that they find the newest reports. An answer that was rated during
+its turn stays marked and is digested again when the turn has ended, because only then its error is known.
 """
 
 import json
@@ -11,10 +12,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db import DatabaseError, DataError, connection, transaction
+from django.db.models import Exists, OuterRef
 
 from core import notices
+from core.prepared import Prepared
+from core.rows import new
 from feedback import comparing, indexing, triage
 from feedback.models import RatedAnswer, RatedTool, Triage, Undigested, UserFeedback
+from threads.models import Message, Turn
+from threads.status import OPEN_TURN
 
 logger = logging.getLogger("heddle.feedback")
 
@@ -29,7 +35,7 @@ def digest(limit: int = BATCH) -> int:
 
     A report that the index cannot hold is skipped and logged, so that it does not block the others.
     """
-    if not Undigested.objects.exists():
+    if not _ANY_WAITING.rows():
         return 0
     try:
         return _digest(limit, _store)
@@ -39,13 +45,13 @@ def digest(limit: int = BATCH) -> int:
         return sum(_digest(1, _store_or_pass_by) for _ in range(limit))
 
 
-def _digest(limit: int, store: Callable[[list[int]], None]) -> int:
+def _digest(limit: int, store: Callable[[list[int]], set[int]]) -> int:
     with transaction.atomic():
         # The reports are locked, too, so that their texts do not change between reading and indexing.
-        waiting = Undigested.objects.select_for_update(skip_locked=True, no_key=True).order_by("-pk")
+        waiting = _WAITING.select_for_update(skip_locked=True, no_key=True).order_by("-pk")
         pks = [pk for pk, _ in waiting.values_list("pk", "feedback__key")[:limit]]
-        store(pks)
-        Undigested.objects.filter(pk__in=pks).delete()
+        unfinished = store(pks)
+        Undigested.objects.filter(pk__in=set(pks) - unfinished).delete()
         if pks:  # notified here, not with each rating, so that open desks refresh at most every few seconds
             transaction.on_commit(lambda: notices.publish(triage.NOTICE))
         if Triage.objects.filter(snoozed_until_again=True).exists():
@@ -69,16 +75,17 @@ def _wake(pks: Iterable[int]) -> None:
         triage.wake_again(woken, pk)
 
 
-def _store_or_pass_by(pks: list[int]) -> None:
+def _store_or_pass_by(pks: list[int]) -> set[int]:
     try:
         with transaction.atomic():
-            _store(pks)
+            return _store(pks)
     except DatabaseError as problem:
         if not _is_of_a_row(problem):
             raise
         for report in UserFeedback.objects.filter(pk__in=pks).only("key"):
             # Without the traceback, which may contain users' texts.
             logger.warning("digest.passed_by", extra={"feedback_id": report.feedback_id})
+        return set()
 
 
 def _is_of_a_row(problem: DatabaseError) -> bool:
@@ -86,35 +93,34 @@ def _is_of_a_row(problem: DatabaseError) -> bool:
     return isinstance(problem, DataError) or getattr(problem.__cause__, "sqlstate", "").startswith("54")
 
 
-def _store(pks: list[int]) -> None:
-    """Extract and store; existing rows stay, because an answer never changes."""
+def _store(pks: list[int]) -> set[int]:
+    """Extract and store; returns the reports whose turn has not ended yet. Without a turn, existing rows stay."""
     answers, errors, tools = _blocks(pks)
     turns = _turns(pks)
+    unknown = ("", "", False)
+    RatedAnswer.objects.filter(pk__in=turns).delete()  # of reports that were digested before their turn ended
     RatedAnswer.objects.bulk_create(
         (
-            RatedAnswer(
-                feedback_id=pk,
-                model_profile=turns.get(pk, ("", ""))[0],
-                error_code=(turns.get(pk, ("", ""))[1] or errors.get(pk, ""))[:60],
-            )
-            for pk in pks
+            new(RatedAnswer, feedback_id=pk, model_profile=profile, error_code=(error or errors.get(pk, ""))[:60])
+            for pk, (profile, error, _) in ((pk, turns.get(pk, unknown)) for pk in pks)
         ),
         ignore_conflicts=True,
     )
     RatedTool.objects.bulk_create(
         (
-            RatedTool(feedback_id=pk, tool_name=name[:200], failed=failed)
+            new(RatedTool, feedback_id=pk, tool_name=name[:200], failed=failed)
             for pk in pks
             for name, failed in tools[pk].items()
         ),
         ignore_conflicts=True,
     )
     indexing.add([("".join(answers[pk])[:ANSWER_LENGTH], " ".join(tools[pk])[:ANSWER_LENGTH], pk) for pk in pks])
+    return {pk for pk, (_, _, is_open) in turns.items() if is_open}
 
 
-def _turns(pks: list[int]) -> dict[int, tuple[str, str]]:
-    """Profile and error of each rated answer's turn; imported and copied answers have none."""
-    return {pk: (profile, error) for pk, profile, error in _rows(_TURNS, pks)}
+def _turns(pks: list[int]) -> dict[int, tuple[str, str, bool]]:
+    """Profile and error of each rated answer's turn, and whether it is open; imported and copied answers have none."""
+    return {pk: (profile, error, is_open) for pk, profile, error, is_open in _rows(_TURNS, pks)}
 
 
 def _blocks(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, str], dict[int, dict[str, bool]]]:
@@ -151,11 +157,14 @@ def _rows(sql: str, pks: list[int]) -> list[tuple[Any, ...]]:
 _USER = "SELECT {which}(idx) FROM threads_message WHERE thread_id = f.thread_id AND role = 'user' AND idx {side}"
 _BEGINS = _USER.format(which="max", side="< f.message_sequence_num")
 _ENDS = _USER.format(which="min", side="> f.message_sequence_num")
+# An open turn reaches to the end of its thread.
+_OPEN = "t.state IN ({})".format(", ".join(f"'{state.value}'" for state in OPEN_TURN))
+_ANSWERS = f"CASE WHEN {_OPEN} THEN 2147483646 ELSE t.answer_idx END"
 _TURNS = f"""
-    SELECT f.id, t.profile, t.error_code
+    SELECT f.id, t.profile, t.error_code, {_OPEN}
     FROM feedback_userfeedback f JOIN threads_turn t ON t.thread_id = f.thread_id
-    WHERE f.id IN ({{pks}}) AND t.answer_idx >= f.message_sequence_num
-        AND t.answer_idx < coalesce(({_ENDS}), 2147483647)
+    WHERE f.id IN ({{pks}}) AND {_ANSWERS} >= f.message_sequence_num
+        AND {_ANSWERS} < coalesce(({_ENDS}), 2147483647)
     ORDER BY t.id
 """  # noqa: S608
 # Payloads of results may be long, and only their outcome is needed.
@@ -166,3 +175,13 @@ _BLOCKS = f"""
         AND (b.kind IN ('tool_use', 'tool_result') OR b.idx = f.message_sequence_num AND b.kind IN ('text', 'error'))
     ORDER BY f.id, b.idx, b.position
 """  # noqa: S608
+_IS_OVER = ~Exists(Turn.objects.filter(thread=OuterRef("feedback__thread"), state__in=OPEN_TURN)) | Exists(
+    Message.objects.filter(
+        thread=OuterRef("feedback__thread"),
+        role=Message.Role.USER,
+        idx__gt=OuterRef("feedback__message_sequence_num"),
+    )
+)
+_WAITING = Undigested.objects.filter(~Exists(RatedAnswer.objects.filter(pk=OuterRef("pk"))) | _IS_OVER)
+"""New reports, and those that were digested during a turn that has ended since."""
+_ANY_WAITING = Prepared(lambda: _WAITING.values_list("pk")[:1])

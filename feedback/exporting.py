@@ -2,7 +2,10 @@
 
 import csv
 import io
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any, Literal, get_args
 
 from django.db.models import QuerySet
@@ -53,9 +56,9 @@ def export(actor: Actor, query: str, form: Format, *, bom: bool = False, convers
     """The reports that match a query as an iterator of bytes, read from the database chunk by chunk.
 
     Right and query are checked first: raises `Unauthorized` and `InvalidRequest`. No report appears twice, and none
-    that matches all the time is missing; a report that changes meanwhile is exported as it is when it is read. `bom`
-    begins a CSV with a byte order mark, which some spreadsheets need. With `conversation`, each report includes request
-    and answer.
+    that matches all the time is missing; a report that changes meanwhile is exported as it is when it is read, at the
+    place it had at the start. `bom` begins a CSV with a byte order mark, which some spreadsheets need. With
+    `conversation`, each report includes request and answer.
     """
     asked = parse(query)
     stretches = _stretches(matching(actor, asked), asked.order, conversation=conversation)
@@ -127,25 +130,46 @@ def _quoted(pks: Sequence[int], records: Sequence[ExportedOut]) -> list[Exported
 def _stretches(rows: QuerySet[UserFeedback], order: Order, *, conversation: bool) -> Iterator[list[ExportedOut]]:
     """Read reports in chunks, with a few queries per chunk: their row ids, then the rows with triage data.
 
-    An open cursor would hold a connection for as long as the client downloads. So each chunk is a new query after the
-    last position, and the connection is released while the client reads.
+    An open cursor would hold a connection for as long as the client downloads. So each chunk is a new query, and the
+    connection is released while the client reads.
     """
-    last: Position | None = None
-    size = FIRST
     chunk = CHUNK // 10 if conversation else CHUNK  # answers may be long, so hold fewer at a time
-    while True:
-        positions = order.following(rows, last, size)
-        pks = row_ids(positions)
-        found = list(UserFeedback.objects.filter(pk__in=pks).order_by(*order.by).values_list("pk", *_COLUMNS))
-        records = [_record(values) for _, *values in found]
+    for pks in _chunks(rows, order, chain((FIRST,), repeat(chunk))):
+        values = {pk: rest for pk, *rest in UserFeedback.objects.filter(pk__in=pks).values_list("pk", *_COLUMNS)}
+        found = [pk for pk in pks if pk in values]
+        records = [_record(values[pk]) for pk in found]
         if conversation:
-            records = _quoted([pk for pk, *_ in found], records)
+            records = _quoted(found, records)
         give_connection_back()
         if records:
             yield records
-        if len(pks) < size:
+
+
+def _chunks(rows: QuerySet[UserFeedback], order: Order, sizes: Iterator[int]) -> Iterator[list[int]]:
+    """The row ids in chunks of these sizes.
+
+    A timestamp may change during the download; paging by it would repeat reports and miss others. So the reports that
+    have one are listed first, all at once, and the others are found by row id, which never changes.
+    """
+    timed = order.timed(rows)
+    told, size = 0, next(sizes)
+    while told < len(timed):
+        chunk = timed[told : told + size]
+        matching_still = set(rows.filter(pk__in=chunk).values_list("pk", flat=True))
+        yield [pk for pk in chunk if pk in matching_still]
+        told, size = told + size, next(sizes)
+    known = array("q", sorted(timed))
+    last: Position | None = None
+    while positions := order.by_birth(rows, last, size):
+        yield [pk for pk in row_ids(positions) if not _holds(known, pk)]
+        if len(positions) < size:
             return
-        last, size = positions[-1], chunk
+        last, size = positions[-1], next(sizes)
+
+
+def _holds(known: "array[int]", pk: int) -> bool:
+    place = bisect_left(known, pk)
+    return place < len(known) and known[place] == pk
 
 
 def _record(values: Sequence[Any]) -> ExportedOut:

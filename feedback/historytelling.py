@@ -6,6 +6,7 @@ from typing import Any
 
 from accounts.models import User
 from core import moments
+from core.templatetags.ui import thousands
 from feedback.deciding import AGAIN, FOLLOW, RENAME, RETRACT
 from feedback.label_text import beyond
 from feedback.models import TriageChange
@@ -116,4 +117,5 @@ def _name(people: Mapping[int, User], pk: int | None) -> str:
 
 
 def _short(value: Any) -> str:
-    return str(value)[:_SHOWN] if value is not None else ""
+    text = "" if value is None else str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN].rstrip()}… ({thousands(len(text))} characters)"

@@ -1,17 +1,25 @@
-"""The text in which the wire stores a report's labels, separated by commas. Case and whitespace are ignored.
+"""The text in which the wire stores a report's labels, separated by commas.
 
-The wire's own update (H8) accepts any text, so a label in it may be longer than the desk's verb allows.
+Case, whitespace and control characters tell no two labels apart. The wire's own update (H8) accepts any text, so a
+label in it may be longer than the desk's verb allows.
 """
 
 from collections.abc import Iterable
+
+from core.grammar import spaced
 
 LABEL_LENGTH = 60
 LABELS_LENGTH = 200
 
 
+def plain(name: str) -> str:
+    """A name as a query can spell it: with one blank for any whitespace and control characters."""
+    return " ".join(spaced(name).split())
+
+
 def written_labels(admin_label: str | None) -> list[str]:
     """The labels in order and as written, without duplicates."""
-    return _each_once(map(_plain, (admin_label or "").split(",")))
+    return _each_once(map(plain, (admin_label or "").split(",")))
 
 
 def labels_of(admin_label: str | None) -> list[str]:
@@ -27,9 +35,9 @@ def beyond(admin_label: str | None, other: str | None) -> list[str]:
 
 def changed(admin_label: str | None, *, add: Iterable[str], remove: Iterable[str]) -> str:
     """The text with some labels added and others removed; existing labels keep their spelling."""
-    gone = {_plain(name).casefold() for name in remove}
+    gone = {plain(name).casefold() for name in remove}
     kept = [name for name in written_labels(admin_label) if not gone & {name.casefold(), _short(name).casefold()}]
-    return ", ".join(_each_once([*kept, *map(_plain, add)]))
+    return ", ".join(_each_once([*kept, *map(plain, add)]))
 
 
 def renamed(admin_label: str | None, label: str, to: str) -> str:
@@ -37,7 +45,7 @@ def renamed(admin_label: str | None, label: str, to: str) -> str:
     old, new = label.casefold(), to.casefold()
     kept, is_there = [], False
     for part in (admin_label or "").split(","):
-        folded = _short(_plain(part)).casefold()
+        folded = _short(plain(part)).casefold()
         if folded not in (old, new):
             kept.append(part)
         elif not is_there:
@@ -56,7 +64,3 @@ def _each_once(names: Iterable[str]) -> list[str]:
 
 def _short(name: str) -> str:
     return name[:LABEL_LENGTH].strip()
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split())

@@ -13,7 +13,7 @@ from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.rendering import isolated
-from feedback.label_text import labels_of
+from feedback.label_text import labels_of, plain
 from feedback.models import Label, Labelled, UserFeedback
 from feedback.presenting import many_reports
 
@@ -93,7 +93,7 @@ def make(actor: Actor, name: str, description: str = "") -> Label:
 def new_name(name: str) -> str:
     """A valid label name with whitespace collapsed; raises `InvalidRequest`."""
     wanted = labels_of(name)
-    if len(wanted) != 1 or wanted[0] != " ".join(name.split()):
+    if len(wanted) != 1 or wanted[0] != plain(name):
         raise InvalidRequest("name: must be 1 to 60 characters without a comma")
     return wanted[0]
 

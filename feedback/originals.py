@@ -1,34 +1,52 @@
 """Possible originals of a duplicate: reports of the same org that match a query, or the one with an id."""
 
+from datetime import tzinfo
+
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import Text
 from feedback.models import UserFeedback
-from feedback.querying import NEWEST, matching, parse, row_ids
+from feedback.querying import Query, matching, parse, row_ids
+from feedback.querying.sides import is_resolved
+from feedback.querying.words import is_in
 
 MOST = 8
 
 
-def found(actor: Actor, report: UserFeedback, typed: str) -> list[UserFeedback]:
-    """The first reports that match the typed query, in its order, with their threads. The last word matches as a
-    prefix.
+def found(actor: Actor, report: UserFeedback, typed: str, *, tz: tzinfo) -> list[tuple[UserFeedback, str]]:
+    """The first reports that match the typed query, with their threads, and where each has one of its words.
 
-    Excludes the report itself and its duplicates, which cannot be its original. For platform admins; raises
-    `InvalidRequest` if the query is invalid.
+    Those with all words in their notes come first, then open before resolved ones, each in the query's order. Its last
+    word matches as a prefix, its days begin in `tz`. Excludes the report itself and its duplicates, which cannot be its
+    original. For platform admins; raises `InvalidRequest` if the query is invalid.
     """
     require_admin(actor)
-    rows, order = UserFeedback.objects.filter(org=report.org_id).exclude(pk=report.pk), NEWEST
+    rows = UserFeedback.objects.filter(org=report.org_id).exclude(pk=report.pk)
     if key := ids.key_of(typed, ids.FEEDBACK):
-        rows = rows.filter(key=key)
+        query, sets = parse(""), [rows.filter(key=key)]
     else:
-        query = parse(typed)
+        query = parse(typed).anchored(tz)
         if isinstance(query.parts[-1], Text) and typed[-1].isalnum():
-            query = parse(f"{typed}*")
+            query = parse(f"{typed}*").anchored(tz)
         if query.problems:
             raise InvalidRequest(query.problems[0].sentence)
-        rows, order = rows & matching(actor, query), query.order
-    rows = rows.exclude(triage__duplicate_of=report.pk)
-    first = row_ids(order.following(rows, None, MOST))
-    return list(UserFeedback.objects.filter(pk__in=first).select_related("thread").order_by(*order.by))
+        rows &= matching(actor, query)
+        in_notes = query.worded("notes")
+        sets = [rows] if in_notes == query or in_notes.problems else [rows & matching(actor, in_notes), rows]
+    sets = [each.exclude(triage__duplicate_of=report.pk) for each in sets]
+    ranks = [each.filter(is_resolved(state)) for each in sets for state in (False, True)]
+    # A query for each rank stops at its first rows; one that sorts by rank would first find them all.
+    first = list(dict.fromkeys(pk for rank in ranks for pk in row_ids(query.order.following(rank, None, MOST))))[:MOST]
+    held = UserFeedback.objects.select_related("thread").in_bulk(first)
+    return [(held[pk], _place(query, held[pk])) for pk in first if pk in held]
+
+
+def _place(query: Query, report: UserFeedback) -> str:
+    """Where a report that matches has a word of the query; empty if the query has none."""
+    if not query.words:
+        return ""
+    texts = {"notes": report.notes, "admin note": report.admin_note}
+    said = [name for name, text in texts.items() if any(is_in(each, text) for each in query.words)]
+    return f"in the {' and '.join(said) or 'answer'}"

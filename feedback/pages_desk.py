@@ -104,7 +104,9 @@ def terms(request: HttpRequest) -> HttpResponse:
 @require_GET
 def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Possible originals of a report for the typed text."""
-    found = desk_screen.choices(admin_actor(request), feedback_id, request.GET.get("duplicate_of", ""))
+    found = desk_screen.choices(
+        admin_actor(request), feedback_id, request.GET.get("duplicate_of", ""), tz=zones.of(request)
+    )
     return render(request, "feedback/_originals.html", found)
 
 
@@ -140,7 +142,7 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
         bodies.check_storable(dict(request.POST.lists()))
         verb, body = desk_forms.step_for_all(request.POST, zones.of(request))
         if request.POST.get("all"):
-            done = bulk.act_on_all(actor, verb, body, query=request.POST.get("q", ""))
+            done = bulk.act_on_all(actor, verb, body, query=_asked(request))
         else:
             done = bulk.act_on_all(actor, verb, body, feedback_ids=desk_forms.ticked(request.POST))
     except DomainError as problem:
@@ -198,7 +200,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
             gone = saved_views.drop(actor, form.get("view_id", ""))
             notes.success(request, f"Deleted {isolated(gone.name)}. To restore it, save it again.")
             return redirect(_desk_at({"q": gone.query}))
-        name, query, is_shared = form.get("name", ""), form.get("q", ""), bool(form.get("is_shared"))
+        name, query, is_shared = form.get("name", ""), _asked(request), bool(form.get("is_shared"))
         if form.get("verb") == "change":
             view_id, before = form.get("view_id", ""), ""
             view = saved_views.change(actor, view_id, name=name, query=query, is_shared=is_shared)
@@ -270,6 +272,11 @@ def _state_of(request: HttpRequest) -> dict[str, str]:
 
 def _state_in(request: HttpRequest, query: str) -> dict[str, str]:
     return desk_screen.state_of(parse_qsl(query, keep_blank_values=True), zones.of(request))
+
+
+def _asked(request: HttpRequest) -> str:
+    """The query of a form, its days in the viewer's time zone."""
+    return parse(request.POST.get("q", "")).anchored(zones.of(request)).text
 
 
 def _desk_at(query: dict[str, str]) -> str:

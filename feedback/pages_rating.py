@@ -55,7 +55,9 @@ def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     capture.retract(actor, thread, index)
     if request.headers.get("HX-Request"):
         rated = _rated(request, actor, thread, index)
-        return render(request, "feedback/_rated.html", {**rated, "form": replace(form, is_taken_back=True)})
+        return render(
+            request, "feedback/_rated.html", {**rated, "form": replace(form, is_taken_back=True, is_change=False)}
+        )
     notes.success(request, "Rating retracted.")
     return redirect(form.back)
 
@@ -91,9 +93,11 @@ def _submitted(
             context = {"index": form.index, "mark": mark, "form": refused, "here": here}
             return render(request, "feedback/_mark.html", context, status=400)
         return _message_page(request, actor, thread, refused, status=400)
+    done = "Saved" if form.is_change else "Sent"
     if not is_partial:
+        notes.success(request, f"Rating {done.lower()}.")
         return redirect(form.back)
-    return render(request, "feedback/_rated.html", _rated(request, actor, thread, form.index))
+    return render(request, "feedback/_rated.html", {**_rated(request, actor, thread, form.index), "done": done})
 
 
 def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:

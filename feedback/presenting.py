@@ -50,7 +50,10 @@ class _Spelled(Sentimental):
 
 @dataclass(frozen=True)
 class ReportRow(_Spelled):
-    """One report in the desk's list: thumb icon, categories, notes, thread and state."""
+    """One report in the desk's list: thumb icon, categories, notes, thread and state.
+
+    Without notes, `answer` is how the rated answer begins.
+    """
 
     feedback_id: str
     sentiment: str
@@ -71,6 +74,7 @@ class ReportRow(_Spelled):
     is_current: bool = False
     has_left: bool = False
     """It is open, but the query does not find it on this page."""
+    answer: str = ""
     is_elsewhere: bool = False
     """The query still finds it, on another page."""
 
@@ -108,7 +112,10 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class Near(_Spelled):
-    """A report similar to the open one with the reasons, or a search result with its thread."""
+    """A report similar to the open one with the reasons, or a search result with where it matches and its thread.
+
+    Without notes (`words`), `answer` is how the rated answer begins.
+    """
 
     feedback_id: str
     sentiment: str
@@ -117,6 +124,7 @@ class Near(_Spelled):
     created: datetime
     href: str
     resolved: bool = False
+    answer: str = ""
     is_alike: bool = False
     is_of_org: bool = True
     """Whether it is in the same org as the open report; only then can it be the original."""
@@ -348,6 +356,18 @@ class RateForm:
     errors: Mapping[str, str] = field(default_factory=dict)
     is_taken_back: bool = False
     """It holds the rating that was just retracted."""
+    is_change: bool = False
+    """It changes a rating that stands, and takes its place until it is saved."""
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        return "Change your rating" if self.is_change else f"Rate message {self.index}"
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the sentiment is given, so that the notes come next."""
+        return self.sentiment in Sentiment.values
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[str, str, bool]]]]:
@@ -366,4 +386,4 @@ class RateForm:
         if mark is None:
             return cls(index, action, back, sentiment)
         verdict = sentiment or mark.sentiment
-        return cls(index, action, back, verdict, fitting(verdict, mark.categories), mark.notes)
+        return cls(index, action, back, verdict, fitting(verdict, mark.categories), mark.notes, is_change=True)

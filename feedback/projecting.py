@@ -43,13 +43,13 @@ def _columns(model: type[UserFeedbackOut]) -> list[str]:
     return [_COLUMNS[name] for name in model.model_fields]
 
 
-def _one(model: type[UserFeedbackOut]) -> Prepared:
-    return Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list(*_columns(model)), int)
+def _one(columns: Sequence[str]) -> Prepared:
+    return Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list(*columns), int)
 
 
 USER_COLUMNS, FULL_COLUMNS = _columns(UserFeedbackOut), _columns(FullFeedbackOut)
 TOLD_COLUMNS = _columns(ToldFeedbackOut)
-_USER, _FULL, _TOLD = _one(UserFeedbackOut), _one(FullFeedbackOut), _one(ToldFeedbackOut)
+_USER, _FULL, _TOLD = _one(USER_COLUMNS), _one(FULL_COLUMNS), _one(TOLD_COLUMNS)
 
 
 def user_record(pk: int) -> UserFeedbackOut:

@@ -1,12 +1,32 @@
-"""The request and the rated answer of reports, for exports."""
+"""The request and the rated answer of reports: in full for exports, how the answer begins for lists."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Left
 
-from feedback.models import RatedAnswer, RatedTool
+from core import ids
+from core.rendering import opening
+from feedback.models import RatedAnswer, RatedTool, UserFeedback
+from threads.models import Block
+
+OPENING_LENGTH = 140
+
+
+def answer_opening() -> Subquery:
+    """For queries of reports: the beginning of the first text in the rated answer, null without a text."""
+    texts = Block.objects.filter(thread=OuterRef("thread"), idx=OuterRef("message_sequence_num"), kind="text")
+    return Subquery(texts.order_by("position").values(beginning=Left("text", OPENING_LENGTH * 4))[:1])
+
+
+def answer_openings(feedback_ids: Collection[str]) -> dict[str, str]:
+    """How the rated answers of reports begin, in one line, by id; only of those with a text. At most one query."""
+    keys = [ids.key_of(each, ids.FEEDBACK) for each in feedback_ids]
+    rows = UserFeedback.objects.filter(key__in=keys).annotate(words=answer_opening()).values_list("key", "words")
+    return {ids.FEEDBACK + key: opening(words, OPENING_LENGTH) for key, words in rows if words} if keys else {}
 
 
 class Quoted(NamedTuple):

@@ -1,17 +1,16 @@
 """Saved views: named queries, private or shared with all admins, and the built-in ones."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
-from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
+from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.grammar import MAX_LENGTH, Field, changed, spelled
+from core.names import name_kept
 from core.paging import COUNT_LIMIT
 from feedback.models import SavedView, UserFeedback
 from feedback.querying import matching, parse, understood
@@ -72,7 +71,7 @@ def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> Sav
         is_shared=is_shared,
         created_by_id=actor.user_id,
     )
-    with _name_kept(view):
+    with name_kept(SavedView, view.name, f"you already have a view {view.name}"):
         view.save()
     return view
 
@@ -101,7 +100,7 @@ def change(
     written = {column: value for column, value in given.items() if value is not None}
     for column, value in written.items():
         setattr(view, column, value)
-    with _name_kept(view):
+    with name_kept(SavedView, view.name, f"you already have a view {view.name}"):
         # Only these columns, so that a concurrent change of others, or a deletion, also takes effect.
         if written and not SavedView.objects.filter(pk=view.pk).update(**written):
             raise NotFound.of("view", view_id[:80])
@@ -149,16 +148,6 @@ def _own(actor: Actor, view_id: str) -> SavedView:
     if view.created_by_id != actor.user_id:
         raise Unauthorized("Only the author of a view can change it.")
     return view
-
-
-@contextmanager
-def _name_kept(view: SavedView) -> Iterator[None]:
-    """A transaction in which a name that the actor already uses is a `Conflict`."""
-    try:
-        with transaction.atomic():
-            yield
-    except IntegrityError:
-        raise Conflict(f"name: you already have a view {view.name}") from None
 
 
 def _name(name: str) -> str:

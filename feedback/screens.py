@@ -14,7 +14,8 @@ from accounts.rights import Right
 from core import ids
 from core.actor import Actor
 from core.prepared import Prepared, Row
-from feedback import desk_records, historytelling, leasing, projecting, versions
+from core.rendering import opening
+from feedback import desk_records, historytelling, leasing, projecting, quoting, versions
 from feedback.label_text import written_labels
 from feedback.models import CheckRun, Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
@@ -73,7 +74,8 @@ def rows_of(
     position. If it is not on this page, a third query checks whether it is among the `reports` of other pages.
     """
     wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
-    found = list(UserFeedback.objects.filter(wanted).order_by(*order.by).values_list(*_ROW_COLUMNS))
+    reports_shown = UserFeedback.objects.filter(wanted).order_by(*order.by)
+    found = list(reports_shown.values_list(*_ROW_COLUMNS, quoting.answer_opening()))
     held = leasing.holders(actor, [pk for pk, *_ in found])
     now = timezone.now()
     rows = [_row(actor, now, values, query, current, held) for values in found]
@@ -108,13 +110,14 @@ def _row(
     actor: Actor, now: datetime, values: Sequence[Any], query: Mapping[str, str], current: str, held: Mapping[int, str]
 ) -> ReportRow:
     (pk, key, sentiment, categories, notes, title, org, name, email, created, resolved, label) = values[:12]
-    owner_id, owner_name, owner_email, until, until_again = values[12:]
+    owner_id, owner_name, owner_email, until, until_again, answer = values[12:]
     feedback_id = ids.FEEDBACK + key
     return ReportRow(
         feedback_id=feedback_id,
         sentiment=sentiment,
         categories=tuple(categories),
         notes=notes or "",
+        answer="" if notes or not answer else opening(answer, quoting.OPENING_LENGTH),
         thread_title=title or "",
         org=org,
         by=display_name(name, email),

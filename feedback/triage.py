@@ -17,6 +17,7 @@ from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
+from core.rows import new
 from feedback import following, labelling, projecting, versions, webhooks
 from feedback.deciding import (
     AGAIN,
@@ -181,14 +182,14 @@ def apply(
     after = {column: value for column, value in decision.items() if subject[column] != value}
     if not after:
         return False
-    stamps: dict[str, Any] = {}
     if after.get("resolved") is True:
-        stamps = {"resolved_at": now, "resolved_by_id": actor.user_id}
+        after = {"resolved_at": now, "resolved_by_id": actor.user_id, **after}
     elif after.get("resolved") is False:
         cleared = ("resolved_at", "resolved_by_id", "outcome", "duplicate_of_id")
         after |= {column: None for column in cleared if subject[column] is not None and column not in after}
-    change = TriageChange(
-        feedback=report,
+    change = new(
+        TriageChange,
+        feedback_id=report.pk,
         at=now,
         actor_id=actor.user_id,
         before={column: spelled(column, subject[column]) for column in after},
@@ -201,7 +202,7 @@ def apply(
         webhooks.announce(_event(after), report, actor_id=actor.user_id, by_triage=True)
     if _of(after, REPLY_COLUMNS):
         webhooks.announce(webhooks.REPLIED, report, actor_id=actor.user_id, by_triage=True)
-    _store(subject, {**stamps, **after}, now)
+    _store(subject, after, now)
     if "admin_label" in after:
         labelling.follow(actor, report)
     _CHANGES.insert_all([change])

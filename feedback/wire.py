@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
-from core.wire import Body, Page, Patch, Wire
+from core.wire import UNCHANGED, Body, Page, Patch, Wire
 from feedback.taxonomy import FITTING, NEEDS_NOTES, Category, Sentiment
 
 NOTES_LENGTH = 20_000
@@ -47,11 +47,11 @@ class FeedbackIn(Body):
 class TriageIn(Patch):
     """A triage update: an absent key leaves the value, null clears it; unknown keys are refused (B127, B128)."""
 
-    admin_label: Annotated[str, StringConstraints(max_length=200)] | None = None
+    admin_label: Annotated[str, StringConstraints(max_length=200)] | None = UNCHANGED
     """The labels as one text, separated by commas."""
-    admin_note: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+    admin_note: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = UNCHANGED
     """A note among admins; the submitter never sees it."""
-    resolved: bool = False
+    resolved: bool = UNCHANGED
 
 
 class UserFeedbackOut(Wire):

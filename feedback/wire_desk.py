@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from core.wire import Patch, Wire
+from core.wire import UNCHANGED, Patch, Wire
 from feedback.querying import parse
 from feedback.wire import FullFeedbackOut
 
@@ -174,9 +174,9 @@ class ViewIn(Patch):
 class ViewPatch(Patch):
     """A change to your own view."""
 
-    name: str | None = None
-    query: str | None = None
-    is_shared: bool | None = None
+    name: str = UNCHANGED
+    query: str = UNCHANGED
+    is_shared: bool = UNCHANGED
 
 
 class ViewOut(Wire):
@@ -205,16 +205,16 @@ class LabelNameIn(Patch):
 class LabelPatch(Patch):
     """A new name or description of a label; all its reports follow a new name."""
 
-    name: str | None = None
+    name: str = UNCHANGED
     """1 to 60 characters without a comma. The name of another label is a conflict, unless `merge` is true."""
-    description: Annotated[str, StringConstraints(max_length=200)] | None = None
+    description: Annotated[str, StringConstraints(max_length=200)] = UNCHANGED
     """What the label is for."""
     merge: bool = False
     """Merge into the label of that name if there is one. This cannot be undone."""
 
     @model_validator(mode="after")
     def _something(self) -> "LabelPatch":
-        if self.name is None and self.description is None:
+        if not self.model_fields_set & {"name", "description"}:
             raise ValueError("name: give a name, a description, or both")
         return self
 

@@ -10,7 +10,7 @@ from feedback.models import Reply
 from feedback.taxonomy import Outcome
 from feedback.wire import NOTES_LENGTH
 
-_OneLine = Spelling(r"[^,\r\n]*[^,\s][^,\r\n]*", "must be text on one line, without a comma")
+_OneLine = Spelling(r"[^,\r\n]*[^,\s\x00-\x1f\x7f-\x9f][^,\r\n]*", "must be text on one line, without a comma")
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH), _OneLine]
 Written = Annotated[str, StringConstraints(min_length=1, max_length=LABELS_LENGTH), _OneLine]
 """A label that is already on a report; the wire's own update may have written a longer one."""

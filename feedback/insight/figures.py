@@ -3,15 +3,13 @@
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import timedelta
 
 from django.core.cache import cache
 from django.utils import timezone
 
 from accounts.rights import require_admin
-from core import grammar, moments
+from core import grammar
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import InvalidRequest
@@ -31,7 +29,6 @@ MOST_JOINED = 100_000
 """Most reports that are counted by label and outcome; these change daily, so no tally stores them."""
 _SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
 """A result that took over a second is cached for 30 times as long, at most 300 seconds."""
-_TIMED = ("created", "resolved", "edited")
 
 
 def figures(actor: Actor, query: Query, period: Period) -> InsightOut:
@@ -41,7 +38,7 @@ def figures(actor: Actor, query: Query, period: Period) -> InsightOut:
     same for everybody. A fixed number of queries.
     """
     require_admin(actor)
-    zoned = anchored(query, period.tz)
+    zoned = query.anchored(period.tz)
     asked = Asked(zoned, period)
     said = repr((actor.user_id, zoned.canonical, period.first, period.last, period.tz.key))
     key = f"insight-{hashlib.sha256(said.encode()).hexdigest()}"
@@ -67,20 +64,15 @@ class Asked:
 
     def __call__(self, *terms: str) -> str:
         """The query with the period and these terms."""
-        return " ".join(part for part in (self._query, self._period.term, *terms) if part)
+        return self.of_any_time(self._period.term, *terms)
 
     def of_span(self, span: Span, *terms: str) -> str:
         """The query with these terms for a span of the period."""
-        return " ".join(part for part in (self._query, term(span, self._period.tz), *terms) if part)
+        return self.of_any_time(term(span, self._period.tz), *terms)
 
-
-def anchored(query: Query, tz: ZoneInfo) -> Query:
-    """The query with the zone added to all dates without one."""
-
-    def zoned(field: Field) -> Field:
-        return replace(field, value=moments.in_zone(field.value, tz)) if field.name in _TIMED else field
-
-    return parse(grammar.spelled(grammar.changed(query.root, zoned)))
+    def of_any_time(self, *terms: str) -> str:
+        """The query with these terms and without the period."""
+        return " ".join(part for part in (self._query, *terms) if part)
 
 
 def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> InsightOut:
@@ -99,7 +91,7 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
         is_all = found and query == EVERYTHING and tallying.suits(limits)
         kept = tallying.tallied(closed, "counts") if is_all else Tallied(rows)
         counted = counting.counted(kept.rest, limits)
-        ages = counting.backlog(rows, now)
+        ages = counting.backlog(matched, now)
         last = None
         if before:
             earlier = tallying.tallied(before) if is_all else Tallied(counting.within(matched, before))
@@ -122,7 +114,7 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
         reports=CountOut(count=positive + negative, query=asked()),
         positive=CountOut(count=positive, query=asked("sentiment:positive")),
         negative=CountOut(count=negative, query=asked("sentiment:negative")),
-        open=CountOut(count=sum(ages), query=asked("is:open")),
+        open=CountOut(count=sum(ages), query=asked.of_any_time("is:open")),
         resolved=CountOut(count=sum(lengths), query=asked("is:resolved")),
         before=before and last and _before(before, last),
         over_time=[_span(asked, *each) for each in zip(found, counted.over_time, strict=bool(found))],
@@ -135,7 +127,7 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
         has_labels=is_small,
         labels_left_out=max(0, len(labels) - MOST_NAMES),
         by_outcome=[_named(asked, "outcome", *each) for each in _most(outcomes)],
-        backlog=_possible(_ranges(asked, "is:open age", counting.AGES, ages), period, now),
+        backlog=_ranges(asked.of_any_time, "is:open age", counting.AGES, ages),
         time_to_resolve=_ranges(asked, "took", counting.LENGTHS, lengths),
         median_minutes=counting.quantile(minutes, 50),
         p90_minutes=counting.quantile(minutes, 90),
@@ -175,7 +167,9 @@ def _tool(asked: Asked, name: str, counted: Verdicts) -> ToolFiguresOut:
     return ToolFiguresOut(**dict(_named(asked, "tool", name, counted)), failed=failed)
 
 
-def _ranges(asked: Asked, field: str, limits: Sequence[timedelta], counted: Sequence[int]) -> list[RangeOut]:
+def _ranges(
+    spell: Callable[..., str], field: str, limits: Sequence[timedelta], counted: Sequence[int]
+) -> list[RangeOut]:
     """The ranges between the limits. `field` may be preceded by other terms."""
     *terms, name = field.split()
     found = []
@@ -183,21 +177,9 @@ def _ranges(asked: Asked, field: str, limits: Sequence[timedelta], counted: Sequ
         over = limits[place - 1] if place else None
         under = limits[place] if place < len(limits) else None
         bounds = [f"{name}:{sign}{_age(limit)}" for sign, limit in ((">=", over), ("<", under)) if limit]
-        reports = CountOut(count=count, query=asked(*terms, *bounds))
+        reports = CountOut(count=count, query=spell(*terms, *bounds))
         found.append(RangeOut(over_seconds=_seconds(over), under_seconds=_seconds(under), reports=reports))
     return found
-
-
-def _possible(ranges: list[RangeOut], period: Period, now: datetime) -> list[RangeOut]:
-    """Leave out ages that no report of the period can have."""
-
-    def is_possible(each: RangeOut) -> bool:
-        newest = now - timedelta(seconds=each.over_seconds or 0)
-        oldest = now - timedelta(seconds=each.under_seconds) if each.under_seconds else None
-        is_young = period.begins is None or newest >= period.begins
-        return each.reports.count > 0 or (is_young and (period.ends is None or oldest is None or oldest < period.ends))
-
-    return [each for each in ranges if is_possible(each)]
 
 
 def _age(length: timedelta) -> str:

@@ -41,7 +41,7 @@ def insight(request: HttpRequest) -> HttpResponse:
         found = figures(actor, query, period)
         context |= {"found": found, "sums": _sums(found), "notes": remarks(actor, query)}
         context["export"] = reverse("feedback:export") + href({"q": found.reports.query})
-        context["plots"] = plotting.plots(found, _desk) if found.reports.count else []
+        context["plots"] = plotting.plots(found, _desk)
     return render(request, "feedback/insight.html", context)
 
 
@@ -83,7 +83,7 @@ def _sums(found: InsightOut) -> list[tuple[str, Cell, str]]:
     return [
         ("Reports", _linked(found, "reports"), before),
         ("Negative", _linked(found, "negative"), telling.share(found.negative.count, found.reports.count)),
-        ("Open", _linked(found, "open"), f"{thousands(old)} older than a week" if old else ""),
+        ("Open now", _linked(found, "open"), f"{thousands(old)} older than a week" if old else ""),
         ("Median time to resolve", half, f"of {thousands(found.resolved.count)} resolved"),
     ]
 

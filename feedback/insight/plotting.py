@@ -81,7 +81,7 @@ class Plot:
 
 def plots(found: InsightOut, link: Link) -> list[Plot]:
     """All plots that have something to show; `link` turns a query into a URL."""
-    made = [_over_time(found, link)]
+    made = [_over_time(found, link)] if found.reports.count else []
     if found.by_category:
         made.append(_by_category(found, link))
     if found.by_label:

@@ -48,7 +48,8 @@ def over_time(found: InsightOut) -> str:
     when = f"{'on' if worst.first == worst.last else 'from'} {days(worst.first, worst.last, today=found.until)}"
     if worst.negative.count == found.negative.count:
         return f"{said}, {when}."
-    return f"{said}, most of them {when}: {thousands(worst.negative.count)}."
+    most = "most of them" if 2 * worst.negative.count > found.negative.count else "the most"
+    return f"{said}, {most} {when}: {thousands(worst.negative.count)}."
 
 
 def by_category(found: InsightOut) -> str:
@@ -113,8 +114,8 @@ def by_model(found: InsightOut) -> str:
 def backlog(found: InsightOut) -> str:
     """The number of open reports, and of those open for over a week."""
     old = older(found.backlog, _WEEK)
-    waited = f"{thousands(old)} of them {'has' if old == 1 else 'have'} waited longer than a week" if old else ""
-    return f"{thousands(found.open.count)} open. {waited or 'None has waited longer than a week'}."
+    waited = f"{thousands(old)} of them {'has' if old == 1 else 'have'}" if old else "None has"
+    return f"{thousands(found.open.count)} open now, whenever they were rated. {waited} waited longer than a week."
 
 
 def older(ranges: Sequence[RangeOut], seconds: int) -> int:

@@ -69,7 +69,7 @@ class BeforeOut(Wire):
 
 
 class InsightOut(Wire):
-    """All figures for the reports of a period that match a query."""
+    """All figures for the reports of a period that match a query; `open` and `backlog` are for any period."""
 
     query: str
     """The query without the period."""
@@ -85,6 +85,7 @@ class InsightOut(Wire):
     positive: CountOut
     negative: CountOut
     open: CountOut
+    """Open now, whenever they were rated: a backlog has no period."""
     resolved: CountOut
     before: BeforeOut | None
     """Null if the period has no first or last day."""
@@ -104,7 +105,7 @@ class InsightOut(Wire):
     """False if there are too many reports to count by label and outcome; both lists are then empty."""
     by_outcome: list[NamedOut]
     backlog: list[RangeOut]
-    """Open reports by age."""
+    """Reports that are open now, whenever they were rated, by age."""
     time_to_resolve: list[RangeOut]
     """Resolved reports by time from rating to resolution."""
     median_minutes: int | None

@@ -5,7 +5,7 @@ from feedback.models.check import Check, CheckBatch, CheckRun
 from feedback.models.report import Reply, Retraction, UserFeedback
 from feedback.models.tally import Tally, Untallied
 from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
-from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
 
 __all__ = [
     "Bulk",
@@ -31,4 +31,5 @@ __all__ = [
     "WebhookDelivery",
     "WebhookEndpoint",
     "WebhookEvent",
+    "WebhookTold",
 ]

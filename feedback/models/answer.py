@@ -8,7 +8,7 @@ from feedback.models.report import UserFeedback
 
 
 class RatedAnswer(models.Model):
-    """The model that answered and how its turn ended. Extracted after the report is stored; answers never change."""
+    """The model that answered and how its turn ended. Extracted after the report is stored."""
 
     feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="answer")
     model_profile = models.CharField(max_length=100, default="")
@@ -44,7 +44,10 @@ class RatedTool(models.Model):
 
 
 class Undigested(models.Model):
-    """A report whose answer is not digested yet. A trigger adds the row with the report; the digest deletes it."""
+    """A report whose answer is not digested yet, or was digested before its turn ended.
+
+    A trigger adds the row with the report; the digest deletes it.
+    """
 
     feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="undigested")
 

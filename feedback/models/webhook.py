@@ -125,3 +125,21 @@ class WebhookAttempt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.status or self.error}"
+
+
+class WebhookTold(models.Model):
+    """What stays of a report's deliveries when they leave the log: that the webhook was sent it.
+
+    Its retraction has to reach whoever holds its data, however old that is.
+    """
+
+    endpoint = models.ForeignKey(WebhookEndpoint, models.CASCADE, related_name="told", db_index=False)
+    report = models.ForeignKey("feedback.UserFeedback", models.CASCADE, related_name="told")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["endpoint", "report"], name="webhook_told_of"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.endpoint_id} {self.report_id}"

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, tzinfo
 
 from django.db import OperationalError
 from django.db.models import Q, QuerySet
@@ -29,8 +28,8 @@ class Meaning:
     remarks: tuple[Remark, ...]
 
 
-def meaning(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> Meaning:
-    """What a query means now; its days begin in `tz`. Call it once for both listing and counting.
+def meaning(actor: Actor, query: Query) -> Meaning:
+    """What a query means now; see `Query.anchored` for whose days it names. Call it once for both listing and counting.
 
     For platform admins; raises `Unauthorized`, and `InvalidRequest` that names the invalid terms. It may run the
     digest, which writes, so it must not run in a read-only transaction.
@@ -39,13 +38,13 @@ def meaning(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> Meaning:
     if query.is_digested:
         with suppress(OperationalError):  # the database file is locked: use what is digested so far
             digesting.digest()
-    condition, asking = _compiled(actor, query, tz)
+    condition, asking = _compiled(actor, query)
     return Meaning(UserFeedback.objects.filter(condition), tuple(asking.remarks))
 
 
-def matching(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> QuerySet[UserFeedback]:
+def matching(actor: Actor, query: Query) -> QuerySet[UserFeedback]:
     """The reports that match a query, unordered; see `meaning`."""
-    return meaning(actor, query, tz=tz).reports
+    return meaning(actor, query).reports
 
 
 def understood(text: str, *, field: str) -> Query:
@@ -62,16 +61,16 @@ def understood(text: str, *, field: str) -> Query:
     return query
 
 
-def remarks(actor: Actor, query: Query, *, tz: tzinfo = UTC) -> tuple[Remark, ...]:
+def remarks(actor: Actor, query: Query) -> tuple[Remark, ...]:
     """Remarks on names in a valid query that do not exist."""
-    return () if query.problems else tuple(_compiled(actor, query, tz)[1].remarks)
+    return () if query.problems else tuple(_compiled(actor, query)[1].remarks)
 
 
-def _compiled(actor: Actor, query: Query, tz: tzinfo) -> tuple[Q, Asking]:
+def _compiled(actor: Actor, query: Query) -> tuple[Q, Asking]:
     require_admin(actor)
     if query.problems:
         raise grammar.refusal([(each, meant_by(each)) for each in query.problems])
-    asking = Asking(actor, timezone.now(), tz)
+    asking = Asking(actor, timezone.now())
     return _condition(query.root, asking), asking
 
 

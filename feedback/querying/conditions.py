@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.lookups import GreaterThan
@@ -33,11 +33,10 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The context of a query: actor, time and zone; `excluding` is true under a minus. Collects remarks."""
+    """The context of a query: actor and time; `excluding` is true under a minus. Collects remarks."""
 
     actor: Actor
     now: datetime
-    tz: tzinfo
     excluding: bool = False
     remarks: list[Remark] = field(default_factory=list)
 
@@ -260,4 +259,4 @@ def _one_of(asked: str, column: str, value: str, asking: Asking) -> Q:
 
 
 def _stretch(value: str, asking: Asking) -> moments.Stretch:
-    return moments.stretch(value, now=asking.now, tz=asking.tz)
+    return moments.stretch(value, now=asking.now, tz=UTC)

@@ -124,7 +124,7 @@ IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "e
 HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates", "check")
 _AGES = ("<1d", "<7d", "<30d", ">30d")
 _DAYS = ("today", "yesterday", *_AGES)
-RELATIVE = ("created", "resolved", "edited")
+DATED = ("created", "resolved", "edited")
 """The fields that take dates."""
 _PERSON = "me, an email address, or the part before its @"
 FIELDS: dict[str, QueryField] = {

@@ -1,6 +1,6 @@
 """Parsed queries: their terms, problems and canonical spelling, and editing by term."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import TypeGuard
@@ -8,7 +8,7 @@ from typing import TypeGuard
 from core import grammar, moments
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback.querying import words
-from feedback.querying.fields import FIELDS, RELATIVE, meant, named, nearest
+from feedback.querying.fields import DATED, FIELDS, meant, named, nearest
 from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
 
 
@@ -62,12 +62,15 @@ class Query:
         return all(_is_sort(part) for part in self.parts)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words and phrases to search for."""
+        return tuple(leaf.text for leaf in grammar.leaves(self.root) if isinstance(leaf, Text))
+
+    @property
     def is_digested(self) -> bool:
         """Whether it needs data from the digest, which runs after a report is stored."""
-        leaves = list(grammar.leaves(self.root))
-        asked = [leaf for leaf in leaves if isinstance(leaf, Field)]
-        is_worded = any(isinstance(leaf, Text) for leaf in leaves)
-        return is_worded or any(FIELDS[leaf.name].needs_digest(leaf.value) for leaf in asked)
+        asked = [leaf for leaf in grammar.leaves(self.root) if isinstance(leaf, Field)]
+        return bool(self.words) or any(FIELDS[leaf.name].needs_digest(leaf.value) for leaf in asked)
 
     def without(self, place: int) -> "Query":
         """The query without the term at that position."""
@@ -81,14 +84,25 @@ class Query:
         return parse(" ".join(_beside_others(part, parts) for part in parts))
 
     def anchored(self, tz: tzinfo) -> "Query":
-        """The query with the zone added to `today` and `yesterday` if they have none, so that they keep meaning the
-        days of the current reader.
-        """
+        """The query with the zone added to all dates without one, so that they keep meaning the days of its reader."""
+
+        def zoned(leaf: Node) -> Node:
+            if isinstance(leaf, Field) and leaf.name in DATED:
+                return replace(leaf, value=moments.in_zone(leaf.value, tz))
+            return leaf
+
+        return self._with_leaves(zoned)
+
+    def worded(self, field: str) -> "Query":
+        """The query with its words searched only in this field."""
+        return self._with_leaves(lambda leaf: Field(field, leaf.text) if isinstance(leaf, Text) else leaf)
+
+    def _with_leaves(self, change: Callable[[Node], Node]) -> "Query":
+        """The query with each leaf changed and all else as it was typed."""
         text = self.text
         for leaf in reversed([*grammar.leaves(self.root)]):
-            if isinstance(leaf, Field) and leaf.name in RELATIVE and moments.is_relative(leaf.value):
-                here = grammar.spelled(replace(leaf, value=moments.in_zone(leaf.value, tz)))
-                text = text[: leaf.start] + here + text[leaf.end :]
+            if (other := change(leaf)) != leaf:
+                text = text[: leaf.start] + grammar.spelled(other) + text[leaf.end :]
         return self if text == self.text else parse(text)
 
     def with_name(self, field: str, value: str, name: str) -> "Query":

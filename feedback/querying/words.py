@@ -28,6 +28,11 @@ def clean(value: str) -> str:
     return value
 
 
+def is_in(value: str, text: str | None) -> bool:
+    """Whether a text contains these words next to each other, as `says` finds them."""
+    return bool(text and _pattern(value).search(text))
+
+
 def says(value: str, *columns: str) -> Q:
     """Reports with these words next to each other in one of these columns of the index, by default in any."""
     if connection.vendor != "sqlite":
@@ -81,8 +86,7 @@ _SAID = f"EXISTS (SELECT 1 FROM {TABLE}_content WHERE id = %(expressions)s, {{te
 
 
 def _says(value: str, *texts: str | None) -> bool:
-    search = _pattern(value).search
-    return any(text and search(text) for text in texts)
+    return any(is_in(value, text) for text in texts)
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from core.prepared import Prepared, PreparedInsert, Question
 from feedback import projecting
 from feedback.checks import records
 from feedback.models import Check, Reply, UserFeedback
-from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
 from feedback.webhooks.audience import audience_for
 from feedback.webhooks.events import (
     EVENT_OF_OUTCOME,
@@ -89,6 +89,7 @@ def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
 
     Its outbox rows and deliveries are deleted with it, so these deliveries are created here without an event row. They
     go to webhooks that may receive the report now, and to those that received it earlier and have to delete its data.
+    To a disabled webhook it is sent when that is enabled again: what it received earlier may no longer be in its log.
     """
     event = WebhookEvent(name=RETRACTED, report=report, actor_id=actor_id)
     wanting = _wanting(event)
@@ -102,18 +103,40 @@ def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
     )
     body = ToldRetraction(id=event.event_id, type=RETRACTED, timestamp=event.at, data=said).model_dump_json()
     for endpoint in wanting:
-        sent = endpoint.deliveries.filter(event__report=report, attempts__isnull=False)  # with or without a response
-        told = sent.order_by("pk").values_list("audience", flat=True).first()
-        if audience := audience_for(endpoint, event) or told:
-            _deliver(endpoint, event, audience, body)
+        audience = audience_for(endpoint, event)
+        if audience or _has_told(endpoint, report):
+            _deliver(endpoint, event, audience or Audience.ORG, body)
 
 
-def _listening(orgs: QuerySet[Any, Any] | list[int]) -> QuerySet[WebhookEndpoint]:
-    return WebhookEndpoint.objects.filter(Q(org=None) | Q(org__in=orgs), is_enabled=True)
+def _has_told(endpoint: WebhookEndpoint, report: UserFeedback) -> bool:
+    sent = _sent(endpoint.deliveries.filter(event__report=report))
+    return sent.exists() or endpoint.told.filter(report=report).exists()
+
+
+def remember_told(deliveries: list[int]) -> None:
+    """Remember which webhooks were sent which reports; call it inside the transaction that deletes the deliveries."""
+    reports = UserFeedback.objects.filter(events__deliveries__in=deliveries).values("pk")
+    # Locked, so that none is retracted meanwhile.
+    rows = UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=reports).order_by("pk")
+    held = list(rows.values_list("pk", flat=True))
+    sent = _sent(WebhookDelivery.objects.filter(pk__in=deliveries, event__report__in=held))
+    pairs = sent.values_list("endpoint", "event__report").distinct()
+    WebhookTold.objects.bulk_create(
+        [WebhookTold(endpoint_id=endpoint, report_id=report) for endpoint, report in pairs], ignore_conflicts=True
+    )
+
+
+def _sent(rows: QuerySet[WebhookDelivery]) -> QuerySet[WebhookDelivery]:
+    """Those that were attempted, with or without a response."""
+    return rows.filter(attempts__isnull=False)
+
+
+def _of_orgs(orgs: QuerySet[Any, Any] | list[int]) -> QuerySet[WebhookEndpoint]:
+    return WebhookEndpoint.objects.filter(Q(org=None) | Q(org__in=orgs))
 
 
 def _wanted_of(rows: QuerySet[Any, Any]) -> QuerySet[WebhookEndpoint, tuple[list[str]]]:
-    return _listening(rows.values_list("org")).values_list("events")
+    return _of_orgs(rows.values_list("org")).filter(is_enabled=True).values_list("events")
 
 
 _WANTED_OF_REPORT = Prepared(lambda key: _wanted_of(UserFeedback.objects.filter(key=key)), str)
@@ -122,10 +145,23 @@ _EVENTS = PreparedInsert(WebhookEvent)
 
 
 def settle(event_id: int) -> None:
-    """Settle an event that is due; of two concurrent calls, one does it.
+    """Settle an event that is due, after the earlier ones of its report; of two concurrent calls, one does it.
 
     Its deliveries are created in the same transaction, so that it is settled with all of them or with none.
     """
+    # Each event has a job of its own, and the later one may run first. An earlier one that is being settled just now is
+    # waited for, so that a report's messages are created in the order of its events.
+    earlier = WebhookEvent.objects.filter(
+        report__events=event_id,
+        pk__lt=event_id,
+        settled_at=None,
+        due_at__lte=timezone.now(),
+    )
+    for pk in [*earlier.order_by("pk").values_list("pk", flat=True), event_id]:
+        _settle(pk)
+
+
+def _settle(event_id: int) -> None:
     now = timezone.now()
     with transaction.atomic():
         waiting = WebhookEvent.objects.select_for_update(of=("self",)).select_related("report__thread", "actor")
@@ -192,16 +228,17 @@ def _of_report(event: WebhookEvent) -> QuerySet[WebhookEvent]:
 
 
 def _hand_out(event: WebhookEvent) -> None:
-    """Create a delivery for each webhook that wants the event and whose owner may receive it."""
+    """Create a delivery for each enabled webhook that wants the event and whose owner may receive it."""
     for endpoint in _wanting(event):
-        audience = audience_for(endpoint, event)
+        audience = audience_for(endpoint, event) if endpoint.is_enabled else None
         if audience is not None:
             _deliver(endpoint, event, audience, _body(event, audience))
 
 
 def _wanting(event: WebhookEvent) -> list[WebhookEndpoint]:
-    enabled = _listening([event.report.org_id]).select_related("owner").order_by("pk")
-    return [endpoint for endpoint in enabled if event.name in endpoint.events]
+    """The webhooks that want the event, disabled ones included."""
+    found = _of_orgs([event.report.org_id]).select_related("owner").order_by("pk")
+    return [endpoint for endpoint in found if event.name in endpoint.events]
 
 
 def _deliver(endpoint: WebhookEndpoint, event: WebhookEvent, audience: str, body: str) -> None:

@@ -11,6 +11,7 @@ import random
 import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -22,6 +23,7 @@ from core import jobs, outbound
 from core.errors import DomainError
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks import audience, outbox, signing
+from feedback.webhooks.events import RETRACTED
 
 logger = logging.getLogger("heddle.webhooks")
 State = WebhookDelivery.State
@@ -121,7 +123,13 @@ def _next(endpoint_id: int) -> WebhookDelivery | None:
 
 
 def _sent(delivery: WebhookDelivery) -> bool:
-    """Make one attempt and store the result; False if it failed. Messages the owner may not receive are dropped."""
+    """Make one attempt and store the result; False if it failed.
+
+    Messages the owner may not receive are dropped. If they may receive nothing at all, the webhook is disabled.
+    """
+    if audience.audience_of_endpoint(delivery.endpoint) is None:
+        disable(delivery.endpoint, "not_allowed", "Its owner may no longer receive this org's reports.")
+        return False
     if not _may_be_told(delivery):
         _settled(delivery, State.DROPPED)
         return True
@@ -146,14 +154,10 @@ def _sent(delivery: WebhookDelivery) -> bool:
 
 
 def _may_be_told(delivery: WebhookDelivery) -> bool:
-    """Whether the owner may still receive the message. If they may receive nothing at all, the webhook is disabled."""
-    endpoint = delivery.endpoint
-    if audience.audience_of_endpoint(endpoint) is None:
-        disable(endpoint, "Its owner may no longer receive this org's reports.")
-        return False
+    """Whether the owner may still receive the message."""
     if delivery.event is None:
         return True
-    found = audience.audience_for(endpoint, delivery.event)
+    found = audience.audience_for(delivery.endpoint, delivery.event)
     return found is Audience.TRIAGE or found == delivery.audience
 
 
@@ -208,22 +212,23 @@ def _stored(delivery: WebhookDelivery, outcome: Outcome) -> None:
         delivery.save(update_fields=["tries", "next_at"])
     WebhookEndpoint.objects.filter(pk=endpoint.pk, failing_since=None).update(failing_since=now)
     if outcome.status == _GONE:
-        disable(endpoint, "It responded 410 Gone.")
+        disable(endpoint, "gone", "It responded 410 Gone.")
     elif endpoint.failing_since and now - endpoint.failing_since > _patience():
-        disable(endpoint, f"No message was delivered since {endpoint.failing_since:%d %B %Y %H:%M} UTC.")
+        disable(endpoint, "failing", f"No message was delivered since {endpoint.failing_since:%d %B %Y %H:%M} UTC.")
 
 
-def disable(endpoint: WebhookEndpoint, reason: str) -> None:
-    """Disable a webhook until somebody enables it again; its due messages wait."""
+def disable(endpoint: WebhookEndpoint, code: str, reason: str) -> None:
+    """Disable a webhook until somebody enables it again; its due messages wait. The log gets the code of the reason."""
     WebhookEndpoint.objects.filter(pk=endpoint.pk, is_enabled=True).update(
         is_enabled=False, disabled_at=timezone.now(), disabled_reason=reason
     )
-    logger.warning("webhook.disabled", extra={"webhook": endpoint.webhook_id})
+    logger.warning("webhook.disabled", extra={"webhook": endpoint.webhook_id, "code": code})
 
 
 def _settled(delivery: WebhookDelivery, state: State) -> None:
     delivery.state, delivery.settled_at = state, timezone.now()
-    delivery.save(update_fields=["state", "settled_at", "tries"])
+    columns = {name: getattr(delivery, name) for name in ("state", "settled_at", "tries")}
+    WebhookDelivery.objects.filter(pk=delivery.pk).update(**columns)  # not saved: it may be deleted meanwhile
 
 
 def _patience() -> timedelta:
@@ -231,8 +236,17 @@ def _patience() -> timedelta:
 
 
 def _forget() -> None:
-    """Delete rows older than the log's retention, a limited number at a time."""
+    """Delete rows older than the log's retention, a limited number at a time; a retraction not before it is settled."""
     limit = timezone.now() - timedelta(days=settings.HEDDLE.webhook_log_days)
-    for rows in (WebhookDelivery.objects.filter(created__lt=limit), WebhookEvent.objects.filter(settled_at__lt=limit)):
-        if old := list(rows.values_list("pk", flat=True)[:_PRUNED_AT_ONCE]):
-            rows.model.objects.filter(pk__in=old).delete()
+    is_old = Q(settled_at__lt=limit) | Q(created__lt=limit) & ~Q(name=RETRACTED)
+    if old := _some(WebhookDelivery.objects.filter(is_old)):
+        with transaction.atomic():
+            outbox.remember_told(old)
+            WebhookDelivery.objects.filter(pk__in=old).delete()
+    # Not before its deliveries, which would go with it and not be remembered.
+    if old := _some(WebhookEvent.objects.filter(settled_at__lt=limit, deliveries=None)):
+        WebhookEvent.objects.filter(pk__in=old).delete()
+
+
+def _some(rows: QuerySet[Any]) -> list[int]:
+    return list(rows.values_list("pk", flat=True)[:_PRUNED_AT_ONCE])

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.wire import Exact, Page, Patch, Spelling, Wire
+from core.wire import UNCHANGED, Exact, Page, Patch, Spelling, Wire
 
 EventName = Literal[
     "feedback.submitted",
@@ -38,10 +38,10 @@ class WebhookIn(Exact):
 class WebhookPatch(Patch):
     """A change; an absent key leaves the value."""
 
-    url: Url = ""
-    events: Events = Field(default_factory=list)
-    description: Description = ""
-    enabled: bool = True
+    url: Url = UNCHANGED
+    events: Events = UNCHANGED
+    description: Description = UNCHANGED
+    enabled: bool = UNCHANGED
     """Enabling also clears `disabled_reason` and `failing_since`."""
 
 

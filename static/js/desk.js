@@ -29,7 +29,9 @@ function progress() {
   if (!(bulks?.dataset.at > shown.dataset.at)) return;
   const isOver = shown.childElementCount && !bulks.childElementCount;
   swap(bulks.outerHTML, "#bulks");
-  if (isOver) htmx.ajax("GET", location.href, { source: "#told", swap: "none" }).then(() => say(done()));
+  // Drafts stay.
+  const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report,#dock"}`;
+  if (isOver) htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB }).then(() => say(done()));
 }
 
 /** Scroll first: one layout. */
@@ -47,6 +49,10 @@ function lead() {
   const links = [below, row()?.previousElementSibling].flatMap((near) => near?.querySelector("a") ?? []);
   if (part("triage") && links[0]) part("triage").next.value = links[0].pathname + links[0].search;
   for (const { href } of links) fetched(href);
+  for (const [place, link] of all("[data-near]").entries()) {
+    const to = (place ? below : row()?.previousElementSibling)?.querySelector("a");
+    if (!(link.hidden = !to)) link.href = to.href;
+  }
 }
 
 /** HTML of a report, cached for 20 s; "" if it needs a page load, undefined on failure. */
@@ -64,7 +70,7 @@ function fetched(href) {
 on(
   "click",
   async (event) => {
-    const href = event.target.closest?.(".rep a")?.href;
+    const href = event.target.closest?.(".rep a, [data-near]")?.href;
     if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     event.stopPropagation();

@@ -159,7 +159,7 @@ whenShown((root) => {
     const links = stops(list);
     settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
   }
-  for (const each of all("[data-focus]", root)) each.focus(), each.select?.();
+  for (const each of all("[data-focus]", root)) each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
 });
 
 // Transcripts: j and k by turn, leap by kind.
