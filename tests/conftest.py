@@ -17,7 +17,7 @@ from django.http import HttpResponse
 from django.test import Client, override_settings
 
 from core.static import LEFT_OUT
-from tests import live, people
+from tests import caching, live, people
 from tests.on_services import PURE
 
 pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
@@ -99,6 +99,12 @@ def static_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static"), WHITENOISE_AUTOREFRESH=True):
         call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=LEFT_OUT)
         yield
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    """Forget cached counts and figures of the test before: no transaction rolls them back."""
+    caching.forget()
 
 
 @pytest.fixture

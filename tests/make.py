@@ -95,11 +95,20 @@ def conversation(
     roles: Sequence[str] = ("user", "assistant"),
 ) -> Thread:
     """An imported thread with that many messages, of these roles in turn."""
-    said = [{"role": role, "content": f"Message number {n}."} for n, role in zip(range(messages), cycle(roles))]
-    origin_id = origin_id or f"made-{Thread.objects.count()}"
+    said = [(role, f"Message number {n}.") for n, role in zip(range(messages), cycle(roles))]
+    return imported(person, said, visibility=visibility, origin_id=origin_id)
+
+
+def imported(
+    person: Person, said: Sequence[tuple[str, str]], *, visibility: str = "private", origin_id: str | None = None
+) -> Thread:
+    """An imported thread with these messages: role and text of each."""
     item = importing.import_one(
         "openai",
-        {"id": origin_id, "messages": said},
+        {
+            "id": origin_id or f"made-{Thread.objects.count()}",
+            "messages": [{"role": role, "content": text} for role, text in said],
+        },
         person.user.pk,
         next(iter(person.actor.orgs.values())),
         visibility,

@@ -37,6 +37,8 @@ def main() -> int:
         print(f"The run on PostgreSQL and Redis is skipped: {what} was not found.")
         return int(os.environ.get("HEDDLE_REQUIRE_SERVICES") == "1")
     env = {**os.environ, "DATABASE_URL": POSTGRES, "REDIS_URL": REDIS, "HEDDLE_QUEUE_PREFIX": f"test-{os.getpid()}"}
+    # Nothing here survives its test, so no commit needs to wait for the disk.
+    env.setdefault("PGOPTIONS", "-c synchronous_commit=off")
     # Nothing in these would be chosen, and reading them is half of what a worker does before its first test.
     passed_over = [f"--ignore=tests/{folder}" for folder in (*PURE, *LIVE)]
     command = [sys.executable, "-m", "pytest", "-n", "2", "-m", "not live and not pure", *passed_over, *sys.argv[1:]]

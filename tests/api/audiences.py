@@ -178,6 +178,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "own": "message_id name audience body state tries next_at created settled_at",
     },
     "feedback.WebhookAttempt": {"public": "id delivery", "own": "at milliseconds status error response"},
+    "feedback.WebhookTold": {"public": "id endpoint report"},
 }
 
 

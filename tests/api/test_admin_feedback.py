@@ -148,9 +148,12 @@ def test_every_change_is_recorded_with_before_and_after_and_a_repeat_is_none(api
     for _ in range(2):
         data_of(api("admin").put(path, {"resolved": True, "admin_label": "bug"}))
     data_of(api("admin").put(path, {"admin_label": None}))
+    record = data_of(api("admin").get(path))
     changes = [(change.before, change.after) for change in TriageChange.objects.all()]
+    unresolved = {"resolved": False, "resolved_at": None, "resolved_by_id": None}
+    resolved = {"resolved": True, "resolved_at": record["resolved_at"], "resolved_by_id": who.admin.user.pk}
     assert changes == [
-        ({"admin_label": None, "resolved": False}, {"admin_label": "bug", "resolved": True}),
+        ({"admin_label": None, **unresolved}, {"admin_label": "bug", **resolved}),
         ({"admin_label": "bug"}, {"admin_label": None}),
     ]
     assert set(TriageChange.objects.values_list("actor__email", flat=True)) == {"admin@heddle.test"}

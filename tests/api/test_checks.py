@@ -8,6 +8,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from accounts.models import User
 from catalogue import patterns
 from core import jobs, sse
 from core.errors import Conflict
@@ -17,9 +18,11 @@ from feedback.models import Check, CheckBatch, CheckRun, UserFeedback
 from tests import make
 from tests.api.test_http_tools import connected, receiver, tools  # noqa: F401 - fixtures
 from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
-from tests.conftest import data_of, refusal_of
+from tests.conftest import Api, data_of, refusal_of
+from tests.people import second_admin
 from threads import deleting, reruns
 from threads.models import Goal, Thread
+from threads.runner import loop
 
 FEEDBACK, CHECKS = "admin/feedback", "admin/checks"
 INVALID = (400, "RobotoInvalidRequestException")
@@ -250,6 +253,19 @@ def test_a_run_that_cannot_be_begun_ends_and_says_why_and_the_others_go_on(api, 
     assert refusal_of(api("admin").put(f"{CHECKS}/runs/{broken['run_id']}/verdict", {"verdict": "passed"}))[0] == 409
 
 
+def test_what_waits_when_its_starter_is_switched_off_is_not_begun_and_says_why(api, who, kept, settings):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    begun = data_of(api("admin").post(f"{CHECKS}/{kept(ECHO)['check_id']}/runs", {"times": 3}))
+    assert (begun["running"], begun["waiting"]) == (1, 2)
+    User.objects.filter(pk=who.admin.user.pk).update(is_active=False)
+    other = Api(second_admin().token)
+    done = over(lambda _: other, begun)
+    assert (done["passed"], done["broken"]) == (1, 2)
+    assert [each["problem"] for each in done["runs"] if each["thread_id"] is None] == [
+        "Only platform admins can do this."
+    ] * 2
+
+
 def test_only_a_few_are_under_way_at_once_and_the_least_served_batch_is_next(api, kept, settings):
     settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 2})
     first, second = kept(ECHO), kept(ECHO)
@@ -265,19 +281,27 @@ def test_only_a_few_are_under_way_at_once_and_the_least_served_batch_is_next(api
         assert over(api, data_of(api("admin").get(f"{CHECKS}/batches/{batch['batch_id']}")))["passed"] == batch["total"]
 
 
-def test_the_end_of_a_run_begins_the_next_without_anybody_looking(api, kept, settings, monkeypatch):
+@pytest.mark.parametrize(
+    ("ends", "state"), [("answered", "passing"), ("cancelled", "undecided"), ("crashed", "undecided")]
+)
+def test_the_end_of_a_run_begins_the_next_without_anybody_looking(api, kept, settings, monkeypatch, ends, state):
     settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
     check = kept(ECHO)
     data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {"times": 3}))
     asked = []
     monkeypatch.setattr(jobs, "enqueue_on_commit", lambda task, row: asked.append((task, row)))
+    if ends == "crashed":
+        monkeypatch.setattr(loop._Run, "step", lambda run: 1 / 0)
     for _ in range(3):
+        if ends == "cancelled":
+            under_way = CheckRun.objects.get(ended_at=None, fork__isnull=False).fork
+            data_of(api("admin").post(f"threads/{under_way.thread_id}/cancel", {}))
         make.run_turns()
         (run,) = [row for task, row in asked if task == "feedback.checks"]
         asked.clear()
         assert CheckRun.objects.get(pk=run).ended_at is None
         running.go_on()
-    assert Check.objects.get().state == "passing" and CheckBatch.objects.get().ended_at
+    assert Check.objects.get().state == state and CheckBatch.objects.get().ended_at
 
 
 def test_asked_again_within_a_minute_it_is_the_same_batch(api, who, kept):

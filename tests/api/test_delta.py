@@ -222,7 +222,7 @@ def test_a_rewound_answer_resets_older_tokens_once_and_leaves_the_rest_alone_B93
 
 
 @pytest.mark.parametrize(
-    "token", ["x", "v1", "v1.a.b", "v2.{key}.1", "v1.{key}.", "v1.{key}.-1", "v1.{key}.1x",
+    "token", ["", "x", "v1", "v1.a.b", "v2.{key}.1", "v1.{key}.", "v1.{key}.-1", "v1.{key}.1x",
               "v1.{key}.1%0A", "v1.{key}.9999999999999999999", "v1.{other}.1", "%F0%9F%A7%B5", "v1.{key}.%D9%A1"]
 )  # fmt: skip
 def test_a_malformed_or_foreign_token_is_an_invalid_request_B94(api, who, token):

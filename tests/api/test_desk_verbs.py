@@ -82,6 +82,21 @@ def test_a_label_is_one_short_line_without_a_comma(refused, reports, name):
     assert (status, code) == (400, "RobotoInvalidRequestException") and "add" in sentence
 
 
+@pytest.mark.parametrize("sign", ["\x7f", "\x85", "\x01"])
+def test_a_control_character_in_a_label_is_a_blank_and_its_term_finds_it(admin, act, refused, reports, sign):
+    """B127: the wire's text stays as it was sent; the label in it is what a query can name."""
+    written = f"mon{sign}ey"
+    assert data_of(admin.put(f"admin/feedback/{reports[0]}", {"admin_label": written}))["admin_label"] == written
+    assert act(reports[1], "label", add=[written])["report"]["labels"] == ["mon ey"]
+    assert [each["name"] for each in data_of(admin.get("admin/feedback/labels"))] == ["mon ey"]
+    assert len(data_of(admin.get('admin/feedback?q=label:"mon ey"'))["items"]) == 2
+    assert rename(admin, "mon%20ey", name=f"ca{sign}sh")["report_count"] == 2
+    assert [each["admin_label"] for each in data_of(admin.get('admin/feedback?q=label:"ca sh"'))["items"]] == [
+        "ca sh"
+    ] * 2
+    assert refused(reports[0], "label", add=[sign])[0] == 400
+
+
 def test_blanks_do_not_tell_two_labels_apart(act, reports):
     act(reports[0], "label", add=["station data"])
     assert act(reports[0], "label", add=["Station  data", "late\t night"])["report"]["admin_label"] == (
@@ -472,6 +487,23 @@ def test_every_verb_is_in_the_history_and_can_be_taken_back(act, admin, reports,
     assert refusal_of(admin.post("admin/feedback/undo", {"action_id": lines[-1]["action_id"]}))[0] == 409
 
 
+def test_a_history_played_through_ends_where_the_report_stands(act, admin, reports):
+    """Each line begins with the values that the line before left, those of a resolution included."""
+    act(reports[0], "resolve", outcome="fixed")
+    act(reports[0], "reopen")
+    last = act(reports[0], "resolve", outcome="noted")
+    undone(admin, last["action_id"])
+    act(reports[0], "resolve", outcome="as_intended")
+    state: dict[str, object] = {}
+    for line in data_of(admin.get(f"admin/feedback/{reports[0]}/history")):
+        for column, value in line["before"].items():
+            assert state.get(column, value) == value, (line, column)
+        state |= line["after"]
+    record = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
+    assert {"resolved", "resolved_at", "resolved_by", "outcome"} <= state.keys()
+    assert {column: record[column] for column in state} == state
+
+
 def test_taking_back_a_reopening_restores_the_stamps_of_the_resolution(act, admin, reports):
     resolved = act(reports[0], "resolve", outcome="fixed")["report"]
     reopened = act(reports[0], "reopen")
@@ -593,6 +625,22 @@ def test_a_lease_tells_the_other_admin_and_ends_by_itself(api, who, admin, repor
     assert data_of(api("bob").put(path)) == {"held_by": None}
 
 
+def test_of_several_who_are_at_a_report_the_first_is_told_and_who_comes_back_late_is_last(api, who, admin, reports):
+    User.objects.filter(pk=who.bob.user.pk).update(is_staff=True)
+    bob, bea = api("bob"), Api(second_admin().token)
+
+    def held(client):
+        return data_of(client.put(f"admin/feedback/{reports[0]}/lease"))["held_by"]
+
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        assert [held(each) for each in (admin, bea, bob)] == [None, "Admin", "Admin"]
+        assert held(admin) == "Bea"
+        clock.shift(90)
+        assert [held(each) for each in (bea, bob)] == ["Admin", "Admin"]
+        clock.shift(60)
+        assert [held(each) for each in (admin, bob, bea)] == ["Bea", "Bea", "Bob"]
+
+
 def test_a_lease_never_keeps_anybody_from_saving(api, who, act, reports):
     who.bob.user.is_staff = True
     who.bob.user.save()
@@ -704,6 +752,19 @@ def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, m
     assert queued["state"] == "queued"
     assert Bulk.objects.get().state == "cancelled" and Bulk.objects.get().finished_at
     assert not TriageChange.objects.exists()
+
+
+def test_a_bulk_whose_author_is_switched_off_midway_stops_there_and_says_so(admin, who, reports, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    half_done = make.half_done_bulk()
+    User.objects.filter(pk=who.admin.user.pk).update(is_active=False)
+    bulk.sweep(orphans=True)
+    bulk.advance(half_done.pk)
+    told = data_of(Api(second_admin().token).get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert (told["state"], told["total"], told["done_count"], told["failed_count"]) == ("cancelled", 3, 2, 0)
+    assert told["finished_at"] and TriageChange.objects.count() == 2
 
 
 def resolved_behind(admin, reports):

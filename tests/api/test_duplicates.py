@@ -133,6 +133,20 @@ def test_undo_of_a_reopening_makes_no_circle_and_no_chain(reports, act, mark, un
     assert state() == "D open open open"
 
 
+def test_undo_leaves_what_followed_where_its_original_has_gone_the_same_way_again(api, reports, act, mark, undo, state):
+    a, b, _, d = reports
+    mark(d, a)
+    action = mark(a, b)
+    act(a, "reopen")
+    mark(a, b)
+    history = f"admin/feedback/{d}/history"
+    before = data_of(api("admin").get(history))
+    came, reasons = undo(action)
+    assert came == 0 and reasons[1] == "duplicate of: changed since, so not undone" and len(reasons) == 2
+    assert state() == "B open open B"
+    assert data_of(api("admin").get(history)) == before
+
+
 def test_the_duplicates_of_what_is_a_duplicate_again_follow(reports, act, mark, undo, state):
     a, b, c, d = reports
     mark(d, a)

@@ -5,6 +5,7 @@ import gc
 import io
 import json
 import tracemalloc
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -79,6 +80,7 @@ def many(who, thread, count):
         for place in range(count)
     ]
     UserFeedback.objects.bulk_create(rows, batch_size=500)
+    UserFeedback.objects.update(modified=timezone.now())
 
 
 def rows_of(content):
@@ -235,6 +237,43 @@ def test_a_file_may_have_another_order(who, thread, exported, monkeypatch, name)
     assert [json.loads(line)["feedback_id"] for line in exported(q=f"sort:{name}").splitlines()] == given
 
 
+@pytest.mark.parametrize("name", ["due", "edited"])
+def test_what_changes_its_place_meanwhile_neither_repeats_nor_is_missing(who, thread, api, act, monkeypatch, name):
+    """Two reports have the timestamp that sorts them; one of these and one of the others change it."""
+    monkeypatch.setattr(exporting, "FIRST", 1)
+    monkeypatch.setattr(exporting, "CHUNK", 2)
+    soon, later = (timezone.now() + timedelta(days=days) for days in (1, 2))
+    given = [make.rating(who.alice, thread, 2 * place + 1).feedback_id for place in range(6)]
+    if name == "due":
+        act(given[0], "snooze", until=soon.isoformat())
+        act(given[1], "snooze", until=later.isoformat())
+    else:
+        make.rating(who.alice, thread, 3, notes="Edited.")
+        make.rating(who.alice, thread, 1, notes="Edited last.")
+    pieces = iter(api("admin").get(f"{EXPORT}?q=sort:{name}").streaming_content)
+    begun = next(pieces)
+    if name == "due":
+        act(given[0], "wake")
+        act(given[2], "snooze", until=soon.isoformat())
+    else:
+        make.rating(who.alice, thread, 3, notes="Edited again.")
+        make.rating(who.alice, thread, 5, notes="Edited now.")
+    found = [json.loads(line)["feedback_id"] for line in (begun + b"".join(pieces)).splitlines()]
+    assert found == [given[place] for place in (0, 1, 5, 4, 3, 2)]
+
+
+def test_what_no_longer_matches_when_its_turn_comes_is_left_out(who, thread, api, act, monkeypatch):
+    monkeypatch.setattr(exporting, "FIRST", 1)
+    given = [make.rating(who.alice, thread, 2 * place + 1).feedback_id for place in range(3)]
+    for place in range(2):
+        act(given[place], "snooze", until=(timezone.now() + timedelta(days=1 + place)).isoformat())
+    pieces = iter(api("admin").get(f"{EXPORT}?q=is:open%20sort:due").streaming_content)
+    begun = next(pieces)
+    act(given[1], "resolve")
+    found = [json.loads(line)["feedback_id"] for line in (begun + b"".join(pieces)).splitlines()]
+    assert found == [given[0], given[2]]
+
+
 def test_reports_that_arrive_meanwhile_neither_repeat_nor_hide_others(who, thread, api, monkeypatch):
     monkeypatch.setattr(exporting, "FIRST", 1)
     monkeypatch.setattr(exporting, "CHUNK", 1)
@@ -259,14 +298,15 @@ def test_ten_times_the_reports_in_a_stretch_cost_no_more_queries(who, thread, ex
     assert len(more) == len(few)
 
 
-def test_memory_does_not_grow_with_the_reports(who, thread, monkeypatch):
+@pytest.mark.parametrize("query", ["", "sort:edited"])
+def test_memory_does_not_grow_with_the_reports(who, thread, monkeypatch, query):
     monkeypatch.setattr(exporting, "CHUNK", 100)
 
     def peak():
         """In bytes, with whatever Python has not yet collected; and the size."""
         gc.collect()
         tracemalloc.start()
-        size = sum(len(piece) for piece in exporting.export(who.admin.actor, "", "csv"))
+        size = sum(len(piece) for piece in exporting.export(who.admin.actor, query, "csv"))
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found, size

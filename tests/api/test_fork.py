@@ -198,6 +198,20 @@ def test_goals_come_along_with_the_message_that_declared_them_and_pending_ones_a
     assert [goal["status"] for goal in source["goals"]] == ["achieved"] * 3
 
 
+@pytest.mark.parametrize(("upto", "status"), [(0, "failed"), (1, "failed"), (2, "achieved")])
+def test_a_goal_is_achieved_in_a_fork_only_with_the_call_and_its_result_B103(api, who, upto, status):
+    """Spec 4.7: the state of a goal is that at the last copied message, where this one was still pending."""
+    thread = make.thread(who.alice, goals=[SUMMARY])
+    fork = forked(api, thread, upto)
+    [goal] = fork["goals"]
+    assert (goal["status"], bool(goal["concluded_at"])) == (status, True)
+    results = [result["tool_use_id"] for result in shapes.blocks(fork, "tool_result")]
+    assert [goal["achieve_tool_use_id"]] == (results or [None])
+    assert data_of(api("alice").get(f"threads/{fork['thread_id']}"))["goals"] == [goal]
+    row = Thread.objects.get(key=fork["thread_id"][4:])
+    assert row.achieved_goal_count == (status == "achieved")
+
+
 def test_a_goal_of_the_forks_own_turn_is_achieved_though_the_copy_ends_with_the_same_ones_success_B97(api, who):
     """Spec 4.3: what an earlier turn handed in achieves nothing in this one."""
     thread = make.thread(who.alice, goals=[SUMMARY])

@@ -1,6 +1,7 @@
 """Import and export through REST (spec 9)."""
 
 import json
+from urllib.parse import quote
 
 import pytest
 from django.core.management import call_command
@@ -34,6 +35,19 @@ def outcomes(answer):
     return [item["outcome"] for item in answer["items"]]
 
 
+@pytest.mark.parametrize(
+    "q", ["id:zebra-7", "meta:quagga", 'meta:"Quagga 55"', "meta:customer", "meta:föhn", "meta:C\\D"]
+)
+def test_an_import_is_found_by_its_id_and_its_metadata(api, q):
+    """Spec 9: both are searchable. Metadata only for those who may read it."""
+    metadata = {"customer": "Quagga 55", "of": ["Föhn", "föhn", "C\\D"]}
+    data_of(imported(api, talk("zebra-7", metadata=metadata), talk("zebra-8"), visibility="org"))
+    asked = {name: data_of(api(name).post("threads/search", {"q": q})) for name in ("alice", "bob")}
+    found = {name: len(page["items"]) for name, page in asked.items()}
+    assert found == {"alice": 1, "bob": int(q.startswith("id:"))}
+    assert [each["title"] for each in data_of(api("alice").get(f"threads?q={quote(q)}"))["items"]] != []
+
+
 def test_an_imported_conversation_is_a_private_idle_thread_of_the_caller(api):
     """Spec 9."""
     answer = data_of(imported(api, talk(metadata={"task": 7})))
@@ -49,6 +63,26 @@ def test_an_imported_conversation_is_a_private_idle_thread_of_the_caller(api):
     assert (record["status"], record["visibility"], record["created_by"]) == ("user_turn", "private", "alice@acme.test")
     row = Thread.objects.get()
     assert (row.system_prompt, row.metadata) == ("Be brief.", {"task": 7})
+
+
+CALL = {"id": "u1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+CALLING = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+SEEN = {"role": "tool", "tool_call_id": "u1", "content": "4"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        (TALK, "the last request was answered"),
+        ([TALK[2]], "the thread has no request"),
+        ([TALK[1], CALLING], "the last answer ends with a tool call; send a message to continue it"),
+        ([TALK[1], CALLING, SEEN], "the last answer ends with a tool call; send a message to continue it"),
+    ],
+)
+def test_why_an_import_cannot_be_answered_again_is_told_as_it_is(api, messages, reason):
+    [item] = data_of(imported(api, talk(messages=messages)))["items"]
+    refusal = refusal_of(api("alice").post(f"threads/{item['thread_id']}/again"))
+    assert (refusal[0], refusal[2]) == (400, f"message: nothing to retry: {reason}")
 
 
 @pytest.mark.parametrize("bad", ["\x00", "\ud800"])
@@ -265,6 +299,61 @@ def test_what_is_exported_can_be_imported_again_and_says_the_same_B172(api, who,
     [use], [result] = shapes.blocks(again, "tool_use"), shapes.blocks(again, "tool_result")
     assert use["input"] == {"deep": [1, None, {"ü": 2.5}]}
     assert result["payload"] == {"found": [True]}
+
+
+SPELT = ['{"b":1,"a":2}', '{"b": 1, "a": 2}', '{\n  "a": 2.0\n}', '["\\u00e4"]', '{"a":2}', "12.50"]
+
+
+def using(format, given, text):
+    """A use and its result, with the arguments as JSON text in the dialect that has such a text."""
+    if format == "openai":
+        call = {"id": "u1", "type": "function", "function": {"name": "look", "arguments": given}}
+        return [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "u1", "name": "look", "content": text},
+        ]
+    use = {"tool_use_id": "u1", "tool_name": "look", "tool_input": {}}
+    result = {"tool_use_id": "u1", "content": text, "is_error": False}
+    words = {"text": "Look."}
+    if format == "anthropic":
+        use = {"type": "tool_use", "id": "u1", "name": "look", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": "u1", "content": text}
+        words = {"type": "text", **words}
+    asked = words["text"] if format == "anthropic" else [words]
+    spoken = [("user", asked), ("assistant", [use]), ("user", [result])]
+    return [{"role": role, "content": content} for role, content in spoken]
+
+
+@pytest.mark.parametrize("text", SPELT)
+@pytest.mark.parametrize("format", ["openai", "anthropic", "data_harness"])
+def test_json_comes_back_as_the_text_that_it_came_as_B172(api, format, text):
+    """For every reader: the text says nothing that the value does not say."""
+    talk = using(format, text if text.startswith("{") else "{}", text)
+    [item] = data_of(imported(api, {"id": "c1", "messages": talk}, format=format, visibility="org"))["items"]
+    assert (item["outcome"], item["warnings"]) == ("created", [])
+    for name in ("alice", "bob"):
+        export = data_of(api(name).get(f"threads/{item['thread_id']}/export?format={format}"))
+        assert (export["messages"], export["losses"]) == (talk, [])
+    [result] = shapes.blocks(data_of(api("bob").get(f"threads/{item['thread_id']}")), "tool_result")
+    assert result["payload"] == (text if text == "12.50" else json.loads(text)) and result["raw_response"] is None
+
+
+@pytest.mark.parametrize("format", ["openai", "anthropic", "data_harness"])
+def test_a_value_without_a_text_of_its_own_is_written_in_canonical_form(api, who, format):
+    """Spec 9, and the same text as `results/convert` writes."""
+    value = {"b": [1.0, "ä"], "a": None}
+    thread = make.thread(who.alice)
+    with transcript.writing(thread.pk) as writer:
+        writer.add("assistant", [tool_use("look", "tu_1", value)])
+        writer.add("roboto", [tool_result("look", "tu_1", "success", value)])
+    export = data_of(api("alice").get(f"threads/{thread.thread_id}/export?format={format}"))
+    last = export["messages"][-1]
+    text = last["content"] if format == "openai" else last["content"][0]["content"]
+    assert text == '{"a":null,"b":[1,"ä"]}'
+    given = {"success": True, "data": value}
+    converted = api("alice").post("/v1/catalogue/results/convert", {"from": "canonical", "to": format, "result": given})
+    assert data_of(converted)["result"]["content"] == text
 
 
 def test_export_is_in_the_projects_own_format_unless_another_is_named(api, who):

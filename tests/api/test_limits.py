@@ -55,7 +55,7 @@ MALFORMED = {
     "client_tools": ("POST", "threads", b'{"client_tools": ' + ZEROS + b"}"),
     "query": ("POST", "threads/search", b'{"query": ' + ZEROS + b"}"),
     "query.1": ("POST", "threads/search", b'{"query": [' + ZEROS + b', "\\u0000"]}'),
-    "k0": ("PATCH", "threads/{}", b"{" + b",".join(b'"k%d": 0' % n for n in range(20_000)) + b"}"),
+    "k0": ("PATCH", "threads/{}", b'{"title": "New",' + b",".join(b'"k%d": 0' % n for n in range(20_000)) + b"}"),
 }
 
 

@@ -79,6 +79,17 @@ def test_since_when_the_oldest_queued_turn_waits(who, figures):
     assert 600 <= figures()["heddle_turn_oldest_queued_seconds"] < 660
 
 
+def test_a_turn_whose_worker_is_gone_waits_for_one_again(who, figures):
+    """Without any other worker nothing queues it, so the alert would never fire."""
+    turn = Turn.objects.get(thread=make.thread(who.alice, run=False))
+    now = timezone.now()
+    ours = Turn.objects.filter(pk=turn.pk)
+    ours.update(state="running", queued_at=now - timedelta(hours=1), lease_until=now + timedelta(seconds=20))
+    assert figures()["heddle_turn_oldest_queued_seconds"] == 0
+    ours.update(lease_until=now - timedelta(minutes=5))
+    assert 300 <= figures()["heddle_turn_oldest_queued_seconds"] < 360
+
+
 def test_a_quiet_house_has_all_figures(db, figures):
     found = figures()
     assert found["heddle_webhook_oldest_pending_seconds"] == found["heddle_webhook_pending"] == 0

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.models import Membership
+from accounts.models import Membership, User
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
@@ -81,6 +81,15 @@ def test_of_two_imports_with_one_id_the_readable_one_is_meant_B27(api, who):
     mine = make.conversation(who.alice, 2, origin_id="ch_7")
     assert data_of(api("alice").get("threads/ch_7"))["thread_id"] == mine.thread_id
     assert data_of(api("eve").get("threads/ch_7"))["thread_id"] == hers.thread_id
+
+
+def test_of_many_imports_with_one_id_the_latest_is_its_owners_too_B27(api, who):
+    others = User.objects.bulk_create(User(email=f"{n}@acme.test") for n in range(51))
+    private = {"org": who.acme, "import_id": "ch_7", "status": "user_turn"}
+    Thread.objects.bulk_create(Thread(created_by=other, **private) for other in others)
+    assert refusal_of(api("alice").get("threads/ch_7"))[::2] == (403, "This thread is private to its owner.")
+    mine = make.conversation(who.alice, 2, origin_id="ch_7")
+    assert data_of(api("alice").get("threads/ch_7"))["thread_id"] == mine.thread_id
 
 
 @pytest.mark.parametrize(

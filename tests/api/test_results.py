@@ -68,6 +68,25 @@ def test_a_result_is_converted_with_what_is_lost_C65_C67(post):
     assert (roboto["tool_use_id"], roboto["tool_name"], roboto["status"]) == ("tu_1", "get", "error")
 
 
+@pytest.mark.parametrize(
+    ("target", "lost"),
+    [
+        ("data_harness", ["tool_name", "trace", "none"]),
+        ("anthropic", ["tool_name", "trace", "none"]),
+        ("openai", ["tool_name", "trace", "none"]),
+        ("roboto", ["trace", "none"]),
+        ("ctp", ["none"]),
+        ("mcp", []),
+    ],
+)
+def test_a_custom_value_without_a_place_is_a_named_loss(post, target, lost):
+    """Table 2.3: only the ids of the call have a place in the blocks; CTP holds no nulls."""
+    custom = {"tool_use_id": "tu_1", "tool_name": "get", "trace": {"id": 7}, "none": None}
+    result = {"success": True, "data": {}, "metadata": {"custom": custom}}
+    converted = post(f"{RESULTS}/convert", {"from": "canonical", "to": target, "result": result})
+    assert [loss["path"] for loss in converted["losses"]] == [f"/metadata/custom/{name}" for name in lost]
+
+
 def test_any_value_is_lifted_C61(post):
     lifted = post(f"{RESULTS}/convert", {"from": "plain", "to": "canonical", "result": [1]})["result"]
     assert lifted["success"] and lifted["data"] == {"value": [1]}

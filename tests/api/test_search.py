@@ -24,6 +24,7 @@ from feedback.querying.fields import FIELDS
 from tests import make
 from tests.conftest import data_of, refusal_of
 from threads.models import Thread
+from threads.pending import pending_client_uses
 
 NAMES = ("tools", "broken", "forked", "plain")
 
@@ -172,6 +173,38 @@ def test_an_answer_is_looked_at_once(who, reports):
     report = reports["tools"]
     make.rating(who.bob, make.fresh(report.thread), report.message_sequence_num, "positive", notes="Again.")
     assert digesting.digest() == 0
+
+
+def test_an_answer_rated_during_its_turn_is_looked_at_again_when_that_has_ended(who, api):
+    thread = make.waiting(who.alice, "[[call remember {}]] [[fail]]", visibility="org")
+    make.rating(who.bob, thread, 1)
+    found = lambda q: len(data_of(api("admin").get(f"admin/feedback?q={q}"))["items"])  # noqa: E731
+    assert [found(q) for q in ("model:simulated", "tool:remember", "has:error")] == [1, 1, 0]
+    assert digesting.digest() == 0  # not again and again, however long the client takes
+    [use] = pending_client_uses(thread)
+    result = {
+        "tool_use_id": use["tool_use_id"],
+        "tool_name": "remember",
+        "status": "success",
+        "output": {},
+        "runtime_ms": 1,
+    }
+    data_of(api("alice").post(f"threads/{thread.thread_id}/tool-results", {"tool_results": [result]}))
+    assert digesting.digest() == 0
+    make.run_turns(thread)
+    assert [found(q) for q in ("model:simulated", "tool:remember", "has:error")] == [1, 1, 1]
+    assert digesting.digest() == 0
+
+
+def test_the_next_turn_does_not_hide_what_the_one_before_ended_with(who, api):
+    thread = make.waiting(who.alice, visibility="org")
+    make.rating(who.bob, thread, 1)
+    assert digesting.digest() == 1
+    data_of(api("alice").post(f"threads/{thread.thread_id}/cancel"))
+    make.send(who.alice, thread, "[[call remember {}]]")
+    make.rating(who.bob, thread, 4)
+    assert digesting.digest() == 2
+    assert list(RatedAnswer.objects.order_by("pk").values_list("error_code", flat=True)) == ["cancelled", ""]
 
 
 def test_only_so_many_are_looked_at_in_one_go(reports):

@@ -8,6 +8,7 @@ from accounts.orgs import set_policy
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
+from threads import sharing
 from threads.models import Pin, Subject, Thread
 
 
@@ -170,12 +171,11 @@ def test_the_creator_retitles_and_gets_the_record_without_messages(api, thread):
     assert data_of(api("alice").get("threads"))["items"][0]["title"] == "Turbine noise"
 
 
-def test_an_absent_title_changes_nothing(api, thread):
-    """H11."""
-    path = f"threads/{thread.thread_id}"
-    revision = make.fresh(thread).revision
-    assert data_of(api("alice").patch(path, {}))["title"] == "Hello"
-    assert make.fresh(thread).revision == revision
+def test_a_title_is_required(api, thread):
+    """H11: a client whose title was lost on the way must not take a 200 for a rename."""
+    status, _, said = refusal_of(api("alice").patch(f"threads/{thread.thread_id}", {}))
+    assert (status, said) == (400, "title: is missing")
+    assert make.fresh(thread).title == "Hello"
 
 
 @pytest.mark.parametrize("body", [{"title": None}, {"title": ""}, {"title": "   "}, {"title": "x" * 201}, {"title": 5},
@@ -194,3 +194,27 @@ def test_only_the_creator_retitles(api, thread, name):
     """H11."""
     assert refusal_of(api(name).patch(f"threads/{thread.thread_id}", {"title": "Mine"}))[0] == 403
     assert Thread.objects.get().title == "Hello"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "pin", {"pinned": True}),
+        ("POST", "visibility", {"visibility": "private"}),
+        ("PUT", "subjects", [{"association_id": "ds_1", "note": ""}]),
+        ("PUT", "subjects", []),
+    ],
+)
+def test_a_thread_that_is_deleted_during_the_request_is_not_found(api, who, monkeypatch, method, path, body):
+    thread = make.conversation(who.alice, 2)
+    set_policy("acme", "visibility_may_change", True)
+    require = sharing.require
+
+    def deleting(*asked):
+        require(*asked)
+        Thread.objects.filter(pk=thread.pk).delete()
+
+    monkeypatch.setattr(sharing, "require", deleting)
+    status, _, said = refusal_of(api("alice").request(method, f"threads/{thread.thread_id}/{path}", body))
+    assert (status, said) == (404, "This thread was deleted just now.")

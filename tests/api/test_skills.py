@@ -388,6 +388,8 @@ def test_an_author_without_subscription_still_edits_K7_K15(write, at):
         ({"name": "a b"}, "name"),
         ({"name": "x" * 121}, "name"),
         ({"accessibility": "all"}, "accessibility"),
+        ({"accessibility": None}, "accessibility"),
+        ({"name": None}, "name"),
         ({"put_tags": "t"}, "put_tags"),
         ({"put_tags": [""]}, "put_tags.0"),
         ({"remove_tags": None}, "remove_tags"),
@@ -524,8 +526,9 @@ def test_a_version_is_changed_in_place_K12(write, at):
     assert (first["description"], first["body"], first["relevant_topics"]) == ("", "edited", [])
     assert data_of(at("alice", skill, tail="/versions/1")) == first
     assert data_of(at("alice", skill, tail="/versions/2"))["body"] == "b2"
-    status, _, said = refusal_of(at("alice", skill, "PUT", "/versions/1", {"body": 1}))
-    assert (status, said.partition(":")[0]) == (400, "body")
+    for field, value in (("body", 1), ("body", None), ("description", None), ("relevant_topics", None)):
+        status, _, said = refusal_of(at("alice", skill, "PUT", "/versions/1", {field: value}))
+        assert (status, said.partition(":")[0]) == (400, field)
 
 
 def test_pins_on_a_deleted_version_end_and_others_stay_K13(write, at):

@@ -473,3 +473,13 @@ def test_an_open_call_in_a_seed_is_answered_with_an_error_and_never_made(api, na
     assert (result["tool_use_id"], result["status"]) == ("u1", "error")
     assert "never answered" in result["payload"]["error"]
     assert (record["status"], record["messages"][-1]["status"]) == ("user_turn", "completed")
+
+
+def test_the_simulator_quotes_only_what_was_written(api, who):
+    """Not the context of the screen, which stands behind it in what a model reads."""
+    made = data_of(
+        api("alice").post("threads", {"messages": [make.say("Hi there")], "client_context": {"dataset_ids": ["ds_1"]}})
+    )
+    make.run_turns()
+    answer = data_of(api("alice").get(f"threads/{made['thread_id']}"))["messages"][-1]
+    assert "You wrote: “Hi there”." in "".join(block.get("text", "") for block in answer["content"])

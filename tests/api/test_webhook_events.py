@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from accounts.models import Membership
 from core import jobs, outbound
 from feedback.models import UserFeedback
-from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
-from feedback.webhooks import outbox
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
+from feedback.webhooks import outbox, sending
 from tests import hooks, make
 from tests.conftest import data_of
 
@@ -72,6 +72,18 @@ def test_a_rating_is_told_at_once_and_its_change_as_such(alice, api, who, thread
     assert types(sent) == ["feedback.submitted", "feedback.updated"]
     assert sent[1][1]["data"]["sentiment"] == "positive"
     assert sent[1][1]["id"] != told["id"]
+
+
+def test_a_rating_is_told_before_its_change_whichever_is_settled_first(alice, api, thread, sent):
+    """Each has a job of its own, and two workers take them at the same time."""
+    hooks.endpoint(alice, URL)
+    for sentiment in ("negative", "positive"):
+        data_of(api("bob").post(f"threads/{thread.thread_id}/messages/1/feedback", {"sentiment": sentiment}))
+    first, second = WebhookEvent.objects.order_by("pk").values_list("pk", flat=True)
+    outbox.settle(second)
+    outbox.settle(first)
+    hooks.work()
+    assert types(sent) == ["feedback.submitted", "feedback.updated"]
 
 
 def test_a_platform_admin_gets_the_full_record_and_who_did_it(api, who, thread, sent):
@@ -210,6 +222,78 @@ def test_whoever_was_told_of_a_rating_is_told_that_it_is_gone(alice, api, who, t
     retract(api, thread)
     hooks.work()
     assert types(sent) == (["feedback.submitted", "feedback.retracted"] if was_told else [])
+
+
+def test_a_disabled_webhook_is_told_of_a_retraction_when_it_is_enabled(alice, api, who, thread, sent):
+    """It holds the submitter's words."""
+    made = hooks.endpoint(alice, URL, *hooks.SAID, "feedback.retracted")
+    path = f"/v1/webhooks/{made['webhook_id']}"
+    make.rating(who.bob, thread, notes=MARK)
+    hooks.work()
+    data_of(alice.patch(path, {"enabled": False}))
+    retract(api, thread)
+    hooks.work()
+    assert types(sent) == ["feedback.submitted"]
+    data_of(alice.patch(path, {"enabled": True}))
+    hooks.work()
+    assert types(sent) == ["feedback.submitted", "feedback.retracted"]
+
+
+def test_a_retraction_outlives_the_log_of_a_disabled_webhook(alice, api, who, thread, sent):
+    """What else waits is as old as the log, and goes with it."""
+    made = hooks.endpoint(alice, URL, *hooks.SAID, "feedback.retracted")
+    path = f"/v1/webhooks/{made['webhook_id']}"
+    make.rating(who.bob, thread)
+    hooks.work()
+    make.rating(who.alice, thread)
+    outbox.settle(WebhookEvent.objects.get(settled_at=None).pk)
+    data_of(alice.patch(path, {"enabled": False}))
+    retract(api, thread)
+    with later(31 * 24):
+        sending.sweep()
+        data_of(alice.patch(path, {"enabled": True}))
+        hooks.work()
+        assert types(sent) == ["feedback.submitted", "feedback.retracted"]
+        sending.sweep()
+        assert types_in_log(alice, path) == ["feedback.retracted"]
+    with later(62 * 24):
+        sending.sweep()
+        assert types_in_log(alice, path) == []
+
+
+@pytest.mark.parametrize("was_told", [True, False])
+def test_whoever_was_told_long_ago_is_told_that_it_is_gone(alice, api, who, thread, sent, was_told):
+    """The log is forgotten meanwhile, with its bodies and answers; that they hold the rating is not."""
+    made = hooks.endpoint(alice, URL, *hooks.SAID[not was_told :], "feedback.retracted")
+    make.rating(who.bob, thread)
+    hooks.work()
+    make.rating(who.bob, thread, sentiment="positive" if was_told else "negative")
+    hooks.work()
+    thread.visibility = "private"
+    thread.save()
+    with later(31 * 24):
+        sending.sweep()
+        assert types_in_log(alice, f"/v1/webhooks/{made['webhook_id']}") == []
+        assert WebhookTold.objects.count() == was_told
+        retract(api, thread)
+        hooks.work()
+    assert types(sent) == (["feedback.submitted", "feedback.updated", "feedback.retracted"] if was_told else [])
+    assert not WebhookTold.objects.exists()
+
+
+def test_a_message_that_was_dropped_is_not_remembered_as_told(alice, who, thread, sent):
+    hooks.endpoint(alice, URL, *hooks.SAID, "feedback.retracted")
+    make.rating(who.bob, thread)
+    outbox.settle(WebhookEvent.objects.get().pk)
+    type(thread).objects.filter(pk=thread.pk).update(visibility="private")
+    hooks.work()
+    with later(31 * 24):
+        sending.sweep()
+    assert not WebhookDelivery.objects.exists() and not WebhookTold.objects.exists()
+
+
+def types_in_log(alice, path):
+    return [each["event"] for each in data_of(alice.get(f"{path}/deliveries"))["items"]]
 
 
 def test_what_was_never_sent_was_not_told(alice, api, who, thread, sent):
@@ -364,6 +448,29 @@ def test_who_wants_only_resolves_hears_of_the_second_one_too(api, who, thread, s
     assert types(sent) == ["feedback.resolved"] * 2
 
 
+def test_a_message_has_everything_up_to_its_time_stamp_and_may_have_more(api, who, thread, sent):
+    """What the page for receivers says: the newest time stamp is right, but for triage that is undone meanwhile."""
+    hooks.endpoint(api("admin"), URL, *hooks.SAID, "feedback.resolved", "feedback.reopened")
+    report = make.rating(who.bob, thread)
+    hooks.work()
+    sent.clear()
+    with later(1 / 60):
+        hooks.triaged(report.feedback_id, who.admin, admin_label="seen")
+        resolved(report, who)
+    with later(10 / 60):
+        make.rating(who.bob, thread, sentiment="positive")
+        hooks.work()
+        reopened(report, who)
+    with later():
+        hooks.work()
+    assert types(sent) == ["feedback.updated"] * 2
+    of_bob, of_triage = (message for _, message in sent)
+    assert of_triage["timestamp"] < of_bob["timestamp"]
+    for message in (of_bob, of_triage):
+        assert (message["data"]["admin_label"], message["data"]["sentiment"]) == ("seen", "positive")
+    assert (of_bob["data"]["resolved"], of_triage["data"]["resolved"]) == (True, False)
+
+
 def test_several_changes_of_triage_within_the_window_are_told_as_one(api, who, thread, sent):
     hooks.endpoint(api("admin"), URL, "feedback.updated")
     report = make.rating(who.bob, thread)
@@ -413,18 +520,24 @@ def test_who_follows_the_events_knows_whether_a_report_is_open(api, who, sent, s
         transaction.set_rollback(True)
 
 
-def test_who_lost_the_right_meanwhile_is_told_nothing_and_their_webhook_ends(alice, who, thread, sent):
-    """Looked up when it is sent: here between the settling and the sending."""
-    hooks.endpoint(alice, URL)
-    make.rating(who.bob, thread)
-    outbox.settle(WebhookEvent.objects.get().pk)
+def test_who_lost_the_right_meanwhile_is_told_nothing_and_what_is_due_waits(alice, who, thread, sent):
+    """Looked up when it is sent: here between the settling and the sending. They get the right back later."""
+    made = hooks.endpoint(alice, URL)
+    for person in (who.bob, who.alice):
+        make.rating(person, thread)
+    for event_id in outbox.due():
+        outbox.settle(event_id)
     Membership.objects.filter(user=who.alice.user).update(role=Membership.Role.MEMBER)
     hooks.work()
     assert sent == []
-    assert WebhookDelivery.objects.get().state == "dropped"
+    assert [each.state for each in WebhookDelivery.objects.all()] == ["pending", "pending"]
     endpoint = WebhookEndpoint.objects.get()
     assert not endpoint.is_enabled
     assert endpoint.disabled_reason == "Its owner may no longer receive this org's reports."
+    hooks.make_org_admin(who.alice)
+    data_of(alice.patch(f"/v1/webhooks/{made['webhook_id']}", {"enabled": True}))
+    hooks.work()
+    assert types(sent) == ["feedback.submitted"] * 2
 
 
 def test_a_thread_that_turned_private_is_not_told_of(alice, who, thread, sent):

@@ -15,7 +15,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from core import jobs, outbound
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
-from feedback.webhooks import sending
+from feedback.webhooks import audience, sending
 from tests import hooks, make
 from tests.conftest import data_of
 from tests.receiver import Reply, receiving, silent_port
@@ -189,6 +189,15 @@ def test_an_address_that_turned_private_is_not_asked(alice, hook, receiver, rate
     assert item["attempts"][0]["error"] == "is a private address; HEDDLE_ALLOW_PRIVATE_TARGETS can allow it"
 
 
+def test_a_plain_address_is_not_asked_once_the_operator_allows_only_tls(alice, hook, receiver, rate, operator):
+    operator(allow_http_targets=False)
+    rate()
+    hooks.work()
+    assert receiver.got == []
+    [item] = log(alice, hook)
+    assert item["attempts"][0]["error"].startswith("must begin with https://")
+
+
 def test_nobody_there_is_tried_again(alice, operator, rate):
     hook = hooks.endpoint(alice, f"http://127.0.0.1:{silent_port()}/")
     rate()
@@ -197,10 +206,16 @@ def test_nobody_there_is_tried_again(alice, operator, rate):
     assert item["state"] == "pending" and item["attempts"][0]["error"].startswith("No connection")
 
 
-def test_gone_disables_and_what_is_due_waits_until_it_is_enabled(alice, hook, receiver, rate):
+def disabled_for(caplog):
+    """The codes that the log gives for webhooks that were disabled."""
+    return [record.code for record in caplog.records if record.getMessage() == "webhook.disabled"]
+
+
+def test_gone_disables_and_what_is_due_waits_until_it_is_enabled(alice, hook, receiver, rate, caplog):
     receiver.answers(Reply(410), Reply(200))
     rate()
     hooks.work()
+    assert disabled_for(caplog) == ["gone"]
     ended = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))
     assert (ended["enabled"], ended["disabled_reason"]) == (False, "It responded 410 Gone.")
     assert ended["disabled_at"] is not None
@@ -212,7 +227,7 @@ def test_gone_disables_and_what_is_due_waits_until_it_is_enabled(alice, hook, re
     assert len(receiver.got) == 2 and log(alice, hook)[0]["state"] == "delivered"
 
 
-def test_days_of_failure_disable_with_the_reason(alice, hook, receiver, rate):
+def test_days_of_failure_disable_with_the_reason(alice, hook, receiver, rate, caplog):
     receiver.answers(Reply(500))
     start = timezone.now()
     for day in range(6):
@@ -222,7 +237,7 @@ def test_days_of_failure_disable_with_the_reason(alice, hook, receiver, rate):
             enabled = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["enabled"]
             assert enabled is (day < 5)
     reason = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}"))["disabled_reason"]
-    assert reason.startswith("No message was delivered since ")
+    assert reason.startswith("No message was delivered since ") and disabled_for(caplog) == ["failing"]
 
 
 def test_a_replay_sends_the_same_bytes_under_the_same_id(alice, hook, receiver, rate):
@@ -285,6 +300,37 @@ def test_a_worker_that_died_while_sending_is_followed_by_one_that_sends_again(al
     assert log(alice, hook)[0]["state"] == "delivered"
 
 
+@pytest.mark.parametrize("messages", [1, 2])
+def test_a_worker_whose_lease_ran_out_sends_nothing_more_and_frees_nothing(hook, receiver, rate, monkeypatch, messages):
+    """Another one has taken the webhook over while it was sending."""
+    for _ in range(messages):
+        rate()
+    send, taken = outbound.send, timezone.now() + timedelta(hours=1)
+
+    def slowly(*request, **more):
+        WebhookEndpoint.objects.update(lease_until=taken)
+        return send(*request, **more)
+
+    monkeypatch.setattr(outbound, "send", slowly)
+    hooks.work()
+    assert len(receiver.got) == 1
+    assert WebhookEndpoint.objects.get().lease_until == taken
+
+
+def test_a_worker_that_lost_its_lease_before_it_sent_sends_nothing(hook, receiver, rate, monkeypatch):
+    rate()
+    found, taken = sending._next, timezone.now() + timedelta(hours=1)
+
+    def taken_over(endpoint_id):
+        WebhookEndpoint.objects.update(lease_until=taken)
+        return found(endpoint_id)
+
+    monkeypatch.setattr(sending, "_next", taken_over)
+    hooks.work()
+    assert receiver.got == []
+    assert WebhookEndpoint.objects.get().lease_until == taken
+
+
 def test_the_only_process_takes_up_at_its_start_what_the_one_before_it_held(hook, receiver, rate):
     rate()
     WebhookEndpoint.objects.update(lease_until=timezone.now() + timedelta(hours=1))
@@ -326,6 +372,19 @@ def test_what_is_deleted_while_it_is_sent_leaves_nothing(alice, hook, receiver, 
     hooks.work()
     assert len(receiver.got) == 1
     assert not WebhookAttempt.objects.exists()
+
+
+def test_what_is_deleted_while_it_is_dropped_leaves_nothing(alice, hook, receiver, rate, monkeypatch):
+    rate()
+
+    def deleting(*asked):
+        data_of(alice.request("DELETE", f"/v1/webhooks/{hook['webhook_id']}"))
+
+    for event_id in sending.outbox.due():
+        sending.outbox.settle(event_id)
+    monkeypatch.setattr(audience, "audience_for", deleting)
+    hooks.work()
+    assert receiver.got == [] and not WebhookDelivery.objects.exists()
 
 
 def test_what_is_sent_again_while_an_attempt_fails_has_all_its_retries(alice, hook, receiver, rate, monkeypatch):

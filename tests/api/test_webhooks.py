@@ -154,7 +154,7 @@ def test_enabling_what_was_disabled_just_then_enables_it(alice, monkeypatch):
     check = endpoints.audience_of_endpoint
 
     def disabled_meanwhile(endpoint):
-        sending.disable(endpoint, "It responded 410 Gone.")
+        sending.disable(endpoint, "gone", "It responded 410 Gone.")
         return check(endpoint)
 
     monkeypatch.setattr(endpoints, "audience_of_endpoint", disabled_meanwhile)

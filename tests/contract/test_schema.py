@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from config import docs
 from core.openapi import DescribedSchema
 from tests import people
+from threads.goals import REGISTRY
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCHEMA = schemathesis.openapi.from_dict(json.loads(json.dumps(docs.generated(), default=str)))
@@ -80,6 +81,73 @@ def test_what_can_be_asked_for_and_answered_is_said() -> None:
         for name in each
         if name.startswith("x-")
     ]
+
+
+def test_a_field_of_a_change_has_no_default() -> None:
+    """An absent field leaves the value, so a client that fills in a default would overwrite it."""
+    schemas = docs.generated()["components"]["schemas"]
+    changes = [name for name in schemas if name.endswith("Patch")] + ["TriageIn"]
+    assert {"AgentPatch", "TitlePatch", "WebhookPatch", "ToolPatch", "ServerPatch", "SkillPatch"} <= set(changes)
+    defaults = {
+        (name, field) for name in changes for field, each in schemas[name]["properties"].items() if "default" in each
+    }
+    assert defaults == {("LabelPatch", "merge"), ("SkillPatch", "put_tags"), ("SkillPatch", "remove_tags")}
+    nullable = {
+        (name, field) for name in changes for field, each in schemas[name]["properties"].items() if "anyOf" in each
+    }
+    assert nullable == {
+        ("AgentPatch", "description"),
+        ("ToolPatch", "deprecation_message"),
+        ("TriageIn", "admin_label"),
+        ("TriageIn", "admin_note"),
+    }
+
+
+def test_a_body_that_is_a_list_is_told_as_one() -> None:
+    [content] = operation("put", "/v1/ai/threads/{thread_id}/subjects")["requestBody"]["content"].values()
+    assert content["schema"] == {"type": "array", "maxItems": 100, "items": {"$ref": "#/components/schemas/SubjectIn"}}
+
+
+def test_a_route_that_returns_nothing_is_told_to_send_null() -> None:
+    """All of them send `{"data": null}`, which a generated client must expect."""
+    deletions = [item["delete"]["responses"]["200"] for item in docs.generated()["paths"].values() if "delete" in item]
+    empty = {"type": "object", "required": ["data"], "properties": {"data": {"type": "null"}}}
+    assert len(deletions) > 12
+    assert [each for each in deletions if "content" not in each] == []
+    assert operation("delete", "/v1/webhooks/{webhook_id}")["responses"]["200"]["description"] == "Done."
+    told = operation("delete", "/v1/webhooks/{webhook_id}")["responses"]["200"]["content"]
+    assert told == {"application/json": {"schema": empty}}
+
+
+def test_statuses_that_the_spec_names_are_told() -> None:
+    """C60, C117."""
+    calls = ("/v1/catalogue/tools/{qualified_name}/call", "/v1/catalogue/worlds/{world_id}/call")
+    worlds = [f"/v1/catalogue/worlds/{{world_id}}/{verb}" for verb in ("reset", "tools", "fixtures")]
+    assert all("410" in operation("post", path)["responses"] for path in (*calls, *worlds))
+    assert {"429", "500", "504"} <= set(operation("post", calls[0])["responses"])
+
+
+def test_closed_inputs_are_told() -> None:
+    skills, tools = parameters("get", "/v1/skills"), parameters("get", "/v1/catalogue/tools")
+    assert skills["scope"]["enum"] == ["personal", "org"]
+    assert (tools["visible"]["enum"], tools["naming"]["enum"]) == (["true", "false", "any"], ["bare", "qualified"])
+    assert {"openai", "mcp"} <= set(tools["dialect"]["enum"]) and tools["style"]["enum"]
+    thread = "/v1/ai/threads/{thread_id}"
+    assert "anthropic" in parameters("get", f"{thread}/export")["format"]["enum"]
+    assert parameters("get", thread)["load_messages"]["default"] is True
+    schemas = docs.generated()["components"]["schemas"]
+    assert schemas["SearchIn"]["properties"]["limit"]["anyOf"][0] == {"type": "integer", "minimum": 1, "maximum": 200}
+    goals = schemas["StartIn"]["properties"]["goals"]["anyOf"][0]["items"]
+    assert goals["required"] == ["goal_type"] and goals["properties"]["goal_type"]["enum"] == [*REGISTRY]
+    conversations = schemas["ConversationsIn"]["properties"]["conversations"]["items"]
+    assert conversations["required"] == ["id", "messages"]
+
+
+def test_headers_that_a_route_reads_are_told() -> None:
+    """G3; and what 1.6 says of earlier clients."""
+    assert "X-Roboto-Resource-Owner-Id" in parameters("get", "/v1/ai/agents/name/{name}")
+    said = {each["name"]: each["description"] for each in operation("get", "/v1/ai/threads")["parameters"]}
+    assert "session_id" in said["X-Roboto-Api-Version"]
 
 
 def test_a_key_is_told_as_a_header_wherever_a_body_has_one() -> None:

@@ -158,8 +158,7 @@ class Keys(Mouse):
         self.press("Enter")
 
     def _send(self, words: str) -> None:
-        expect(self.page.locator("#rate-1 [value=negative]")).to_be_focused()
-        press_until(self.page, "Tab", "#notes-1")
+        expect(self.page.locator("#notes-1")).to_be_focused()
         self.press("Control+a")
         self.page.keyboard.type(words)
         self.press("Control+Enter")

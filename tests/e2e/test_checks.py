@@ -24,7 +24,12 @@ def test_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> Non
     expect(page.locator("#check-value-1")).to_have_value("calculate")
     page.locator("#check-kind-1").press("n")
     expect(page.locator("#check-kind-1")).to_have_value("never_says")
+    page.locator("#check-kind-1").select_option("no_tool_errors")
+    expect(page.locator("#check-value-1")).to_be_visible()  # the text would be refused
+    page.locator("#check-value-1").fill("")
+    expect(page.locator("#check-value-1")).to_be_hidden()
     page.locator("#check-kind-1").select_option("never_calls")
+    page.locator("#check-value-1").fill("calculate")
     page.locator("#check-value-1").press("Enter")
     expect(page.locator("#check-state")).to_have_text("not run yet")
     expect(page.locator(".rep[aria-current] a")).to_be_focused()

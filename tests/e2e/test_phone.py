@@ -89,7 +89,7 @@ def test_the_places_and_the_names_share_one_line(visit: Callable[..., Visit], na
     org, person = page.locator(".top .menu > summary").all()
     if name == "maxi":
         org.click()
-        page.get_by_role("button", name="acme-research-berlin").click()
+        page.get_by_role("button", name="acme-research-berlin", exact=True).click()
         expect(person).to_have_attribute("title", "Maximiliana Featherstonehaugh-Cholmondeley")
         expect(org).to_have_attribute("title", "acme-research-berlin")
     for width in (320, 360, 390, 721, 768, 800, 850, 960, 1024, 1440):
@@ -167,9 +167,9 @@ def test_a_report_is_snoozed_woken_and_labelled_from_the_dock(heddle: Heddle, vi
     page.goto(f"/feedback/?q=thread:{thread_id}")
     page.locator(".rep a").tap()
     menu, status = page.locator("#dock summary[aria-label]"), page.locator("#desk-status")
-    for choice in ("4 hours", "tomorrow"):
+    for choice in ("4 hours", "Tomorrow"):
         menu.tap()
-        page.locator("#dock button", has_text=f"Snooze: {choice}").tap()
+        page.locator("#dock button", has_text=choice).tap()
         expect(status).to_contain_text("Snoozed")
         page.goto(f"/feedback/?q=thread:{thread_id}")
         page.locator(".rep a").tap()
@@ -180,6 +180,24 @@ def test_a_report_is_snoozed_woken_and_labelled_from_the_dock(heddle: Heddle, vi
     page.locator("#dock-label").fill("by thumb")
     page.locator("#dock [value=label]").tap()
     wait_until(lambda: stored(heddle, thread_id)[0]["admin_label"] == "by thumb")
+
+
+def test_arrows_lead_from_report_to_report(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """With and without scripts, and there is none where the list ends."""
+    thread_id = complaints(heddle, 3, "In a row")
+    for has_scripts in (True, False):
+        page = visit("admin", **PHONE, java_script_enabled=has_scripts).page
+        page.goto(f"/feedback/?q=thread:{thread_id}")
+        back, on = (page.get_by_role("link", name=f"{which} report") for which in ("Previous", "Next"))
+        expect(on).to_be_hidden()
+        page.locator(".rep a").first.tap()
+        for place in (2, 1):
+            expect(page.locator("#desk-talk .rated")).to_contain_text(f"In a row {place}")
+            on.tap()
+        expect(page.locator("#desk-talk .rated")).to_contain_text("In a row 0")
+        expect(on).to_be_hidden()
+        back.tap()
+        expect(page.locator("#desk-talk .rated")).to_contain_text("In a row 1")
 
 
 def test_nothing_open_is_told_without_keys_and_without_an_empty_dock(
@@ -436,3 +454,17 @@ def test_the_warp_runs_through_nothing_that_is_typed(heddle: Heddle, visit: Call
         }"""
     )
     assert line < page.locator("#say").bounding_box()["x"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_fact_is_level_with_its_label(visit: Callable[..., Visit], width: int) -> None:
+    page = visit("alice").page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/settings/")
+    lines = """label => [label, label.nextElementSibling].map(each => {
+        const range = document.createRange();
+        const texts = document.createTreeWalker(each, NodeFilter.SHOW_TEXT); range.selectNodeContents(texts.nextNode());
+        return range.getClientRects()[0].bottom })"""
+    for label in page.locator("dl.facts dt").all():
+        name, value = label.evaluate(lines)
+        assert name == value, label.text_content()

@@ -86,7 +86,7 @@ def test_an_admin_triages(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     expect(page.locator(".views > div [aria-current]")).to_contain_text("Without")
     page.click(".rep a")
     page.click("#triage summary:has-text('Snooze')")
-    page.click("#triage [value='snooze 1d']")
+    page.click("#triage [value='snooze tomorrow']")
     expect(page.locator("#desk-status")).to_contain_text("Snoozed")
     page.click(".rep a")
     page.click("#desk-report [value=wake]")

@@ -227,13 +227,13 @@ def test_today_and_yesterday_are_days_where_the_reader_is():
     assert moments.stretch("yesterday..today", now=late, tz=UTC).end == datetime(2026, 5, 21, tzinfo=UTC)
 
 
-def test_a_query_says_whose_days_its_today_is():
+def test_a_query_says_whose_days_its_dates_are():
     berlin = zones.named("Europe/Berlin")
-    line = 'is:open -Created:today (edited:2026-05 OR resolved:>yesterday) "today" label:today'
-    anchored = parse(line).anchored(berlin)
+    line = 'is:open -Created:today (edited:2026-05 OR resolved:>yesterday) "today" label:today age:<7d created:>1d'
+    anchored = parse(f"{line} edited:2026-05-01[Asia/Kolkata]").anchored(berlin)
     assert anchored.text == (
-        "is:open -created:today[Europe/Berlin] (edited:2026-05 OR resolved:>yesterday[Europe/Berlin]) "
-        '"today" label:today'
+        "is:open -created:today[Europe/Berlin] (edited:2026-05[Europe/Berlin] OR resolved:>yesterday[Europe/Berlin]) "
+        '"today" label:today age:<7d created:>1d edited:2026-05-01[Asia/Kolkata]'
     )
     assert anchored.anchored(zones.named("Asia/Tokyo")) is anchored
     assert parse("created:today").anchored(zones.UTC).text == "created:today"

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core import bodies
 from tests import make
+from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
 from tests.bounded import answered
 from tests.pages.dom import get
 from tests.people import People, Person
@@ -73,6 +74,20 @@ def test_an_answer_that_is_the_same_again_says_so_and_leads_back(browser_of: Bro
         )
     assert desk in [link["href"] for link in get(browser_of("admin"), f"/threads/{source.thread_id}/").all("a")]
     assert all("/feedback/?" not in link["href"] for link in get(browser_of("alice"), address_of(source)).all("a"))
+
+
+def test_a_rerun_is_compared_by_the_skills_that_the_answer_had(browser_of: Browser, who: People, write, pin) -> None:  # noqa: F811
+    """Not by the rule that the asker's subscriptions count."""
+    skill = write("alice", "weaving", "OLD", "NEW")
+    pin("alice", skill, 1)
+    source = make.thread(who.alice, '[[call load_skill {"name": "weaving"}]]')
+    for skills, has_changed in (("recorded", False), ("latest", True)):
+        reruns.rerun(who.alice.actor, source, RerunIn(message_sequence_num=1, skills=skills))
+        fork = Thread.objects.latest("pk")
+        make.run_turns(fork)
+        shown = get(browser_of("alice"), address(fork)).one("main").words
+        assert ("Skills" in shown) is has_changed
+    assert "weaving (version 1)" in shown and "weaving (version 2)" in shown
 
 
 def test_half_of_an_answer_is_not_the_answer_again(browser_of: Browser, who: People) -> None:

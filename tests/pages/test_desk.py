@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from feedback import desk_screen, leasing, saved_views
 from feedback.finding import PLACES
-from feedback.models import Lease, RatedTool, Retraction, Triage, UserFeedback
+from feedback.models import Lease, RatedTool, Retraction, SavedView, Triage, UserFeedback
 from tests import make
 from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, words
 from tests.pages.dom import Node, dom, get, queries
@@ -127,12 +127,16 @@ def test_rows_show_who_has_them_and_how_they_stand(browser_of: Browser, who: Peo
     do(bea, made[3], "snooze", until=(timezone.now() + timedelta(days=1)).isoformat())
     Triage.objects.filter(pk=made[3].pk).update(snoozed_until=timezone.now())
     do(bea, made[4], "resolve")
-    do(bea, made[5], "label", add=["money", "late"])
+    for each in (made[0], made[5]):
+        do(bea, each, "label", add=["money", "late"])
     leasing.hold(bea.actor, made[6].feedback_id)
     page = get(browser_of("admin"), DESK + ALL)
     ends = [row_of(page, f"report {place}").one(class_="rep-end") for place in range(7)]
-    shown = ["you", "Bea", "snoozed", "snoozed, due", "resolved", "money, late", "Alice"]
+    shown = ["you", "Bea", "snoozed", "snoozed, due", "resolved", "", "Alice"]
     assert [end.words.endswith(word) for end, word in zip(ends, shown, strict=True)] == [True] * 7
+    assert "Alice" not in ends[5].words
+    tops = [row_of(page, f"report {place}").one(class_="rep-top").words for place in range(7)]
+    assert ["money, late" in top for top in tops] == [True, False, False, False, False, True, False]
     assert [row_of(page, f"report {place}").has("data-held") for place in range(7)] == [False] * 6 + [True]
     assert row_of(page, "report 6")["data-held"] == "Bea" and row_of(page, "report 1").has("data-owned")
     assert not row_of(page, "report 0").has("data-owned")
@@ -154,12 +158,23 @@ def test_history_tells_of_forks_that_were_made_to_look_into_it(browser_of: Brows
     assert [line.one("a")["href"] for line in lines] == [f"/threads/{each.thread_id}/compare/" for each in made]
 
 
-def test_a_rating_without_words_says_so(browser_of: Browser, who: People) -> None:
-    make.rating(who.alice, make.thread(who.alice), sentiment="positive")
+def test_a_rating_without_notes_shows_how_the_answer_begins(browser_of: Browser, who: People) -> None:
+    said = "# Docks\n\n**Botanic Garden** is `2` minutes away.\n\n" + "More of it. " * 50
+    make.rating(who.alice, make.imported(who.alice, [("user", "Where?"), ("assistant", said)]), sentiment="positive")
+    client = browser_of("admin")
+    page = get(client, DESK)
+    [line] = words(page)
+    assert line.startswith("Answer: Docks Botanic Garden is 2 minutes away. More of it.") and len(line) <= 148
+    assert page.one(class_="rep-top").one("span").words == "positive"
+    shown = get(client, DESK + page.one("li", class_="rep").one("a")["href"])
+    assert shown.id("desk-report").one(class_="words").words == "No notes"
+
+
+def test_a_rating_without_notes_of_an_answer_without_text_says_so(browser_of: Browser, who: People) -> None:
+    make.rating(who.alice, make.thread(who.alice, "[[fail]]"), sentiment="positive")
     client = browser_of("admin")
     page = get(client, DESK)
     assert words(page) == ["No notes"]
-    assert page.one(class_="rep-top").one("span").words == "positive"
     shown = get(client, DESK + page.one("li", class_="rep").one("a")["href"])
     assert shown.id("desk-report").one(class_="words").words == "No notes"
 
@@ -352,6 +367,29 @@ def test_today_is_today_where_the_viewer_is_and_stays_so(browser_of: Browser, wh
             assert [json.loads(line)["notes"] for line in b"".join(file.streaming_content).splitlines()] == [note]
 
 
+def test_a_typed_day_is_the_viewers_at_every_door_of_the_desk(browser_of: Browser, who: People) -> None:
+    """The list, a file, a bulk, a saved view, the choice of originals and Insight find the same report."""
+    client, line = browser_of("admin"), "created:2026-05-21"
+    client.cookies["tz"] = "Europe/Berlin"
+    with time_machine.travel(datetime(2026, 5, 20, 22, 30, tzinfo=UTC), tick=False):
+        [late] = reports(who.alice, 1, notes="after midnight")
+    with time_machine.travel(datetime(2026, 5, 21, 22, 30, tzinfo=UTC), tick=False):
+        [next_day] = reports(who.alice, 1, notes="the day after")
+    page = get(client, f"{DESK}?q={line}")
+    assert words(page) == ["after midnight"]
+    assert query_of(page.id("bulk").one("input", name="here")["value"])["q"] == f"{line}[Europe/Berlin]"
+    file = client.get(f"/feedback/export/?q={line}")
+    assert [json.loads(each)["notes"] for each in b"".join(file.streaming_content).splitlines()] == ["after midnight"]
+    choices = client.get(f"{DESK}{next_day.feedback_id}/originals/", {"duplicate_of": line})
+    assert late.feedback_id in choices.content.decode()
+    found = get(client, f"/feedback/insight/?q={line}&since=all")
+    assert found.one("dl", class_="sums").words.startswith("Reports 1 ")
+    client.post(f"{DESK}views/", {"name": "That day", "q": line, "verb": "save"})
+    assert SavedView.objects.get().query == f"{line}[Europe/Berlin]"
+    client.post(f"{DESK}bulk/", {"verb": "own me", "all": "1", "q": line})
+    assert list(UserFeedback.objects.exclude(owned_by=None).values_list("notes", flat=True)) == ["after midnight"]
+
+
 @pytest.mark.parametrize(("query", "status"), [("?q=&after=x", 400), ("?q=&item=fb_nothing", 404)])
 def test_an_address_that_leads_nowhere_says_so(browser_of: Browser, who: People, query: str, status: int) -> None:
     reports(who.alice, 1)
@@ -446,7 +484,7 @@ def test_pages_lead_on_and_back_also_to_the_report_beside_them(browser_of: Brows
 
 def test_the_oldest_may_come_first_and_pages_lead_both_ways(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 100), browser_of("admin")
-    turn = order_of(get(client, DESK + "?q=is:open"), "Oldest first")
+    turn = order_of(get(client, DESK + "?q=is:open"), "Newest first")
     first = get(client, DESK + turn["href"])
     assert query_of(turn["href"]) == {"q": "is:open sort:oldest"}
     assert words(first) == [f"report {place}" for place in range(40)]
@@ -460,7 +498,7 @@ def test_the_oldest_may_come_first_and_pages_lead_both_ways(browser_of: Browser,
     assert third.none("a", rel="next") and beside(third) == {"-1": made[79].feedback_id}
     assert words(get(client, DESK + third.one("a", rel="prev")["href"])) == words(second)
     assert words(get(client, DESK + second.one("a", rel="prev")["href"])) == words(first)
-    assert query_of(order_of(first, "Newest first")["href"]) == {"q": "is:open"}
+    assert query_of(order_of(first, "Oldest first")["href"]) == {"q": "is:open"}
 
     last = get(client, DESK + first.all("li", class_="rep")[-1].one("a")["href"])
     assert words(get(client, last.id("triage").one(name="next")["value"])) == words(second)
@@ -494,7 +532,7 @@ def test_what_is_due_or_was_edited_may_come_first_and_pages_lead_both_ways(
     do(who.admin, made[25], "resolve")
     after = get(client, f"{DESK}?q=is:open+sort:{name}&item={made[25].feedback_id}")
     assert "no longer matches" in row_of(after, "report 25").words
-    assert order_of(after, "Newest first") and order_of(get(client, f"{DESK}?q=is:open"), "Oldest first")
+    assert order_of(after, f"{name.capitalize()} first") and order_of(get(client, f"{DESK}?q=is:open"), "Newest first")
 
 
 def test_a_view_keeps_its_order_and_one_in_another_order_is_still_looked_at(browser_of: Browser, who: People) -> None:

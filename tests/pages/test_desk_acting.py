@@ -68,7 +68,7 @@ def test_labels_are_added_and_taken_off(browser_of: Browser, who: People) -> Non
 
 
 @pytest.mark.parametrize(
-    "verb", ["resolve", "own me", "snooze 1d", "reply looked_at", "label", "unlabel old", "label typed", ""]
+    "verb", ["resolve", "own me", "snooze tomorrow", "reply looked_at", "label", "unlabel old", "label typed", ""]
 )
 def test_a_note_that_was_typed_goes_along_with_any_button_and_a_label_with_its_own(
     browser_of: Browser, who: People, verb: str
@@ -207,7 +207,7 @@ def test_snoozing_waking_and_coming_back(browser_of: Browser, who: People) -> No
 
 def test_what_was_resolved_sleeps_no_more_not_even_when_it_is_reopened(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
-    then(client, press(client, opened(client, report), "snooze 1d"))
+    then(client, press(client, opened(client, report), "snooze tomorrow"))
     asleep, awake = f"{DESK}?q=is:snoozed", f"{DESK}?q=-is:snoozed"
     assert (words(get(client, asleep)), words(get(client, awake))) == (["report 0"], [])
     do(who.admin, report, "resolve")
@@ -335,6 +335,20 @@ def test_an_address_of_the_browser_that_is_none_leads_to_the_desk(browser_of: Br
         assert (answer.status_code, answer["Location"]) == (302, f"{DESK}?q=is:due")
 
 
+def test_history_says_that_a_text_is_longer_than_what_it_shows(browser_of: Browser, who: People) -> None:
+    [report] = reports(who.alice, 1)
+    do(who.admin, report, "note", admin_note="word " * 1000 + "end")
+    shown = opened(browser_of("admin"), report).id("desk-report").words
+    assert "word word… (5 003 characters)" in shown
+
+
+def test_a_refused_form_without_its_note_is_refused_for_what_is_wrong(browser_of: Browser, who: People) -> None:
+    [report] = reports(who.alice, 1)
+    sent = {"verb": "snooze day", "note_was": "a note"}
+    answer = browser_of("admin").post(f"/feedback/{report.feedback_id}/", sent)
+    assert dom(answer, 400).one(class_="wrong").words == "Choose a date first."
+
+
 @pytest.mark.parametrize(
     ("verb", "typed", "field", "reason"),
     [
@@ -349,7 +363,7 @@ def test_an_address_of_the_browser_that_is_none_leads_to_the_desk(browser_of: Br
         ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "It is in another org."),
         ("reply answered", {"public_reply": " "}, "public-reply", "It is required with the status answered."),
         ("reply answered", {"public_reply": "x" * 20_001}, "public-reply", "It must have at most 20000"),
-        ("snooze 3y", {}, "", "Verb must snooze for"),
+        ("snooze 3y", {}, "", "Verb must snooze until"),
         ("snooze day", {"until": ""}, "snooze-until", "Choose a date first."),
         ("snooze day", {"until": "soon"}, "snooze-until", "It must be a date like 2026-05-01."),
         ("snooze day", {"until": "2020-02-29"}, "snooze-until", "It must be in the future and within a year."),
@@ -598,7 +612,7 @@ def test_a_report_that_is_gone_leaves_the_place_in_the_list(browser_of: Browser,
 def test_what_is_said_after_an_undo_is_what_was_taken_back(browser_of: Browser, who: People) -> None:
     """What was done before stands beside it, can be taken back too, and does not look as if it had just happened."""
     made, client = reports(who.alice, 3), browser_of("admin")
-    then(client, press(client, opened(client, made[2]), "snooze 1d"))
+    then(client, press(client, opened(client, made[2]), "snooze tomorrow"))
     page = then(client, press(client, opened(client, made[1]), "own me"))
     page = then(client, submit(client, page.id("desk-status").one("form")))
     assert told(page) == ["Undone: claim of “report 1”."]

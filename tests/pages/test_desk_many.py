@@ -64,7 +64,7 @@ def test_every_button_of_the_bulk(browser_of: Browser, who: People) -> None:
     assert set(UserFeedback.objects.values_list("admin_label", flat=True)) == {"money, late"}
     send(client, page, "unlabel", made, label="Money, never")
     assert set(UserFeedback.objects.values_list("admin_label", flat=True)) == {"late"}
-    send(client, page, "snooze 1d", made)
+    send(client, page, "snooze tomorrow", made)
     assert UserFeedback.objects.filter(triage__snoozed_until__isnull=False).count() == 2
     send(client, page, "wake", made)
     assert UserFeedback.objects.filter(triage__snoozed_until__isnull=False).count() == 0
@@ -188,12 +188,45 @@ def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) ->
     page = then(client, submit(client, page.id("bulk"), "resolve", feedback_ids=ticked))
     assert told(page) == ["Resolved 2 reports"]
     failed = page.id("desk-status").one("details")
-    assert failed.one("summary").words == "2 of 4 not changed"
-    lines = [link.words for link in failed.all("a")]
-    assert f"{taken.notes} Bea already resolved this report." in lines
-    assert f"{gone['id'][2:]} {projecting.GONE}" in lines
+    assert failed.one("summary").words == "1 of 4 not changed, 1 resolved already"
+    assert [link.words for link in failed.all("a")] == [
+        f"{gone['id'][2:]} {projecting.GONE}",
+        f"{taken.notes} Bea already resolved this report.",
+    ]
     page = then(client, submit(client, opened(client, made[0]).id("triage"), "note", admin_note="x"))
     assert page.id("desk-status").none("details"), "what is done next takes its place"
+
+
+def test_what_was_resolved_before_a_bulk_is_no_failure_of_it(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 3), browser_of("admin")
+    do(who.admin, made[0], "resolve")
+    page = then(client, submit(client, get(client, DESK + "?q=").id("bulk"), "resolve", all="1"))
+    assert told(page) == ["Resolved 2 reports"]
+    summary = page.id("desk-status").one("details").one("summary")
+    assert summary.words == "1 resolved already" and not summary.all(data_tone="warn")
+
+
+def test_while_a_bulk_runs_the_key_for_undo_stops_it_and_undoes_nothing_before(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
+    made, client = reports(who.alice, 5), browser_of("admin")
+    then(client, press(client, opened(client, made[0]), "note", admin_note="before"))
+    page = then(client, send(client, get(client, DESK + ALL), "resolve", made))
+    assert [line.split()[0] for line in told(page)] == ["Resolve"], "what was done before is not told as new"
+    make.half_done_bulk()
+    key = key_of_undo(get(client, DESK + ALL))
+    assert key.words == "Stop z"
+    then(client, submit(client, key.within("form")))
+    assert stored(made[0]).admin_note == "before"
+    page = get(client, DESK + ALL)
+    assert key_of_undo(page).words == "Undo z" and "Resolved 2 reports" in page.id("desk-status").words
+
+
+def key_of_undo(page: Node) -> Node:
+    [key] = [button for button in page.all("button") if button.get("data-key") == "z"]
+    return key
 
 
 def test_what_a_bulk_was_about_stays_ticked_as_far_as_it_is_still_listed(browser_of: Browser, who: People) -> None:
@@ -242,7 +275,7 @@ def test_an_undo_that_a_worker_ends_says_so_and_what_was_before_is_no_news(
     browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, client = reports(who.alice, 5), browser_of("admin")
-    then(client, press(client, opened(client, made[0]), "snooze 1d"))
+    then(client, press(client, opened(client, made[0]), "snooze tomorrow"))
     page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     page = then(client, submit(client, page.id("desk-status").one("form")))
@@ -424,7 +457,8 @@ def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_sam
     shown = {row.one("a").words: "together" in row.words for row in near.all("li")}
     assert shown == {said[1]: True, said[2]: False, said[3]: False}
     assert [each.words for each in page.id("originals").all(class_="saying")] == list(shown)
-    assert page.id("triage").words.index("Resolve 2 together") < page.id("triage").words.index("Admin note")
+    assert page.id("triage").one("a", href="#similar").words == "Similar 3"
+    assert "Resolve 2 together" in page.id("similar").words
     form = page.id("together")
     then(client, submit(client, form, outcome="answered"))
     assert [stored(each).resolved for each in made] == [True, True, False, False]
@@ -440,7 +474,7 @@ def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_sam
 def test_an_open_list_is_told_what_became_of_it(
     browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts when others changed something; that reports came, where its query finds them. One's own are no news."""
+    """Counts when anything changed, also in another tab; that reports came, where its query finds them."""
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
     made, client = reports(who.alice, 3), browser_of("admin")
 
@@ -455,7 +489,8 @@ def test_an_open_list_is_told_what_became_of_it(
     unclaimed, resolved = line("?q=is:unclaimed"), line("?q=is:resolved")
     assert heard(unclaimed) == heard(resolved) == []
     do(who.admin, made[0], "resolve")
-    assert heard(unclaimed) == []
+    [told_of] = heard(unclaimed)
+    assert 'Unclaimed</span> <span class="count">2<' in told_of
     do(second_admin(), made[1], "resolve")
     [told_of] = heard(unclaimed)
     assert (

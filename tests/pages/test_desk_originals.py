@@ -47,6 +47,30 @@ def test_words_an_id_or_a_query_find_reports_of_the_same_org(browser_of: Browser
     assert found("cano") == ["The canoes sank"], "what is its duplicate is not its original"
 
 
+def test_what_the_notes_say_comes_first_then_what_is_open_and_each_tells_where_it_matches(
+    browser_of: Browser, who: People
+) -> None:
+    made = said(who, "The bus", "Canoe, resolved", "Canoe, open", "Nothing", "Noted", "Asked for")
+    do(who.admin, made[1], "resolve")
+    do(who.admin, made[4], "note", admin_note="A canoe")
+    page = fragment(browser_of("admin"), place_of(made[0], "canoe"))
+    assert offered(page) == ["Canoe, open", "Canoe, resolved", "Noted"]
+    places = [each.words.partition(",")[0] for each in page.all(class_="cut")]
+    assert places == ["in the notes", "in the notes", "in the admin note"]
+    answers = fragment(browser_of("admin"), place_of(made[0], "number 11"))
+    assert offered(answers) == ["Asked for"] and "in the answer, " in answers.words
+    page = fragment(browser_of("admin"), place_of(made[0], "sort:oldest is:open"))
+    assert offered(page) == ["Canoe, open", "Nothing", "Noted", "Asked for"] and "in the" not in page.words
+
+
+@pytest.mark.parametrize("typed", ["\x7f", "\x01", "\x85", "( )", "-"])
+def test_what_is_no_word_offers_no_more_than_nothing_typed(browser_of: Browser, who: People, typed: str) -> None:
+    made, client = said(who, "It ate my canoe", "The bus is late"), browser_of("admin")
+    assert offered(fragment(client, place_of(made[0], typed))) in ([], offered(fragment(client, place_of(made[0], ""))))
+    page = dom(press(client, opened(client, made[0]), "duplicate", duplicate_of=typed), 400)
+    assert page.id("duplicate-wrong") and not stored(made[0]).resolved
+
+
 def test_what_is_offered_costs_the_same_whatever_there_is(browser_of: Browser, who: People) -> None:
     made, client = said(who, "It ate my canoe", "Canoe is gone"), browser_of("admin")
     few = queries(client, place_of(made[0], "canoe"))

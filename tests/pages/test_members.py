@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.leaving import revoke_tokens
 from accounts.models import Membership, Org, User, mint
 from accounts.orgs import add_member
 from tests import hooks, make
@@ -118,6 +119,17 @@ def test_an_account_without_a_password_that_reaches_far_or_was_in_use_is_no_newc
     User.objects.create_user("carol@acme.test", None, **fields)
     page = dom(submit(alice, adding(get(alice, PAGE)), email="carol@acme.test"), 400)
     assert "Only a platform admin" in page.id("email-wrong").words
+
+
+def test_an_account_that_works_by_a_token_is_no_newcomer_even_after_its_token(alice: Client) -> None:
+    """A service has no password, no org, and never signs in: a link would hand it over with what it started."""
+    robot = User.objects.create_user("robot@acme.test", None)
+    mint(robot, "nightly")
+    for _ in range(2):
+        page = dom(submit(alice, adding(get(alice, PAGE)), email="robot@acme.test"), 400)
+        assert "Only a platform admin" in page.id("email-wrong").words
+        revoke_tokens(robot)
+    assert not Membership.objects.filter(user=robot).exists()
 
 
 def test_an_org_lets_in_again_whom_it_put_out_with_their_account(alice: Client, who: People) -> None:

@@ -127,6 +127,7 @@ def test_every_page_keeps_to_itself(browser_of: Browser, path: str) -> None:
 
 
 def test_the_routes_can_be_read_without_being_signed_in(browser_of: Browser) -> None:
+    assert browser_of(None).get("/v1/docs")["Location"] == "/v1/docs/"
     page = get(browser_of(None), "/v1/docs/")
     routes = {line.words for line in page.all("p", class_="mono")}
     assert {
@@ -144,6 +145,18 @@ def test_the_routes_can_be_read_without_being_signed_in(browser_of: Browser) -> 
     assert page.one("a", class_="btn", href="/v1/schema/")
 
 
+def test_headers_are_told_and_references_to_the_spec_are_not(browser_of: Browser) -> None:
+    page = get(browser_of(None), "/v1/docs/").one("main")
+    call = next(
+        line for line in page.all("p") if line.words == "POST /v1/catalogue/tools/{qualified_name}/call"
+    ).within("section")
+    told = next(line for line in call.all("p") if line.words.startswith("Headers:"))
+    assert {"X-Roboto-Org-Id", "Idempotency-Key"} <= {each.words for each in told.all("code")}
+    assert "`" not in page.words
+    assert re.findall(r"\((?:[A-Z]\d+\b|spec )[^)]*\)", page.words) == []
+    assert "page_token" in {code.words for row in page.all("td") for code in row.all("code")}
+
+
 def test_the_routes_stand_in_the_frame_of_whoever_is_signed_in(browser_of: Browser) -> None:
     assert get(browser_of("alice"), "/v1/docs/").one("a", href="/settings/")
 
@@ -152,6 +165,22 @@ def test_the_routes_stand_in_the_frame_of_whoever_is_signed_in(browser_of: Brows
 def test_an_address_with_a_nul_in_it_is_refused(browser_of: Browser, path: str) -> None:
     assert "The URL must not contain a NUL" in get(browser_of("alice"), path, 400).one("main").words
     assert browser_of(None).get("/v1/ai/threads/ags_%00").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "multipart/form-data",
+        "multipart/form-data; boundary=" + "x" * 300,
+        "application/x-www-form-urlencoded; charset=utf-7",
+        "application/x-www-form-urlencoded; charset=iso-8859-1",
+    ],
+)
+def test_a_form_of_a_kind_that_cannot_be_read_is_refused_and_is_no_fault_of_ours(db: None, content_type: str) -> None:
+    client = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    client.get("/signin/")
+    sent = client.generic("POST", "/signin/", b"email=a", content_type=content_type)
+    assert sent.status_code == 400 and b"The request is malformed." in sent.content
 
 
 def test_the_root_leads_to_the_threads(browser_of: Browser) -> None:

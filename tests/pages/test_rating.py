@@ -80,9 +80,22 @@ def test_rating_again_opens_with_what_was_said_and_changes_it(browser_of: Browse
     assert form.one("textarea").text == "First"
     thumbs = get(client, f"/threads/{thread.thread_id}/").id("m1").one(class_="msg-acts").all("a")
     assert [thumb.get("data-tone") for thumb in thumbs] == [None, "neg"]
+    assert form.one("h3").words == "Change your rating" and form.one("button").words.startswith("Save ")
+    assert "Rating saved." in get(client, submit(client, form)["Location"]).words
     submit(client, form, sentiment="positive", categories=[], notes=" ")
     row = UserFeedback.objects.get()
     assert (row.sentiment, row.categories, row.notes) == ("positive", [], None)
+
+
+def test_what_is_saved_without_a_change_says_so_too(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice), browser_of("alice")
+    make.rating(who.alice, thread, 1, "negative", notes="First")
+    form = form_of(fragment(client, address(thread) + "?sentiment=negative"))
+    assert form.has("data-change") and form.one("textarea").has("data-focus")
+    assert not any(each.has("data-focus") for each in form.all("input"))
+    answer = dom(client.post(form["hx-post"], form.fields(), headers={"HX-Request": "true"}))
+    assert answer.id("said").words == "Saved. Rated negative by you"
+    assert "by you · saved" in answer.id("mark-1").one("h3").words
 
 
 def test_the_rating_of_somebody_else_does_not_fill_ones_own_form(browser_of: Browser, who: People) -> None:

@@ -6,17 +6,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
-from tests import caching, make
+from tests import make
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import PASSWORD, People
 
 Browser = Callable[[str | None], Client]
-
-
-@pytest.fixture(autouse=True)
-def _no_pause() -> None:
-    """Wrong passwords of the test before are forgotten."""
-    caching.forget()
 
 
 def door(client: Client, target: str = "") -> Node:

@@ -25,14 +25,25 @@ def test_the_form_offers_every_profile_with_the_default_one_picked(browser_of: B
     assert [pick["value"] for pick in picks if pick.has("checked")] == ["simulated"]
 
 
-def test_that_it_can_be_shared_is_said_where_it_can(browser_of: Browser, who: People) -> None:
+def test_who_can_read_it_is_asked_as_in_a_launch_and_private_unless_picked(browser_of: Browser, who: People) -> None:
+    """B11, B12."""
     client = browser_of("alice")
-    kept = "The thread stays private: acme does not allow sharing threads."
-    words = form_of(get(client, "/threads/start/")).words
-    assert kept in words and "until you share it" not in words
+    form = form_of(get(client, "/threads/start/"))
+    picks = form.one("input", value="org").within("fieldset")
+    assert picks.words.startswith("Who can read the thread the org only me")
+    assert form.fields()["visibility"] == ["private"]
+    submit(client, form, text="Ours", visibility="org")
+    submit(client, form, text="Mine")
+    assert dict(Thread.objects.values_list("title", "visibility")) == {"Ours": "org", "Mine": "private"}
+
+
+def test_that_the_choice_is_final_is_said_where_it_is(browser_of: Browser, who: People) -> None:
+    """T8."""
+    client = browser_of("alice")
+    final = "It cannot be changed later: acme does not allow it."
+    assert form_of(get(client, "/threads/start/")).id("readers-hint").words == final
     set_policy("acme", "visibility_may_change", True)
-    words = form_of(get(client, "/threads/start/")).words
-    assert "The thread is private until you share it." in words and kept not in words
+    assert "later" not in form_of(get(client, "/threads/start/")).words
 
 
 def test_a_thread_is_started_and_opened(browser_of: Browser, who: People) -> None:
@@ -56,6 +67,7 @@ def test_a_thread_is_started_and_opened(browser_of: Browser, who: People) -> Non
         ({"text": "a\x00b"}, "text", "NUL"),
         ({"text": LONG}, "text", "1000000"),
         ({"text": "Good", "model_profile": "made-up"}, "model_profile", "profile"),
+        ({"text": "Good", "visibility": "public"}, "visibility", "private"),
     ],
 )
 def test_what_cannot_be_sent_stays_in_the_form_with_the_reason_beside_it(
@@ -68,6 +80,7 @@ def test_what_cannot_be_sent_stays_in_the_form_with_the_reason_beside_it(
     wrong = form.one(class_="wrong")
     assert reason in wrong.words and wrong.words
     assert form.id("text").has("aria-invalid") == (field == "text")
+    assert field == "text" or wrong.within("fieldset").all("input", name=field)
     assert not Thread.objects.exists() and not Message.objects.exists()
 
 

@@ -182,6 +182,16 @@ def test_an_attempt_that_was_refused_says_which_items_it_held(browser_of: Browse
     assert note.one("ol").one("a").words.startswith("report.")
 
 
+def test_only_who_can_send_is_told_what_to_send(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "[[fail]]", visibility="org")
+    report = make.rating(who.alice, thread)
+    for name, is_told in (("alice", True), ("bob", False)):
+        fault = get(browser_of(name), path(thread)).id("m1").one(class_="fault")
+        assert ("and send it again" in fault.words) == is_told
+    desk = get(browser_of("admin"), f"/feedback/?q=&item={report.feedback_id}").id("desk-talk")
+    assert "Generation failed" in desk.words and "send it again" not in desk.words
+
+
 def test_a_failed_and_a_cancelled_answer_look_like_it(browser_of: Browser, who: People) -> None:
     """B61, B162: an error is an error, a stop is not."""
     failed = get(browser_of("alice"), path(make.thread(who.alice, "[[fail]]"))).id("m1").one(class_="fault")

@@ -187,7 +187,7 @@ def test_a_cursor_of_another_list_is_refused(position, kinds, of):
     token = places_of(position).token(*position)
     for other in (paging.Places("list", (*kinds,)), paging.Places(of, places_of(position).kinds)):
         if other != places_of(position):
-            with pytest.raises(InvalidRequest):
+            with pytest.raises(InvalidRequest, match=r"^page_token: is not valid for this list$"):
                 other.place(token)
 
 

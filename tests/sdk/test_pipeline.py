@@ -24,14 +24,16 @@ def tools() -> None:
             missing(name)
 
 
-def run(admin: Caller, said: str, *, token: str | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    admin: Caller, said: str, *, token: str | None = None, script: str = PIPELINE
+) -> subprocess.CompletedProcess[str]:
     """The pipeline on the checks that `said` names, in place of all that a shared server has."""
     setting = f"""
         checks={admin.server.url}/v1/ai/admin/checks; json="Content-Type: application/json"
         auth="Authorization: Bearer {token or admin.server.token("admin")}"
     """
-    script = setting + PIPELINE.replace('{"skills": "latest"}', said)
-    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    pasted = setting + script.replace('{"skills": "latest"}', said)
+    return subprocess.run(["bash", "-c", pasted], capture_output=True, text=True, timeout=60)
 
 
 def kept(alice: Caller, admin: Caller, said: str, *expectations: Any) -> tuple[str, str]:
@@ -45,9 +47,9 @@ def kept(alice: Caller, admin: Caller, said: str, *expectations: Any) -> tuple[s
 
 def test_it_is_green_until_something_turns_failing(alice: Caller, admin: Caller) -> None:
     path, these = kept(alice, admin, "Where is it?", {"kind": "never_calls", "value": "refund"})
-    for _ in range(2):
+    for word in ("first result", "as before"):
         done = run(admin, these)
-        assert (done.returncode, done.stdout) == (0, "passing - as before - Where is it?\n"), done.stderr
+        assert (done.returncode, done.stdout) == (0, f"passing - {word} - Where is it?\n"), done.stderr
     admin.fetch(path, {"expectations": [{"kind": "calls", "value": "refund"}]}, "PUT")
     (latest, *_) = admin.get(path)["runs"]
     admin.fetch(f"admin/checks/runs/{latest['run_id']}/verdict", {"verdict": "passed"}, "PUT")
@@ -57,10 +59,20 @@ def test_it_is_green_until_something_turns_failing(alice: Caller, admin: Caller)
     assert (done.returncode, done.stdout) == (0, "failing - as before - Where is it?\n"), done.stderr
 
 
+def test_a_check_that_never_passed_is_green_unless_the_pipeline_is_strict(alice: Caller, admin: Caller) -> None:
+    """A check for a complaint that nobody has mended yet starts failing."""
+    _, these = kept(alice, admin, "Where is it?", {"kind": "calls", "value": "refund"})
+    done = run(admin, these)
+    assert (done.returncode, done.stdout) == (0, "failing - first result - Where is it?\n"), done.stderr
+    [switch] = re.findall(r"To be strict.+? add `(or .+?)` in the last line", GUIDE)
+    done = run(admin, these, script=PIPELINE.replace("))' <<<", f" {switch}))' <<<"))
+    assert (done.returncode, done.stdout) == (1, "failing - as before - Where is it?\n"), done.stderr
+
+
 def test_what_broke_is_not_green(alice: Caller, admin: Caller) -> None:
     _, these = kept(alice, admin, "[[fail]] Where is it?", {"kind": "never_calls", "value": "refund"})
     done = run(admin, these)
-    assert (done.returncode, done.stdout) == (1, "undecided - as before - [[fail]] Where is it?\n"), done.stderr
+    assert (done.returncode, done.stdout) == (1, "undecided - first result - [[fail]] Where is it?\n"), done.stderr
 
 
 @pytest.mark.parametrize(
