@@ -17,7 +17,7 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest, NoOrgProvided, NotFound, NotSignedIn, Unauthorized
-from core.prepared import Prepared, Question
+from core.prepared import Prepared, Question, takes_along
 
 _FIELDS = (
     "id",
@@ -45,7 +45,8 @@ class TokenAuthentication(BaseAuthentication):
         secret = _bearer(request.META.get("HTTP_AUTHORIZATION", ""))
         if not secret:
             return None
-        actor, token_id = _found(secret, ahead=request.parser_context["view"].next_questions())
+        ahead = request.parser_context["view"].next_questions() if takes_along() else ()
+        actor, token_id = _found(secret, ahead=ahead)
         if token_id:
             request._request.afterwards = [partial(_note_use, token_id)]  # type: ignore[attr-defined]
         return actor, None

@@ -6,6 +6,7 @@ from typing import Final
 from uuid_utils import uuid7
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_is_key: Final = re.compile(r"[0-9A-Za-z_-]{1,64}").fullmatch
 
 THREAD = "ags_"
 THREAD_SPELLINGS = ("ags_", "ath_", "ch_")
@@ -43,5 +44,5 @@ def key_of(public_id: str, *prefixes: str) -> str | None:
     for prefix in prefixes:
         if public_id.startswith(prefix):
             key = public_id[len(prefix) :]
-            return key if re.fullmatch(r"[0-9A-Za-z_-]{1,64}", key) else None
+            return key if _is_key(key) else None
     return None

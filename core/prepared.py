@@ -58,7 +58,7 @@ class _Compiled:
     """The values of the statement, with stand-ins where `slots` puts arguments."""
     slots: tuple[tuple[int, int, Any], ...]
     """(index in `values`, index in the arguments, converter or None)."""
-    converters: tuple[tuple[int, Any, tuple[Any, ...]], ...]
+    converters: tuple[tuple[int, Any, Callable[[Any, Any, Any], Any]], ...]
 
 
 class Prepared:
@@ -106,9 +106,10 @@ class Prepared:
         sql, values = compiler.as_sql()
         columns = [column for column, *_ in compiler.select[: compiler.col_count]]
         converters = tuple(
-            (place, column, tuple(found))
+            (place, column, convert)
             for place, (found, column) in compiler.get_converters(columns).items()
             if not _comes_converted(column, connection)
+            for convert in found
         )
         # PostgreSQL gets the width of a number: it would otherwise prepare the statement again for each width.
         slots = tuple(
@@ -123,6 +124,12 @@ class Prepared:
 
 Question = tuple[Prepared, Sequence[int | str]]
 """A query with its arguments."""
+
+
+def takes_along() -> bool:
+    """Whether sending queries ahead saves a round trip: not on SQLite."""
+    connection: Any = connections[DEFAULT_DB_ALIAS]
+    return bool(connection.takes_along)
 
 
 def together(*asked: Question, ahead: Sequence[Question] = ()) -> list[list[Row]]:
@@ -159,7 +166,13 @@ def _answers(connection: Any, asked: Sequence[Question], found: list[list[Row]])
 
 
 def _answer(connection: Any, compiled: _Compiled, rows: list[Row]) -> list[Row]:
-    return [_converted(row, compiled, connection) for row in rows] if compiled.converters else rows
+    """The rows with values converted to Python types: some databases store times, booleans and JSON differently."""
+    for place, column, convert in compiled.converters:
+        rows = [
+            row if row[place] is None else (*row[:place], convert(row[place], column, connection), *row[place + 1 :])
+            for row in rows
+        ]
+    return rows
 
 
 class PreparedRow(Generic[Stored]):
@@ -460,14 +473,3 @@ def _ready(connection: Any) -> Any:
 def _comes_converted(column: Any, connection: Any) -> bool:
     """Whether the driver already converts the column: SQLite recognises times by the column's type."""
     return connection.vendor == "sqlite" and isinstance(column, Col) and isinstance(column.output_field, DateTimeField)
-
-
-def _converted(row: Row, compiled: _Compiled, connection: Any) -> Row:
-    """The row with values converted to Python types: some databases store times, booleans and JSON differently."""
-    values: list[Any] | None = None
-    for place, column, converters in compiled.converters:
-        if row[place] is not None:
-            values = values or list(row)
-            for convert in converters:
-                values[place] = convert(values[place], column, connection)
-    return row if values is None else tuple(values)

@@ -28,7 +28,8 @@ _EDITED = "The submitter changed it"
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
     `bulks` (their HTML), `list` (HTML of all counts and of the notice about new reports, after any change, the
-    reader's own in another tab included, and new ratings).
+    reader's own in another tab included, and new ratings), `own` (the reader changed a report, perhaps in another tab;
+    while a bulk runs its progress says so).
 
     Anyone who loses the right gets `gone`, and nothing more.
     """
@@ -76,6 +77,8 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
                 told_bulks = far
                 context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
                 yield sse.Event("bulks", render_to_string("feedback/_bulks.html", context, request))
+            if done and all(each.is_over for each in bulks) and _is_own(actor, done):
+                yield sse.Event("own", "")
             sse.give_connection_back()
             yield sse.WAITING
             if not waiter.wait(sse.HEARTBEAT_SECONDS):
@@ -121,6 +124,10 @@ def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
         deed = ": ".join(filter(None, lines[-1] if lines else ("changed it",)))
         told[ids.FEEDBACK + each.of] = f"{each.actor.display_name} {deed}"
     return told
+
+
+def _is_own(actor: Actor, changes: list[int]) -> bool:
+    return TriageChange.objects.filter(pk__in=changes, actor=actor.user_id).exists()
 
 
 def _edits(since: datetime) -> dict[str, datetime]:

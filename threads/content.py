@@ -191,7 +191,7 @@ def error(message: str, code: str | None = None) -> BlockDict:
     return {"content_type": "error", "error_message": message, "error_code": code}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen, each would take three times as long to make; a long thread has thousands
 class MessageSnapshot:
     """One stored message; pages, dialects and the wire all start from this.
 

@@ -39,7 +39,7 @@ from threads import (
     titles,
     turns,
 )
-from threads.access import allows, may, thread_for
+from threads.access import may, thread_for
 from threads.dialects import EXPORT_FORMATS
 from threads.models import Thread
 from threads.presenting import listing
@@ -139,7 +139,7 @@ def start(request: HttpRequest) -> HttpResponse:
     invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
     org = current_org(request)
     worlds = choosing.choices(org.pk, chosen=form["world"]) if org else []
-    kept_by = org.slug if org and not allows(org, Right.RESCOPE) else ""
+    kept_by = screens.kept_by(org)
     offered = {"profiles": profiles.all_profiles(), "worlds": worlds, "invoked": invoked, "kept_by": kept_by}
     return render(request, "threads/start.html", {"form": form, **offered}, status=400 if form["errors"] else 200)
 

@@ -177,5 +177,6 @@ def _launch_form(request: HttpRequest, agent: Agent, problem: DomainError | None
         "typed": typed or {"visibility": template.visibility or "org"},
         "local": _local(typed or {}),
         "errors": errors,
+        "kept_by": screens.kept_by(agent.org),
     }
     return render(request, "threads/launch.html", context, status=problem.status if problem else 200)

@@ -1,7 +1,7 @@
 """Reading threads: records, deltas, lists. Every read of several tables uses one snapshot (B87)."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
@@ -12,7 +12,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, Question, Row, at_one_moment, together
 from threads.access import LAST, Standing
-from threads.content import BlockDict, MessageSnapshot, MessageStatus, Role, without_answerer
+from threads.content import BlockDict, MessageSnapshot, without_answerer
 from threads.models import Block, Goal, Message, Pin, Rewind, Thread
 from threads.wire import (
     DeltaOut,
@@ -144,17 +144,23 @@ def _woven(
     from which the reader drops everything, so nothing from there on counts as known to the client.
     """
     content = _content(parts)
+    if echo_to is not None:
+        for idx in _echoed(found, since, echo_to, kept_below):
+            content[idx] = [block for block in content.get(idx, ()) if block["content_type"] != "text"]
+    return [
+        MessageSnapshot(idx, role, status, created, content.get(idx, []), author)
+        for idx, role, status, created, _, _, author in found
+    ]
+
+
+def _echoed(found: list[Row], since: int, echo_to: int, kept_below: int | None) -> Iterator[int]:
+    """The messages that this user's client sent and still has."""
     first_revisions = {row[0]: row[4] for row in found}
-    result = []
-    for idx, role, state, created, first, echo, author in found:
-        held = content.get(idx, [])
-        is_new_echo = echo_to is not None and echo == echo_to and idx > 0 and first > since
+    for idx, *_, first, echo, _ in found:
         is_dropped = kept_below is not None and idx >= kept_below
         # The message before it is not newer than the token, or only its state is: the client has it.
-        if is_new_echo and not is_dropped and first_revisions.get(idx - 1, 0) <= since:
-            held = [block for block in held if block["content_type"] != "text"]
-        result.append(MessageSnapshot(idx, cast(Role, role), cast(MessageStatus, state), created, held, author))
-    return result
+        if echo == echo_to and idx > 0 and first > since >= first_revisions.get(idx - 1, 0) and not is_dropped:
+            yield idx
 
 
 def _content(rows: list[Row]) -> dict[int, list[BlockDict]]:

@@ -11,6 +11,7 @@ from django.db import OperationalError
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.models import Org
 from accounts.naming import names_of
 from accounts.rights import Right
 from catalogue.worlds import choosing
@@ -21,7 +22,7 @@ from core.db import snapshot
 from core.prepared import Prepared
 from core.rendering import gist, json_text
 from threads import answering, figures, goals, hooks, reading
-from threads.access import may
+from threads.access import allows, may
 from threads.content import MessageSnapshot
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
 from threads.presenting import composing, landmarks
@@ -158,6 +159,11 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
 def to_write_in(thread_id: str) -> str:
     """The URL of a thread with the write form focused."""
     return reverse("threads:detail", args=[thread_id]) + "?write"
+
+
+def kept_by(org: Org | None) -> str:
+    """The slug of an org whose policy makes the choice of who can read a new thread final, or "" (T8)."""
+    return org.slug if org and not allows(org, Right.RESCOPE) else ""
 
 
 def note_seen(actor: Actor, thread: Thread, articles: Sequence[Article]) -> None:

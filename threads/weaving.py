@@ -75,7 +75,9 @@ _STEPS, _ROLES, _FAULTS = (Prepared(rows, int) for rows in (_step_rows, _role_ro
 def _woven(steps: Iterable[tuple[str, str, str, int]]) -> str:
     """The letters of blocks, given as role of the message, kind, outcome and position in the message."""
     return "".join(
-        _joined([_letter(role, kind, outcome)], started=position > 0) for role, kind, outcome, position in steps
+        _letter(role, kind, outcome)
+        for role, kind, outcome, position in steps
+        if kind != "text" or position == 0  # text that continues a message is not a new step
     )
 
 

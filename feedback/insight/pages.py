@@ -73,11 +73,10 @@ def _sums(found: InsightOut) -> list[tuple[str, Cell, str]]:
     """The figures at the top: name, number and a remark."""
     before = ""
     if found.before and found.since and found.until:
-        more = found.reports.count - found.before.positive - found.before.negative
-        length = (found.until - found.since).days + 1
-        before = (
-            f"{'+' if more > 0 else '−' if more < 0 else '±'}{thousands(abs(more))} vs. the previous {_length(length)}"
-        )
+        earlier = found.before.positive + found.before.negative
+        more = found.reports.count - earlier
+        change = f"{'+' if more > 0 else '−' if more < 0 else '±'}{thousands(abs(more))} vs." if earlier else "none in"
+        before = f"{change} the previous {_length((found.until - found.since).days + 1)}"
     old = telling.older(found.backlog, 7 * 86_400)
     half = Cell(telling.duration(found.median_minutes)) if found.median_minutes is not None else Cell("–")
     return [

@@ -4,7 +4,7 @@ import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "
 const desk = part("desk");
 const ahead = new Map();
 const row = () => one(".rep[aria-current]");
-const opened = () => new URLSearchParams(location.search).get("item");
+const opened = (url = location) => new URL(url).searchParams.get("item");
 const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
 let leases, bulks, held, resting, source, heard, last, unfolded;
 
@@ -23,18 +23,23 @@ function settle() {
   if (heard !== query()) listen();
 }
 
-/** Progress of bulks: the newer of page and stream wins, an end may arrive before its beginning. */
+/** Bulks: the newer of page and stream wins; an end may come before its beginning. */
 function progress() {
   const shown = part("bulks");
   if (!(bulks?.dataset.at > shown.dataset.at)) return;
   const isOver = shown.childElementCount && !bulks.childElementCount;
   swap(bulks.outerHTML, "#bulks");
-  // Drafts stay.
-  const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report,#dock"}`;
-  if (isOver) htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB }).then(() => say(done()));
+  if (isOver) renew().then(() => say(done()));
 }
 
-/** Scroll first: one layout. */
+/** Drafts stay. */
+function renew() {
+  const drafts = focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report,#dock";
+  const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${drafts}`;
+  return htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB });
+}
+
+// Scroll first: one layout.
 function mark(item) {
   const found = item && part(`r-${item}`);
   if (found === row()) return;
@@ -46,13 +51,13 @@ function mark(item) {
 /** After resolving: the row below (next page too), else above, else the list. */
 function lead() {
   const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
-  const links = [below, row()?.previousElementSibling].flatMap((near) => near?.querySelector("a") ?? []);
+  const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
+  for (const [place, link] of all("[data-near]").entries()) {
+    if (!(link.hidden = !near[place])) link.href = near[place].href;
+  }
+  const links = near.reverse().filter(Boolean);
   if (part("triage") && links[0]) part("triage").next.value = links[0].pathname + links[0].search;
   for (const { href } of links) fetched(href);
-  for (const [place, link] of all("[data-near]").entries()) {
-    const to = (place ? below : row()?.previousElementSibling)?.querySelector("a");
-    if (!(link.hidden = !to)) link.href = to.href;
-  }
 }
 
 /** HTML of a report, cached for 20 s; "" if it needs a page load, undefined on failure. */
@@ -66,7 +71,7 @@ function fetched(href) {
   return html;
 }
 
-/** Open from the cache; the last click wins. */
+// Open from the cache; the last click wins.
 on(
   "click",
   async (event) => {
@@ -74,7 +79,7 @@ on(
     if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     event.stopPropagation();
-    const item = new URL(href).searchParams.get("item");
+    const item = opened(href);
     if (item === opened()) return;
     desk.ariaBusy = true;
     for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
@@ -96,7 +101,7 @@ on(
   true,
 );
 
-// A long complaint stays unfolded while its report is open.
+// A long complaint stays unfolded while open.
 on("toggle", ({ target }) => target.id === "all-words" && (unfolded = target.open && opened()), true);
 
 // Scroll keys scroll the conversation.
@@ -112,11 +117,10 @@ function refocus(goes) {
   enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
 }
 
-// htmx. A refusal is swapped in like a page, but gets no history entry.
-
 // Keys typed after a field was sent are not its text.
 on("htmx:beforeSend", ({ target }) => target === focused().form && target.id === "triage" && enter(one(".rep[aria-current] a")));
 
+// A refusal is swapped in, without a history entry.
 on("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
   detail.shouldSwap = true;
@@ -194,10 +198,9 @@ const leave = () => held && lease(held, new URLSearchParams("leave=1"));
 let line = Promise.resolve();
 
 /** In order: no release may overtake its lease. */
-function lease(item, body) {
-  const headers = { "X-CSRFToken": one("[name=csrfmiddlewaretoken]").value };
-  const sent = { method: "POST", headers, body, keepalive: true };
-  line = line.then(() => fetch(`/feedback/${item}/lease/`, sent)).catch(() => {});
+function lease(item, body = new URLSearchParams()) {
+  body.set("csrfmiddlewaretoken", one("[name=csrfmiddlewaretoken]").value);
+  line = line.then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});
 }
 
 function tell() {
@@ -210,7 +213,7 @@ function tell() {
   note("held", leases[opened()]);
 }
 
-/** Who has it open, or changed it. */
+// Who has it open or changed it.
 function note(id, who) {
   const told = part(id);
   if (!told) return;
@@ -234,6 +237,7 @@ function listen() {
   });
   hear("bulks", (data) => ((bulks = parsed(data).firstChild), progress()));
   hear("list", (data) => swap(data, "#desk-views,#news,#desk-total,#desk-count"));
+  hear("own", () => document.hasFocus() || renew());
   hear("gone", () => source.close());
 }
 

@@ -112,8 +112,9 @@ def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Ca
     page.goto("/feedback/?q=is:open")
     page.keyboard.press("j")
     expect(page.locator("#triage h2").first).to_contain_text("unclaimed")
-    page.locator(".rep input").first.check()
-    page.check("#bulk [name=all]")
+    page.keyboard.press("x")
+    page.keyboard.press("*")
+    expect(page.locator("#bulk [name=all]")).to_be_checked()
     page.keyboard.press("e")
     expect(page.locator("#bulk")).to_be_hidden()
     expect(page.locator("#desk-status")).to_contain_text("Resolved 250 reports")
@@ -190,6 +191,28 @@ def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Ca
     mine.click("#news a")
     expect(mine.locator(".rep a").first).to_have_text("One more")
     expect(mine.locator("#news")).to_be_hidden()
+
+
+def test_the_other_tab_of_the_same_admin_follows(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """A tab without the focus takes over what the one with the focus did; a note half typed there stays."""
+    complaints(empty, 2)
+    here = visit("admin").page
+    there = here.context.new_page()
+    there.add_init_script("document.hasFocus = () => false")  # both tabs of a test believe that they have it
+    with there.expect_request("**/feedback/live/*"):
+        there.goto("/feedback/?q=is:open")
+    first_of_the_open(here, "Complaint 1")
+    expect(there.locator(".rep[data-held]")).to_have_count(0)
+    here.keyboard.press("e")
+    shows(here, "Complaint 0")
+    expect(there.locator(".rep a")).to_have_text(["Complaint 0"])
+    expect(there.locator("#desk-total")).to_have_text("1 report")
+    there.keyboard.press("j")
+    shows(there, "Complaint 0")
+    there.fill("#admin-note", "Half a")
+    here.keyboard.press("a")
+    expect(there.locator(".rep")).to_contain_text("you")
+    expect(there.locator("#admin-note")).to_have_value("Half a")
 
 
 def test_snooze_is_for_all_that_is_ticked(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -394,6 +394,7 @@ def test_launching_fills_the_variables_and_lands_on_the_thread(browser_of: Brows
     assert [node["name"] for node in start.all("textarea")] == ["value.station", "value.tone"]
     assert start.one("textarea", name="value.tone").text == "plain"
     assert [label.words for label in start.all("label")][:2] == ["station", "tone optional"], "named as in the template"
+    assert start.id("readers-hint").words == "It cannot be changed later: acme does not allow it."
     assert "nanoseconds" not in start.words, "a calendar takes none"
     odd = dom(submit(client, start, start_time="12", **{"value.station": ""}), 400)
     assert "nanoseconds since 1970" in odd.id("scope-hint").words and odd.id("start_time").get("type") is None

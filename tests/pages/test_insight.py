@@ -114,8 +114,10 @@ def test_each_plot_begins_with_its_finding_and_has_its_table(browser_of: Browser
     days = plot(page, "Feedback over time").one("tbody").all("tr")
     assert [days[0].one("th").words, days[-1].one("th").words] == ["7 Oct", "5 Nov"]
     sums = {each.one("dt").words: each.one("dd").words for each in page.one(class_="sums").all("div")}
-    assert sums["Reports"] == "30 +30 vs. the previous 30 days"
+    assert sums["Reports"] == "30 none in the previous 30 days"
     assert sums["Open now"] == "22 4 older than a week"
+    week = get(browser_of("admin"), INSIGHT + "?since=7d").one(class_="sums").all("div")[0]
+    assert week.words == "Reports 23 +16 vs. the previous 7 days"
 
 
 @time_machine.travel(NOW, tick=False)
