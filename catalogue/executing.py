@@ -186,6 +186,8 @@ def _in_time(
     if not slots.take(context.user_id, patience_seconds=patience_seconds):
         said = f"Too many calls are running: at most {slots.size} in total and {slots.each} per user."
         return results.fail("RATE_LIMITED", said)
+    deadline = time.monotonic() + timeout_ms / 1000
+    context = replace(context, deadline=deadline)
     answer: Future[Any] = Future()
     worker = threading.Thread(
         target=_answer,
@@ -199,7 +201,7 @@ def _in_time(
         slots.leave(context.user_id)
         return results.fail("RATE_LIMITED", "No thread could be started.")
     try:
-        return results.lift(answer.result(timeout_ms / 1000))
+        return results.lift(answer.result(max(0.0, deadline - time.monotonic())))
     except TimeoutError as problem:
         if answer.done() and answer.exception() is problem:
             raise  # raised by the tool itself

@@ -12,7 +12,8 @@ class ToolContext:
     """The context of a call; every server tool gets the thread's scope (spec 2.2).
 
     A call from outside of threads has no thread id and may have no tool use id. `org_id` and `user_id` are row ids.
-    `call_id` is the id of the record; `timeout_ms`, if set, is the time limit of this attempt.
+    `call_id` is the id of the record; `timeout_ms`, if set, is the time limit of this attempt, and `deadline` the
+    moment on the monotonic clock at which its caller stops waiting.
     """
 
     thread_id: str
@@ -22,6 +23,7 @@ class ToolContext:
     user_id: int | None = None
     call_id: str = ""
     timeout_ms: float | None = None
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """Handlers of tools: set, show, and run calls (catalogue 1.1, 3.5)."""
 
+import time
 from collections.abc import Mapping
 from functools import partial
+from math import inf
 from typing import Any
 
 from catalogue.elsewhere import connections, http_tools, mcp_servers
@@ -87,7 +89,9 @@ def _over_mcp(tool: Tool, schema: JsonObject, connection: ToolConnection) -> Run
     def run(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         milliseconds = http_tools.patience(own_ms, context)
         try:
-            return mcp_servers.call_tool(address, name, arguments, milliseconds / 1000, schema)
+            left = inf if context.deadline is None else max(0.0, context.deadline - time.monotonic())
+            seconds = min(milliseconds / 1000, left)
+            return mcp_servers.call_tool(address, name, arguments, seconds, schema)
         except DomainError as problem:
             return http_tools.unreachable(problem, milliseconds)
 

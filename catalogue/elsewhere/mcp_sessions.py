@@ -47,13 +47,13 @@ def ask(
     until = time.monotonic() + seconds
     key = (owner, *command)
     while True:
-        session = _taken(key, fresh=fresh)
+        session = _taken(key, until, fresh=fresh)
         try:
             return session.ask(question, until - time.monotonic())
         except _Gone:
             continue
         finally:
-            _given_back(key, session)
+            _given_back(key, session, until)
 
 
 def end_all(seconds: float = _END_SECONDS) -> None:
@@ -68,8 +68,8 @@ def end_all(seconds: float = _END_SECONDS) -> None:
         session.thread.join(max(0.0, until - time.monotonic()))
 
 
-def _taken(key: tuple[str, ...], *, fresh: bool) -> "_Session":
-    """The command's session, marked as busy. If there are too many, it is not kept and ends with its request."""
+def _taken(key: tuple[str, ...], until: float, *, fresh: bool) -> "_Session":
+    """The command's session, busy until then. If there are too many, it is not kept and ends with its request."""
     with _lock:
         session = _kept.get(key)
         if session is None or fresh or session.is_over:
@@ -81,13 +81,13 @@ def _taken(key: tuple[str, ...], *, fresh: bool) -> "_Session":
             session = _Session(key[1:])
             if len(_kept) < MAX_KEPT:
                 _kept[key] = session
-        session.busy += 1
+        session.busy.append(until)
         return session
 
 
-def _given_back(key: tuple[str, ...], session: "_Session") -> None:
+def _given_back(key: tuple[str, ...], session: "_Session", until: float) -> None:
     with _lock:
-        session.busy -= 1
+        session.busy.remove(until)
         session.used = time.monotonic()
         if _kept.get(key) is session and session.is_over:
             del _kept[key]
@@ -119,10 +119,10 @@ class _Gone(Exception):
 
 
 class _Session:
-    """One running command. `busy` and `used` are protected by `_lock`."""
+    """One running command. `busy` (the deadlines of the requests in progress) and `used` are protected by `_lock`."""
 
     def __init__(self, command: tuple[str, ...]) -> None:
-        self.busy = 0
+        self.busy: list[float] = []
         self.began = self.used = time.monotonic()
         self._command = command
         self._portal: Future[BlockingPortal] = Future()
@@ -135,8 +135,13 @@ class _Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether the session should get no new requests."""
-        return self._is_broken or not self.thread.is_alive() or time.monotonic() - self.began > MAX_AGE_SECONDS
+        """Whether the session should get no new requests.
+
+        A request past its deadline says so before its own thread does: whoever asked it may have left already.
+        """
+        now = time.monotonic()
+        is_overdue = min(self.busy, default=inf) <= now
+        return self._is_broken or is_overdue or not self.thread.is_alive() or now - self.began > MAX_AGE_SECONDS
 
     def ask(self, question: Question[Found], seconds: float) -> Found:
         """The response to one request. Anything but a response or a protocol error breaks the session.

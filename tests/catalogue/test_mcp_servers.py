@@ -14,6 +14,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any
 
+import anyio
 import pytest
 from pydantic import Field
 
@@ -218,6 +219,13 @@ class TestKeptCommands:
         assert started("far", "hang", timeout_ms=300)["error"]["code"] == "TIMEOUT"
         assert pid() != first
         eventually(lambda: not is_running(first))
+
+    def test_one_that_hangs_gets_no_more_calls_though_nobody_has_noticed_yet(self, started, pid, monkeypatch):
+        """The caller's time is over before the thread that waits for the command gets its turn."""
+        first, punctual = pid(), anyio.fail_after
+        monkeypatch.setattr(anyio, "fail_after", lambda seconds: punctual(seconds + 0.5))
+        assert started("far", "hang", timeout_ms=300)["error"]["code"] == "TIMEOUT"
+        assert pid() != first
 
     def test_a_refusal_ends_nothing(self, started, pid):
         first = pid()
