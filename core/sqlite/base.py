@@ -46,6 +46,10 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         made.create_function(caseless.UPPER, 1, caseless.upper, deterministic=True)
         return made
 
+    def is_usable(self) -> bool:
+        """Asked after errors only. A new connection costs a millisecond; Django would keep this one for ever."""
+        return False
+
     def probe(self) -> None:
         """Raise `DatabaseError` if the file cannot be read."""
         with self.cursor() as cursor:
