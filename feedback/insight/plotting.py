@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 from core.templatetags.ui import thousands
@@ -301,11 +302,12 @@ def _rules(heights: Sequence[float]) -> str:
 
 
 def _under(words: Sequence[str]) -> tuple[str, ...]:
-    """The labels below columns: all if they fit, else a few including the first and last."""
+    """The labels below columns: all if they fit, else a few at equal distances, the last one included."""
     if len(words) <= _ALL_MARKED:
         return tuple(words)
-    marked = {round(place * (len(words) - 1) / (_MARKS - 1)) for place in range(_MARKS)}
-    return tuple(word if place in marked else "" for place, word in enumerate(words))
+    last = len(words) - 1
+    step = max(last // (_MARKS - 1), ceil(last / (_ALL_MARKED - 1)))
+    return tuple("" if (last - place) % step else word for place, word in enumerate(words))
 
 
 def _range(each: RangeOut) -> str:

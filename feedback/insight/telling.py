@@ -66,7 +66,7 @@ def by_category(found: InsightOut) -> str:
         )
     listed = " and ".join(filter(None, (", ".join(level[:-1]), level[-1])))
     named = f"{listed} {'is' if len(level) == 1 else 'are'} named most: {'each ' if level[1:] else ''}in"
-    return f"{named} {thousands(part)} of {thousands(whole)} negative reports, {share(part, whole)}."
+    return f"{named} {thousands(part)} of {thousands(whole)} negative reports."
 
 
 def by_label(found: InsightOut) -> str:
@@ -75,7 +75,7 @@ def by_label(found: InsightOut) -> str:
     name, part, whole = f"“{isolated(first.name)}”", first.negative.count, found.negative.count
     if not part:
         return f"No negative report has a label; most positive ones have {name}."
-    said = f"{name} is on {thousands(part)} of {thousands(whole)} negative reports, {share(part, whole)}"
+    said = f"{name} is on {thousands(part)} of {thousands(whole)} negative reports"
     is_alone = all(each.negative.count < part for each in found.by_label[1:])
     return f"{said}, more than any other." if found.by_label[1:] and is_alone else f"{said}."
 

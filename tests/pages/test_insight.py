@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -69,6 +70,19 @@ def test_every_link_of_the_page_finds_what_it_says(browser_of: Browser, who: Peo
 
 
 @time_machine.travel(NOW, tick=False)
+@pytest.mark.parametrize("days", [7, 30, 90, 365])
+def test_dates_below_the_columns_stand_at_equal_distances_up_to_today(
+    browser_of: Browser, who: People, days: int
+) -> None:
+    rated(who, 1)
+    below = plot(get(browser_of("admin"), f"{INSIGHT}?since={days}d"), "Feedback over time").all("ol")[-1]
+    named = [place for place, each in enumerate(below.all("li")) if each.words]
+    assert len({later - earlier for earlier, later in pairwise(named)}) == 1
+    assert 4 <= len(named) <= 7
+    assert named[-1] == len(below.all("li")) - 1
+
+
+@time_machine.travel(NOW, tick=False)
 @pytest.mark.parametrize(("today", "words"), [(2, "the most on"), (3, "most of them on")])
 def test_most_are_more_than_half(browser_of: Browser, who: People, today: int, words: str) -> None:
     for place in range(5):
@@ -96,8 +110,7 @@ def test_each_plot_begins_with_its_finding_and_has_its_table(browser_of: Browser
     ]
     assert findings["Feedback over time"].startswith("20 of 30 reports are negative, the most on ")
     assert (
-        findings["By category"]
-        == "Incorrect, Slow and Tool failure are named most: each in 10 of 20 negative reports, 50 %."
+        findings["By category"] == "Incorrect, Slow and Tool failure are named most: each in 10 of 20 negative reports."
     )
     assert (
         findings["By tool"]
@@ -239,6 +252,6 @@ def test_categories_that_are_named_as_often_are_named_both():
         return SimpleNamespace(by_category=named, negative=SimpleNamespace(count=20))
 
     assert telling.by_category(found(6, 5, 0, 0)).startswith("Incorrect is named most: in 6 of 20")
-    both = "Incorrect and Incomplete are named most: each in 5 of 20 negative reports, "
+    both = "Incorrect and Incomplete are named most: each in 5 of 20 negative reports."
     assert telling.by_category(found(5, 5, 0, 0)).startswith(both)
     assert telling.by_category(found(5, 5, 5, 5)) == "No category is named most: 4 are in 5 of 20 negative reports."
