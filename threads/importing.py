@@ -40,10 +40,13 @@ def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[
 def import_conversations(
     format: str, conversations: Iterable[Any], owner_id: int, org_id: int, visibility: str = "private"
 ) -> ImportOut:
-    """Store every valid conversation; an invalid one fails alone, with index, path and reason (B178)."""
+    """Store every valid conversation; an invalid one fails alone, with index, path and reason (B178).
+
+    Conversations out of traces have the index of the first trace (`dialects.gathered`).
+    """
     items = [
         ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility)))
-        for index, each in enumerate(conversations)
+        for index, each in dialects.gathered(format, enumerate(conversations))
     ]
     counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in ("created", "unchanged", "failed")}
     return ImportOut(items=items, counts=counts)

@@ -396,9 +396,10 @@ class SearchIn(Exact):
 class ConversationsIn(Exact):
     """An import of conversations (spec 9)."""
 
-    format: Literal["openai", "anthropic", "data_harness", "roboto"]
+    format: Literal["openai", "anthropic", "data_harness", "roboto", "otel"]
     conversations: Annotated[list[_Conversation], Field(min_length=1, max_length=500)]
-    """Objects with `id`, `messages` and optionally `system`, `metadata`, `created` and `title`."""
+    """Objects with `id`, `messages` and optionally `system`, `metadata`, `created` and `title`; in the format `otel`
+    also traces (OTLP in JSON, `resourceSpans`), from which conversations are put together."""
     visibility: Literal["private", "org"] = "private"
     owner: str | None = None
     """E-mail address of the owner; only platform admins may name somebody else. Default: the caller."""
@@ -547,7 +548,7 @@ class ImportItemOut(ImportedThreadOut):
     """The result of importing one conversation, with its position in the request (B178): a bad one may have no id."""
 
     index: int
-    """Position in `conversations`, from 0."""
+    """Position in `conversations`, from 0; for a conversation out of traces that of the first trace."""
 
 
 class ImportOut(Wire):

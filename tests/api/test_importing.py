@@ -278,7 +278,7 @@ def test_an_admin_imports_for_members_of_a_named_org_B179(api, who):
     assert refusal_of(imported(api, talk("c2"), name="admin"))[1] == "RobotoNoOrgProvidedException"
 
 
-@pytest.mark.parametrize("format", ["openai", "anthropic", "data_harness", "roboto"])
+@pytest.mark.parametrize("format", FORMATS)
 def test_what_is_exported_can_be_imported_again_and_says_the_same_B172(api, who, format):
     """Calls, results and their order survive through REST, not only inside the dialect's module."""
     thread = make.thread(who.alice)
@@ -388,7 +388,7 @@ def test_an_export_shows_nobody_what_the_tool_detail_refuses_them_B180(api, brow
         answers.append(api(name).get(f"{path}/export?format={format}"))
     for answer in answers:
         assert answer.status_code == 200
-        has_place = format in ("openai", "markdown", "transcript")
+        has_place = format in ("openai", "otel", "markdown", "transcript")
         assert (b"k-4711" in answer.content) == (may_see and has_place)
     if not may_see and format in FORMATS:
         losses = data_of(answers[-1])["losses"]
@@ -492,6 +492,59 @@ def test_a_list_of_conversations_in_one_file_is_reported_by_the_place_of_each(wh
     said = capsys.readouterr()
     assert said.out == "2 created, 0 unchanged, 1 failed\n"
     assert said.err.startswith("conversation 2: failed: messages: ")
+
+
+ASKED_BY_SPAN = {"role": "user", "parts": [{"type": "text", "content": "Where are bikes?"}]}
+
+
+def trace(conversation_id, answer="At ST-1.", *, begun=1_780_000_000):
+    """One line of a collector's file: a request to a model."""
+    said = [[ASKED_BY_SPAN], [{"role": "assistant", "parts": [{"type": "text", "content": answer}]}]]
+    attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.conversation.id": conversation_id,
+        "gen_ai.request.model": "zebra-4",
+        "gen_ai.input.messages": json.dumps(said[0]),
+        "gen_ai.output.messages": json.dumps(said[1]),
+    }
+    span = {
+        "traceId": f"trace of {conversation_id}",
+        "startTimeUnixNano": str(begun * 10**9),
+        "endTimeUnixNano": str((begun + 2) * 10**9),
+        "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()],
+    }
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+
+
+def test_the_file_of_a_collector_becomes_threads_and_again_changes_nothing(api, who, tmp_path, capsys):
+    """Decision 020: a bad line is told, the good ones stay, and the model is found in the metadata."""
+    path = tmp_path / "traces.jsonl"
+    lines = [json.dumps(trace("k-1")), "{", json.dumps({"resourceSpans": 5}), json.dumps(trace("k-2"))]
+    path.write_text("\n".join(lines))
+    for outcome in ("2 created, 0 unchanged, 2 failed\n", "0 created, 2 unchanged, 2 failed\n"):
+        with pytest.raises(SystemExit):
+            call_command("import_threads", path, format="otel", org="acme", owner="alice@acme.test")
+        said = capsys.readouterr()
+        assert said.out == outcome
+        assert [line.partition(": failed: ")[0] for line in said.err.splitlines()] == ["line 2", "line 3"]
+    found = data_of(api("alice").get(f"threads?q={quote('id:k-1 meta:zebra-4')}"))["items"]
+    record = data_of(api("alice").get(f"threads/{found[0]['thread_id']}"))
+    shapes.check_thread(record)
+    assert shapes.texts(record) == ["Where are bikes?", "At ST-1."]
+    assert [message["created"][:19] for message in record["messages"]] == ["2026-05-28T20:26:40", "2026-05-28T20:26:42"]
+
+
+def test_traces_over_rest_are_conversations_with_the_place_of_the_first(api):
+    own = {"id": "mine", "messages": [ASKED_BY_SPAN]}
+    answer = data_of(imported(api, own, trace("k-1"), trace("k-2"), format="otel"))
+    assert [(item["index"], item["id"], item["outcome"]) for item in answer["items"]] == [
+        (0, "mine", "created"),
+        (1, "k-1", "created"),
+        (1, "k-2", "created"),
+    ]
+    silent = {"resourceSpans": []}
+    [item] = data_of(imported(api, silent, format="otel"))["items"]
+    assert item["errors"][0]["path"] == "resourceSpans" and "capture message content" in item["errors"][0]["reason"]
 
 
 @pytest.mark.parametrize("format", EXPORT_FORMATS)

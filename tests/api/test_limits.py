@@ -10,6 +10,7 @@ from accounts.models import mint
 from catalogue import schema_rules
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
+from threads.dialects import FORMATS
 from threads.models import Block, ClientTool, Subject, Thread
 
 HELLO = {"messages": [make.say("Hi")]}
@@ -160,6 +161,9 @@ def call_in(format: str, name: str, use_id: str) -> dict[str, object]:
     if format == "openai":
         call = {"id": use_id, "type": "function", "function": {"name": name, "arguments": "{}"}}
         return {"role": "assistant", "content": None, "tool_calls": [call]}
+    if format == "otel":
+        part = {"type": "tool_call", "id": use_id, "name": name, "arguments": {}}
+        return {"role": "assistant", "parts": [part]}
     block = {
         "anthropic": {"type": "tool_use", "id": use_id, "name": name, "input": {}},
         "data_harness": {"tool_use_id": use_id, "tool_name": name, "tool_input": {}},
@@ -168,7 +172,7 @@ def call_in(format: str, name: str, use_id: str) -> dict[str, object]:
     return {"role": "assistant", "content": [block]}
 
 
-@pytest.mark.parametrize("format", ["openai", "anthropic", "data_harness", "roboto"])
+@pytest.mark.parametrize("format", FORMATS)
 def test_names_and_ids_are_bounded_in_imports_too_and_the_good_conversations_stay(api, format):
     messages = [
         [call_in(format, LONG[:200], LONG[:200])],

@@ -75,14 +75,14 @@ ONE_USE: tuple[Role, list[BlockDict]] = ("assistant", [content.tool_use("look", 
 
 class TestFrame:
     def test_formats_are_those_promised(self) -> None:
-        assert FORMATS == ("openai", "anthropic", "data_harness", "roboto")
-        assert EXPORT_FORMATS[:4] == FORMATS
-        assert EXPORT_FORMATS[4:] == ("markdown", "transcript")
+        assert FORMATS == ("openai", "anthropic", "data_harness", "roboto", "otel")
+        assert EXPORT_FORMATS[:5] == FORMATS
+        assert EXPORT_FORMATS[5:] == ("markdown", "transcript")
 
     def test_unknown_format_is_refused_both_ways(self) -> None:
-        assert refused("otel", {}).path == "format"
+        assert refused("chatml", {}).path == "format"
         with pytest.raises(DialectError, match="format"):
-            write("otel", [])
+            write("chatml", [])
 
     def test_frame_is_kept(self) -> None:
         given = read(
@@ -100,6 +100,8 @@ class TestFrame:
         message = {"role": "user", "content": [{"type": "text", "text": "hi"}], key: spelt}
         if format in ("data_harness", "roboto"):
             message["content"] = [{"text": "hi"}]
+        if format == "otel":
+            message["parts"] = [{"type": "text", "content": message.pop("content")[0]["text"]}]
         given = read(format, message)
         assert given.messages[0].created == NOON
         assert given.warnings == ()

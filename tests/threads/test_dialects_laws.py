@@ -202,6 +202,33 @@ def block_chats(draw: st.DrawFn, format: str) -> list[JsonObject]:
 
 
 @st.composite
+def otel_chats(draw: st.DrawFn) -> list[JsonObject]:
+    """Messages by OpenTelemetry's conventions: texts and calls in any order, all responses in one message."""
+    chat: list[JsonObject] = []
+    for turn in range(draw(st.integers(1, 3))):
+        said = [{"type": "text", "content": word} for word in draw(st.lists(words, min_size=1, max_size=2))]
+        chat.append({"role": "user", "parts": said})
+        ids = [f"u{turn}{number}" for number in range(draw(st.integers(0, 3)))]
+        calls = [
+            {"type": "tool_call", "id": each, "name": draw(seen_as), "arguments": otel_arguments(draw)} for each in ids
+        ]
+        texts = [{"type": "text", "content": word} for word in draw(st.lists(words, min_size=1, max_size=2))]
+        chat.append({"role": "assistant", "parts": draw(st.permutations(calls + texts))})
+        if ids:
+            failed = [{"is_error": True} if draw(st.booleans()) else {} for _ in ids]
+            chat.append({"role": "tool", "parts": [
+                {"type": "tool_call_response", "id": each, "response": result_content(draw), **outcome}
+                for each, outcome in zip(ids, failed, strict=True)
+            ]})  # fmt: skip
+    return chat
+
+
+def otel_arguments(draw: st.DrawFn) -> object:
+    """An object, or what the model wrote instead; text that is the canonical form of an object comes back as one."""
+    return draw(objects | broken_arguments.filter(lambda text: not text.startswith("{")))
+
+
+@st.composite
 def records(draw: st.DrawFn) -> list[JsonObject]:
     """Message records with every field spelled out, times of their own included."""
     written = write("roboto", draw(canonical("roboto"))).messages
@@ -210,7 +237,7 @@ def records(draw: st.DrawFn) -> list[JsonObject]:
 
 
 def chats(format: str) -> st.SearchStrategy[list[JsonObject]]:
-    own = {"openai": openai_chats(), "roboto": records()}
+    own = {"openai": openai_chats(), "roboto": records(), "otel": otel_chats()}
     return own[format] if format in own else block_chats(format)
 
 

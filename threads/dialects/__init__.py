@@ -4,11 +4,12 @@ Each dialect is one small module that converts to and from one canonical form, a
 in and out: nothing here uses the database, and invalid input raises only `DialectError`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from threads.content import BLOCK, BlockDict, JsonObject, MessageSnapshot
-from threads.dialects import anthropic, data_harness, markdown, openai, roboto, transcript
+from threads.dialects import anthropic, data_harness, markdown, openai, otel, roboto, traces, transcript
 from threads.dialects.canonical import Conversation, DialectError, ParsedMessage, Rendered, Sheet
 from threads.dialects.reading import Draft
 from threads.dialects.writing import Export
@@ -20,6 +21,7 @@ __all__ = [
     "DialectError",
     "ParsedMessage",
     "Rendered",
+    "gathered",
     "parse",
     "render",
 ]
@@ -27,18 +29,21 @@ __all__ = [
 Reader = Callable[[Draft, int, JsonObject], None]
 Writer = Callable[[Export, Sheet], list[JsonObject]]
 Printer = Callable[[Export, Sheet], str]
+Place = TypeVar("Place")
 
 _READERS: dict[str, Reader] = {
     "openai": openai.read,
     "anthropic": anthropic.read,
     "data_harness": data_harness.read,
     "roboto": roboto.read,
+    "otel": otel.read,
 }
 _WRITERS: dict[str, Writer] = {
     "openai": openai.write,
     "anthropic": anthropic.write,
     "data_harness": data_harness.write,
     "roboto": roboto.write,
+    "otel": otel.write,
 }
 _PRINTERS: dict[str, Printer] = {"markdown": markdown.write, "transcript": transcript.write}
 
@@ -46,6 +51,30 @@ FORMATS: tuple[str, ...] = tuple(_READERS)
 """The formats that can be imported."""
 EXPORT_FORMATS: tuple[str, ...] = (*_WRITERS, *_PRINTERS)
 """The formats that can be exported: the same, and two for people."""
+
+
+def gathered(format: str, given: Iterable[tuple[Place, object]]) -> Iterator[tuple[Place, object]]:
+    """The conversations of an import, each with its place: where it was found, or where the first trace was.
+
+    In the format `otel`, traces are taken apart and put together as conversations, which come last. A trace that cannot
+    be read, or the first one if none has messages, is passed on: `parse` refuses it with the reason.
+    """
+    first: tuple[Place, object] | None = None
+    found: list[traces.Span] = []
+    for place, value in given:
+        if format != "otel" or not isinstance(value, dict) or not traces.is_trace(value):
+            yield place, value
+            continue
+        try:
+            found += traces.spans(value)
+        except DialectError:
+            yield place, value
+        else:
+            first = first or (place, value)
+    if first is None:
+        return
+    conversations = list(traces.conversations(found))
+    yield from ((first[0], each) for each in conversations) if conversations else [first]
 
 
 def parse(format: str, conversation: object) -> Conversation:
@@ -56,6 +85,9 @@ def parse(format: str, conversation: object) -> Conversation:
     reader = _READERS.get(format)
     if reader is None:
         raise DialectError("format", f"must be one of {', '.join(FORMATS)}")
+    if format == "otel" and isinstance(conversation, dict) and traces.is_trace(conversation):
+        traces.spans(conversation)
+        raise DialectError("resourceSpans", traces.NO_MESSAGES)
     draft = Draft.of(conversation)
     for index, message in draft.source():
         reader(draft, index, message)

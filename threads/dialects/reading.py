@@ -30,6 +30,8 @@ ROOT = "conversation"
 """The path of the whole conversation."""
 LATER_SYSTEM = "heddle.later_system"
 DROPPED_PARTS = "heddle.dropped_parts"
+MAX_MILLISECONDS = 10**11
+"""Three years, longer than any tool runs."""
 YEARS = range(1970, 2201)
 """The same range as in search queries (`core.moments`)."""
 TIME_KEYS = ("created", "created_at", "timestamp")
@@ -271,6 +273,15 @@ def flag(value: object, path: str) -> bool:
     if not isinstance(value, bool | None):
         raise DialectError(path, f"must be true or false, not {quoted(value)}")
     return bool(value)
+
+
+def milliseconds(value: object, path: str) -> int:
+    """`value` as a duration in whole milliseconds; absent and null are 0."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_MILLISECONDS:
+        raise DialectError(path, f"must be whole milliseconds, not {quoted(value)}")
+    return value
 
 
 def under(path: str, rest: str) -> str:

@@ -2,6 +2,7 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from accounts.authentication import actor_of_email
 from accounts.orgs import org_named
 from core.errors import DomainError
 from threads import importing
-from threads.dialects import FORMATS
+from threads.dialects import FORMATS, gathered
 
 
 class Command(BaseCommand):
     help = (
-        "Import conversations from a file: JSON Lines (one per line), or one JSON conversation or list of them. "
+        "Import conversations from a file: JSON Lines (one per line), or one JSON conversation or list of them; "
+        "in the format otel also traces, as an OpenTelemetry collector writes them to a file. "
         "Importing the same file again changes nothing."
     )
 
@@ -33,7 +35,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         owner_id, org_id = _target(options["owner"], options["org"])
         counts = {"created": 0, "unchanged": 0, "failed": 0}
-        for place, found in _conversations(options["file"]):
+        given = ((place, _decoded(found)) for place, found in _conversations(options["file"]))
+        for place, found in gathered(options["format"], given):
             item = _imported(options["format"], found, owner_id, org_id, options["visibility"])
             counts[item["outcome"]] += 1
             for warning in item["warnings"]:
@@ -103,13 +106,24 @@ def _target(owner: str, org: str) -> tuple[int, int]:
     return actor.user_id, found.pk
 
 
-def _imported(format: str, found: Any, owner_id: int, org_id: int, visibility: str) -> dict[str, Any]:
+def _decoded(found: Any) -> Any:
+    """The value of a line; a `_Unreadable` if it is not JSON."""
+    if not isinstance(found, bytes):
+        return found
     try:
-        conversation = json.loads(found) if isinstance(found, bytes) else found
+        return json.loads(found)
     except RecursionError:
-        reason = "is nested too deeply"
+        return _Unreadable("is nested too deeply")
     except ValueError as problem:
-        reason = f"is not valid JSON ({problem})"
-    else:
-        return importing.import_one(format, conversation, owner_id, org_id, visibility).model_dump()
-    return {"outcome": "failed", "warnings": [], "errors": [{"path": "line", "reason": reason}]}
+        return _Unreadable(f"is not valid JSON ({problem})")
+
+
+@dataclass(frozen=True)
+class _Unreadable:
+    reason: str
+
+
+def _imported(format: str, found: Any, owner_id: int, org_id: int, visibility: str) -> dict[str, Any]:
+    if isinstance(found, _Unreadable):
+        return {"outcome": "failed", "warnings": [], "errors": [{"path": "line", "reason": found.reason}]}
+    return importing.import_one(format, found, owner_id, org_id, visibility).model_dump()

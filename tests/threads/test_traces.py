@@ -1,0 +1,331 @@
+"""Conversations out of OpenTelemetry traces (decision 020): of real instrumentations, and of spans as they come."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from threads.content import JsonObject
+from threads.dialects import Conversation, DialectError, gathered, parse, traces
+
+SECOND = 1_000_000_000
+NOON = 1_780_000_000 * SECOND
+
+
+def attribute(key: str, value: Any) -> JsonObject:
+    kind = {bool: "boolValue", int: "intValue", float: "doubleValue"}.get(type(value), "stringValue")
+    text = (
+        value if isinstance(value, bool | float | str) else str(value) if isinstance(value, int) else json.dumps(value)
+    )
+    return {"key": key, "value": {kind: text}}
+
+
+def span(attributes: JsonObject, *, at: int = 0, trace: str = "t1", **more: Any) -> JsonObject:
+    """A span of one second, `at` seconds after noon."""
+    begun = NOON + at * SECOND
+    return {
+        "traceId": trace,
+        "spanId": f"s{at}",
+        "startTimeUnixNano": str(begun),
+        "endTimeUnixNano": str(begun + SECOND),
+        "attributes": [attribute(key, value) for key, value in attributes.items()],
+        **more,
+    }
+
+
+def chat(asked: list[JsonObject], *answered: JsonObject, at: int = 0, trace: str = "t1", **more: Any) -> JsonObject:
+    """A request to a model."""
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": asked, "gen_ai.output.messages": answered}
+    return span({**attributes, **more}, at=at, trace=trace)
+
+
+def document(*spans: JsonObject, service: str = "bikes") -> JsonObject:
+    resource = {"attributes": [attribute("service.name", service)]}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {}, "spans": list(spans)}]}]}
+
+
+def text(role: str, words: str) -> JsonObject:
+    return {"role": role, "parts": [{"type": "text", "content": words}]}
+
+
+def call(use_id: str | None = "c1") -> JsonObject:
+    part = {"type": "tool_call", "id": use_id, "name": "look", "arguments": {"at": "ST-1"}}
+    return {"role": "assistant", "parts": [part], "finish_reason": "tool_call"}
+
+
+def response(use_id: str | None = "c1") -> JsonObject:
+    return {"role": "tool", "parts": [{"type": "tool_call_response", "id": use_id, "response": {"docks": 4}}]}
+
+
+def read(*documents: JsonObject) -> list[Conversation]:
+    return [parse("otel", found) for _, found in gathered("otel", enumerate(documents))]
+
+
+def said(conversation: Conversation) -> list[str]:
+    """Role and first words, or the kind, of every message."""
+    return [
+        f"{message.role}: {message.blocks[0].get('text') or message.blocks[0]['content_type']}"
+        for message in conversation.messages
+    ]
+
+
+ASKED, ANSWERED = text("user", "Where are bikes?"), text("assistant", "At ST-1.")
+THANKED, WELCOME = text("user", "Thanks"), text("assistant", "You are welcome.")
+
+
+def test_every_request_adds_what_it_says_beyond_the_ones_before() -> None:
+    first = chat([ASKED], call())
+    second = chat([ASKED, call(), response()], ANSWERED, at=3)
+    third = chat([ASKED, call(), response(), ANSWERED, THANKED], WELCOME, at=60, trace="t2", **{
+        "gen_ai.conversation.id": "k-1",
+    })  # fmt: skip
+    first["attributes"].append(attribute("gen_ai.conversation.id", "k-1"))
+    [found] = read(document(third), document(second, first))
+    assert found.origin_id == "k-1"
+    assert said(found) == [
+        "user: Where are bikes?",
+        "assistant: tool_use",
+        "roboto: tool_result",
+        "assistant: At ST-1.",
+        "user: Thanks",
+        "assistant: You are welcome.",
+    ]
+    assert found.warnings == ()
+    times = [int(message.created.timestamp()) - NOON // SECOND for message in found.messages if message.created]
+    assert times == [0, 1, 3, 4, 60, 61], "what is asked is as old as its request, what is answered as its end"
+
+
+def test_without_a_name_of_its_own_a_conversation_is_a_trace() -> None:
+    found = read(document(chat([ASKED], ANSWERED)), document(chat([THANKED], WELCOME, at=5, trace="t2")))
+    assert [each.origin_id for each in found] == ["t1", "t2"]
+
+
+def test_requests_that_do_not_continue_each_other_are_conversations_of_their_own() -> None:
+    """A sub-agent's, the second of two answers to the same request, and what is asked in parallel."""
+    other = text("user", "Summarise: At ST-1.")
+    found = read(document(
+        chat([ASKED], ANSWERED),
+        chat([other], text("assistant", "ST-1"), at=2),
+        chat([ASKED, ANSWERED, THANKED], WELCOME, at=4),
+        chat([ASKED], text("assistant", "At ST-2."), at=6),
+    ))  # fmt: skip
+    assert [each.origin_id for each in found] == ["t1", "t1#2", "t1#3"]
+    assert [len(each.messages) for each in found] == [4, 2, 2]
+
+
+def test_a_request_that_leaves_out_the_beginning_continues_its_conversation() -> None:
+    [found] = read(document(
+        chat([ASKED], ANSWERED),
+        chat([ASKED, ANSWERED, THANKED], WELCOME, at=2),
+        chat([THANKED, WELCOME, text("user", "Bye")], text("assistant", "Bye."), at=4),
+    ))  # fmt: skip
+    assert [line.partition(": ")[2] for line in said(found)][-3:] == ["You are welcome.", "Bye", "Bye."]
+    assert len(found.messages) == 6
+
+
+def test_instructions_become_the_system_prompt_and_facts_the_metadata() -> None:
+    facts = {"gen_ai.request.model": "m-1", "gen_ai.agent.name": "spoke", "gen_ai.usage.input_tokens": 7}
+    told = {"gen_ai.system_instructions": [{"type": "text", "content": "Be brief."}]}
+    [found] = read(document(
+        chat([ASKED], ANSWERED, **facts, **told),
+        chat([text("system", "Be kind."), ASKED, ANSWERED, THANKED], WELCOME, at=2, **facts),
+    ))  # fmt: skip
+    assert found.system == "Be brief."
+    assert found.metadata["otel"] == {
+        "trace_ids": ["t1"],
+        "services": ["bikes"],
+        "agents": ["spoke"],
+        "models": ["m-1"],
+        "later_instructions": ["Be kind."],
+        "input_tokens": 14,
+    }
+
+
+def test_the_span_of_a_tool_says_how_long_it_took_and_whether_it_failed() -> None:
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"}
+    failed = span(tool, at=1, status={"code": 2})
+    [found] = read(document(chat([ASKED], call()), failed, chat([ASKED, call(), response()], ANSWERED, at=3)))
+    [block] = found.messages[2].blocks
+    assert (block["status"], block["runtime_ms"], block["payload"]) == ("error", 1000, {"docks": 4})
+
+
+def test_an_agents_own_span_counts_only_without_its_requests() -> None:
+    agent = span({"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": [ASKED],
+                  "gen_ai.output.messages": [ANSWERED]})  # fmt: skip
+    [found] = read(document(agent, chat([ASKED], call(), at=1)))
+    assert said(found) == ["user: Where are bikes?", "assistant: tool_use"]
+    [found] = read(document(agent))
+    assert said(found) == ["user: Where are bikes?", "assistant: At ST-1."]
+
+
+def test_messages_may_be_in_an_event_and_need_not_be_text() -> None:
+    words = {"kvlistValue": {"values": [{"key": "type", "value": {"stringValue": "text"}},
+                                        {"key": "content", "value": {"stringValue": "Where?"}}]}}  # fmt: skip
+    message = {"kvlistValue": {"values": [{"key": "role", "value": {"stringValue": "user"}},
+                                          {"key": "parts", "value": {"arrayValue": {"values": [words]}}}]}}  # fmt: skip
+    asked = {"key": "gen_ai.input.messages", "value": {"arrayValue": {"values": [message]}}}
+    event = {"name": "gen_ai.client.inference.operation.details", "attributes": [asked]}
+    [found] = read(document(span({"gen_ai.operation.name": "chat"}, events=[event])))
+    assert said(found) == ["user: Where?"]
+
+
+def test_calls_without_ids_are_paired_in_order() -> None:
+    [found] = read(document(chat([ASKED, call(None), response(None)], ANSWERED)))
+    [use], [result] = found.messages[1].blocks, found.messages[2].blocks
+    assert use["tool_use_id"] == result["tool_use_id"]
+    assert len(found.warnings) == 2
+
+
+def test_what_is_not_said_in_words_is_kept_in_the_metadata_with_a_warning() -> None:
+    thought = {"role": "assistant", "parts": [{"type": "reasoning", "content": "hm"}, *ANSWERED["parts"]]}
+    [found] = read(document(chat([ASKED], thought), chat([ASKED, ANSWERED, THANKED], WELCOME, at=2)))
+    assert len(found.messages) == 4, "the next request leaves the reasoning out"
+    assert found.metadata["heddle.dropped_parts"][0]["part"]["content"] == "hm"
+    assert len(found.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"resourceSpans": 5}, "resourceSpans"),
+        ({"resourceSpans": [5]}, "resourceSpans.0"),
+        ({"resourceSpans": [{"resource": 5}]}, "resourceSpans.0.resource"),
+        ({"resourceSpans": [{"scopeSpans": [{"spans": [5]}]}]}, "resourceSpans.0.scopeSpans.0.spans.0"),
+    ],
+)
+def test_traces_that_cannot_be_read_are_refused_with_a_path(change: JsonObject, path: str) -> None:
+    good = document(chat([ASKED], ANSWERED))
+    found = list(gathered("otel", [("line 1", change), ("line 2", good)]))
+    assert found[0] == ("line 1", change)
+    assert [parse("otel", each).origin_id for _, each in found[1:]] == ["t1"], "the good one stays"
+    with pytest.raises(DialectError) as refused:
+        parse("otel", change)
+    assert refused.value.path == path
+
+
+@pytest.mark.parametrize("key", ["startTimeUnixNano", "traceId", "attributes", "events", "status"])
+@pytest.mark.parametrize("value", [[[1]], {"a": 1}, True, "x", 1.5])
+def test_whatever_a_span_holds_is_read_or_refused(key: str, value: object) -> None:
+    odd = document({**chat([ASKED], ANSWERED), key: value})
+    for _, found in gathered("otel", [(0, odd)]):
+        assert outcome_of(found)
+
+
+def outcome_of(conversation: object) -> str:
+    """The id of what was read, or the path of what was refused."""
+    try:
+        return parse("otel", conversation).origin_id
+    except DialectError as refused:
+        return refused.path
+
+
+def test_traces_without_messages_say_what_to_turn_on() -> None:
+    silent = document(span({"gen_ai.operation.name": "chat"}))
+    assert list(gathered("otel", [("line 1", silent), ("line 2", silent)])) == [("line 1", silent)]
+    with pytest.raises(DialectError, match="capture message content"):
+        parse("otel", silent)
+
+
+def test_other_formats_take_no_traces() -> None:
+    assert list(gathered("openai", [(0, document())])) == [(0, document())]
+
+
+class TestRealInstrumentations:
+    """What real libraries write, by the exporter of OpenTelemetry that writes files."""
+
+    @pytest.fixture
+    def exported(self) -> Any:
+        trace = pytest.importorskip("opentelemetry.sdk.trace", reason="the reference packages are not installed")
+        export = pytest.importorskip("opentelemetry.sdk.trace.export")
+        files = pytest.importorskip("opentelemetry.exporter.otlp.json.file.trace_exporter")
+        stream, provider = io.StringIO(), trace.TracerProvider()
+        provider.add_span_processor(export.SimpleSpanProcessor(files.FileSpanExporter(stream=stream)))
+
+        def documents() -> list[JsonObject]:
+            provider.shutdown()
+            return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+        return provider, documents
+
+    def test_an_agent_of_pydantic_ai(self, exported: Any) -> None:
+        from pydantic_ai import Agent
+        from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, UserPromptPart
+        from pydantic_ai.models.function import FunctionModel
+        from pydantic_ai.models.instrumented import InstrumentationSettings
+
+        def answer(messages: Any, info: Any) -> ModelResponse:
+            last = messages[-1].parts[-1]
+            if isinstance(last, UserPromptPart) and "bikes" in str(last.content):
+                return ModelResponse(parts=[TextPart("One moment."), ToolCallPart("look", {"at": "ST-1"}, "c1")])
+            return ModelResponse(parts=[TextPart("Four.")])
+
+        def look(at: str) -> dict[str, int]:
+            return {"docks": 4}
+
+        provider, documents = exported
+        agent = Agent(FunctionModel(answer), name="spoke", instructions="Be brief.", tools=[look])
+        agent.instrument = InstrumentationSettings(tracer_provider=provider)
+        first = agent.run_sync("Where are bikes?")
+        agent.run_sync("Thanks", message_history=first.all_messages())
+        [found] = read(*documents())
+        assert said(found) == [
+            "user: Where are bikes?",
+            "assistant: One moment.",
+            "roboto: tool_result",
+            "assistant: Four.",
+            "user: Thanks",
+            "assistant: Four.",
+        ]
+        assert (found.system, found.warnings) == ("Be brief.", ())
+        assert found.messages[2].blocks[0]["payload"] == {"docks": 4}
+        assert found.metadata["otel"]["agents"] == ["spoke"]
+
+    def test_openinference_around_openai(self, exported: Any) -> None:
+        instrumentation = pytest.importorskip("openinference.instrumentation")
+        around = pytest.importorskip("openinference.instrumentation.openai").OpenAIInstrumentor()
+        import httpx
+        from openai import OpenAI
+
+        function = {"name": "look", "arguments": '{"at": "ST-1"}'}
+        called = {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c1", "type": "function", "function": function},
+        ]}  # fmt: skip
+        answers = iter([called, {"role": "assistant", "content": "Four."}])
+
+        def serve(request: httpx.Request) -> httpx.Response:
+            choice = {"index": 0, "finish_reason": "stop", "message": next(answers)}
+            usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+            body = {"id": "r", "object": "chat.completion", "created": 1, "model": "m-1"}
+            return httpx.Response(200, json={**body, "choices": [choice], "usage": usage})
+
+        provider, documents = exported
+        client = OpenAI(api_key="k", http_client=httpx.Client(transport=httpx.MockTransport(serve)))
+        talk: list[Any] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where are bikes?"}]
+        around.instrument(tracer_provider=provider)
+        try:
+            with instrumentation.using_session("k-1"):
+                client.chat.completions.create(model="m-1", messages=talk)
+                talk += [called, {"role": "tool", "tool_call_id": "c1", "content": '{"docks": 4}'}]
+                client.chat.completions.create(model="m-1", messages=talk)
+        finally:
+            around.uninstrument()
+        [found] = read(*documents())
+        assert found.origin_id == "k-1"
+        assert said(found) == [
+            "user: Where are bikes?",
+            "assistant: tool_use",
+            "roboto: tool_result",
+            "assistant: Four.",
+        ]
+        assert (found.system, found.warnings) == ("Be brief.", ())
+        assert found.messages[1].blocks[0]["input"] == {"at": "ST-1"}
+        assert found.messages[2].blocks[0]["payload"] == {"docks": 4}
+        assert found.metadata["otel"]["models"] == ["m-1"]
+        assert found.metadata["otel"]["input_tokens"] == 10
+
+
+def test_no_index_beyond_reason_is_unflattened() -> None:
+    name = "llm.input_messages.99999.message.role"
+    with pytest.raises(DialectError, match="index"):
+        traces.spans(document(span({"openinference.span.kind": "LLM", name: "user"})))
