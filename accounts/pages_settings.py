@@ -19,8 +19,10 @@ from accounts import invitations, shown_once, throttle
 from accounts.authentication import page_actor
 from accounts.context import THEME_COOKIE, THEMES
 from accounts.models import ApiToken, User, mint
+from accounts.naming import check_one_line
 from accounts.orgs import open_to, take_turns_with
 from accounts.pages import signed_in
+from core import forms
 from core.errors import InvalidRequest, NotFound
 
 LIFETIMES = {"": "never", "30": "in 30 days", "90": "in 90 days", "365": "in a year"}
@@ -64,6 +66,10 @@ def token_create(request: HttpRequest) -> HttpResponse:
     days = request.POST.get("expires", "")
     if not 1 <= len(name) <= 80 or "\x00" in name:
         return _settings(request, {"name": "Use 1 to 80 characters."})
+    try:
+        check_one_line("name", name)
+    except InvalidRequest as problem:
+        return _settings(request, forms.reasons(problem, ("name",), otherwise="name"))
     if scope not in ApiToken.Scope.values:
         raise InvalidRequest("scope: must be write or read")
     if days not in LIFETIMES:

@@ -1,4 +1,4 @@
-"""Secrets that the next page shows once: the secret of a new token, an invitation link.
+"""Secrets that the next page shows once: the secret of a new token or webhook, an invitation link.
 
 They travel in a short-lived cookie of the person's own browser. A session is a row of the database: a secret would be
 readable there, and stay if nobody follows the redirect.

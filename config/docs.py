@@ -96,8 +96,8 @@ def _groups(found: Schema) -> list[Group]:
     groups: dict[str, list[Route]] = {name: [] for name in _GROUPS}
     for path, item in found["paths"].items():
         for method, operation in item.items():
-            name = "triage" if "/admin/" in path else operation["tags"][0]
-            groups.setdefault(name, []).append(_route(method, path, operation, found["components"]["schemas"]))
+            route = _route(method, path, operation, found["components"]["schemas"])
+            groups.setdefault(operation["tags"][0], []).append(route)
     return [Group(name, tuple(routes)) for name, routes in groups.items() if routes]
 
 

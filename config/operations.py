@@ -52,8 +52,8 @@ def queue_problem() -> str:
     import redis
 
     try:
-        client = redis.Redis.from_url(settings.HEDDLE.redis_url, socket_connect_timeout=1, socket_timeout=1)
-        client.ping()
+        with redis.Redis.from_url(settings.HEDDLE.redis_url, socket_connect_timeout=1, socket_timeout=1) as client:
+            client.ping()
     except redis.RedisError as problem:
         return str(problem).partition("\n")[0] or type(problem).__name__
     return ""

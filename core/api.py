@@ -156,6 +156,12 @@ def _json(body: bytes) -> HttpResponse:
     return HttpResponse(body, content_type="application/json")
 
 
+def tagged(response: HttpResponse, version: str) -> HttpResponse:
+    """Add the version of a record, which If-Match takes."""
+    response.headers["ETag"] = f'"{version}"'
+    return response
+
+
 def when_sent(response: HttpResponse, act: Callable[[], None]) -> HttpResponse:
     """Call `act` after the response has been sent. If the process dies before that, it is not called."""
     response._resource_closers.append(act)  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from django.db import connection
 from django.http import StreamingHttpResponse
 
 from core import notices
+from core.turnstile import Turnstile
 
 HEARTBEAT_SECONDS = 15.0
 
@@ -81,6 +82,25 @@ def _encoded(events: Iterable[Event | None]) -> Iterator[bytes]:
                 yield HEARTBEAT if event is None else event.encode()
             elif not may_wait or _ending.is_set():
                 return
+
+
+_TURNSTILE = Turnstile(4)
+"""Limits how many streams read at the same time. All readers of a subject wake at once; without a limit they would
+delay every other request and each other, and each would hold a database connection."""
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Wrap reading what is new: in turn with other streams, and without a database connection before and after.
+
+    Yield events only after it: a reader who does not read them would hold turn and connection.
+    """
+    give_connection_back()
+    with _TURNSTILE.passed():
+        try:
+            yield
+        finally:
+            give_connection_back()
 
 
 def give_connection_back() -> None:

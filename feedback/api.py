@@ -7,7 +7,7 @@ from rest_framework.request import Request
 
 from accounts.rights import Right, require_admin
 from core import paging
-from core.api import Endpoint, data, describe, record, records
+from core.api import Endpoint, data, describe, record, records, tagged
 from core.errors import InvalidRequest
 from core.prepared import Question
 from feedback import capture, finding, projecting, taxonomy, triage, versions
@@ -68,7 +68,7 @@ class OneFeedback(Endpoint):
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         report = triage.report_for(self.actor, feedback_id)
         version = versions.of(report)
-        return _tagged(record(projecting.full_record_of(report.pk)), str(version))
+        return tagged(record(projecting.full_record_of(report.pk)), str(version))
 
     @describe(takes=TriageIn, gives=FullFeedbackOut, has_version=True, summary="Triage a report (H8)")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
@@ -78,12 +78,6 @@ class OneFeedback(Endpoint):
             triage.report_for(self.actor, feedback_id)  # report a missing right or report before an invalid body
             raise
         return record(triage.update(self.actor, feedback_id, body, expected=request.headers.get("If-Match")))
-
-
-def _tagged(response: HttpResponse, version: str) -> HttpResponse:
-    """Add the version that If-Match takes."""
-    response["ETag"] = f'"{version}"'
-    return response
 
 
 def _index(value: str) -> int:

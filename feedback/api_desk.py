@@ -5,7 +5,7 @@ from rest_framework.request import Request
 
 from accounts.rights import require_admin
 from core import bodies, ids
-from core.api import Endpoint, data, describe, record, records
+from core.api import Endpoint, data, describe, record, records, tagged
 from core.wire import Exact, Nothing
 from feedback import bulk, desk_records, exporting, labelling, leasing, saved_views, triage
 from feedback.deciding import Verb, verb_named
@@ -41,7 +41,7 @@ class Triage(DeskEndpoint):
     @describe(gives=DeskRecordOut, summary="Get a report with its triage data")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         found = desk_records.desk_record(triage.report_for(self.actor, feedback_id))
-        return _tagged(record(found), found)
+        return tagged(record(found), found.version)
 
 
 class History(DeskEndpoint):
@@ -59,7 +59,7 @@ class Actions(DeskEndpoint):
         expected = request.headers.get("If-Match")
         report, action = triage.act(self.actor, feedback_id, (verb, body), expected=expected)
         found = desk_records.desk_record(report)
-        return _tagged(record(ActedOut(action_id=ids.ACTION + action if action else None, report=found)), found)
+        return tagged(record(ActedOut(action_id=ids.ACTION + action if action else None, report=found)), found.version)
 
 
 class Bulks(DeskEndpoint):
@@ -176,8 +176,3 @@ def _spelled_out(asked: ActIn) -> tuple[Verb, Exact]:
 
 def _bulk(found: Bulk) -> HttpResponse:
     return record(desk_records.bulk_record(found))
-
-
-def _tagged(response: HttpResponse, found: DeskRecordOut) -> HttpResponse:
-    response["ETag"] = f'"{found.version}"'
-    return response

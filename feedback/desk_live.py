@@ -23,6 +23,8 @@ _SHOWN = 1_000
 """Most changes read at once; more than bulks make between two looks, so that no open report is missed."""
 _UNDER_WAY = timedelta(seconds=10)
 _EDITED = "The submitter changed it"
+GONE = sse.Event("gone", "")
+"""The reader has lost the right."""
 
 
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
@@ -43,46 +45,54 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     told_bulks: list[tuple[int, str, int]] | None = None
     with notices.waiting(triage.NOTICE) as waiter:
         while True:
-            try:
-                actor = page_actor_again(request)
-                require_admin(actor)
-            except DomainError:
-                yield sse.Event("gone", "")
+            events: list[sse.Event] = []
+            with sse.look():
+                try:
+                    actor = page_actor_again(request)
+                    require_admin(actor)
+                except DomainError:
+                    events.append(GONE)
+                else:
+                    leases = leasing.present(actor)
+                    if leases != told:
+                        told = leases
+                        events.append(sse.Event("leases", json.dumps(leases)))
+                    known, edits, looked = edits, _edits(looked), timezone.now()
+                    edited = {key: _EDITED for key, moment in edits.items() if known.get(key) != moment}
+                    done, came = changes.fresh(), reports.fresh()
+                    if changed := edited | _changed(actor, done, tz) | _retracted(retractions.fresh()):
+                        events.append(sse.Event("changed", json.dumps(changed)))
+                    if done or changed or came:
+                        events.append(_list(actor, query, came))
+                    as_of = bulk.as_of()
+                    bulks = bulk.shown(actor)
+                    far = [(each.pk, each.state, each.dealt_with) for each in bulks]
+                    if far != told_bulks:
+                        told_bulks = far
+                        context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
+                        events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, request)))
+                    if done and all(each.is_over for each in bulks) and _is_own(actor, done):
+                        events.append(sse.Event("own", ""))
+            yield from events
+            if GONE in events:
                 return
-            leases = leasing.present(actor)
-            if leases != told:
-                told = leases
-                yield sse.Event("leases", json.dumps(leases))
-            known, edits, looked = edits, _edits(looked), timezone.now()
-            edited = {feedback_id: _EDITED for feedback_id, moment in edits.items() if known.get(feedback_id) != moment}
-            done = changes.fresh()
-            if changed := edited | _changed(actor, done, tz) | _retracted(retractions.fresh()):
-                yield sse.Event("changed", json.dumps(changed))
-            came = reports.fresh()
-            if done or changed or came:
-                parsed = parse(query["q"])
-                meant = None if parsed.problems else meaning(actor, parsed)
-                bar, count = desk_screen.bar_of(actor, parsed, meant, query), open_reports()
-                shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
-                pieces = ["feedback/_views.html", "_open_reports.html"]
-                if meant:
-                    pieces.append("feedback/_total.html")
-                if came and meant and parsed.order == NEWEST and meant.reports.filter(pk__in=came).exists():
-                    pieces.append("feedback/_news.html")
-                yield sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))
-            as_of = bulk.as_of()
-            bulks = bulk.shown(actor)
-            far = [(each.pk, each.state, each.dealt_with) for each in bulks]
-            if far != told_bulks:
-                told_bulks = far
-                context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
-                yield sse.Event("bulks", render_to_string("feedback/_bulks.html", context, request))
-            if done and all(each.is_over for each in bulks) and _is_own(actor, done):
-                yield sse.Event("own", "")
-            sse.give_connection_back()
             yield sse.WAITING
             if not waiter.wait(sse.HEARTBEAT_SECONDS):
                 yield None
+
+
+def _list(actor: Actor, query: dict[str, str], came: list[int]) -> sse.Event:
+    """All counts, and the notice if one of the new reports is in the reader's list."""
+    parsed = parse(query["q"])
+    meant = None if parsed.problems else meaning(actor, parsed)
+    bar, count = desk_screen.bar_of(actor, parsed, meant, query), open_reports()
+    shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
+    pieces = ["feedback/_views.html", "_open_reports.html"]
+    if meant:
+        pieces.append("feedback/_total.html")
+    if came and meant and parsed.order == NEWEST and meant.reports.filter(pk__in=came).exists():
+        pieces.append("feedback/_news.html")
+    return sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))
 
 
 class _Log:

@@ -25,6 +25,7 @@ from catalogue.worlds import choosing
 from core import bodies, forms, ids, paging, zones
 from core.actor import Actor
 from core.errors import Expired, InvalidRequest, NotFound
+from core.grammar import MAX_LENGTH
 from threads import (
     answering,
     comparing,
@@ -47,9 +48,6 @@ from threads.presenting.calls import call_detail
 from threads.wire import ForkIn, RerunIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
-LINE = 500
-"""Maximum length of a query."""
-
 NO_WORLD = "none"
 """The form value for a fork that leaves its world."""
 
@@ -60,13 +58,13 @@ def threads(request: HttpRequest) -> HttpResponse:
     """The thread list: pins on top, then newest first; the URL holds the whole state."""
     actor = page_actor(request)
     asked, view, after = (request.GET.get(name, "") for name in ("q", "view", "after"))
-    line = finding.narrowed(asked[:LINE], view)  # an old URL, from when views were separate from the query
+    line = finding.narrowed(asked, view)  # an old URL, from when views were separate from the query
     found = finding.find(actor, line or finding.UNASKED, tz=zones.of(request))
     scope = _in_org(request, actor).filter(found.condition)
     rows, next_token = reading.keyset(actor, scope, limit=PAGE, page_token=after or None)
     shown = screens.rows_of(actor, rows)
     views = finding.views(line)
-    bands = listing.bands(shown, now=timezone.now(), after=request.GET.get("band", ""))
+    bands = listing.bands(shown, now=timezone.localtime(timezone=zones.of(request)), after=request.GET.get("band", ""))
     context: dict[str, Any] = {
         "rows": shown,
         "bands": bands,
@@ -113,7 +111,7 @@ def running(request: HttpRequest) -> HttpResponse:
 @require_GET
 def terms(request: HttpRequest) -> HttpResponse:
     """Completions of the typed query, as options."""
-    offered = finding.terms(request.GET.get("q", "")[:LINE])
+    offered = finding.terms(request.GET.get("q", "")[:MAX_LENGTH])
     return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
 
 

@@ -44,10 +44,15 @@ def last_request(thread_pk: int, upto: int = LAST) -> int | None:
     return said.values_list("idx", flat=True).first()
 
 
+def next_request(thread_pk: int, idx: int) -> int | None:
+    """The index of the first user message after index `idx`; None if there is none."""
+    said = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__gt=idx).order_by("idx")
+    return said.values_list("idx", flat=True).first()
+
+
 def calls_behind(thread_pk: int, upto: int) -> list[BlockDict]:
     """Tool uses and results between the request at index `upto` and the next request, in order."""
-    following = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__gt=upto).order_by("idx")
-    end = following.values_list("idx", flat=True).first()
+    end = next_request(thread_pk, upto)
     found = Block.objects.filter(thread=thread_pk, idx__gt=upto, kind__in=("tool_use", "tool_result"))
     rows = (found if end is None else found.filter(idx__lt=end)).order_by("idx", "position")
     return [cast(BlockDict, data) for data in rows.values_list("data", flat=True)]

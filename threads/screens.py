@@ -21,8 +21,8 @@ from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared
 from core.rendering import gist, json_text
-from threads import answering, figures, goals, hooks, reading
-from threads.access import allows, may
+from threads import answering, figures, goals, hooks, pending, reading
+from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
 from threads.presenting import composing, landmarks
@@ -32,9 +32,6 @@ from threads.presenting.heading import AgentLink, ForkLink, ForkSource, ThreadHe
 from threads.presenting.listing import ThreadRow
 from threads.presenting.words import thread_word
 from threads.status import RUNNING, SENDABLE, GoalStatus
-
-NO_END = 2**31 - 1
-"""The end of a range of messages that reaches to the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,20 +269,13 @@ def rows_of(actor: Actor, threads: Sequence[Thread]) -> list[ThreadRow]:
     return [_row(thread, ratings.get(thread.pk, hooks.Ratings())) for thread in threads]
 
 
-def stretch_start(thread: Thread, idx: int) -> int:
-    """The earliest possible start of the article that contains `idx`: the last user message up to it."""
-    said = Message.objects.filter(thread=thread, role="user", idx__lte=idx).order_by("-idx")
-    return said.values_list("idx", flat=True).first() or 0
-
-
 def stretch(thread: Thread, idx: int) -> tuple[int, int]:
     """The range of messages that makes up the article around `idx`: up to the next user message.
 
     The results of its calls come later, so a range ending at `idx` would show the calls as unanswered.
     """
-    said = Message.objects.filter(thread=thread, role="user", idx__gt=idx).order_by("idx")
-    following = said.values_list("idx", flat=True).first()
-    return stretch_start(thread, idx), NO_END if following is None else following - 1
+    following = pending.next_request(thread.pk, idx)
+    return pending.last_request(thread.pk, idx) or 0, LAST if following is None else following - 1
 
 
 def _row(thread: Thread, ratings: hooks.Ratings) -> ThreadRow:
@@ -297,7 +287,7 @@ def _row(thread: Thread, ratings: hooks.Ratings) -> ThreadRow:
         owner=thread.created_by.display_name,
         model_profile=thread.model_profile or "",
         message_count=thread.message_count,
-        active_at=thread.created,
+        created=thread.created,
         weave=thread.weave + live,
         is_private=thread.visibility == "private",
         is_fork=thread.forked_from_id is not None,

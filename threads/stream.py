@@ -8,7 +8,8 @@ A change wakes all readers of a thread at the same moment. The HTML is rendered 
 """
 
 import secrets
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from datetime import datetime
 from time import monotonic
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -25,9 +26,8 @@ from core.actor import Actor
 from core.db import snapshot
 from core.errors import DomainError, InvalidRequest
 from core.shared import SharedTexts
-from core.turnstile import Turnstile
-from threads import hooks, reading, screens, transcript
-from threads.access import require, thread_for
+from threads import hooks, pending, reading, screens, transcript
+from threads.access import LAST, require, thread_for
 from threads.models import Message, Thread
 from threads.presenting.articles import Article
 from threads.status import ThreadStatus
@@ -53,16 +53,19 @@ def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
 def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Iterator[sse.Event | None]:
     known_status, asked_at = None, monotonic()
     with notices.waiting(transcript.subject(thread.pk)) as waiter:
-        told, is_news = hooks.replies(actor, thread), True
+        told: Mapping[int, datetime] | None = None
+        is_news = True
         while True:
             try:
-                with _IN_TURN.passed():
+                with sse.look():
                     # Checked every time, because the right to read may be revoked (B146). Loading the user costs two
                     # queries, too much for every fragment of a fast answer.
                     if not is_news or monotonic() - asked_at > ASKED_AGAIN_SECONDS:
                         actor, asked_at = page_actor_again(request), monotonic()
                     thread = thread_for(actor, thread.thread_id)
                     events: list[sse.Event] = []
+                    if told is None:
+                        told = hooks.replies(actor, thread)
                     if thread.revision != since or known_status is None:
                         events, since = _changes(request, actor, thread, since, known_status)
                         known_status = thread.status
@@ -70,7 +73,6 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                         changed = {index for index, at in now_told.items() if told.get(index) != at}
                         told = now_told
                         events.append(_answered(request, actor, thread, changed))
-                    sse.give_connection_back()
             except DomainError:
                 yield sse.Event("gone", "")
                 return
@@ -79,11 +81,6 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
             is_news = waiter.wait(sse.HEARTBEAT_SECONDS)
             if not is_news:
                 yield None
-
-
-_IN_TURN = Turnstile(4)
-"""Limits how many readers load changes at the same time. All readers of a thread wake at once; without a limit they
-would delay every other request and each other, and each would hold a database connection."""
 
 
 def _changes(
@@ -111,7 +108,7 @@ def _changes(
                 changed = max(0, min(reset - 1, reset if changed is None else changed))
             if changed is not None:
                 has_goals = thread.goals_revision > since
-                start = screens.stretch_start(thread, changed)
+                start = pending.last_request(thread.pk, changed) or 0
                 events.append(_changed(request, actor, thread, start, changed, has_goals=has_goals))
         # A turn may have begun and ended since the last check: the status is the same, the rest of the head is not.
         has_rested = thread.status != ThreadStatus.ROBOTO_TURN and thread.revision > since
@@ -142,7 +139,7 @@ def _answered(request: HttpRequest, actor: Actor, thread: Thread, rated: set[int
     with snapshot():
         reading.refresh(thread)
         require(actor, thread, Right.READ)
-        start = screens.stretch_start(thread, min(rated, default=0))
+        start = pending.last_request(thread.pk, min(rated, default=0)) or 0
         key = ("rated", *sorted(rated))
         return _articles(request, actor, thread, start, key, lambda article: bool(rated.intersection(article.covers)))
 
@@ -159,7 +156,7 @@ def _articles(
     here = reverse("threads:detail", args=[thread.thread_id])
 
     def draw() -> str:
-        screen = screens.screen_through(eyes, thread, between=(start, screens.NO_END))
+        screen = screens.screen_through(eyes, thread, between=(start, LAST))
         wanted = filter(is_wanted, screen.articles())
         return "".join(
             render_to_string("threads/_turn.html", {"head": eyes, "here": here, "turn": article}) for article in wanted

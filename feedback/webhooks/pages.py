@@ -6,9 +6,9 @@ from django.contrib import messages as notes
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts import shown_once
 from accounts.authentication import page_actor
 from accounts.models import Org
 from accounts.orgs import administered_by
@@ -23,6 +23,7 @@ from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookPatch
 
 PAGE = 50
+_NEW_SECRET = "webhook_secret"  # noqa: S105 - the name of a cookie
 FIELDS = ("url", "events", "org_id", "description", "enabled")
 WORDS = {
     "feedback.submitted": "somebody rated an answer",
@@ -51,8 +52,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
         endpoint = endpoints.create(actor, _org(request, typed["org_id"]), bodies.parse(WebhookIn, typed))
     except InvalidRequest as problem:
         return _list(request, typed, problem)
-    _show_once(request, endpoint)
-    return redirect("feedback:webhook", endpoint.webhook_id)
+    return _shown_once(actor, endpoint)
 
 
 def _org(request: HttpRequest, org_id: str) -> int | None:
@@ -84,10 +84,11 @@ def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | No
 @require_GET
 def webhook(request: HttpRequest, webhook_id: str) -> HttpResponse:
     """One webhook: its settings and its delivery log."""
-    endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
-    secret = ""
-    if request.session.get("webhook_secret", [""])[0] == endpoint.webhook_id:
-        secret = request.session.pop("webhook_secret")[1]
+    actor = page_actor(request)
+    endpoint = endpoints.endpoint_for(actor, webhook_id)
+    of, _, secret = shown_once.handed_over(request, _NEW_SECRET, to=actor.user_id).partition(" ")
+    if of != endpoint.webhook_id:
+        secret = ""
     typed = {"url": endpoint.url, "description": endpoint.description, "events": endpoint.events}
     return _one(request, endpoint, typed, secret=secret)
 
@@ -114,7 +115,7 @@ def _one(
     }
     response = render(request, "webhooks/endpoint.html", context, status=400 if problem else 200)
     if secret:
-        add_never_cache_headers(response)
+        shown_once.forget(response, _NEW_SECRET)
     return response
 
 
@@ -147,9 +148,9 @@ def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
 @require_POST
 def rotate(request: HttpRequest, webhook_id: str) -> HttpResponse:
     """Make a new secret, shown once; the old one also signs for another day, unless `end_now` is set."""
-    endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
-    _show_once(request, endpoints.rotate(endpoint, overlap_hours=0 if request.POST.get("end_now") else 24))
-    return redirect("feedback:webhook", webhook_id)
+    actor = page_actor(request)
+    endpoint = endpoints.endpoint_for(actor, webhook_id)
+    return _shown_once(actor, endpoints.rotate(endpoint, overlap_hours=0 if request.POST.get("end_now") else 24))
 
 
 @signed_in
@@ -187,8 +188,12 @@ def _typed(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _show_once(request: HttpRequest, endpoint: WebhookEndpoint) -> None:
-    request.session["webhook_secret"] = [endpoint.webhook_id, signing.secret_of(endpoint)]
+def _shown_once(actor: Actor, endpoint: WebhookEndpoint) -> HttpResponse:
+    """Go to the page of a webhook, which shows its new secret once."""
+    response = redirect("feedback:webhook", endpoint.webhook_id)
+    secret = f"{endpoint.webhook_id} {signing.secret_of(endpoint)}"
+    shown_once.hand_over(response, _NEW_SECRET, secret, to=actor.user_id)
+    return response
 
 
 def _orgs(actor: Actor) -> "list[Org] | QuerySet[Org]":

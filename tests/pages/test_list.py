@@ -1,10 +1,11 @@
 """The list of threads: who sees what, bands and pages, the search line, and every state of being empty."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -144,6 +145,28 @@ def test_bands_follow_the_days_and_pins_stand_on_top(browser_of: Browser, who: P
     assert bands(page) == ["Pinned", "Today", "Yesterday", "This week"]
     assert titles(page) == ["20 days", "0 days", "1 days", "4 days"]
     assert bands(get(browser_of("bob"), "/threads/"))[-1] == "Earlier"
+
+
+def test_bands_are_days_of_the_reader(browser_of: Browser, who: People) -> None:
+    """As `created:today` in the search line: at half past midnight in Tokyo the evening before is yesterday."""
+    with time_machine.travel(datetime(2026, 5, 2, 15, 30, tzinfo=UTC), tick=False):
+        [thread] = many(who.alice, 1)
+        Thread.objects.filter(pk=thread.pk).update(created=timezone.now() - timedelta(hours=2))
+        client = browser_of("alice")
+        assert bands(get(client, "/threads/")) == ["Today"]
+        client.cookies["tz"] = "Asia/Tokyo"
+        assert bands(get(client, "/threads/")) == ["Yesterday"]
+        assert not titles(get(client, "/threads/?q=created:today"))
+
+
+def test_a_long_line_is_asked_whole_or_refused(browser_of: Browser, who: People) -> None:
+    many(who.alice, 1)
+    words = " ".join(["x"] * 3 + ["T"] * 250)
+    client = browser_of("alice")
+    assert not titles(get(client, f"/threads/?q={quote(words + ' status:failed')}"))
+    assert titles(get(client, "/threads/?q=" + quote("T " * 50 + "status:idle"))) == ["T 0"]
+    too_long = get(client, f"/threads/?q={'x' * 2001}")
+    assert "too long" in too_long.one(id="unread").words and not titles(too_long)
 
 
 def test_paging_shows_every_thread_once_while_others_write(browser_of: Browser, who: People) -> None:

@@ -64,6 +64,15 @@ def test_a_bad_name_is_named_and_makes_no_token(browser_of: Browser, name: str) 
     assert page.none(id="secret")
 
 
+@pytest.mark.parametrize("name", ["a\nb", "a\u202eb", "a\u2028b"])
+def test_a_name_of_several_lines_or_directions_makes_no_token(browser_of: Browser, name: str) -> None:
+    """As on the command line: it would be read as another one in the list."""
+    client = browser_of("alice")
+    page = dom(submit(client, maker(get(client, "/settings/")), name=name), 400)
+    assert page.id("token-wrong").words
+    assert not ApiToken.objects.filter(name=name).exists()
+
+
 def test_an_unknown_scope_is_refused(browser_of: Browser) -> None:
     client = browser_of("alice")
     before = ApiToken.objects.count()

@@ -1,6 +1,7 @@
 """The webhook pages: making one, its secret shown once, its log, and every act of it."""
 
 import pytest
+from django.contrib.sessions.models import Session
 
 from accounts.models import Org
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
@@ -42,6 +43,14 @@ def test_a_new_webhook_shows_its_secret_once(alice):
     assert page.one("h1").words == URL
     [row] = get(alice, LIST).one("tbody").all("tr")
     assert row.words.startswith(f"{URL} the mirror acme enabled Alice just now")
+
+
+def test_no_session_in_the_database_holds_a_secret(alice):
+    made = submit(alice, maker(get(alice, LIST)), url=URL, events=hooks.SAID)
+    held = [session.get_decoded() for session in Session.objects.all()]
+    assert held and "whsec_" not in str(held)
+    secret = get(alice, made["Location"]).id("secret").words
+    assert secret not in str([session.get_decoded() for session in Session.objects.all()])
 
 
 def test_a_secret_is_not_shown_on_the_page_of_another_webhook(alice, api, here):

@@ -7,6 +7,7 @@ from catalogue.worlds.choosing import Choice
 from core.rendering import one_line
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.words import Word
+from threads.status import RUNNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class ThreadHead:
     @property
     def is_running(self) -> bool:
         """Whether a turn is running or waits for a client tool."""
-        return self.status.key in ("roboto_turn", "client_tool_turn")
+        return self.status.key in RUNNING
 
     @property
     def last_index(self) -> int:

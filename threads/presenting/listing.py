@@ -21,7 +21,7 @@ class ThreadRow:
     owner: str
     model_profile: str
     message_count: int
-    active_at: datetime
+    created: datetime
     weave: str = ""
     is_private: bool = False
     is_fork: bool = False
@@ -83,7 +83,10 @@ class Band:
 
 
 def bands(rows: Sequence[ThreadRow], *, now: datetime, after: str = "") -> list[Band]:
-    """Rows in their order under Pinned, Today, Yesterday, This week, Earlier; `after` is the last band shown before."""
+    """Rows in their order under Pinned, Today, Yesterday, This week, Earlier; `after` is the last band shown before.
+
+    Days are those of `now`'s time zone, the viewer's.
+    """
     found: list[tuple[str, list[ThreadRow]]] = []
     for row in rows:
         key = _band(row, now)
@@ -102,7 +105,7 @@ _BANDS = {"pinned": "Pinned", "today": "Today", "yesterday": "Yesterday", "week"
 def _band(row: ThreadRow, now: datetime) -> str:
     if row.is_pinned:
         return "pinned"
-    days = (now.date() - row.active_at.date()).days
+    days = (now.date() - row.created.astimezone(now.tzinfo).date()).days
     return "today" if days <= 0 else "yesterday" if days == 1 else "week" if days < 7 else "earlier"
 
 

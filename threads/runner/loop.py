@@ -194,7 +194,7 @@ class _Run:
 
     def _ask(self, answer: Message) -> bool:
         warm_up()
-        from threads.runner.providers.streaming import ModelRequest, Stream, Tool
+        from threads.runner.providers.streaming import ModelRequest, Stream
 
         try:
             # A fallback profile stays in use until the end of the turn, or until another worker takes over.
@@ -206,7 +206,7 @@ class _Run:
         request = ModelRequest(
             profile=profile,
             messages=history,
-            tools=[Tool(o.name, o.description, o.input_schema, o.example) for o in self.tools.offers()],
+            tools=self.tools.offers(),
             instructions=prompts.instructions(
                 self.thread.system_prompt, [f"{name}: see its description" for name in goals]
             ),

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
@@ -15,7 +15,7 @@ from core.prepared import PreparedRow
 from threads import goals, transcript
 from threads.content import LOAD_SKILL, BlockDict, tool_result, tool_use
 from threads.models import ClientTool, Goal, Thread, Turn
-from threads.runner.providers.events import ToolCall
+from threads.runner.providers.events import Tool, ToolCall
 from threads.runner.recorded import NOT_RECORDED, Recorded
 from threads.status import GoalStatus
 from threads.transcript import Fence, Transcript
@@ -27,16 +27,6 @@ INTERRUPTED = (
 
 _CLIENT_TOOLS = PreparedRow(lambda thread: ClientTool.objects.filter(thread=thread), ClientTool, int)
 _GOALS = PreparedRow(lambda turn: Goal.objects.filter(turn=turn).order_by("id"), Goal, int)
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A tool as offered to the model."""
-
-    name: str
-    description: str
-    input_schema: dict[str, Any]
-    example: dict[str, Any] | None = None
 
 
 class Toolbox:
@@ -59,10 +49,10 @@ class Toolbox:
         found = offering.specs(self.thread.org_id) if self._stage is None else self._stage.specs
         return {name: spec for name, spec in found.items() if name not in self.client}
 
-    def offers(self) -> list[Offer]:
+    def offers(self) -> list[Tool]:
         """Everything the model may call: server tools, client tools, and a tool for each pending goal."""
-        server = [Offer(name, spec.description, spec.input_schema) for name, spec in self._server.items()]
-        client = [Offer(tool.name, tool.description, tool.input_schema) for tool in self.client.values()]
+        server = [Tool(name, spec.description, spec.input_schema) for name, spec in self._server.items()]
+        client = [Tool(tool.name, tool.description, tool.input_schema) for tool in self.client.values()]
         if self.skills:
             server.append(_skill_offer(self.skills))
         return [*server, *client, *(_goal_offer(name, goal) for name, goal in self.pending_goals().items())]
@@ -185,14 +175,14 @@ def _available_skills(thread: Thread, turn: Turn) -> dict[str, Mapping[str, Any]
     return named
 
 
-def _skill_offer(available: Mapping[str, Mapping[str, Any]]) -> Offer:
+def _skill_offer(available: Mapping[str, Mapping[str, Any]]) -> Tool:
     listed = "; ".join(f"{name}: {skill['description']}" for name, skill in available.items())
     schema = {
         "type": "object",
         "properties": {"name": {"type": "string", "enum": list(available)}},
         "required": ["name"],
     }
-    return Offer(LOAD_SKILL, f"Load a skill before doing what it is about. Skills: {listed}", schema)
+    return Tool(LOAD_SKILL, f"Load a skill before doing what it is about. Skills: {listed}", schema)
 
 
 def _wanted(arguments: Mapping[str, Any]) -> str:
@@ -217,10 +207,10 @@ def _conclude(goal: Goal, use: BlockDict, is_success: bool) -> int:
     return int(is_success)
 
 
-def _goal_offer(name: str, goal: Goal) -> Offer:
+def _goal_offer(name: str, goal: Goal) -> Tool:
     kind = goals.REGISTRY[goal.goal_type]
     data = goal.goal_data
-    return Offer(name, kind.instruction(data), kind.input_schema(data), kind.example(data))
+    return Tool(name, kind.instruction(data), kind.input_schema(data), kind.example(data))
 
 
 def _client_refusal(tool: ClientTool, arguments: dict[str, Any]) -> str | None:

@@ -1,8 +1,18 @@
-"""The events of a running model request."""
+"""What a model request is made of and what happens while it runs."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as offered to a model. `example` is the input that the simulator uses."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    example: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import ModelResponse as Response
@@ -26,19 +25,9 @@ from core.errors import InvalidRequest
 from threads.content import MessageSnapshot
 from threads.profiles import Profile
 from threads.runner.providers import building, failures, history
-from threads.runner.providers.events import Broken, Finished, ModelEvent, TextFragment, ToolCall, Usage
+from threads.runner.providers.events import Broken, Finished, ModelEvent, TextFragment, Tool, ToolCall, Usage
 
 logger = logging.getLogger("heddle.models")
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool as offered to a model. `example` is the input that the simulator uses."""
-
-    name: str
-    description: str
-    input_schema: dict[str, Any]
-    example: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
