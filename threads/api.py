@@ -15,7 +15,7 @@ from core import paging
 from core.api import Endpoint, data, describe, record, records, when_sent
 from core.prepared import Question
 from core.wire import Nothing
-from threads import dialects, finding, forks, importing, profiles, reading, reruns, sharing, titles, turns
+from threads import dialects, finding, forks, importing, lists, profiles, reading, reruns, sharing, titles, turns
 from threads.access import questions_of, standing_for, standing_questions_of, thread_for
 from threads.models import Thread
 from threads.wire import (
@@ -100,7 +100,7 @@ class Threads(SdkEndpoint, OrgEndpoint):
     def get(self, request: Request) -> HttpResponse:
         limit, page_token = paging.limit_of(self.query("limit")), self.query("page_token")
         narrowed = finding.understood(self.actor, self.query("q"))
-        return self.answer(reading.own_threads(self.actor, limit=limit, page_token=page_token, narrowed=narrowed))
+        return self.answer(lists.own_threads(self.actor, limit=limit, page_token=page_token, narrowed=narrowed))
 
     @describe(takes=StartIn, gives=ThreadOut, summary="Start a thread (T1)")
     def post(self, request: Request) -> HttpResponse:
@@ -114,7 +114,7 @@ class Search(ThreadEndpoint):
     @describe(takes=SearchIn, gives=ThreadPageOut, summary="Search readable threads (H2)")
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(SearchIn)
-        return self.answer(reading.search(self.actor, body, narrowed=finding.understood(self.actor, body.q)))
+        return self.answer(lists.search(self.actor, body, narrowed=finding.understood(self.actor, body.q)))
 
 
 class OneThread(SdkEndpoint):

@@ -17,8 +17,8 @@ from core.db import dump
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from core.rendering import one_line
 from threads import hooks, profiles
+from threads.lists import says
 from threads.models import Goal, Subject, Thread
-from threads.reading import says
 from threads.status import GoalStatus, ThreadStatus
 
 

@@ -32,6 +32,7 @@ from threads import (
     finding,
     forks,
     importing,
+    lists,
     profiles,
     reading,
     reruns,
@@ -61,7 +62,7 @@ def threads(request: HttpRequest) -> HttpResponse:
     line = finding.narrowed(asked, view)  # an old URL, from when views were separate from the query
     found = finding.find(actor, line or finding.UNASKED, tz=zones.of(request))
     scope = _in_org(request, actor).filter(found.condition)
-    rows, next_token = reading.keyset(actor, scope, limit=PAGE, page_token=after or None)
+    rows, next_token = lists.keyset(actor, scope, limit=PAGE, page_token=after or None)
     shown = screens.rows_of(actor, rows)
     views = finding.views(line)
     bands = listing.bands(shown, now=timezone.localtime(timezone=zones.of(request)), after=request.GET.get("band", ""))
@@ -99,7 +100,7 @@ def running(request: HttpRequest) -> HttpResponse:
     actor = page_actor(request)
     marks = dict(each.split(".") for each in request.GET.getlist("row")[:PAGE] if each.count(".") == 1)
     keys = [key for each in marks if (key := ids.key_of(each, *ids.THREAD_SPELLINGS))]
-    rows = screens.rows_of(actor, reading.rows_by_key(actor, keys))
+    rows = screens.rows_of(actor, lists.rows_by_key(actor, keys))
     changed = [row for row in rows if row.mark != marks.get(row.thread_id)]
     if not changed and len(rows) == len(marks):
         return HttpResponse(status=204)

@@ -1,35 +1,30 @@
-"""Reading threads: records, deltas, lists. Every read of several tables uses one snapshot (B87)."""
+"""Reading a thread: its record, and deltas. Every read of several tables uses one snapshot (B87)."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
-from core import ids, paging
+from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, Question, Row, at_one_moment, together
 from threads.access import LAST, Standing
 from threads.content import BlockDict, MessageSnapshot, without_answerer
-from threads.models import Block, Goal, Message, Pin, Rewind, Thread
+from threads.models import Block, Goal, Message, Rewind, Thread
 from threads.wire import (
     DeltaOut,
     GoalOut,
     MessageOut,
-    SearchIn,
     StatusOut,
     SubjectOut,
     ThreadOut,
-    ThreadPageOut,
     ToolDetailOut,
 )
 
 _TOKEN = re.compile(r"v1\.([0-9A-Za-z_-]{1,64})\.([0-9]{1,18})")
 CLIENT_CONTEXT_SINCE = "2026-09-30"
-_ALL = Q()
-_PLACES = paging.Places("threads", (str, str, int))
 
 
 def token_of(thread: Thread | Standing, revision: int | None = None) -> str:
@@ -57,7 +52,7 @@ def record(thread: Thread, *, load_messages: bool = True, api_version: str = "")
     _refresh(thread, state)
     outs = message_outs(_woven(*found), api_version) if found else []
     token = token_of(thread, None if found else 0)
-    return _record(thread, _Names._make(names[0]), outs, _goal_outs(goals), token)
+    return record_of(thread, Names._make(names[0]), outs, _goal_outs(goals), token)
 
 
 def record_of_fork(
@@ -65,8 +60,8 @@ def record_of_fork(
 ) -> ThreadOut:
     """The record of a fork that was just stored, without reading back what is known."""
     goals = _GOALS.rows(fork.pk) if fork.goal_count else []
-    names = _Names(source.org.key, fork.created_by.email, source.key)
-    return _record(fork, names, message_outs(messages, api_version), _goal_outs(goals), token_of(fork))
+    names = Names(source.org.key, fork.created_by.email, source.key)
+    return record_of(fork, names, message_outs(messages, api_version), _goal_outs(goals), token_of(fork))
 
 
 def status(thread: Thread) -> StatusOut:
@@ -301,117 +296,6 @@ def subjects_of(thread: Thread) -> list[SubjectOut]:
     return [SubjectOut(association_id=entity, note=note) for entity, note in rows]
 
 
-def own_threads(actor: Actor, *, limit: int, page_token: str | None, narrowed: Q = _ALL) -> ThreadPageOut:
-    """H1: the caller's own and pinned threads that match `narrowed`; pins first, then newest first."""
-    visible = Thread.objects.visible_to(actor).filter(narrowed)
-    own = visible.filter(created_by=actor.user_id)
-    return page_of(actor, visible, below=own, limit=limit, page_token=page_token)
-
-
-def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL) -> ThreadPageOut:
-    """H2: threads that are readable without admin rights, pass the filters (B149) and match `narrowed`."""
-    threads = Thread.objects.readable_by(actor).filter(narrowed)
-    exact = {
-        "status": body.status,
-        "visibility": body.visibility,
-        "created_from_agent_id": body.created_from_agent_id,
-        "created_by__email": body.created_by.lower() if body.created_by else None,
-        "subjects__association_id": body.association_id,
-    }
-    threads = threads.filter(**{column: value for column, value in exact.items() if value is not None})
-    if body.query and body.query.strip():
-        threads = threads.filter(says(body.query.strip()))
-    return page_of(actor, threads, limit=paging.limit_of(body.limit), page_token=body.page_token)
-
-
-def says(words: str) -> Q:
-    """Condition for threads whose title or user messages contain the text, ignoring case."""
-    written = Block.objects.filter(
-        thread=OuterRef("pk"),
-        kind="text",
-        text__icontains=words,
-        idx__in=Message.objects.filter(thread=OuterRef("thread"), role="user").values("idx"),
-    )
-    return Q(title__icontains=words) | Q(Exists(written))
-
-
-def page_of(
-    actor: Actor,
-    threads: QuerySet[Thread],
-    *,
-    limit: int,
-    page_token: str | None,
-    below: QuerySet[Thread] | None = None,
-) -> ThreadPageOut:
-    """One page, pins first. The cursor is a position in that order, so concurrent writes never repeat or skip rows."""
-    rows, next_token = keyset(actor, threads, limit=limit, page_token=page_token, below=below)
-    keys = dict(
-        Thread.objects.filter(pk__in=[row.forked_from_id for row in rows if row.forked_from_id]).values_list(
-            "pk", "key"
-        )
-    )
-    items = []
-    for row in rows:
-        source = keys.get(row.forked_from_id) if row.forked_from_id else None
-        item = _record(row, _Names(row.org.key, row.created_by.email, source), [], None, token_of(row, 0))
-        items.append(item.model_copy(update={"pinned_at": row.pinned_at}))  # type: ignore[attr-defined]
-    return ThreadPageOut(items=items, next_token=next_token)
-
-
-def keyset(
-    actor: Actor,
-    threads: QuerySet[Thread],
-    *,
-    limit: int,
-    page_token: str | None,
-    below: QuerySet[Thread] | None = None,
-) -> tuple[list[Thread], str | None]:
-    """The rows of one page, each with `pinned_at`, and the token of the next page.
-
-    `below`: the threads listed below the pins, if they differ from `threads`, which the pins are taken from.
-    """
-    pinned_ids = Pin.objects.filter(user=actor.user_id).values("thread")
-    block, at, last_id = _PLACES.place(page_token) if page_token else ("pinned", None, None)
-    rows: list[Thread] = []
-    if block == "pinned":
-        pinned = threads.filter(pins__user=actor.user_id).annotate(pinned_at=F("pins__pinned_at"))
-        # In index order, so that the database starts from the few pins and not from all threads.
-        pinned = pinned.order_by("-pinned_at", "-pins__thread")
-        if at:
-            pinned = pinned.filter(_before("pinned_at", at, last_id))
-        rows = list(_listed(pinned)[: limit + 1])
-        at = last_id = None
-    if len(rows) <= limit:
-        rest = (threads if below is None else below).exclude(pk__in=pinned_ids)
-        if at:
-            rest = rest.filter(_before("created", at, last_id))
-        for row in _listed(rest).order_by("-created", "-id")[: limit + 1 - len(rows)]:
-            row.pinned_at = None  # type: ignore[attr-defined]
-            rows.append(row)
-    return rows[:limit], _cursor(rows[limit - 1]) if len(rows) > limit else None
-
-
-def rows_by_key(actor: Actor, keys: Sequence[str]) -> list[Thread]:
-    """The list rows with these keys that the actor may see."""
-    return list(_listed(Thread.objects.visible_to(actor).filter(key__in=keys)))
-
-
-def _cursor(row: Thread) -> str:
-    pinned_at: datetime | None = row.pinned_at  # type: ignore[attr-defined]
-    if pinned_at:
-        return _PLACES.token("pinned", pinned_at.isoformat(), row.pk)
-    return _PLACES.token("rest", row.created.isoformat(), row.pk)
-
-
-def _before(column: str, at: str, last_id: Any) -> Q:
-    moment = datetime.fromisoformat(at)
-    return Q(**{f"{column}__lt": moment}) | Q(**{column: moment, "pk__lt": last_id})
-
-
-def _listed(threads: QuerySet[Thread]) -> QuerySet[Thread]:
-    return threads.select_related("org", "created_by").defer(*Thread.HEAVY)
-
-
 def refresh(thread: Thread) -> None:
     """Reload the columns that writing changes, in this snapshot; raises `NotFound`."""
     _refresh(thread, _STATE.rows(thread.pk))
@@ -456,7 +340,7 @@ _REWOUND = Prepared(
 )
 
 
-class _Names(NamedTuple):
+class Names(NamedTuple):
     """What the record of a thread needs from other rows."""
 
     org_key: str
@@ -470,9 +354,10 @@ _NAMES = Prepared(
 )
 
 
-def _record(
-    thread: Thread, names: _Names, messages: list[MessageOut], goals: list[GoalOut] | None, token: str
+def record_of(
+    thread: Thread, names: Names, messages: list[MessageOut], goals: list[GoalOut] | None, token: str
 ) -> ThreadOut:
+    """The record of a thread from its parts; None for the goals leaves them out, as lists do (T6)."""
     source_key = names.source_key
     return ThreadOut.trusted(
         {

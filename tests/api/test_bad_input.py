@@ -577,7 +577,7 @@ def test_orchestrators_ask_by_whatever_address_they_have(db, host):
 
 
 def test_an_accident_answers_in_the_envelope_with_nothing_but_a_number_B169(api, monkeypatch):
-    monkeypatch.setattr("threads.reading.own_threads", lambda *given, **named: 1 / 0)
+    monkeypatch.setattr("threads.lists.own_threads", lambda *given, **named: 1 / 0)
     status, code, said = refusal_of(api("alice").get("threads"))
     assert (status, code) == (500, "RobotoInternalException")
     assert "req_" in said
@@ -590,7 +590,7 @@ def test_a_database_that_does_not_answer_is_a_503(api, monkeypatch):
     def locked(*given: Any, **named: Any) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("threads.reading.own_threads", locked)
+    monkeypatch.setattr("threads.lists.own_threads", locked)
     status, code, said = refusal_of(api("alice").get("threads"))
     assert (status, code) == (503, "RobotoServiceUnavailableException")
     assert "locked" not in said

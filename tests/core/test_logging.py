@@ -144,7 +144,7 @@ def test_a_request_is_logged_by_route_and_outcome_with_its_id(api, who, lines):
 
 
 def test_a_bug_is_logged_with_its_trace(api, lines, monkeypatch):
-    monkeypatch.setattr("threads.reading.own_threads", lambda *given, **named: 1 / 0)
+    monkeypatch.setattr("threads.lists.own_threads", lambda *given, **named: 1 / 0)
     api("alice").get("threads")
     [line] = [line for line in lines() if line["event"] == "request.crashed"]
     assert "ZeroDivisionError" in line["trace"]

@@ -15,7 +15,7 @@ from feedback import finding
 from feedback.models import Triage, UserFeedback
 from feedback.querying import parse
 from tests import make
-from threads import reading, sharing
+from threads import sharing
 from threads.models import Pin, Thread
 from threads.wire import SearchIn
 
@@ -77,8 +77,8 @@ def test_threads_are_listed_once_each_while_others_are_started_H1_H2(who, count,
 
     def page(token):
         if lists == "own":
-            return reading.own_threads(who.alice.actor, limit=limit, page_token=token)
-        return reading.search(who.alice.actor, SearchIn(limit=limit, page_token=token))
+            return lists.own_threads(who.alice.actor, limit=limit, page_token=token)
+        return lists.search(who.alice.actor, SearchIn(limit=limit, page_token=token))
 
     seen = walk(page, write)
     assert len(set(seen)) == len(seen)
