@@ -39,7 +39,7 @@ def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[To
         Token(
             term.text,
             href({**kept, "q": query.without(place).text}),
-            href({**kept, **open_item, "q": query.without(place).text, "edit": term.text, "at": str(place)}),
+            href({**kept, "q": query.without(place).text, "edit": term.text, "at": str(place), **open_item}),
             term.reason,
             term.meant,
             href({**kept, "q": query.with_meant(place).text}) if term.meant else "",

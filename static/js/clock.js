@@ -1,7 +1,7 @@
 // The viewer's time zone: days begin at their midnight.
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
-// Keeps relative times current, worded as core.rendering.ago.
+// Worded as core.rendering.ago.
 
 const RELATIVE = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/;
 

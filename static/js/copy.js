@@ -1,4 +1,3 @@
-// Copy buttons.
 import { enter, focused, on, one, say } from "./page.js";
 
 on("click", ({ target }) => {

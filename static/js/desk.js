@@ -32,14 +32,12 @@ function progress() {
   if (isOver) renew().then(() => say(done()));
 }
 
-/** Drafts stay. */
 function renew() {
   const drafts = focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report,#dock";
   const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${drafts}`;
   return htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB });
 }
 
-// Scroll first: one layout.
 function mark(item) {
   const found = item && part(`r-${item}`);
   if (found === row()) return;
@@ -101,12 +99,11 @@ on(
   true,
 );
 
-// A long complaint stays unfolded while open.
 on("toggle", ({ target }) => target.id === "all-words" && (unfolded = target.open && opened()), true);
 
-// Scroll keys scroll the conversation.
-on("keydown", ({ key, target }) => {
-  if (/^( |Page)/.test(key) && part("triage") && target.matches("body, .rep a")) part("desk-talk").focus();
+// Scroll keys are for the conversation.
+on("keydown", ({ key }) => {
+  if (/^( |Page)/.test(key) && part("triage") && focused().matches("body, .rep a")) part("desk-talk").focus();
 });
 
 /** Restore lost focus: an error, the row, or the pane. */
@@ -119,6 +116,11 @@ function refocus(goes) {
 
 // Keys typed after a field was sent are not its text.
 on("htmx:beforeSend", ({ target }) => target === focused().form && target.id === "triage" && enter(one(".rep[aria-current] a")));
+
+// The open report stays open.
+on("htmx:configRequest", ({ detail }) => {
+  if (/edit=/.test(detail.path)) detail.path = detail.path.replace(/&item=\w*|$/, opened() ? `&item=${opened()}` : "");
+});
 
 // A refusal is swapped in, without a history entry.
 on("htmx:beforeSwap", ({ detail }) => {
@@ -156,7 +158,6 @@ function ticks() {
   return new Set(of === query() ? ids : []);
 }
 
-/** Shift: the range from the last tick. */
 on("click", ({ target, shiftKey }) => {
   if (target.name !== "feedback_ids") return;
   const ids = ticks();
@@ -213,7 +214,6 @@ function tell() {
   note("held", leases[opened()]);
 }
 
-// Who has it open or changed it.
 function note(id, who) {
   const told = part(id);
   if (!told) return;

@@ -13,7 +13,6 @@ function keep(field) {
 
 const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 
-/** The fields that this button sends. */
 const sent = (form, button) =>
   all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 

@@ -7,24 +7,37 @@ let went = 0;
 
 on("keydown", (event) => {
   if (event.isComposing || event.defaultPrevented) return;
-  if (inField(event) || inList(event)) return event.preventDefault();
-  if (event.key === "Escape") return closeMenus() || one("#bulk[data-on]")?.reset();
+  const { key } = event;
+  if (waiting[0] ? ends(event) : inField(event) || inList(event)) return event.preventDefault();
+  if (key === "Escape") return closeMenus() || one("#bulk[data-on]")?.reset();
   if (event.ctrlKey || event.metaKey || event.altKey || event.getModifierState("AltGraph")) return;
-  if (event.key === "?" && press(one(":popover-open .btn"))) return;
-  if ((!waiting[0] && event.target.closest(TYPING)) || one(OVERLAYS) || event.key.length > 1) return;
-  waiting.push(event.shiftKey ? event.key : event.key.toLowerCase());
+  if (key === "?" && press(one(":popover-open .btn"))) return;
+  if ((!waiting[0] && event.target.closest(TYPING)) || one(OVERLAYS) || key.length > 1) return;
+  waiting.push(event.shiftKey ? key : key.toLowerCase());
   if (act() || waiting[0]) event.preventDefault();
 });
 
 // Keys queue during a request; typed into a field that one of them opens; dropped on a refusal or menu.
 const waiting = [];
 
+/** Enter waits with the keys before it, and with Ctrl as Send; Backspace takes one back. */
+const ends = ({ key, ctrlKey, metaKey }) =>
+  key === "Enter" ? waiting.push(ctrlKey || metaKey ? "Send" : key) : key === "Backspace" && waiting.pop();
+
+function type(key) {
+  const field = focused();
+  if (key === "Send") send(field);
+  else if (key === "Enter" && !field.rows) press(one("button:not([type=button])", field.form));
+  else document.execCommand("insertText", false, key === "Enter" ? "\n" : key);
+  return true;
+}
+
 function act() {
   let used;
   while (waiting[0] && !one("form.htmx-request")) {
     if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
     const key = waiting.shift();
-    used = focused().matches(TYPING) ? document.execCommand("insertText", false, key) : plain(key);
+    used = focused().matches(TYPING) ? type(key) : plain(key);
     if (one(OVERLAYS)) waiting.length = 0;
   }
   return used;
@@ -41,14 +54,16 @@ function inField(event) {
   const field = event.target.closest(TYPING);
   if (!field) return false;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey || field.matches("select, [type=radio]")) && "submit" in field.dataset) {
-    // Not requestSubmit(button): htmx sends the clicked name.
-    return press(one(field.dataset.submit || ".btn[data-kind=primary]", field.form));
+    return send(field);
   }
   if (event.key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
   if (event.key !== "Escape") return false;
   if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) enter(one(".rep[aria-current] a") ?? field.blur());
   return true;
 }
+
+// Not requestSubmit(button): htmx sends the clicked name.
+const send = (field) => press(one(field.dataset.submit || ".btn[data-kind=primary]", field.form));
 
 on("click", (event) => {
   // Close the form; its text stays a draft.
@@ -68,7 +83,7 @@ function closeMenus() {
   return menu;
 }
 
-const WALK = { g: () => (went = Date.now()), j: () => move(1), k: () => move(-1), o: open };
+const WALK = { g: () => (went = Date.now()), j: () => move(1), k: () => move(-1), o: open, enter: open };
 const OWN = { ...WALK, x: tick, n: free, "+": atTurn, "-": atTurn, f: atTurn };
 
 function plain(key) {
@@ -100,7 +115,6 @@ function open() {
   return details || press(focused().closest("[data-roving] a"));
 }
 
-/** Rate or fork. */
 function atTurn(key) {
   const act = `.msg-end [data-act="${key}"]`;
   return press(reached(act)?.querySelector(act)) || (reached() && say("Not on this turn."));
@@ -111,7 +125,6 @@ function tick(key, shiftKey) {
   return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
-/** The next report nobody else has, or the next page. */
 function free() {
   const below = ".rep:not([aria-current], :has(~ [aria-current]))";
   const link = one(`${below}:not([data-held], [data-owned]) a`);
@@ -162,11 +175,8 @@ whenShown((root) => {
   for (const each of all("[data-focus]", root)) each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
 });
 
-// Transcripts: j and k by turn, leap by kind.
-
 const TURN = "#talk .msg[data-index]";
 
-/** Below the bars. */
 const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
 
 function inView(element) {

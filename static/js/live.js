@@ -51,7 +51,6 @@ function follow() {
   if (follows) delete talk.dataset.below;
 }
 
-/** Use this page's CSRF token. */
 function bring(html) {
   const body = parsed(html);
   for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
@@ -72,7 +71,6 @@ function put(fresh) {
 
 on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].forEach(put)));
 
-/** Insert an article by its index, or replace it. */
 function place(article, held) {
   if (held?.matches(".msg")) return replace(held, article);
   (turns().find((other) => number(other) > number(article)) ?? part("asked")).before(article);
@@ -86,7 +84,6 @@ function drop(index) {
   for (const article of turns()) if (number(article) >= index) article.remove(), aside.delete(article.id);
 }
 
-/** Replace an element if it changed. */
 function exchange(fresh, held) {
   if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
   const said = one("#status", fresh)?.dataset.said;
@@ -103,7 +100,6 @@ function tells(held, fresh) {
   return one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);
 }
 
-/** Keep what was opened or typed, and the focus. */
 function replace(held, fresh) {
   const had = focused();
   const at = held.contains(had) && reachable(held).indexOf(had);

@@ -1,4 +1,3 @@
-// Shows on the map what is in view.
 import { all, one, whenShown } from "./page.js";
 
 const watch = new IntersectionObserver(show, { rootMargin: "-96px 0px -72px" });

@@ -1,5 +1,3 @@
-// Shared helpers.
-
 export const one = (selector, root = document) => root.querySelector(selector);
 
 export const part = (id) => document.getElementById(id);
@@ -16,10 +14,8 @@ export function all(selector, root = document) {
 
 export const focused = () => document.activeElement;
 
-/** Without scrolling. */
 export const enter = (element) => element?.focus({ preventScroll: true });
 
-/** Announce to screen readers. */
 export const say = (words) => one("#said")?.replaceChildren(words);
 
 /** Run now and for whatever htmx adds. */
@@ -28,7 +24,6 @@ export function whenShown(work) {
   on("htmx:load", ({ target }) => target !== document.body && work(target));
 }
 
-/** Register markup that htmx did not load. */
 export function adopt(element) {
   htmx.process(element);
   htmx.trigger(element, "htmx:load");

@@ -887,6 +887,51 @@ def test_what_is_typed_behind_a_key_that_opens_a_field_is_its_text(empty: Heddle
     page.unroute_all(behavior="ignoreErrors")
 
 
+def test_a_note_of_several_words_behind_a_slow_resolution_is_text(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """A blank scrolls the conversation only where nothing is being typed."""
+    thread_id = complaints(empty, 4)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 3")
+    slowly(page, "**/feedback/fb_*/")
+    page.keyboard.type("emsee the note", delay=60)
+    shows(page, "Complaint 2")
+    expect(page.locator("#admin-note")).to_have_value("see the note")
+    expect(page.locator("#admin-note")).to_be_focused()
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False, False, False]
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_enter_waits_with_the_keys_before_it(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Three reports in one breath, each with its label, the last with a note that is sent by Ctrl+Enter."""
+    thread_id = complaints(empty, 4)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 3")
+    slowly(page, "**/feedback/fb_*/")
+    for key in ("l", "q", "Enter", "j", "l", "x", "Backspace", "q", "Enter", "j", "m", "n", "Control+Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("#desk-status")).to_contain_text("“Complaint 1”")
+    page.wait_for_timeout(300)
+    made = [(each["admin_label"], each["admin_note"]) for each in stored(empty, thread_id)]
+    assert made == [("q", None), ("q", None), (None, "n"), (None, None)]
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_the_open_report_stays_while_a_term_is_edited(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Also one that was opened by a key, whose address the page did not come with."""
+    complaints(empty, 4)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 3")
+    page.keyboard.press("j")
+    shows(page, "Complaint 2")
+    page.keyboard.press("/")
+    page.keyboard.press("Backspace")
+    expect(page.locator("#q")).to_have_value("is:open")
+    shows(page, "Complaint 2")
+    page.keyboard.press("Escape")
+    expect(page.locator(".token")).to_have_count(1)
+    shows(page, "Complaint 2")
+
+
 def test_a_row_that_cannot_be_fetched_is_told_and_the_desk_stays(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 4)
     visitor = visit("admin")
