@@ -6,6 +6,7 @@ from typing import Final
 from uuid_utils import uuid7
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_LENGTH: Final = 26
 _is_key: Final = re.compile(r"[0-9A-Za-z_-]{1,64}").fullmatch
 
 THREAD = "ags_"
@@ -32,6 +33,11 @@ def new_key() -> str:
     """26 characters that sort by creation time: a UUIDv7 in base 32 without look-alike characters."""
     number = uuid7().int
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def is_id(text: str, *prefixes: str) -> bool:
+    """Whether a text is a whole public id with one of the prefixes, as people paste it, and no word like it."""
+    return len(key_of(text, *prefixes) or "") == _LENGTH
 
 
 def tool_use_id() -> str:

@@ -39,7 +39,7 @@ _BESIDE = {
     "replied_at": "reply__replied_at",
 }
 _COLUMNS = (*projecting.FULL_COLUMNS, *_BESIDE.values())
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters by which spreadsheets recognize a formula; the last four are full-width forms."""
 BOM = b"\xef\xbb\xbf"
 

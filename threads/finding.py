@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 from django.db.models.lookups import IContains
 from django.utils import timezone
 
-from core import grammar, moments
+from core import grammar, ids, moments
 from core.actor import Actor
 from core.db import dump
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
@@ -261,6 +261,8 @@ _LAST = re.compile(r'[^\s()"-][^\s()"]*$|$')
 def _checked(node: Node, line: str) -> Node:
     """The tree with every value normalised, and an `Unknown` in place of each invalid term."""
     match node:
+        case Text(text=text) if ids.is_id(text, *ids.THREAD_SPELLINGS):
+            return Field("id", text, start=node.start, end=node.end)
         case Text(text=text) if not text.strip(" *"):
             return grammar.unknown(node, line, "has no text to search for")
         case Field(name=name) if name not in FIELDS:

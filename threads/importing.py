@@ -14,6 +14,7 @@ from core.bodies import check_storable
 from core.errors import InvalidRequest, NotFound, Unauthorized
 from threads import dialects, reading, titles, transcript
 from threads.access import may
+from threads.content import BlockDict
 from threads.dialects import Conversation, DialectError
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
@@ -132,11 +133,19 @@ def _imported(origin_id: str, owner_id: int, org_id: int) -> Thread | None:
 
 
 def _not_taken_over(parsed: Conversation, thread: Thread) -> list[str]:
-    """A warning if a repeated import has new messages. Fewer are normal: imported threads continue here."""
+    """A warning if a repeated import has new or other messages. Fewer are normal: imported threads continue here."""
     given, stored = len(parsed.messages), thread.message_count
-    return (
-        [f"has {given} messages, the stored thread {stored}: the new ones were not imported"] if given > stored else []
-    )
+    if given > stored:
+        return [f"has {given} messages, the stored thread {stored}: the new ones were not imported"]
+    for index, (message, held) in enumerate(zip(parsed.messages, reading.snapshots(thread.pk), strict=False)):
+        if (message.role, _said(message.blocks)) != (held.role, _said(held.blocks)):
+            return [f"messages.{index}: differs from the stored thread, which was not changed"]
+    return []
+
+
+def _said(blocks: Iterable[BlockDict]) -> list[object]:
+    """What a message says, whatever else was stored of it."""
+    return [block.get("text") or (block.get("tool_name"), block.get("input"), block.get("payload")) for block in blocks]
 
 
 def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -> Thread:

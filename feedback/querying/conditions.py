@@ -10,7 +10,7 @@ from django.db.models.lookups import GreaterThan
 from accounts.models import Org, User
 from core import ids, moments
 from core.actor import Actor
-from feedback.models import Check, CheckRun, Label, Labelled, RatedAnswer, RatedTool, Reply, Triage
+from feedback.models import Check, CheckRun, Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
 from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved, spellings
 from feedback.taxonomy import BIT, Outcome
@@ -189,6 +189,15 @@ def thread(value: str, asking: Asking) -> Q:
     """`thread:`, by any spelling of its id."""
     found = Thread.objects.by_public_id(value).values_list("pk", flat=True).first()
     return Q(thread=found) if found else asking.nobody(f"There is no thread {value}.", "thread", value)
+
+
+def identified(value: str, asking: Asking) -> Q:
+    """`id:`, of a report or of its thread."""
+    key = ids.key_of(value, ids.FEEDBACK)
+    if key is None:
+        return thread(value, asking)
+    found = UserFeedback.objects.filter(key=key).values_list("pk", flat=True).first()
+    return Q(pk=found) if found else asking.nobody(f"There is no report {value}.", "id", value)
 
 
 def org(value: str, asking: Asking) -> Q:

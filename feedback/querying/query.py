@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import TypeGuard
 
-from core import grammar, moments
+from core import grammar, ids, moments
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback.querying import words
-from feedback.querying.fields import DATED, FIELDS, meant, named, nearest
+from feedback.querying.fields import DATED, FIELDS, ID, meant, named, nearest
 from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
 
 
@@ -118,8 +118,10 @@ class Query:
 
     def with_term(self, text: str, *, at: int | None = None) -> "Query":
         """The query with another term, at that position or the end. A term that it already has changes nothing; a sort
-        order replaces the previous one.
+        order replaces the previous one. An id is asked for alone: whatever else is asked may not be true of it.
         """
+        if _is_of(parse(text).root, ID):
+            return parse(text)
         more = [part for part in parse(text).parts if part not in self.parts]
         at = len(self.parts) if at is None else at
         is_sorted_anew = any(_is_sort(part) for part in more)
@@ -162,7 +164,11 @@ def _beside_others(part: Node, parts: Sequence[Node]) -> str:
 
 
 def _is_sort(part: Node) -> TypeGuard[Field]:
-    return isinstance(part, Field) and part.name == SORT
+    return _is_of(part, SORT)
+
+
+def _is_of(part: Node, field: str) -> TypeGuard[Field]:
+    return isinstance(part, Field) and part.name == field
 
 
 def _checked(node: Node, text: str, *, is_within: bool = False) -> Node:
@@ -170,6 +176,8 @@ def _checked(node: Node, text: str, *, is_within: bool = False) -> Node:
     each sort order below the top level (`is_within`).
     """
     match node:
+        case Text() if ids.is_id(node.text, ids.FEEDBACK, *ids.THREAD_SPELLINGS):
+            return Field(ID, node.text, start=node.start, end=node.end)
         case Text():
             return node if words.has_word(node.text) else grammar.unknown(node, text, words.NEEDED)
         case Field(name=name) if is_within and name == SORT:

@@ -48,7 +48,10 @@ class Outcome:
 
 
 def deliver(endpoint_id: int) -> None:
-    """Send a webhook its due messages one by one. Does nothing if another worker is doing it or no slot is free."""
+    """Send a webhook its due messages one by one. Does nothing if another worker is doing it or no slot is free.
+
+    Then it is the turn of one that found no slot meanwhile.
+    """
     if not _slots.acquire(blocking=False):
         return
     try:
@@ -56,6 +59,8 @@ def deliver(endpoint_id: int) -> None:
             pass
     finally:
         _slots.release()
+    if waiting := _waiting():
+        jobs.enqueue(outbox.DELIVER, waiting)
 
 
 def sweep(*, orphans: bool = False) -> int:
@@ -115,6 +120,13 @@ def _leased(rows: QuerySet[WebhookEndpoint]) -> datetime | None:
 
 def _due() -> QuerySet[WebhookDelivery]:
     return WebhookDelivery.objects.filter(state=State.PENDING, next_at__lte=timezone.now(), endpoint__is_enabled=True)
+
+
+def _waiting() -> int | None:
+    """The webhook with the oldest due message that nobody is sending; a failing one waits for the sweep."""
+    is_free = Q(endpoint__lease_until=None) | Q(endpoint__lease_until__lt=timezone.now())
+    rows = _due().filter(is_free, endpoint__failing_since=None)
+    return rows.order_by("next_at", "pk").values_list("endpoint", flat=True).first()
 
 
 def _next(endpoint_id: int) -> WebhookDelivery | None:

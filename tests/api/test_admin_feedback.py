@@ -130,6 +130,18 @@ def test_only_platform_admins_triage_not_even_org_admins_or_the_submitter_B133(a
     assert UserFeedback.objects.values().get() == before
 
 
+def test_a_report_is_found_by_its_id_and_by_that_of_its_thread(api, who, report, thread):
+    other = make.rating(who.bob, make.thread(who.bob), notes="Other")
+    report = report.feedback_id
+    for line in (report, f"id:{report}", thread.thread_id, f"id:{thread.thread_id}"):
+        found = data_of(api("admin").get(f"admin/feedback?q={line}"))["items"]
+        assert [each["feedback_id"] for each in found] == [report], line
+    [found] = data_of(api("admin").get(f"admin/feedback?q=-id:{report}"))["items"]
+    assert found["feedback_id"] == other.feedback_id
+    unknown = "fb_01m853j92ren7s7dpb1s5e6eyv"
+    assert data_of(api("admin").get(f"admin/feedback?q={unknown}"))["items"] == []
+
+
 @pytest.mark.parametrize("unknown", ["fb_unknown", "fb_", "x", "ags_1"])
 def test_an_unknown_report_is_not_found(api, report, unknown):
     for response in (

@@ -134,7 +134,7 @@ def test_what_people_write_comes_back_and_is_no_formula(who, thread, act, export
     assert line["notes"] == line["admin_note"] == line["public_reply"] == said
     [row] = rows_of(exported(format="csv"))
     for name in ("notes", "admin_note", "public_reply"):
-        is_formula = said.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))
+        is_formula = said.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"))
         assert row[name] == (f"'{said}" if is_formula else said)
         assert not row[name].startswith(("=", "+", "-", "@", "\t", "\r"))
 

@@ -151,6 +151,15 @@ def test_a_conversation_that_has_grown_is_warned_of_B177(api, who):
     assert (again["outcome"], again["warnings"]) == ("unchanged", []), "people talk on"
 
 
+def test_a_conversation_that_says_something_else_is_warned_of_B177(api):
+    """Also beside its first form, in the same call."""
+    other = talk(messages=[*TALK[:2], {"role": "assistant", "content": "5"}])
+    answer = data_of(imported(api, talk(), other))
+    assert outcomes(answer) == ["created", "unchanged"]
+    warning = "messages.1: differs from the stored thread, which was not changed"
+    assert [each["warnings"] for each in answer["items"]] == [[], [warning]]
+
+
 def test_the_same_id_twice_in_one_call_is_stored_once_B177(api):
     answer = data_of(imported(api, talk(), talk()))
     assert outcomes(answer) == ["created", "unchanged"]

@@ -429,6 +429,25 @@ def test_turns_keep_half_of_the_threads_however_many_servers_hang(hook, receiver
     assert len(receiver.got) == 1
 
 
+def test_who_found_no_place_is_next_and_who_fails_is_not(alice, hook, receiver, rate, monkeypatch):
+    """Without waiting for the sweep, however many webhooks there are."""
+    others = [hooks.endpoint(alice, f"{receiver.url}{place}") for place in range(2)]
+    rate()
+    queued = []
+    monkeypatch.setattr(sending.jobs, "enqueue", lambda task, pk: queued.append(pk))
+    monkeypatch.setattr(sending, "_slots", threading.BoundedSemaphore(1))
+    with sending._slots:
+        hooks.work()
+    assert receiver.got == [] and queued == []
+    keys = [each["webhook_id"].removeprefix("wh_") for each in (hook, *others)]
+    pks = list(WebhookEndpoint.objects.filter(key__in=keys).order_by("pk").values_list("pk", flat=True))
+    WebhookEndpoint.objects.filter(pk=pks[2]).update(failing_since=timezone.now())
+    sending.deliver(pks[0])
+    assert (len(receiver.got), queued) == (1, [pks[1]])
+    sending.deliver(pks[1])
+    assert (len(receiver.got), queued) == (2, [pks[1]]), "the one that fails waits for the sweep"
+
+
 def test_what_is_reported_as_a_round_ends_is_sent_by_the_same_worker(hook, receiver, rate, monkeypatch):
     """Its nudge finds the endpoint held, by somebody who has looked for the last time."""
     let_go = sending._released

@@ -56,6 +56,9 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ('label:"None" label:"money"', 'label:"None" label:money'),
         ('owner:"none"', "owner:none"),
         ("refund*", "refund*"),
+        ("fb_01m853j92ren7s7dpb1s5e6eyv", "id:fb_01m853j92ren7s7dpb1s5e6eyv"),
+        ("-ags_01m853j92ren7s7dpb1s5e6eyv", "-id:ags_01m853j92ren7s7dpb1s5e6eyv"),
+        ("ch_ange fb_short", "ch_ange fb_short"),
     ],
 )
 def test_every_line_has_one_spelling(line, spelled):
@@ -140,6 +143,11 @@ def test_terms_are_what_all_has_to_hold_as_it_was_typed():
     assert [each.text for each in parse("x NOT (a b) -(-c)").terms] == ["x", "NOT (a b)", "c"]
     assert [each.text for each in parse("(a) OR -(b)").terms] == ["(a) OR -(b)"]
     assert parse("").terms == ()
+
+
+def test_an_id_is_asked_for_alone():
+    asked = parse("is:unclaimed sentiment:negative").with_term("fb_01m853j92ren7s7dpb1s5e6eyv")
+    assert [term.canonical for term in asked.terms] == ["id:fb_01m853j92ren7s7dpb1s5e6eyv"]
 
 
 def test_a_term_more_and_a_term_less():
