@@ -162,13 +162,8 @@ def change(request: HttpRequest, skill_id: str) -> HttpResponse:
         typed = {"name": skill.name, "accessibility": skill.accessibility, "tags": forms.listing(skill.tags)}
         return _form(request, "catalogue/change.html", typed, skill=skill, is_author=is_author)
     typed = {name: request.POST.get(name, "") for name in ("name", "accessibility", "tags")}
-    tags = forms.listed(typed["tags"])
-    given = {"name": typed["name"], "put_tags": tags, "remove_tags": [tag for tag in skill.tags if tag not in tags]}
-    if typed["accessibility"]:
-        given["accessibility"] = typed["accessibility"]
     try:
-        bodies.check_storable(given)
-        skills.update(actor, skill, bodies.parse(SkillPatch, given))
+        skills.update(actor, skill, bodies.parse(SkillPatch, _changed(skill, typed)))
     except (InvalidRequest, Conflict) as problem:
         return _form(request, "catalogue/change.html", typed, problem, skill=skill, is_author=is_author)
     notes.success(request, "Saved.")
@@ -246,7 +241,7 @@ def _version(typed: dict[str, str]) -> dict[str, Any]:
     given = {
         "description": typed["description"].strip(),
         "body": typed["body"],
-        "relevant_topics": forms.listed(typed["relevant_topics"]),
+        "relevant_topics": forms.listed("relevant_topics", typed["relevant_topics"]),
     }
     bodies.check_storable(given)
     return given
@@ -256,8 +251,17 @@ def _kept(typed: dict[str, str]) -> dict[str, Any]:
     given = {
         "name": typed["name"].strip(),
         "accessibility": typed["accessibility"],
-        "tags": forms.listed(typed["tags"]),
+        "tags": forms.listed("tags", typed["tags"]),
     }
+    bodies.check_storable(given)
+    return given
+
+
+def _changed(skill: Skill, typed: dict[str, str]) -> dict[str, Any]:
+    tags = forms.listed("tags", typed["tags"])
+    given = {"name": typed["name"], "put_tags": tags, "remove_tags": [tag for tag in skill.tags if tag not in tags]}
+    if typed["accessibility"]:
+        given["accessibility"] = typed["accessibility"]
     bodies.check_storable(given)
     return given
 

@@ -237,22 +237,23 @@ def change(request: HttpRequest, qualified_name: str) -> HttpResponse:
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     tools.require_own(found)
     message = forms.lines(request.POST.get("deprecation_message", "")).strip()
-    body = {
+    body: dict[str, Any] = {
         "visible": request.POST.get("visible") == "true",
         "deprecated": request.POST.get("deprecated") == "true",
         "deprecation_message": message or None,
-        "tags": forms.listed(request.POST.get("tags", "")),
     }
+    tags = request.POST.get("tags", "")
     try:
+        body["tags"] = forms.listed("tags", tags)
         bodies.check_storable(body)
         tools.patch(actor, found, bodies.parse(ToolPatch, body))
     except InvalidRequest as problem:
         version = tools.version_of(found)
-        wrong = forms.reasons(problem, tuple(body), otherwise="form")
+        wrong = forms.reasons(problem, ("tags", *body), otherwise="form")
         for name, value in body.items():
             setattr(found, name, value)
         form = fields.form_of(version.input_schema)
-        return show(request, found, version, form, status=400, wrong=wrong, tags=request.POST.get("tags", ""))
+        return show(request, found, version, form, status=400, wrong=wrong, tags=tags)
     notes.success(request, "Saved. No new version.")
     return redirect("catalogue:tool", found.qualified_name)
 

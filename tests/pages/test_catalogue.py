@@ -407,6 +407,10 @@ def test_c51_what_is_not_versioned_is_changed_in_place(browser_of, publish):
     assert "Deprecated. Use find." in get(bob, path("bikes__look_up")).words
     page = dom(bob.post(path("bikes__look_up", "change/"), {"tags": "x" * 121}), 400)
     assert page.id("tags")["aria-invalid"] == "true" and page.id("tags")["value"] == "x" * 121
+    page = dom(submit(bob, form, tags="x" * 131_073, deprecation_message="Use seek."), 400)
+    assert "too long" in page.id("tags-wrong").words and page.id("deprecation_message")["value"] == "Use seek."
+    assert submit(bob, form, tags="one\rtwo").status_code == 302
+    assert Tool.objects.get(name="look_up").tags == ["one", "two"]
 
 
 def test_c51_only_its_maker_and_admins_delete_a_tool(browser_of, publish):

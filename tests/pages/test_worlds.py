@@ -158,6 +158,15 @@ def test_tools_are_added_fixtures_taken_and_steps_set_back(alice, world, api):
     assert World.objects.get().step_count == 0
 
 
+def test_a_name_too_long_for_a_list_of_tools_is_named_at_its_field(alice, world):
+    long = "x" * 131_073
+    page = dom(alice.post(path(world, "tools/"), {"tools": long}), 400)
+    assert "too long" in page.id("more-tools-wrong").words and page.id("more-tools").text == long
+    page = dom(alice.post("/catalogue/worlds/new/", {"mode": "stateful", "tools": long}), 400)
+    assert "too long" in page.id("tools-wrong").words and page.id("tools").text == long
+    assert alice.post(path(world, "tools/"), {"tools": "demo__echo\rheddle__calculate"}).status_code == 302
+
+
 def test_a_closed_world_has_no_forms_left(alice, world):
     """C117."""
     alice.post(path(world, "close/"))
