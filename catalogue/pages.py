@@ -159,11 +159,12 @@ def change(request: HttpRequest, skill_id: str) -> HttpResponse:
     skill = _editable(actor, skill_id)
     is_author = skill.created_by_id == actor.user_id
     if request.method == "GET":
-        typed = {"name": skill.name, "accessibility": skill.accessibility, "tags": forms.listing(skill.tags)}
+        tags = forms.listing(skill.tags)
+        typed = {"name": skill.name, "accessibility": skill.accessibility, "tags": tags, "tags_were": tags}
         return _form(request, "catalogue/change.html", typed, skill=skill, is_author=is_author)
-    typed = {name: request.POST.get(name, "") for name in ("name", "accessibility", "tags")}
+    typed = {name: request.POST.get(name, "") for name in ("name", "accessibility", "tags", "tags_were")}
     try:
-        skills.update(actor, skill, bodies.parse(SkillPatch, _changed(skill, typed)))
+        skills.update(actor, skill, bodies.parse(SkillPatch, _changed(typed)))
     except (InvalidRequest, Conflict) as problem:
         return _form(request, "catalogue/change.html", typed, problem, skill=skill, is_author=is_author)
     notes.success(request, "Saved.")
@@ -257,9 +258,10 @@ def _kept(typed: dict[str, str]) -> dict[str, Any]:
     return given
 
 
-def _changed(skill: Skill, typed: dict[str, str]) -> dict[str, Any]:
-    tags = forms.listed("tags", typed["tags"])
-    given = {"name": typed["name"], "put_tags": tags, "remove_tags": [tag for tag in skill.tags if tag not in tags]}
+def _changed(typed: dict[str, str]) -> dict[str, Any]:
+    """The change as API input. It removes only tags that the form showed: others may have been added meanwhile."""
+    tags, shown = (forms.listed("tags", typed[name]) for name in ("tags", "tags_were"))
+    given = {"name": typed["name"], "put_tags": tags, "remove_tags": [tag for tag in shown if tag not in tags]}
     if typed["accessibility"]:
         given["accessibility"] = typed["accessibility"]
     bodies.check_storable(given)

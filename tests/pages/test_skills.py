@@ -259,6 +259,19 @@ def test_renaming_tagging_and_closing(browser_of: Browser, who: People) -> None:
     assert page.id("name")["value"] == "no good" and "letters, digits" in page.id("name-wrong").words
 
 
+def test_tags_that_somebody_else_added_meanwhile_stay(browser_of: Browser, who: People) -> None:
+    """K7: a form takes away only the tags that it showed, also after it was refused once."""
+    held = skill(who.alice, tags=["old", "kept"], accessibility="org-editable")
+    skills.subscribe(who.bob.actor, held)
+    here, alice, bob = path(held, "change/"), browser_of("alice"), browser_of("bob")
+    first, second = (form(get(client, here), here) for client in (alice, bob))
+    assert submit(bob, second, tags="old, kept, added").status_code == 302
+    again = dom(submit(alice, first, tags="kept, mine", name="no good"), 400)
+    assert submit(alice, form(again, here), name="refunds").status_code == 302
+    held.refresh_from_db()
+    assert held.tags == ["added", "kept", "mine"]
+
+
 LONG = "x" * 131_073
 """Longer than the longest word that a list can be parsed into."""
 
