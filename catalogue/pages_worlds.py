@@ -268,13 +268,11 @@ def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
     overwritten unseen.
     """
     actor, world = _open(request, world_id)
-    rows, seen = pages_fixtures.typed(request.POST), request.POST.get("seen")
+    rows, seen = pages_fixtures.typed(request.POST), request.POST.get("seen") or None
     if request.POST.get("verb") == "more":
         return _detail(request, actor, world, rows=rows)
     try:
-        if seen and seen != pages_fixtures.stored(world)[1]:
-            raise Conflict("Somebody else changed the fixtures. Reload the page to see them.")
-        _told(request, given.replace(world, pages_fixtures.read(rows)))
+        _told(request, given.replace(world, pages_fixtures.read(rows), seen=seen))
     except (InvalidRequest, Conflict) as problem:
         return _detail(request, actor, world, problem=problem, rows=rows)
     return redirect("catalogue:world", world.world_id)

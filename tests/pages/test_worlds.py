@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from catalogue import pages_compliance, pages_worlds
+from catalogue import pages_compliance, pages_fixtures, pages_worlds
 from catalogue.models import Call, World
 from tests import make
 from tests.conftest import data_of
@@ -363,6 +363,23 @@ def test_fixtures_are_edited_on_the_worlds_page_and_nothing_is_written_over_unse
     assert world.fixtures.count() == 1
     assert alice.post(path(world, "fixtures/"), {"verb": "save"}).status_code == 302
     assert world.fixtures.count() == 0
+
+
+def test_fixtures_saved_in_the_same_moment_are_not_written_over_unseen(alice, world, browser_of, monkeypatch):
+    bob, seen = browser_of("bob"), get(alice, path(world)).one("input", name="seen")["value"]
+    read = pages_fixtures.read
+
+    def overtaken(rows):
+        monkeypatch.undo()
+        bobs = {"seen": seen, "verb": "save", **typed_fixtures(("demo__echo", "", '{"message": "bob"}'))}
+        assert bob.post(path(world, "fixtures/"), bobs).status_code == 302
+        return read(rows)
+
+    monkeypatch.setattr(pages_fixtures, "read", overtaken)
+    late = {"seen": seen, "verb": "save", **typed_fixtures(("demo__echo", "", '{"message": "alice"}'))}
+    page = dom(alice.post(path(world, "fixtures/"), late), 409)
+    assert "Somebody else changed the fixtures" in page.one(role="alert").words
+    assert world.fixtures.get().output == {"message": "bob"}
 
 
 def test_a_pasted_tool_is_added_to_a_world_that_is_there(alice, world):
