@@ -15,7 +15,7 @@ from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import require_maker
-from catalogue import browsing, calling, dialects, fields, hooks, tools, usage
+from catalogue import browsing, calling, dialects, fields, hooks, naming, tools, usage
 from catalogue.changes import changes
 from catalogue.compliance import own
 from catalogue.compliance.subject import Checked
@@ -292,8 +292,4 @@ def delete(request: HttpRequest, qualified_name: str) -> HttpResponse:
 
 def number_of(text: str | None) -> int | None:
     """A version number from the URL, None if there is none."""
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise NotFound.of("version", text[:20])
-    return int(text)
+    return None if text is None else naming.version_number(text)

@@ -270,6 +270,19 @@ def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, pub
     get(alice, path("bikes__look_up", "compare/?from=x&to=1"), 404)
 
 
+@pytest.mark.parametrize("number", ["0x1", "-1", "²", "1" * 5000])
+def test_a_version_that_is_no_number_is_not_there(browser_of, api, publish, number):
+    publish(tool())
+    skill = {"name": "refunds", "accessibility": "org", "description": "d", "body": "b"}
+    held = data_of(api("alice").post("/v1/skills/create", skill))["skill_id"]
+    alice = browser_of("alice")
+    for here in (path("bikes__look_up"), f"/skills/{held}/"):
+        get(alice, f"{here}?version={number}", 404)
+        get(alice, f"{here}compare/?from=1&to={number}", 404)
+    assert api("alice").get(f"/v1/catalogue/tools/bikes__look_up?version={number}").status_code == 404
+    assert api("alice").get(f"/v1/skills/id/{held}/versions/{number}").status_code == 404
+
+
 def test_only_a_stricter_rule_may_break_a_caller(browser_of, publish):
     bare, ruled = (
         {"type": "object", "properties": {"ride": {"type": "string", **more}}} for more in ({}, {"maxLength": 5})
