@@ -27,7 +27,7 @@ from catalogue.wire_tools import (
 )
 from core import paging
 from core.actor import Actor
-from core.db import dump
+from core.db import dump, held
 from core.errors import Conflict, NotFound, Unauthorized
 
 Row = tuple[Tool, ToolVersion]
@@ -283,8 +283,5 @@ def _tagged(tag: str) -> Q:
 
 
 def _locked(tool: Tool) -> Tool:
-    """Lock and reload the tool."""
-    found = Tool.objects.select_for_update(of=("self",)).select_related("server").filter(pk=tool.pk).first()
-    if not isinstance(found, Tool):
-        raise NotFound.of("tool", tool.qualified_name, "that you can see")
-    return found
+    rows: QuerySet[Tool] = Tool.objects.select_for_update(of=("self",)).select_related("server")
+    return held(rows, tool.pk, NotFound.of("tool", tool.qualified_name, "that you can see"))

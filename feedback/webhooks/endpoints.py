@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Org
 from accounts.rights import Audience
-from core import ids, jobs, outbound, paging
+from core import db, ids, jobs, outbound, paging
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
 from feedback.models.webhook import WebhookEndpoint
@@ -117,10 +117,7 @@ def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEn
 def hold(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     """The webhook, read again and locked until the commit; raises `NotFound` if it was deleted."""
     rows = WebhookEndpoint.objects.select_for_update(of=("self",), no_key=True).select_related("owner", "org")
-    held = rows.filter(pk=endpoint.pk).first()
-    if held is None:
-        raise NotFound(_UNSEEN)
-    return held
+    return db.held(rows, endpoint.pk, NotFound(_UNSEEN))
 
 
 def out(endpoint: WebhookEndpoint) -> WebhookOut:
