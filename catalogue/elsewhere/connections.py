@@ -8,10 +8,10 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.orgs import require_keeper_of
 from accounts.rights import require_admin
 from catalogue import naming, servers
 from catalogue.elsewhere.wire import ConnectionIn, ConnectionOut, ConnectionSecretOut, DriftOut
-from catalogue.keepers import require_keeper_of
 from catalogue.models import Tool, ToolConnection, ToolServer
 from catalogue.models.tool import no_handler
 from core import outbound

@@ -6,10 +6,10 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from accounts.orgs import require_keeper_of
 from catalogue.elsewhere import connections, http_tools, mcp_servers
 from catalogue.elsewhere.wire import Handler
 from catalogue.executing import Run
-from catalogue.keepers import require_keeper_of
 from catalogue.models import Tool, ToolConnection, ToolVersion
 from catalogue.record import JsonObject
 from catalogue.results import ToolResult
