@@ -15,6 +15,8 @@ from accounts.pages import current_org
 THEME_COOKIE = "theme"
 THEMES = ("light", "dark")
 """Themes that users can choose; without a cookie the browser follows the system."""
+MOST_ORGS = 50
+"""Maximum number of orgs in menus, which are on every page; the name of any other is typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Viewer:
     is_admin: bool
     org: str
     orgs: list[str]
+    has_more_orgs: bool
     open_reports: int | None
 
 
@@ -35,12 +38,14 @@ def viewer(request: HttpRequest) -> dict[str, Any]:
     if isinstance(getattr(request, "user", None), User):
         actor = page_actor(request)
         org = current_org(request)
+        slugs = list(open_to(actor).values_list("slug", flat=True)[: MOST_ORGS + 1])
         found = Viewer(
             name=actor.name,
             email=actor.email,
             is_admin=actor.is_admin,
             org=org.slug if org else "",
-            orgs=list(open_to(actor).values_list("slug", flat=True)),
+            orgs=slugs[:MOST_ORGS],
+            has_more_orgs=len(slugs) > MOST_ORGS,
             open_reports=open_reports() if actor.is_admin else None,
         )
     theme = request.COOKIES.get(THEME_COOKIE, "")

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import Membership, Org, User
-from accounts.rights import may_administer
+from accounts.rights import may_administer, require_keeper
 from core import bodies
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound, Unauthorized
@@ -115,3 +115,11 @@ def require_administering(actor: Actor, org: Org) -> None:
     """Raise `Unauthorized` unless the actor may change the org."""
     if not may_change(actor, org):
         raise Unauthorized(f"Only admins of {org.slug} and platform admins may do this.")
+
+
+def require_keeper_of(actor: Actor, org_id: int | None, created_by: int | None, what: str) -> None:
+    """Raise `Unauthorized` unless the actor may set the target of a server's or tool's calls.
+
+    See docs/decisions/013-tools-elsewhere.md.
+    """
+    require_keeper(actor, created_by, what, administers=administers(actor, org_id))

@@ -16,7 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts import throttle
 from accounts.authentication import page_actor
 from accounts.models import Org
-from core import problems
+from accounts.orgs import open_to
+from core import bodies, problems
 from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries
 from core.ids import ORG
 
@@ -97,11 +98,12 @@ def signout(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_POST
 def switch_org(request: HttpRequest) -> HttpResponse:
-    """Choose the current org."""
-    actor = page_actor(request)
-    org = Org.objects.filter(slug=request.POST.get("org", "")).first()
-    if org is None or not (actor.is_admin or actor.belongs_to(org.pk)):
-        raise NotFound("You are not a member of that org.")
+    """Choose the current org, from the menu or by typing its name. Raises `NotFound`, `InvalidRequest`."""
+    slug = request.POST.get("org", "").strip()
+    bodies.check_storable({"org": slug})
+    org = open_to(page_actor(request)).filter(slug=slug).first()
+    if org is None:
+        raise NotFound(f"There is no org {slug[:80]!r} that you can act in.")
     request.session[ORG_SESSION_KEY] = org.slug
     return redirect(_safe_next(request))
 

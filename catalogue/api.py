@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.api import OrgEndpoint
-from catalogue import skills
+from catalogue import naming, skills
 from catalogue.models import Skill
 from catalogue.wire import (
     PinVersionIn,
@@ -20,7 +20,6 @@ from catalogue.wire import (
 )
 from core import paging
 from core.api import data, describe, record, records
-from core.errors import NotFound
 from core.wire import Body
 
 
@@ -41,10 +40,7 @@ class SkillEndpoint(OrgEndpoint):
 
     def number(self) -> int:
         """The version of the URL."""
-        value = self.kwargs["version"]
-        if not (value.isascii() and value.isdigit() and len(value) < 10):
-            raise NotFound.of("version", value[:20])
-        return int(value)
+        return naming.version_number(self.kwargs["version"])
 
 
 class Create(SkillEndpoint):

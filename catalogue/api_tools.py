@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.api import OrgEndpoint
-from catalogue import browsing, dialects, importing, servers, tools
+from catalogue import browsing, dialects, importing, naming, servers, tools
 from catalogue.models import Tool, ToolServer
 from catalogue.tools import Filters
 from catalogue.wire_tools import (
@@ -26,7 +26,7 @@ from catalogue.wire_tools import (
 )
 from core import paging
 from core.api import data, describe, record
-from core.errors import InvalidRequest, NotFound
+from core.errors import InvalidRequest
 
 _PAGE = ("limit", "page_token")
 NAMINGS = ("bare", "qualified")
@@ -53,10 +53,10 @@ class CatalogueEndpoint(OrgEndpoint):
 
     def is_qualified(self, default: Literal["bare", "qualified"]) -> bool:
         """Whether an export uses qualified names; by default `bare` for one tool, `qualified` for a list (1.2)."""
-        naming = self.query("naming") or default
-        if naming not in NAMINGS:
+        wanted = self.query("naming") or default
+        if wanted not in NAMINGS:
             raise InvalidRequest("naming: must be bare or qualified")
-        return naming == "qualified"
+        return wanted == "qualified"
 
 
 class ToolEndpoint(CatalogueEndpoint):
@@ -75,9 +75,7 @@ class ToolEndpoint(CatalogueEndpoint):
     def number(self) -> int | None:
         """The requested version, None for the current one."""
         value = self.query("version")
-        if value is not None and not (value.isascii() and value.isdigit() and len(value) < 10):
-            raise NotFound.of("version", value[:20])
-        return None if value is None else int(value)
+        return None if value is None else naming.version_number(value)
 
 
 class Import(CatalogueEndpoint):

@@ -74,7 +74,7 @@ class Execution:
 
 
 def target_of(spec: ToolSpec) -> Target:
-    """A builtin tool as a target."""
+    """A tool that the server runs as a target."""
     return Target(
         server=spec.server,
         name=spec.name,
@@ -90,7 +90,7 @@ def target_of(spec: ToolSpec) -> Target:
 
 
 def own_time(spec: ToolSpec) -> float | None:
-    """The default timeout of a builtin tool in milliseconds; None if it limits its time itself."""
+    """The default timeout of a tool in milliseconds; None if it limits its time itself."""
     return None if spec.timeout_seconds is None else spec.timeout_seconds * 1000
 
 

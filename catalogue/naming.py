@@ -1,8 +1,11 @@
-"""Names of servers, tools and worlds, and parsing of qualified names (catalogue 1.1, 1.2, 3.8)."""
+"""Names of servers, tools and worlds, and parsing of qualified names and version numbers (catalogue 1.1, 1.2, 3.8)."""
 
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from core import bodies
+from core.errors import NotFound
 
 MAX_SERVER = 64
 RESERVED = "get_tool_data"
@@ -34,6 +37,14 @@ def read(qualified_name: str) -> QualifiedName | None:
     """Parse `<server>__<name>` (split at the first `__`) or `<server>:<name>` (C14); None if invalid."""
     found = re.fullmatch(r"([a-z0-9_-]+?)(?:__|:)(.+)", qualified_name, re.DOTALL)
     return QualifiedName(fold(found[1]), found[2]) if found and is_server(found[1]) else None
+
+
+def version_number(text: str) -> int:
+    """The number of a version in a URL; `NotFound` for a text that no version has as its number."""
+    number = bodies.number(text)
+    if number is None:
+        raise NotFound.of("version", text[:20])
+    return number
 
 
 def world_title(name: str, mode: str, seed: int, servers: Iterable[str]) -> str:

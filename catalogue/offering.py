@@ -12,7 +12,7 @@ from django.db.models import F
 from catalogue import builtin
 from catalogue.elsewhere import handlers
 from catalogue.executing import TIMEOUT_MS
-from catalogue.models import Tool, ToolVersion
+from catalogue.models import Tool, ToolConnection, ToolVersion
 from catalogue.spec import ToolSpec
 from core.prepared import Prepared
 
@@ -28,10 +28,12 @@ def specs(org_id: int) -> Mapping[str, ToolSpec]:
     if not pks:
         return builtin.TOOLS
     found = dict(builtin.TOOLS)
-    present = ToolVersion.objects.filter(tool__in=pks, version=F("tool__version")).select_related("tool__server")
-    for version in present.order_by("tool__qualified_name"):
+    rows = ToolVersion.objects.filter(tool__in=pks, version=F("tool__version")).select_related("tool__server")
+    present = list(rows.order_by("tool__qualified_name"))
+    connections = handlers.connections_of({version.tool.server_id for version in present})
+    for version in present:
         if name := _name_of(version.tool.qualified_name):
-            found.setdefault(name, _spec(version))
+            found.setdefault(name, _spec(version, connections.get(version.tool.server_id)))
     return found
 
 
@@ -46,13 +48,13 @@ def _name_of(qualified_name: str) -> str:
     return name if len(name) <= _LONGEST else ""
 
 
-def _spec(version: ToolVersion) -> ToolSpec:
+def _spec(version: ToolVersion, connection: ToolConnection | None) -> ToolSpec:
     tool = version.tool
     return ToolSpec(
         name=tool.name,
         description=version.description,
         input_schema=version.input_schema,
-        run=handlers.run_of(tool, version),
+        run=handlers.run_of(tool, version, connection),
         server=tool.server.name,
         version=version.version,
         is_idempotent=version.idempotent,

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
-from catalogue import skills
+from catalogue import naming, skills
 from catalogue.models import Skill, SkillVersion
 from catalogue.wire import PinVersionIn, SkillIn, SkillPatch, VersionIn, VersionPatch
 from core import bodies, differences, forms, paging
 from core.actor import Actor
-from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, NotFound, Unauthorized
+from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, Unauthorized
 from core.rendering import markdown_html
 
 PAGE = 50
@@ -76,7 +76,7 @@ def detail(request: HttpRequest, skill_id: str) -> HttpResponse:
     summary = skills.summary(actor, skill)
     versions = list(skill.versions.order_by("-version").defer("body"))
     number = request.GET.get("version")
-    version = skills.version_of(skill, _number(number)) if number else summary.latest_version
+    version = skills.version_of(skill, naming.version_number(number)) if number else summary.latest_version
     context = {
         "skill": summary.skill,
         "author": skill.created_by.display_name,
@@ -103,7 +103,7 @@ def _rights(actor: Actor, skill: Skill) -> dict[str, Any]:
 def compare(request: HttpRequest, skill_id: str) -> HttpResponse:
     """Compare two versions."""
     skill = skills.skill_for(page_actor(request), skill_id)
-    old, new = (skills.version_of(skill, _number(request.GET.get(name, ""))) for name in ("from", "to"))
+    old, new = (skills.version_of(skill, naming.version_number(request.GET.get(name, ""))) for name in ("from", "to"))
     context = {
         "skill": skill,
         "old": old,
@@ -138,7 +138,7 @@ def edit(request: HttpRequest, skill_id: str, version: str) -> HttpResponse:
     """Edit a version in place (K12); a concurrent change by somebody else is not overwritten unseen."""
     actor = page_actor(request)
     skill = _editable(actor, skill_id)
-    held = skills.version_of(skill, _number(version))
+    held = skills.version_of(skill, naming.version_number(version))
     if request.method == "GET":
         return _version_form(request, skill, _typed(held), held=held)
     typed = {name: forms.lines(request.POST.get(name, "")) for name in FIELDS}
@@ -159,16 +159,12 @@ def change(request: HttpRequest, skill_id: str) -> HttpResponse:
     skill = _editable(actor, skill_id)
     is_author = skill.created_by_id == actor.user_id
     if request.method == "GET":
-        typed = {"name": skill.name, "accessibility": skill.accessibility, "tags": forms.listing(skill.tags)}
+        tags = forms.listing(skill.tags)
+        typed = {"name": skill.name, "accessibility": skill.accessibility, "tags": tags, "tags_were": tags}
         return _form(request, "catalogue/change.html", typed, skill=skill, is_author=is_author)
-    typed = {name: request.POST.get(name, "") for name in ("name", "accessibility", "tags")}
-    tags = forms.listed(typed["tags"])
-    given = {"name": typed["name"], "put_tags": tags, "remove_tags": [tag for tag in skill.tags if tag not in tags]}
-    if typed["accessibility"]:
-        given["accessibility"] = typed["accessibility"]
+    typed = {name: request.POST.get(name, "") for name in ("name", "accessibility", "tags", "tags_were")}
     try:
-        bodies.check_storable(given)
-        skills.update(actor, skill, bodies.parse(SkillPatch, given))
+        skills.update(actor, skill, bodies.parse(SkillPatch, _changed(typed)))
     except (InvalidRequest, Conflict) as problem:
         return _form(request, "catalogue/change.html", typed, problem, skill=skill, is_author=is_author)
     notes.success(request, "Saved.")
@@ -195,7 +191,7 @@ def pin(request: HttpRequest, skill_id: str) -> HttpResponse:
     actor = page_actor(request)
     skill = skills.skill_for(actor, skill_id)
     number = request.POST.get("ai_version", "")
-    body = bodies.parse(PinVersionIn, {"ai_version": _number(number) if number else None})
+    body = bodies.parse(PinVersionIn, {"ai_version": naming.version_number(number) if number else None})
     skills.pin_version(actor, skill, body.ai_version)
     return redirect("catalogue:skill", skill.skill_id)
 
@@ -217,7 +213,7 @@ def delete_version(request: HttpRequest, skill_id: str, version: str) -> HttpRes
     """Delete a version (K13); deleting the last one deletes the skill."""
     actor = page_actor(request)
     skill = skills.skill_for(actor, skill_id)
-    number = _number(version)
+    number = naming.version_number(version)
     skills.delete_version(actor, skill, number)
     notes.success(request, f"Deleted version {number} of {skill.name}.")
     is_left = Skill.objects.filter(pk=skill.pk).exists()
@@ -231,12 +227,6 @@ def _editable(actor: Actor, skill_id: str) -> Skill:
     return skill
 
 
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise NotFound.of("version", text[:20])
-    return int(text)
-
-
 def _typed(version: Any) -> dict[str, str]:
     topics = forms.listing(version.relevant_topics)
     return {"description": version.description, "body": version.body, "relevant_topics": topics}
@@ -246,7 +236,7 @@ def _version(typed: dict[str, str]) -> dict[str, Any]:
     given = {
         "description": typed["description"].strip(),
         "body": typed["body"],
-        "relevant_topics": forms.listed(typed["relevant_topics"]),
+        "relevant_topics": forms.listed("relevant_topics", typed["relevant_topics"]),
     }
     bodies.check_storable(given)
     return given
@@ -256,8 +246,18 @@ def _kept(typed: dict[str, str]) -> dict[str, Any]:
     given = {
         "name": typed["name"].strip(),
         "accessibility": typed["accessibility"],
-        "tags": forms.listed(typed["tags"]),
+        "tags": forms.listed("tags", typed["tags"]),
     }
+    bodies.check_storable(given)
+    return given
+
+
+def _changed(typed: dict[str, str]) -> dict[str, Any]:
+    """The change as API input. It removes only tags that the form showed: others may have been added meanwhile."""
+    tags, shown = (forms.listed("tags", typed[name]) for name in ("tags", "tags_were"))
+    given = {"name": typed["name"], "put_tags": tags, "remove_tags": [tag for tag in shown if tag not in tags]}
+    if typed["accessibility"]:
+        given["accessibility"] = typed["accessibility"]
     bodies.check_storable(given)
     return given
 

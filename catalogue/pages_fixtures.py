@@ -8,8 +8,8 @@ from django.http import QueryDict
 
 from catalogue.models import World, WorldFixture
 from catalogue.wire_worlds import FixtureIn, FixturesIn
+from catalogue.worlds import fixtures
 from core import bodies, forms
-from core.canonical import fingerprint
 from core.errors import DomainError, InvalidRequest
 
 MAX_ROWS = 50
@@ -31,10 +31,10 @@ class Row:
 
 
 def stored(world: World) -> tuple[list[Row], str]:
-    """The fixtures of a world as rows, and a fingerprint of them. No rows if there are too many to edit."""
+    """The fixtures of a world as rows, and their mark. No rows if there are too many to edit."""
+    mark = fixtures.mark(world)  # read first: a change before the rows are read is then a conflict, not overwritten
     found = list(WorldFixture.objects.filter(world=world).order_by("pk")[: MAX_ROWS + 1])
     names = dict(world.tools.values_list("folded", "qualified_name"))
-    mark = fingerprint([each.pk for each in found])
     if len(found) > MAX_ROWS:
         return [], mark
     return [_row(names.get(each.tool, each.tool), each) for each in found], mark

@@ -15,7 +15,7 @@ from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import require_maker
-from catalogue import browsing, calling, dialects, fields, hooks, tools, usage
+from catalogue import browsing, calling, dialects, fields, hooks, naming, tools, usage
 from catalogue.changes import changes
 from catalogue.compliance import own
 from catalogue.compliance.subject import Checked
@@ -29,7 +29,7 @@ from catalogue.wire_tools import ToolPatch
 from catalogue.worlds import choosing
 from core import bodies, differences, forms, paging
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound, Unauthorized
+from core.errors import Conflict, DomainError, InvalidRequest, NotFound, Unauthorized
 from core.rendering import json_html
 
 PAGE = 50
@@ -124,7 +124,7 @@ def show(
         "exports": exports,
         "tolls": [each for each in exports if each.get("toll")],
         "verdict": grouped(own.findings(Checked(found, version, tools.stored(found, version)))),
-        "tags": forms.listing(found.tags),
+        "typed": _typed(found),
         "may_change": found.org_id is not None,
         "may_delete": _may_delete(actor, found),
         "form": form,
@@ -135,8 +135,15 @@ def show(
         "result_json": json_html(run.result) if run else "",
         "arguments_json": json_html(run.arguments) if run else "",
         **more,
+        "seen": more.get("seen") or found.modified.isoformat(),
     }
     return render(request, "catalogue/tool.html", context, status=status)
+
+
+def _typed(found: Tool) -> dict[str, Any]:
+    """The stored settings as the form shows them."""
+    named = {name: getattr(found, name) for name in ("visible", "deprecated", "deprecation_message")}
+    return {**named, "tags": forms.listing(found.tags)}
 
 
 def _versions(found: Tool) -> list[dict[str, Any]]:
@@ -233,28 +240,44 @@ def export(request: HttpRequest, qualified_name: str) -> HttpResponse:
 @signed_in
 @require_POST
 def change(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """Show, hide, tag or deprecate a tool (C51); creates no version."""
+    """Show, hide, tag or deprecate a tool (C51); creates no version.
+
+    A change that somebody else saved meanwhile is not overwritten unseen.
+    """
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     tools.require_own(found)
     message = forms.lines(request.POST.get("deprecation_message", "")).strip()
-    body = {
+    typed: dict[str, Any] = {
         "visible": request.POST.get("visible") == "true",
         "deprecated": request.POST.get("deprecated") == "true",
         "deprecation_message": message or None,
-        "tags": forms.listed(request.POST.get("tags", "")),
+        "tags": request.POST.get("tags", ""),
     }
+    seen = request.POST.get("seen") or None
     try:
+        body = typed | {"tags": forms.listed("tags", typed["tags"])}
         bodies.check_storable(body)
-        tools.patch(actor, found, bodies.parse(ToolPatch, body))
-    except InvalidRequest as problem:
-        version = tools.version_of(found)
-        wrong = forms.reasons(problem, tuple(body), otherwise="form")
-        for name, value in body.items():
-            setattr(found, name, value)
-        form = fields.form_of(version.input_schema)
-        return show(request, found, version, form, status=400, wrong=wrong, tags=request.POST.get("tags", ""))
+        tools.patch(actor, found, bodies.parse(ToolPatch, body), seen=seen)
+    except (InvalidRequest, Conflict) as problem:
+        return _unsaved(request, found, typed, problem)
     notes.success(request, "Saved. No new version.")
     return redirect("catalogue:tool", found.qualified_name)
+
+
+def _unsaved(request: HttpRequest, found: Tool, typed: dict[str, Any], problem: DomainError) -> HttpResponse:
+    """The tool as it is stored, with the form as it was typed: after a conflict, saving again overwrites the former."""
+    version, is_behind = tools.version_of(found), isinstance(problem, Conflict)
+    return show(
+        request,
+        found,
+        version,
+        fields.form_of(version.input_schema),
+        status=problem.status,
+        wrong=forms.reasons(problem, tuple(typed), otherwise="form"),
+        typed=typed,
+        is_behind=is_behind,
+        seen="" if is_behind else request.POST.get("seen", ""),
+    )
 
 
 @signed_in
@@ -269,8 +292,4 @@ def delete(request: HttpRequest, qualified_name: str) -> HttpResponse:
 
 def number_of(text: str | None) -> int | None:
     """A version number from the URL, None if there is none."""
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise NotFound.of("version", text[:20])
-    return int(text)
+    return None if text is None else naming.version_number(text)

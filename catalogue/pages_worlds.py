@@ -109,7 +109,7 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
 def _asked(org_id: int, typed: dict[str, Any]) -> dict[str, Any]:
     """The form as API input."""
     bodies.check_storable(typed["servers"])
-    names = [*forms.listed(typed["tools"].replace("\n", ",")), *browsing.names(org_id, typed["servers"])]
+    names = [*forms.listed("tools", typed["tools"]), *browsing.names(org_id, typed["servers"])]
     asked: dict[str, Any] = {
         "name": typed["name"].strip() or None,
         "mode": typed["mode"],
@@ -222,14 +222,14 @@ def _errors(problem: DomainError | None, rows: list[pages_fixtures.Row]) -> dict
 def tools(request: HttpRequest, world_id: str) -> HttpResponse:
     """Add tools from the catalogue or pasted ones to the world."""
     actor, world = _open(request, world_id)
-    names = forms.listed(request.POST.get("tools", "").replace("\n", ","))
-    pasted = {name: forms.lines(request.POST.get(name, "")) for name in ("own", "dialect")}
-    bodies.check_storable(names)
+    typed = {name: forms.lines(request.POST.get(name, "")) for name in ("tools", "own", "dialect")}
     try:
-        opening.stock(world, [bodies.parse(WorldToolsIn, {"tools": names}), *_own(pasted)])
+        names = forms.listed("tools", typed["tools"])
+        bodies.check_storable({"tools": names})
+        opening.stock(world, [bodies.parse(WorldToolsIn, {"tools": names}), *_own(typed)])
     except (InvalidRequest, NotFound) as problem:
         shown = InvalidRequest(f"tools: {problem.message}") if isinstance(problem, NotFound) else problem
-        return _detail(request, actor, world, {"tool": "", "tools": ", ".join(names), **pasted}, shown)
+        return _detail(request, actor, world, {"tool": "", **typed}, shown)
     return redirect("catalogue:world", world.world_id)
 
 
@@ -268,13 +268,11 @@ def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
     overwritten unseen.
     """
     actor, world = _open(request, world_id)
-    rows, seen = pages_fixtures.typed(request.POST), request.POST.get("seen")
+    rows, seen = pages_fixtures.typed(request.POST), request.POST.get("seen") or None
     if request.POST.get("verb") == "more":
         return _detail(request, actor, world, rows=rows)
     try:
-        if seen and seen != pages_fixtures.stored(world)[1]:
-            raise Conflict("Somebody else changed the fixtures. Reload the page to see them.")
-        _told(request, given.replace(world, pages_fixtures.read(rows)))
+        _told(request, given.replace(world, pages_fixtures.read(rows), seen=seen))
     except (InvalidRequest, Conflict) as problem:
         return _detail(request, actor, world, problem=problem, rows=rows)
     return redirect("catalogue:world", world.world_id)

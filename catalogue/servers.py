@@ -11,6 +11,7 @@ from catalogue.record import ToolProblem
 from catalogue.wire_tools import ManifestOut, ServerOut, ServerPageOut, ServerPatch
 from core import paging
 from core.actor import Actor
+from core.db import held
 from core.errors import NotFound, Unauthorized
 
 _PLACES = paging.Places("servers", (str,))
@@ -56,9 +57,8 @@ def patch(actor: Actor, server: ToolServer, body: ServerPatch) -> ServerOut:
     require_own(server)
     assert server.org_id is not None
     with transaction.atomic():
-        row = ToolServer.objects.select_for_update().filter(pk=server.pk).first()
-        if row is None:
-            raise NotFound.of("server", server.name, "that you can see")
+        gone = NotFound.of("server", server.name, "that you can see")
+        row = held(ToolServer.objects.select_for_update(), server.pk, gone)
         for name, value in body.changes().items():
             setattr(row, name, value)
         row.changed_by(actor.user_id)

@@ -23,6 +23,7 @@ from catalogue.wire import (
 )
 from core import ids, paging
 from core.actor import Actor
+from core.db import held
 from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
 from core.names import name_kept
 from core.prepared import Prepared
@@ -378,12 +379,8 @@ def _highest() -> Subquery:
 
 
 def _locked(skill: Skill) -> Skill:
-    """Lock and reload the skill: since it was read it may have been changed or deleted."""
     rows = Skill.objects.select_for_update(of=("self",)).select_related("org", "created_by")
-    found = rows.filter(pk=skill.pk).first()
-    if found is None:
-        raise _gone(skill)
-    return found
+    return held(rows, skill.pk, _gone(skill))
 
 
 def _gone(skill: Skill) -> NotFound:

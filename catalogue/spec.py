@@ -1,4 +1,4 @@
-"""The definition of a builtin tool: name, description, schema and function."""
+"""The definition of a tool that the server runs: name, description, schema and function."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -22,7 +22,7 @@ def target_for(tool: Tool, number: int | None = None) -> Target:
         output_schema=version.output_schema,
         param_order=version.param_order,
         is_idempotent=version.idempotent,
-        run=spec.run if spec else handlers.run_of(tool, version),
+        run=spec.run if spec else handlers.run_of(tool, version, handlers.connection_of(tool)),
         timeout_ms=executing.own_time(spec) if spec else executing.TIMEOUT_MS,
         is_inline=bool(spec and spec.is_inline),
     )

@@ -27,8 +27,8 @@ from catalogue.wire_tools import (
 )
 from core import paging
 from core.actor import Actor
-from core.db import dump
-from core.errors import NotFound, Unauthorized
+from core.db import dump, held
+from core.errors import Conflict, NotFound, Unauthorized
 
 Row = tuple[Tool, ToolVersion]
 
@@ -178,15 +178,18 @@ def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPa
     return ToolVersionPageOut(items=items, next_token=next_token)
 
 
-def patch(actor: Actor, tool: Tool, body: ToolPatch) -> ToolOut:
+def patch(actor: Actor, tool: Tool, body: ToolPatch, *, seen: str | None = None) -> ToolOut:
     """Change the unversioned fields (C51). Every org member may do that, except for built-in tools.
 
-    Only the creator and admins may change the handler: raises `Unauthorized`.
+    Only the creator and admins may change the handler: raises `Unauthorized`. `seen` is the tool's `modified` as the
+    editor read it; raises `Conflict` if it changed since.
     """
     require_own(tool)
     changes = body.changes()
     with transaction.atomic():
         tool = _locked(tool)
+        if seen is not None and seen != tool.modified.isoformat():
+            raise Conflict("Somebody has changed this tool since you opened it.")
         if changes.pop("handler", None) is not None:
             handlers.set_handler(actor, tool, body.handler)
         for name, value in changes.items():
@@ -280,8 +283,5 @@ def _tagged(tag: str) -> Q:
 
 
 def _locked(tool: Tool) -> Tool:
-    """Lock and reload the tool."""
-    found = Tool.objects.select_for_update(of=("self",)).select_related("server").filter(pk=tool.pk).first()
-    if not isinstance(found, Tool):
-        raise NotFound.of("tool", tool.qualified_name, "that you can see")
-    return found
+    rows: QuerySet[Tool] = Tool.objects.select_for_update(of=("self",)).select_related("server")
+    return held(rows, tool.pk, NotFound.of("tool", tool.qualified_name, "that you can see"))

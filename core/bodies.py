@@ -158,6 +158,11 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
+def number(text: str) -> int | None:
+    """A whole number of at most nine digits in a URL or a form; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
 def flag(name: str, value: str | None, default: bool = False) -> bool:
     """A boolean in a URL; the SDK sends True and False. Missing or empty means the default."""
     said = (value or str(default)).lower()

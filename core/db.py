@@ -14,9 +14,13 @@ from django.conf import settings
 from django.core import signals
 from django.core.cache import close_caches
 from django.db import DatabaseError, close_old_connections, connection, models, reset_queries
+from django.db.models import QuerySet
+
+from core.errors import DomainError
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+Row = TypeVar("Row", bound=models.Model)
 
 
 @contextmanager
@@ -55,6 +59,17 @@ def replace_dead_connections() -> None:
     pool = getattr(connection, "pool", None)
     if pool is not None:
         pool.check()
+
+
+def held(rows: QuerySet[Row], pk: int, gone: DomainError) -> Row:
+    """A row, read again and locked until the commit. If it was deleted since it was first read, raises `gone`.
+
+    `rows` says how it is locked (`select_for_update`) and what is read with it.
+    """
+    found = rows.filter(pk=pk).first()
+    if found is None:
+        raise gone
+    return found
 
 
 def code_of(problem: BaseException) -> str:

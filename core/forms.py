@@ -32,10 +32,14 @@ def json_typed(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def listed(text: str) -> list[str]:
-    """Comma-separated words; a word that contains a comma is quoted."""
-    rows = csv.reader(lines(text).split("\n"), skipinitialspace=True)
-    return [word for row in rows for each in row if (word := each.strip())]
+def listed(field: str, text: str) -> list[str]:
+    """Comma-separated words; a word that contains a comma is quoted. Raises `InvalidRequest` for a huge word."""
+    # A carriage return alone, which no browser sends, ends a line too: the parser would refuse it.
+    rows = csv.reader(lines(text).replace("\r", "\n").split("\n"), skipinitialspace=True)
+    try:
+        return [word for row in rows for each in row if (word := each.strip())]
+    except csv.Error:  # over its limit, 131,072 characters
+        raise InvalidRequest.of(field, "contains a word that is too long") from None
 
 
 def listing(words: Sequence[str]) -> str:

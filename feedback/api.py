@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.rights import Right, require_admin
-from core import paging
+from core import bodies, paging
 from core.api import Endpoint, data, describe, record, records, tagged
 from core.errors import InvalidRequest
 from core.prepared import Question
@@ -82,5 +82,5 @@ class OneFeedback(Endpoint):
 
 def _index(value: str) -> int:
     """The message number in a URL; -1, which no message has, for anything that is not a number (B121)."""
-    is_number = value.isascii() and value.isdigit() and len(value) <= 9
-    return int(value) if is_number else -1
+    number = bodies.number(value)
+    return -1 if number is None else number

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from core import bodies, ids, paging
 from core.actor import Actor
+from core.db import held
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.names import name_kept
 from threads import client_tools, goals, turns
@@ -139,10 +140,7 @@ def _visible(actor: Actor) -> QuerySet[Agent]:
 def _locked(agent: Agent) -> Agent:
     """Reload the agent and lock it until the commit, so that concurrent changes are checked one after the other."""
     rows = Agent.objects.select_for_update(of=("self",)).select_related("org", "created_by", "modified_by")
-    found: Agent | None = rows.filter(pk=agent.pk).first()
-    if found is None:
-        raise NotFound.of("agent", agent.agent_id, "that you can see")
-    return found
+    return held(rows, agent.pk, NotFound.of("agent", agent.agent_id, "that you can see"))
 
 
 def _parsed(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -281,11 +281,10 @@ def _written(text: str) -> Iterator[str]:
 
 def _skill_typed(field: str, line: str, actor: Actor, org_id: int) -> dict[str, Any]:
     """Parse `name` or `name 2`; an id or a placeholder may replace the name."""
-    name, _, number = line.rpartition(" ")
-    if not (name and number.isascii() and number.isdigit() and len(number) < 10):
-        name, number = line, ""
-    name = name.strip()
-    version = {"version": int(number)} if number else {}
+    name, _, last = line.rpartition(" ")
+    number = bodies.number(last) if name else None
+    name = (line if number is None else name).strip()
+    version = {} if number is None else {"version": number}
     if name.startswith("sk_") or "{{" in name:
         return {"skill_id": name, **version}
     try:

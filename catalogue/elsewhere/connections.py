@@ -8,14 +8,15 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.orgs import require_keeper_of
 from accounts.rights import require_admin
 from catalogue import naming, servers
 from catalogue.elsewhere.wire import ConnectionIn, ConnectionOut, ConnectionSecretOut, DriftOut
-from catalogue.keepers import require_keeper_of
 from catalogue.models import Tool, ToolConnection, ToolServer
 from catalogue.models.tool import no_handler
 from core import outbound
 from core.actor import Actor
+from core.db import held
 from core.errors import InvalidRequest, NotFound, Unauthorized
 
 
@@ -65,10 +66,9 @@ def rotate(actor: Actor, connection: ToolConnection, *, overlap_hours: float = 2
     if connection.kind != ToolConnection.Kind.HTTP:
         raise InvalidRequest("Requests to MCP servers are not signed, so there is no secret to rotate.")
     with transaction.atomic():
-        held = ToolConnection.objects.select_for_update().filter(pk=connection.pk).first()
-        if held is None:
-            raise NotFound(f"The server {connection.server.name} has no connection.")
-        connection.secret_generation = held.secret_generation + 1
+        gone = NotFound(f"The server {connection.server.name} has no connection.")
+        stored = held(ToolConnection.objects.select_for_update(), connection.pk, gone)
+        connection.secret_generation = stored.secret_generation + 1
         connection.overlap_until = timezone.now() + timedelta(hours=overlap_hours) if overlap_hours else None
         connection.changed_by(actor.user_id)
         connection.save(update_fields=["secret_generation", "overlap_until", "modified", "modified_by"])

@@ -1,15 +1,15 @@
 """Handlers of tools: set, show, and run calls (catalogue 1.1, 3.5)."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from math import inf
 from typing import Any
 
+from accounts.orgs import require_keeper_of
 from catalogue.elsewhere import connections, http_tools, mcp_servers
 from catalogue.elsewhere.wire import Handler
 from catalogue.executing import Run
-from catalogue.keepers import require_keeper_of
 from catalogue.models import Tool, ToolConnection, ToolVersion
 from catalogue.record import JsonObject
 from catalogue.results import ToolResult
@@ -25,7 +25,7 @@ def set_handler(actor: Actor, tool: Tool, handler: Handler) -> None:
     For the tool's creator, org admins and platform admins.
     """
     require_keeper_of(actor, tool.org_id, tool.created_by_id, "tool")
-    if handler.kind in ("http", "mcp") and _connection_of(tool, handler.kind) is None:
+    if handler.kind in ToolConnection.Kind.values and not _is_connected(tool, handler.kind):
         raise InvalidRequest(f"handler: the server {tool.server.name} has no connection over {handler.kind}")
     if handler.url is not None:
         outbound.check_url(handler.url)
@@ -43,21 +43,29 @@ def shown(handler: JsonObject) -> JsonObject:
     return {**handler, "headers": dict.fromkeys(handler["headers"])} if "headers" in handler else handler
 
 
-def run_of(tool: Tool, version: ToolVersion) -> Run | None:
-    """The function that calls an external tool, or None. It needs no database when it runs."""
-    kind = tool.handler.get("kind")
-    if tool.org_id is None or kind not in ("http", "mcp"):
+def run_of(tool: Tool, version: ToolVersion, connection: ToolConnection | None) -> Run | None:
+    """The function that calls an external tool over its server's connection, or None. It needs no database."""
+    if tool.org_id is None or connection is None or tool.handler.get("kind") != connection.kind:
         return None
-    connection = _connection_of(tool, kind)
-    if connection is None:
-        return None
-    if kind == "http":
+    if connection.kind == ToolConnection.Kind.HTTP:
         return _over_http(tool, version.version, connection)
     return _over_mcp(tool, version.input_schema, connection)
 
 
-def _connection_of(tool: Tool, kind: str) -> ToolConnection | None:
-    return ToolConnection.objects.filter(server=tool.server_id, kind=kind).select_related("server__org").first()
+def connections_of(servers: Collection[int]) -> dict[int, ToolConnection]:
+    """The connections of servers, by their row ids: one query for all, because a turn asks for every tool of an org."""
+    rows = ToolConnection.objects.filter(server__in=servers).select_related("server__org")
+    return {row.server_id: row for row in rows}
+
+
+def connection_of(tool: Tool) -> ToolConnection | None:
+    """The connection of a tool's server, None if its handler needs none."""
+    needs_one = tool.org_id is not None and tool.handler.get("kind") in ToolConnection.Kind.values
+    return connections_of([tool.server_id]).get(tool.server_id) if needs_one else None
+
+
+def _is_connected(tool: Tool, kind: str) -> bool:
+    return ToolConnection.objects.filter(server=tool.server_id, kind=kind).exists()
 
 
 def _over_http(tool: Tool, version: int, connection: ToolConnection) -> Run:

@@ -8,10 +8,10 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.orgs import require_keeper_of
 from catalogue import dialects, importing, tools
 from catalogue.elsewhere import handlers, mcp_servers
 from catalogue.elsewhere.wire import ChangedOut, DriftOut, RefreshIn, RefusedOut
-from catalogue.keepers import require_keeper_of
 from catalogue.models import Tool, ToolConnection, ToolServer
 from catalogue.models.tool import no_handler
 from catalogue.record import Content

@@ -18,8 +18,8 @@ from core.errors import InvalidRequest
 
 MAX_INPUT_BYTES = 1024 * 1024
 MAX_PAGE_BYTES = 16 * 1024 * 1024
-_LOG_PLACES = paging.Places("world calls")
 """Maximum size of inputs and outputs on a page of the log, to limit memory."""
+_LOG_PLACES = paging.Places("world calls")
 
 
 def call(actor: Actor | None, world: World, body: WorldCallIn) -> WorldCallOut:

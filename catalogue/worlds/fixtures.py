@@ -14,7 +14,7 @@ from catalogue.wire_worlds import MAX_MESSAGE, FixtureIn, RecordedIn
 from catalogue.worlds import keeping
 from core.actor import Actor
 from core.canonical import fingerprint, size_of
-from core.errors import InvalidRequest
+from core.errors import Conflict, InvalidRequest
 
 MAX_FIXTURES = 1000
 MAX_BYTES = 8 * 1024 * 1024
@@ -22,14 +22,16 @@ MAX_BYTES = 8 * 1024 * 1024
 _MAX_TAKEN = MAX_BYTES // MAX_FIXTURES
 
 
-def replace(world: World, given: list[FixtureIn]) -> int:
+def replace(world: World, given: list[FixtureIn], *, seen: str | None = None) -> int:
     """Replace all fixtures of a world; returns their number.
 
     Raises `InvalidRequest` for a tool that the world does not have and, in a strict world, for an output that does not
-    match the tool's schema.
+    match the tool's schema. `seen` is the `mark` that the editor read; raises `Conflict` if there were changes since.
     """
     with transaction.atomic():
         keeping.held(world.pk)
+        if seen is not None and seen != mark(world):
+            raise Conflict("Somebody else changed the fixtures. Reload the page to see them.")
         # Many fixtures share few tools.
         named = cache(partial(keeping.tool_named, world))
         rows = [_row(world, place, each, named(each.tool)) for place, each in enumerate(given)]
@@ -38,6 +40,11 @@ def replace(world: World, given: list[FixtureIn]) -> int:
         WorldFixture.objects.filter(world=world).delete()
         WorldFixture.objects.bulk_create(rows, batch_size=200)
     return len(rows)
+
+
+def mark(world: World) -> str:
+    """A fingerprint of the fixtures, which every change of them changes."""
+    return fingerprint(list(WorldFixture.objects.filter(world=world).order_by("pk").values_list("pk", flat=True)))
 
 
 def take_recorded(actor: Actor, world: World, body: RecordedIn) -> int:

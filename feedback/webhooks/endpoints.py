@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from accounts.models import Org
 from accounts.rights import Audience
-from core import ids, jobs, outbound, paging
+from core import db, ids, jobs, outbound, paging
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound
+from core.errors import Conflict, InvalidRequest, NotFound
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import outbox, signing
 from feedback.webhooks.audience import audience_of_endpoint, require_audience
@@ -67,8 +67,11 @@ def create(actor: Actor, org_id: int | None, body: WebhookIn) -> WebhookEndpoint
     )
 
 
-def update(endpoint: WebhookEndpoint, body: WebhookPatch) -> WebhookEndpoint:
-    """Change a webhook. Enabling sends what is due; it is refused if the owner lost the right."""
+def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = None) -> WebhookEndpoint:
+    """Change a webhook. Enabling sends what is due; it is refused if the owner lost the right.
+
+    `seen` is the webhook's `modified` as the editor read it; raises `Conflict` if it changed since.
+    """
     changes = body.changes()
     audience = audience_of_endpoint(endpoint)
     if changes.get("enabled") and audience is None:
@@ -81,6 +84,8 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch) -> WebhookEndpoint:
     written["modified"] = now
     with transaction.atomic():
         held = hold(endpoint)
+        if seen is not None and seen != held.modified.isoformat():
+            raise Conflict("Somebody has changed this webhook since you opened it.")
         if (enabled := changes.get("enabled", held.is_enabled)) != held.is_enabled:
             written |= {"is_enabled": enabled, "disabled_at": None if enabled else now}
             written |= {"disabled_reason": "", "failing_since": None}
@@ -112,10 +117,7 @@ def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEn
 def hold(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     """The webhook, read again and locked until the commit; raises `NotFound` if it was deleted."""
     rows = WebhookEndpoint.objects.select_for_update(of=("self",), no_key=True).select_related("owner", "org")
-    held = rows.filter(pk=endpoint.pk).first()
-    if held is None:
-        raise NotFound(_UNSEEN)
-    return held
+    return db.held(rows, endpoint.pk, NotFound(_UNSEEN))
 
 
 def out(endpoint: WebhookEndpoint) -> WebhookOut:

@@ -15,7 +15,7 @@ from accounts.orgs import administered_by
 from accounts.pages import required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
-from core.errors import DomainError, InvalidRequest
+from core.errors import Conflict, DomainError, InvalidRequest
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints, signing
 from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_maker
@@ -112,17 +112,28 @@ def _one(
         "choices": _choices(EVENTS[audience] if audience else (), typed["events"]),
         "typed": typed,
         "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},
+        "is_behind": isinstance(problem, Conflict),
+        "seen": _seen(request, endpoint, problem),
     }
-    response = render(request, "webhooks/endpoint.html", context, status=400 if problem else 200)
+    response = render(request, "webhooks/endpoint.html", context, status=problem.status if problem else 200)
     if secret:
         shown_once.forget(response, _NEW_SECRET)
     return response
 
 
+def _seen(request: HttpRequest, endpoint: WebhookEndpoint, problem: DomainError | None) -> str:
+    """The time of the last change that the editor has seen; after a conflict, that of the current one."""
+    known = "" if isinstance(problem, Conflict) else request.POST.get("seen", "")
+    return known or endpoint.modified.isoformat()
+
+
 @signed_in
 @require_POST
 def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """Save URL, description and events, or enable or disable the webhook, depending on `verb`."""
+    """Save URL, description and events, or enable or disable the webhook, depending on `verb`.
+
+    Saving does not overwrite unseen what somebody else saved meanwhile.
+    """
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     verb = request.POST.get("verb", "save")
     if verb not in ("save", "enable", "disable"):
@@ -135,8 +146,8 @@ def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
     )
     try:
         bodies.check_storable(changes)
-        endpoints.update(endpoint, bodies.parse(WebhookPatch, changes))
-    except InvalidRequest as problem:
+        endpoints.update(endpoint, bodies.parse(WebhookPatch, changes), seen=request.POST.get("seen") or None)
+    except (InvalidRequest, Conflict) as problem:
         held = endpoints.endpoint_for(page_actor(request), webhook_id)
         shown = typed if verb == "save" else {"url": held.url, "description": held.description, "events": held.events}
         return _one(request, held, shown, problem)

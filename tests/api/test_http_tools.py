@@ -8,6 +8,8 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from standardwebhooks.webhooks import Webhook
 
 from catalogue.models import Call, Tool, ToolConnection
@@ -400,6 +402,25 @@ class TestFromAThread:
         [result] = _results(make.thread(who.alice, self.ASKED))
         assert result.outcome == "error" and "no tool srv__look" in json.dumps(result.data)
         assert receiver.got == []
+
+    def test_more_tools_take_no_more_queries(self, api, connected, who):
+        """A turn reads the connections of all servers at once."""
+
+        def cost():
+            with CaptureQueriesContext(connection) as asked:
+                make.thread(who.alice, "Hi")
+            return sum('FROM "catalogue_' in query["sql"] for query in asked)
+
+        connected()
+        cost()
+        few = cost()
+        more = [{"name": f"t{number}", "description": "d", "input_schema": SCHEMA} for number in range(10)]
+        for server in ("srv", "other"):
+            data_of(api("alice").post(f"{V1}/tools/import", {"dialect": "convilyn", "server": server, "tools": more}))
+        connected()
+        data_of(api("alice").put(f"{V1}/servers/other/connection", {"kind": "mcp", "url": "https://a.example/mcp"}))
+        Tool.objects.filter(server__name="other").update(handler={"kind": "mcp"}, is_dispatchable=True)
+        assert cost() == few
 
     def test_arguments_that_do_not_fit_are_refused_at_once(self, connected, receiver, who):
         """C59"""

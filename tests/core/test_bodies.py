@@ -161,3 +161,9 @@ def test_a_change_tells_absent_from_null_B127():
     assert bodies.parse(Change, {"name": None}).changes() == {"name": None}
     assert bodies.parse(Change, {"name": "x"}).changes() == {"name": "x"}
     assert refusal(bodies.parse, Change, {"nmae": "x"}).message.startswith("nmae: ")
+
+
+def test_a_number_in_an_address_is_whole_short_and_of_ascii_digits():
+    assert [bodies.number(text) for text in ("0", "007", "999999999")] == [0, 7, 999_999_999]
+    for wrong in ("", " 1", "-1", "+1", "1.0", "1_0", "٣", "²", "1" * 10):
+        assert bodies.number(wrong) is None

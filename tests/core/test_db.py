@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 
 from accounts.models import Org
 from core import jobs
-from core.db import dump, snapshot
+from core.db import dump, held, snapshot
+from core.errors import NotFound
 from core.sqlite import base as sqlite
 from tests import make
 from tests.core.test_bodies import values
@@ -204,6 +205,16 @@ def test_a_snapshot_ends_and_leaves_the_connection_usable_after_an_error():
     with snapshot():
         assert Org.objects.count() == 1
     Org.objects.all().delete()
+
+
+def test_a_row_that_is_locked_is_as_it_is_now_or_gone(who):
+    org, rows = Org.objects.create(slug="initech", name="Initech"), Org.objects.select_for_update()
+    Org.objects.filter(pk=org.pk).update(name="Initrode")
+    with transaction.atomic():
+        assert held(rows, org.pk, NotFound("It is gone.")).name == "Initrode"
+    Org.objects.filter(pk=org.pk).delete()
+    with transaction.atomic(), pytest.raises(NotFound, match=r"It is gone\."):
+        held(rows, org.pk, NotFound("It is gone."))
 
 
 @pytest.mark.django_db

@@ -270,6 +270,19 @@ def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, pub
     get(alice, path("bikes__look_up", "compare/?from=x&to=1"), 404)
 
 
+@pytest.mark.parametrize("number", ["0x1", "-1", "²", "1" * 5000])
+def test_a_version_that_is_no_number_is_not_there(browser_of, api, publish, number):
+    publish(tool())
+    skill = {"name": "refunds", "accessibility": "org", "description": "d", "body": "b"}
+    held = data_of(api("alice").post("/v1/skills/create", skill))["skill_id"]
+    alice = browser_of("alice")
+    for here in (path("bikes__look_up"), f"/skills/{held}/"):
+        get(alice, f"{here}?version={number}", 404)
+        get(alice, f"{here}compare/?from=1&to={number}", 404)
+    assert api("alice").get(f"/v1/catalogue/tools/bikes__look_up?version={number}").status_code == 404
+    assert api("alice").get(f"/v1/skills/id/{held}/versions/{number}").status_code == 404
+
+
 def test_only_a_stricter_rule_may_break_a_caller(browser_of, publish):
     bare, ruled = (
         {"type": "object", "properties": {"ride": {"type": "string", **more}}} for more in ({}, {"maxLength": 5})
@@ -407,6 +420,32 @@ def test_c51_what_is_not_versioned_is_changed_in_place(browser_of, publish):
     assert "Deprecated. Use find." in get(bob, path("bikes__look_up")).words
     page = dom(bob.post(path("bikes__look_up", "change/"), {"tags": "x" * 121}), 400)
     assert page.id("tags")["aria-invalid"] == "true" and page.id("tags")["value"] == "x" * 121
+    form = get(bob, path("bikes__look_up")).one("form", action=path("bikes__look_up", "change/"))
+    page = dom(submit(bob, form, tags="x" * 131_073, deprecation_message="Use seek."), 400)
+    assert "too long" in page.id("tags-wrong").words and page.id("deprecation_message")["value"] == "Use seek."
+    assert submit(bob, form, tags="one\rtwo").status_code == 302
+    assert Tool.objects.get(name="look_up").tags == ["one", "two"]
+
+
+def test_a_form_opened_before_somebody_elses_change_does_not_undo_it(browser_of, publish):
+    """The second is told, keeps what they typed, sees what is saved now, and may insist."""
+    publish(tool())
+    here, change = path("bikes__look_up"), path("bikes__look_up", "change/")
+    alice, bob = browser_of("alice"), browser_of("bob")
+    first, second = (get(client, here).one("form", action=change) for client in (alice, bob))
+    hidden = {name: value for name, value in first.fields().items() if name != "visible"}
+    assert alice.post(change, {**hidden, "deprecated": "true", "deprecation_message": "Use find."}).status_code == 302
+    refused = dom(submit(bob, second, tags="x" * 121), 400)
+    page = dom(submit(bob, refused.one("form", action=change), tags="riders"), 409)
+    form = page.one("form", action=change)
+    assert "since you opened it" in form.one(role="alert").words and form.id("tags")["value"] == "riders"
+    assert form.one("input", name="visible").has("checked") and not form.one("input", name="deprecated").has("checked")
+    assert "Deprecated. Use find." in page.words and "hidden from lists" in page.words
+    found = Tool.objects.get(name="look_up")
+    assert (found.visible, found.deprecated, found.tags) == (False, True, [])
+    assert submit(bob, form).status_code == 302
+    found.refresh_from_db()
+    assert (found.visible, found.deprecated, found.tags) == (True, False, ["riders"])
 
 
 def test_c51_only_its_maker_and_admins_delete_a_tool(browser_of, publish):

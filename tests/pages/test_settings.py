@@ -9,10 +9,10 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import ApiToken
+from accounts.models import ApiToken, Org
 from accounts.orgs import add_member
 from tests.conftest import Api
-from tests.pages.dom import Node, dom, get, submit
+from tests.pages.dom import Node, dom, get, queries, submit
 from tests.people import PASSWORD, People
 
 Browser = Callable[[str | None], Client]
@@ -218,6 +218,35 @@ def test_an_admin_may_look_into_every_org(browser_of: Browser) -> None:
     client = browser_of("admin")
     menu = get(client, "/threads/").one("form", action="/org/")
     assert [button["value"] for button in menu.all("button")] == ["acme", "globex"]
+
+
+def more_orgs(count: int) -> None:
+    first = Org.objects.count()
+    slugs = [f"org-{number:04}" for number in range(first, first + count)]
+    Org.objects.bulk_create(Org(slug=slug, name=slug) for slug in slugs)
+
+
+@pytest.mark.parametrize("path", ["/threads/", "/feedback/"])
+def test_an_admin_of_many_orgs_gets_a_page_of_the_same_size(browser_of: Browser, path: str) -> None:
+    client = browser_of("admin")
+    more_orgs(60)
+    few, asked = len(client.get(path).content), queries(client, path)
+    more_orgs(500)
+    assert abs(len(client.get(path).content) - few) < 100 and queries(client, path) == asked
+
+
+def test_an_org_that_is_not_in_the_menu_is_typed(browser_of: Browser) -> None:
+    client = browser_of("admin")
+    more_orgs(48)
+    [menu] = get(client, "/threads/").all("form", action="/org/")
+    assert len(menu.all("button")) == 50 and menu.none("input", name="org")
+    more_orgs(1)
+    typing, menu = get(client, "/threads/?view=mine").all("form", action="/org/")
+    assert [button["value"] for button in menu.all("button")][-1] == "org-0049"
+    assert submit(client, typing, org=" org-0050 ")["Location"] == "/threads/?view=mine"
+    assert "org-0050" in get(client, "/threads/").one("header").words
+    assert "no org 'nothing' that you can act in" in dom(submit(client, typing, org="nothing"), 404).one("main").words
+    assert "org: and its name" in get(client, "/feedback/").one("header").words
 
 
 def test_the_version_stands_on_the_page(browser_of: Browser) -> None:

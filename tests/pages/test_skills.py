@@ -259,6 +259,50 @@ def test_renaming_tagging_and_closing(browser_of: Browser, who: People) -> None:
     assert page.id("name")["value"] == "no good" and "letters, digits" in page.id("name-wrong").words
 
 
+def test_tags_that_somebody_else_added_meanwhile_stay(browser_of: Browser, who: People) -> None:
+    """K7: a form takes away only the tags that it showed, also after it was refused once."""
+    held = skill(who.alice, tags=["old", "kept"], accessibility="org-editable")
+    skills.subscribe(who.bob.actor, held)
+    here, alice, bob = path(held, "change/"), browser_of("alice"), browser_of("bob")
+    first, second = (form(get(client, here), here) for client in (alice, bob))
+    assert submit(bob, second, tags="old, kept, added").status_code == 302
+    again = dom(submit(alice, first, tags="kept, mine", name="no good"), 400)
+    assert submit(alice, form(again, here), name="refunds").status_code == 302
+    held.refresh_from_db()
+    assert held.tags == ["added", "kept", "mine"]
+
+
+LONG = "x" * 131_073
+"""Longer than the longest word that a list can be parsed into."""
+
+
+@pytest.mark.parametrize(
+    ("place", "field", "other"),
+    [
+        ("", "tags", {"name": "second"}),
+        ("", "relevant_topics", {"name": "second"}),
+        ("change/", "tags", {}),
+        ("write/", "relevant_topics", {}),
+        ("versions/1/edit/", "relevant_topics", {}),
+    ],
+)
+def test_a_word_too_long_for_a_list_is_named_at_its_field_and_the_rest_is_kept(
+    browser_of: Browser, who: People, place: str, field: str, other: dict[str, str]
+) -> None:
+    held, client = skill(who.alice), browser_of("alice")
+    here = path(held, place) if place else "/skills/new/"
+    filled = form(get(client, here), here)
+    body = {"description": "What it is for.", "body": "How.", **other}
+    page = dom(submit(client, filled, **body, **{field: LONG}), 400)
+    assert "too long" in page.id(f"{field.removeprefix('relevant_')}-wrong").words
+    assert page.id(field)["value"] == LONG
+    assert (held.tags, held.versions.count()) == ([], 1)
+    assert submit(client, filled, **body, **{field: "one\rtwo, three"}).status_code == 302
+    latest = Skill.objects.latest("pk")
+    said = latest.tags if field == "tags" else latest.versions.latest("version").relevant_topics
+    assert sorted(said) == ["one", "three", "two"]
+
+
 def test_an_editor_who_is_not_the_author_is_not_offered_the_visibility(browser_of: Browser, who: People) -> None:
     """K7, K8, K13: nor to delete the skill, nor its last version; asking for it all the same is refused."""
     held = skill(who.alice, accessibility="org-editable")

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from catalogue import pages_compliance, pages_worlds
+from catalogue import pages_compliance, pages_fixtures, pages_worlds
 from catalogue.models import Call, World
 from tests import make
 from tests.conftest import data_of
@@ -156,6 +156,15 @@ def test_tools_are_added_fixtures_taken_and_steps_set_back(alice, world, api):
     alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hello"}'})
     alice.post(path(world, "reset/"), {"hard": "true"})
     assert World.objects.get().step_count == 0
+
+
+def test_a_name_too_long_for_a_list_of_tools_is_named_at_its_field(alice, world):
+    long = "x" * 131_073
+    page = dom(alice.post(path(world, "tools/"), {"tools": long}), 400)
+    assert "too long" in page.id("more-tools-wrong").words and page.id("more-tools").text == long
+    page = dom(alice.post("/catalogue/worlds/new/", {"mode": "stateful", "tools": long}), 400)
+    assert "too long" in page.id("tools-wrong").words and page.id("tools").text == long
+    assert alice.post(path(world, "tools/"), {"tools": "demo__echo\rheddle__calculate"}).status_code == 302
 
 
 def test_a_closed_world_has_no_forms_left(alice, world):
@@ -354,6 +363,23 @@ def test_fixtures_are_edited_on_the_worlds_page_and_nothing_is_written_over_unse
     assert world.fixtures.count() == 1
     assert alice.post(path(world, "fixtures/"), {"verb": "save"}).status_code == 302
     assert world.fixtures.count() == 0
+
+
+def test_fixtures_saved_in_the_same_moment_are_not_written_over_unseen(alice, world, browser_of, monkeypatch):
+    bob, seen = browser_of("bob"), get(alice, path(world)).one("input", name="seen")["value"]
+    read = pages_fixtures.read
+
+    def overtaken(rows):
+        monkeypatch.undo()
+        bobs = {"seen": seen, "verb": "save", **typed_fixtures(("demo__echo", "", '{"message": "bob"}'))}
+        assert bob.post(path(world, "fixtures/"), bobs).status_code == 302
+        return read(rows)
+
+    monkeypatch.setattr(pages_fixtures, "read", overtaken)
+    late = {"seen": seen, "verb": "save", **typed_fixtures(("demo__echo", "", '{"message": "alice"}'))}
+    page = dom(alice.post(path(world, "fixtures/"), late), 409)
+    assert "Somebody else changed the fixtures" in page.one(role="alert").words
+    assert world.fixtures.get().output == {"message": "bob"}
 
 
 def test_a_pasted_tool_is_added_to_a_world_that_is_there(alice, world):
