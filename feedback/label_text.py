@@ -1,9 +1,11 @@
 """The text in which the wire stores a report's labels, separated by commas.
 
-Case, whitespace and control characters tell no two labels apart. The wire's own update (H8) accepts any text, so a
+Case, whitespace, control characters, characters that are not seen, and two ways to write an accent tell no two labels
+apart. The wire's own update (H8) accepts any text, so a
 label in it may be longer than the desk's verb allows.
 """
 
+import unicodedata
 from collections.abc import Iterable
 
 from core.grammar import spaced
@@ -12,9 +14,17 @@ LABEL_LENGTH = 60
 LABELS_LENGTH = 200
 
 
+_JOINERS = "\u200c\u200d"
+"""Not seen either, but they make other letters and emoji."""
+
+
 def plain(name: str) -> str:
-    """A name as a query can spell it: with one blank for any whitespace and control characters."""
-    return " ".join(spaced(name).split())
+    """A name as a query can spell it: with one blank for any whitespace and control characters, without characters
+    that are not seen, such as marks of direction; empty if nothing else is left.
+    """
+    seen = "".join(each for each in name if unicodedata.category(each) != "Cf" or each in _JOINERS)
+    words = " ".join(spaced(unicodedata.normalize("NFC", seen)).split())
+    return words if words.strip(_JOINERS + " \u115f\u1160\u2800\u3164\uffa0") else ""
 
 
 def written_labels(admin_label: str | None) -> list[str]:

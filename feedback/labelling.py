@@ -139,7 +139,7 @@ def clean_description(text: str) -> str:
 def named(name: str, *, lock: bool = False) -> Label:
     """The label with that name, ignoring case; raises `NotFound`. `lock` locks it until the commit."""
     rows = Label.objects.select_for_update() if lock else Label.objects.all()
-    found = rows.filter(folded=name.strip().casefold()).first()
+    found = rows.filter(folded=plain(name).casefold()).first()
     if found is None:
         raise NotFound.of("label", isolated(name[:60]))
     return found

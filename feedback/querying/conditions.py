@@ -10,6 +10,7 @@ from django.db.models.lookups import GreaterThan
 from accounts.models import Org, User
 from core import ids, moments
 from core.actor import Actor
+from feedback.label_text import plain
 from feedback.models import Check, CheckRun, Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
 from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved, spellings
@@ -129,7 +130,7 @@ def label(value: str, asking: Asking) -> Q:
 
 def label_named(value: str, asking: Asking) -> Q:
     """`label:` in quotes, ignoring case."""
-    found = Label.objects.filter(folded=value.strip().casefold()).values_list("pk", flat=True).first()
+    found = Label.objects.filter(folded=plain(value).casefold()).values_list("pk", flat=True).first()
     if found is None:
         return asking.nobody(f"There is no label {value}.", "label", value)
     return beside(Labelled.objects.filter(label=found), excluding=asking.excluding)

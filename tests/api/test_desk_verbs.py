@@ -105,6 +105,17 @@ def test_blanks_do_not_tell_two_labels_apart(act, reports):
     assert act(reports[0], "label", remove=["station  data"])["report"]["admin_label"] == "late night"
 
 
+def test_what_is_not_seen_tells_no_two_labels_apart(admin, act, reports, refused):
+    """Marks of direction, joints of words, and the other way to write an accent."""
+    for add in (["money", "mo\u200bney", "\u202emoney", "money\ufeff"], ["caf\u00e9", "cafe\u0301"]):
+        act(reports[0], "label", add=add)
+    assert admin.get(f"admin/feedback/{reports[0]}").json()["data"]["admin_label"] == "money, caf\u00e9"
+    found = data_of(admin.get("admin/feedback?q=label:mo%E2%80%8Bney"))["items"]
+    assert [each["feedback_id"] for each in found] == [reports[0]]
+    for unseen in ("\u200b", "\u202e\u2060", "\u3164", "\u200d"):
+        assert refused(reports[0], "label", add=[unseen])[0] == 400
+
+
 def test_labels_of_a_report_fit_the_wires_one_text(act, refused, reports):
     act(reports[0], "label", add=["a" * 60, "b" * 60, "c" * 60])
     assert refused(reports[0], "label", add=["d" * 60])[0] == 400

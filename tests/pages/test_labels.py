@@ -102,7 +102,11 @@ def test_a_label_is_renamed_and_its_reports_follow(browser_of: Browser, who: Peo
     assert stored(made[0]).admin_label == "Too Late, mail" and Label.objects.count() == 2
 
 
-@pytest.mark.parametrize(("name", "shown"), [("{late}", "{late}"), ("la\u202ete", "\u2068late\u2069")])
+LATE = "\u05de\u05d0\u05d5\u05d7\u05e8"
+"""A word that is written from right to left."""
+
+
+@pytest.mark.parametrize(("name", "shown"), [("{late}", "{late}"), (LATE, f"\u2068{LATE}\u2069")])
 def test_whatever_a_label_is_called_it_is_said(browser_of: Browser, who: People, name: str, shown: str) -> None:
     client, made = browser_of("admin"), reports(who.alice, 1)
     do(who.admin, made[0], "label", add=[name])
