@@ -303,7 +303,7 @@ def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
     news = iter(client.get("/feedback/live/").streaming_content)
     assert b"retry" in next(news) and b"leases" in next(news)
     data_of(take_back(api("alice"), path))
-    event = next(piece for piece in news if b"event" in piece)
+    event = next(piece for piece in news if b"event: changed" in piece)
     assert event.split(b"\n")[:2] == [b"event: changed", f'data: {{"{report}": "The submitter retracted it"}}'.encode()]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from accounts.models import ApiToken
+from accounts.models import ApiToken, mint
 from core import bodies
 from feedback import triage
 from feedback.label_text import written_labels
@@ -144,8 +144,8 @@ def test_hostile_queries_are_words(browser_of: Browser, who: People) -> None:
 
 def test_a_hostile_name_of_a_token_and_of_a_person(browser_of: Browser, who: People) -> None:
     client = browser_of("alice")
-    for words in HOSTILE:
-        submit(client, get(client, "/settings/").one("form", action="/settings/tokens/"), name=words[:SHORT_NAME])
+    for words in HOSTILE:  # some of them the form refuses by now
+        mint(who.alice.user, words[:SHORT_NAME].strip())
     type(who.alice.user).objects.filter(pk=who.alice.user.pk).update(name=BREAKOUT)
     names = {row.one("th").text for row in get(client, "/settings/").one("tbody").all("tr")}
     assert names == {"tests", *(words[:SHORT_NAME].strip() for words in HOSTILE)}
