@@ -15,7 +15,8 @@ from core.errors import Conflict, InvalidRequest, NotFound
 from core.names import name_kept
 from threads import client_tools, goals, turns
 from threads.models import Agent
-from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, StartIn, ThreadOut
+from threads.wire import StartIn, ThreadOut
+from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
 
 PLACEHOLDER = re.compile(r"\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}")
 _PLACES = paging.Places("agents")

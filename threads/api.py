@@ -20,11 +20,8 @@ from threads.access import questions_of, standing_for, standing_questions_of, th
 from threads.models import Thread
 from threads.wire import (
     MAX_SUBJECTS,
-    ConversationsIn,
     DeltaOut,
-    ExportOut,
     ForkIn,
-    ImportOut,
     PinIn,
     ProfileOut,
     RerunIn,
@@ -41,6 +38,7 @@ from threads.wire import (
     ToolResultsIn,
     VisibilityIn,
 )
+from threads.wire_importing import ConversationsIn, ExportOut, ImportOut
 
 KNOWN_VERSIONS = frozenset({
     "2025-01-01", "2025-07-14", "2026-01-02", "2026-02-02", "2026-02-11", "2026-03-13", "2026-05-20",

@@ -11,7 +11,8 @@ from core.errors import InvalidRequest, NotFound, Unauthorized
 from threads import agents
 from threads.api import SdkEndpoint
 from threads.models import Agent
-from threads.wire import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn, ThreadOut
+from threads.wire import ThreadOut
+from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
 
 
 class AgentEndpoint(SdkEndpoint):

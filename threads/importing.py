@@ -19,7 +19,7 @@ from threads.dialects import Conversation, DialectError
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
 from threads.status import ThreadStatus
-from threads.wire import ExportOut, ImportedThreadOut, ImportItemOut, ImportOut
+from threads.wire_importing import ExportOut, ImportedThreadOut, ImportItemOut, ImportOut
 
 
 def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[int, int]:

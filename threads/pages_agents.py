@@ -16,7 +16,7 @@ from core import bodies, forms, paging, zones
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
 from threads import agents, describing, draft_rows, drafting, instants, profiles, screens
 from threads.models import Agent
-from threads.wire import AgentIn, AgentPatch, LaunchIn
+from threads.wire_agents import AgentIn, AgentPatch, LaunchIn
 
 PAGE = 50
 OFFERED = 60

@@ -16,7 +16,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from core import paging
-from core.wire import UNCHANGED, Body, Change, Exact, Page, Spelling, Wire
+from core.wire import Body, Exact, Page, Spelling, Wire
 from threads.content import (
     MAX_NAME,
     Block,
@@ -42,7 +42,6 @@ MAX_CLIENT_TOOLS: Final = 64
 MAX_SCHEMAS_BYTES: Final = 512 * 1024
 """Total size of the client tool schemas in one request. Checking this much takes about a second."""
 MAX_SUBJECTS: Final = 100
-MAX_VARIABLES: Final = 100
 ToolName = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 
 
@@ -143,7 +142,7 @@ class InvokedSkillIn(Body):
     """Absent or null: the highest version."""
 
 
-# The values are checked one by one by `threads.goals` and `threads.dialects`, which name what is wrong in each.
+# The values are checked one by one by `threads.goals`, which names what is wrong in each.
 _GOAL_TYPES: Final = ("dataset_summary", "dataset_triage", "create_events", "structured_output", "checklist")
 _Declaration = Annotated[
     Any,
@@ -152,21 +151,6 @@ _Declaration = Annotated[
             "type": "object",
             "required": ["goal_type"],
             "properties": {"goal_type": {"type": "string", "enum": [*_GOAL_TYPES]}},
-        }
-    ),
-]
-_Conversation = Annotated[
-    Any,
-    WithJsonSchema(
-        {
-            "type": "object",
-            "required": ["id", "messages"],
-            "properties": {
-                "id": {"type": ["string", "integer"]},
-                "messages": {"type": "array", "minItems": 1, "items": {"type": "object"}},
-                "metadata": {"type": ["object", "null"]},
-                "title": {"type": ["string", "null"]},
-            },
         }
     ),
 ]
@@ -308,71 +292,6 @@ class SubjectIn(Exact):
     """What the entity has to do with the thread."""
 
 
-class VariableIn(Body):
-    """A variable of an agent's template (spec 3.11)."""
-
-    name: Annotated[
-        str,
-        StringConstraints(max_length=200),
-        Spelling(r"[a-zA-Z_][a-zA-Z0-9_.]*", "must be a letter or _ and then letters, digits, _ and dots"),
-    ]
-    type: Literal["string", "dataset_id", "device_id", "collection_id"] = "string"
-    description: str | None = None
-    required: bool = True
-    default: str | None = None
-    """Value if a launch gives none; required if `required` is false."""
-    collection_content_type: Literal["dataset", "event", "file", "session"] | None = None
-    """What the collection contains; only with type `collection_id`."""
-
-    @model_validator(mode="after")
-    def _whole(self) -> "VariableIn":
-        if not self.required and self.default is None:
-            raise ValueError("default: is required for a variable that is not required")
-        if self.collection_content_type is not None and self.type != "collection_id":
-            raise ValueError("collection_content_type: is only allowed with the type collection_id")
-        return self
-
-
-AgentName = Annotated[
-    str, StringConstraints(max_length=200), Spelling(r"[^\x00-\x1f\x7f]+", "must be one line and must not be empty")
-]
-"""On one line, because a path can contain it (G3)."""
-
-
-class AgentIn(Body):
-    """A new agent (G1)."""
-
-    name: AgentName
-    """Unique in the org."""
-    description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
-    request_template: JsonObject
-    """A start request; string values may contain placeholders such as {{name}}."""
-    variables: Annotated[list[VariableIn], Field(max_length=MAX_VARIABLES)] = []
-    """One for each placeholder in the template."""
-
-
-class AgentPatch(Change, Body):
-    """A change of an agent (G5); absent fields stay as they are."""
-
-    name: AgentName = UNCHANGED
-    description: Annotated[str, StringConstraints(max_length=20_000)] | None = UNCHANGED
-    request_template: JsonObject = UNCHANGED
-    """A start request; string values may contain placeholders such as {{name}}."""
-    variables: Annotated[list[VariableIn], Field(max_length=MAX_VARIABLES)] = UNCHANGED
-    """One for each placeholder in the template; replaces the whole list."""
-
-
-class LaunchIn(Body):
-    """Values for an agent's variables (G7)."""
-
-    values: Annotated[dict[str, str], Field(max_length=MAX_VARIABLES)] = {}
-    """Values by variable name."""
-    visibility: Literal["private", "org"] = "org"
-    """Who can read the thread; overrides the template."""
-    analysis_scope: AnalysisScope | None = None
-    """Each end given here overrides that of the template."""
-
-
 class SearchIn(Exact):
     """A search for threads (H2); every field is optional."""
 
@@ -391,18 +310,6 @@ class SearchIn(Exact):
     """`next_token` of the previous page."""
     q: str | None = None
     """A query in the syntax of the thread list; narrows the other filters further. An extension of Heddle."""
-
-
-class ConversationsIn(Exact):
-    """An import of conversations (spec 9)."""
-
-    format: Literal["openai", "anthropic", "data_harness", "roboto", "otel"]
-    conversations: Annotated[list[_Conversation], Field(min_length=1, max_length=500)]
-    """Objects with `id`, `messages` and optionally `system`, `metadata`, `created` and `title`; in the format `otel`
-    also traces (OTLP in JSON, `resourceSpans`), from which conversations are put together."""
-    visibility: Literal["private", "org"] = "private"
-    owner: str | None = None
-    """E-mail address of the owner; only platform admins may name somebody else. Default: the caller."""
 
 
 # Responses
@@ -528,68 +435,6 @@ class ProfileOut(Wire):
     label: str
     description: str
     is_default: bool
-
-
-class ImportedThreadOut(Wire):
-    """The result of importing one conversation."""
-
-    id: str | None
-    """Id of the conversation in the request."""
-    thread_id: str | None
-    outcome: Literal["created", "unchanged", "failed"]
-    """`unchanged`: a conversation with this id was imported before."""
-    warnings: list[str]
-    """What could not be kept, each with its path."""
-    errors: list[JsonObject]
-    """Objects with `path` and `reason`."""
-
-
-class ImportItemOut(ImportedThreadOut):
-    """The result of importing one conversation, with its position in the request (B178): a bad one may have no id."""
-
-    index: int
-    """Position in `conversations`, from 0; for a conversation out of traces that of the first trace."""
-
-
-class ImportOut(Wire):
-    """The results of an import, in the order of the request."""
-
-    items: list[ImportItemOut]
-    counts: dict[str, int]
-    """Number of conversations by outcome."""
-
-
-class ExportOut(Wire):
-    """A thread in another system's format (spec 9)."""
-
-    format: str
-    system: str | None
-    """The system prompt."""
-    messages: list[JsonObject]
-    losses: list[str]
-    """What the format cannot hold, each with the index of its message."""
-
-
-class AgentOut(Wire):
-    """An agent (spec 3.11)."""
-
-    agent_id: str
-    org_id: str
-    name: str
-    description: str | None
-    request_template: JsonObject
-    """A start request; string values may contain placeholders such as {{name}}."""
-    variables: list[JsonObject]
-    created: datetime
-    created_by: str
-    """E-mail address of the author."""
-    modified: datetime
-    modified_by: str
-    """E-mail address of the last editor."""
-
-
-class AgentPageOut(Page[AgentOut]):
-    """A page of agents."""
 
 
 class ThreadPageOut(Page[ThreadOut]):

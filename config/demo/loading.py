@@ -26,7 +26,8 @@ from threads.content import JsonObject, TextBlock
 from threads.models import Agent, Goal, Message, Thread, Turn
 from threads.runner import loop
 from threads.status import TurnState
-from threads.wire import AgentIn, LaunchIn, SendIn, SentMessageIn, StartIn, SubjectIn
+from threads.wire import SendIn, SentMessageIn, StartIn, SubjectIn
+from threads.wire_agents import AgentIn, LaunchIn
 
 
 def load() -> bool:

@@ -15,7 +15,7 @@ from tests.api import shapes
 from tests.conftest import data_of, refusal_of
 from threads import agents
 from threads.models import Agent, Message, Thread, Turn
-from threads.wire import AgentPatch
+from threads.wire_agents import AgentPatch
 
 AGENT = {
     "agent_id",

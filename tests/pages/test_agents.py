@@ -20,7 +20,7 @@ from tests.pages.dom import Node, dom, get, names, submit
 from tests.people import People, Person
 from threads import agents, instants
 from threads.models import Agent, ClientTool, Goal, Thread
-from threads.wire import AgentIn
+from threads.wire_agents import AgentIn
 
 Browser = Callable[[str | None], Client]
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(2)>"

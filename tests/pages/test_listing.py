@@ -12,7 +12,7 @@ from tests import make
 from tests.pages.dom import get, names, queries
 from tests.people import People, Person
 from threads import agents
-from threads.wire import AgentIn
+from threads.wire_agents import AgentIn
 
 Browser = Callable[[str | None], Client]
 

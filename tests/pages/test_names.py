@@ -8,7 +8,7 @@ from tests import make
 from tests.pages.dom import get
 from tests.people import People
 from threads import agents
-from threads.wire import AgentIn, LaunchIn
+from threads.wire_agents import AgentIn, LaunchIn
 
 
 @pytest.fixture
