@@ -6,7 +6,7 @@ from accounts import hooks as accounts_hooks
 from catalogue import hooks as catalogue_hooks
 from core import jobs
 from core.actor import Actor
-from feedback import capture, mentioning, saved_views, screens
+from feedback import capture, marking, mentioning, saved_views
 from feedback.checks import judging
 from feedback.models import CheckRun, UserFeedback
 from threads import hooks as threads_hooks
@@ -41,13 +41,13 @@ def register() -> None:
     accounts_hooks.register_open_reports(open_reports)
     catalogue_hooks.register_reports(mentioning.mentions)
     threads_hooks.register(
-        screens.message_marks,
-        screens.thread_ratings,
-        screens.threads_rated,
-        screens.replied,
-        screens.threads_answered,
-        screens.saw,
-        screens.report_href,
+        marking.message_marks,
+        marking.thread_ratings,
+        marking.threads_rated,
+        marking.replied,
+        marking.threads_answered,
+        marking.saw,
+        marking.report_href,
         runs_of_checks,
         fork_left,
         deleted,

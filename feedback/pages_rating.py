@@ -16,12 +16,12 @@ from accounts.rights import Right
 from core import bodies, forms, zones
 from core.actor import Actor
 from core.errors import InvalidRequest
-from feedback import capture, screens
+from feedback import capture, marking
 from feedback.models import UserFeedback
 from feedback.presenting import RateForm
 from feedback.taxonomy import fitting
 from feedback.wire import FeedbackIn
-from threads import screens as thread_screens
+from threads import screens
 from threads.access import MessageStanding, Standing, thread_for
 from threads.models import Thread
 
@@ -64,7 +64,7 @@ def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
 
 def _form(actor: Actor, thread: Thread, index: int, sentiment: str = "") -> RateForm:
     return RateForm.of(
-        screens.message_marks(actor, thread).get(index) if _has_own(actor, thread, index) else None,
+        marking.message_marks(actor, thread).get(index) if _has_own(actor, thread, index) else None,
         index=index,
         action=reverse("feedback:rate", args=[thread.thread_id, index]),
         back=f"{reverse('threads:detail', args=[thread.thread_id])}#m{index}",
@@ -88,7 +88,7 @@ def _submitted(
     except InvalidRequest as problem:
         refused = _refused(form, given, problem)
         if is_partial:
-            mark = screens.message_marks(actor, thread).get(form.index)
+            mark = marking.message_marks(actor, thread).get(form.index)
             here = reverse("threads:detail", args=[thread.thread_id])
             context = {"index": form.index, "mark": mark, "form": refused, "here": here}
             return render(request, "feedback/_mark.html", context, status=400)
@@ -102,7 +102,7 @@ def _submitted(
 
 def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
     """The thread page's context after a rating, with the article and the thumbs that show it."""
-    context = thread_screens.context(actor, thread, tz=zones.of(request))
+    context = screens.context(actor, thread, tz=zones.of(request))
     article = next((article for article in context["articles"] if index in article.covers), None)
     acts = next((acts for acts in article.all_acts if acts.index == index), None) if article else None
     return {**context, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}
@@ -125,8 +125,8 @@ def _message_page(
     template: str = "feedback/rate.html",
 ) -> HttpResponse:
     """The message and its rating form, as a page of its own."""
-    stretch = thread_screens.stretch(thread, form.index)
-    shown = thread_screens.screen(actor, thread, tz=zones.of(request), between=stretch)
+    stretch = screens.stretch(thread, form.index)
+    shown = screens.screen(actor, thread, tz=zones.of(request), between=stretch)
     context = {
         "form": form,
         "thread_title": thread.title or "",

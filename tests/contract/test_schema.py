@@ -140,7 +140,7 @@ def test_closed_inputs_are_told() -> None:
     goals = schemas["StartIn"]["properties"]["goals"]["anyOf"][0]["items"]
     assert goals["required"] == ["goal_type"] and goals["properties"]["goal_type"]["enum"] == [*REGISTRY]
     conversations = schemas["ConversationsIn"]["properties"]["conversations"]["items"]
-    assert conversations["required"] == ["id", "messages"]
+    assert [each["required"] for each in conversations["anyOf"]] == [["id", "messages"], ["resourceSpans"]]
 
 
 def test_headers_that_a_route_reads_are_told() -> None:

@@ -1,0 +1,124 @@
+"""What pages of threads show of ratings and replies; `feedback.hooks` offers it to `threads`."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
+from django.urls import reverse
+
+from accounts.models import display_name
+from core import ids
+from core.actor import Actor
+from core.prepared import Prepared, Row
+from feedback import projecting
+from feedback.models import Reply, UserFeedback
+from feedback.presenting import href
+from threads.hooks import Ratings
+from threads.models import Message, Thread
+from threads.presenting.articles import Mark, Told
+
+
+def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
+    """Ratings by message of a thread: the actor's own; for admins, else the latest of each message."""
+    rows = _MARKS.rows(thread.pk) if actor.is_admin else _OWN_MARKS.rows(thread.pk, actor.user_id)
+    marks: dict[int, Mark] = {}
+    for key, index, sentiment, categories, notes, modified, author_id, name, email, *reply in rows:
+        mine = author_id == actor.user_id
+        held = marks.get(index)
+        if held is None or mine or not held.mine:
+            told = _told(modified, *reply) if mine else None
+            by = display_name(name, email)
+            seen_to = _at_the_desk(key) if actor.is_admin else ""
+            marks[index] = Mark(sentiment, tuple(categories), notes or "", by, mine, told, seen_to)
+    return marks
+
+
+def report_href(actor: Actor, thread_pk: int, index: int) -> str:
+    """Link to the desk's last list with a report on the answer from message `index` on; empty for non-admins.
+
+    Prefers negative reports, then the latest. Answers to later requests do not count.
+    """
+    if not actor.is_admin:
+        return ""
+    later = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__gt=index)
+    rows = UserFeedback.objects.filter(thread=thread_pk, message_sequence_num__gte=index)
+    rows = rows.exclude(Exists(later.filter(idx__lte=OuterRef("message_sequence_num"))))
+    key = rows.order_by("sentiment", "-pk").values_list("key", flat=True).first()
+    return "" if key is None else reverse("feedback:desk") + href({"back": ids.FEEDBACK + key})
+
+
+def _at_the_desk(key: str) -> str:
+    return reverse("feedback:desk") + href({"q": "", "item": ids.FEEDBACK + key})
+
+
+def _told(
+    rated_at: datetime, status: str | None, words: str | None, at: datetime | None, seen_at: datetime | None
+) -> Told:
+    """What the submitter sees of the triage: the `Reply` and nothing else."""
+    if status is None or at is None or not projecting.is_told(status):
+        return Told(Reply.Status.RECEIVED.label, rated_at)
+    is_news = status == Reply.Status.ANSWERED and (seen_at is None or seen_at < at)
+    return Told(Reply.Status(status).label, at, words or "", is_news=is_news)
+
+
+def replied(actor: Actor, thread: Thread) -> dict[int, datetime]:
+    """When each of the actor's own reports in a thread got its reply, by message. One query."""
+    rows = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
+    return dict(rows.values_list("feedback__message_sequence_num", "replied_at"))
+
+
+def _marks(thread_pk: int, *author: int) -> QuerySet[UserFeedback, Row]:
+    rows = UserFeedback.objects.filter(thread=thread_pk).order_by("modified")
+    rows = rows.filter(created_by=author[0]) if author else rows
+    return rows.values_list(
+        *("key", "message_sequence_num", "sentiment", "categories", "notes", "modified"),
+        *("created_by_id", "created_by__name", "created_by__email"),
+        *("reply__public_status", "reply__public_reply", "reply__replied_at", "reply__seen_at"),
+    )
+
+
+_MARKS, _OWN_MARKS = Prepared(_marks, int), Prepared(_marks, int, int)
+
+
+def saw(actor: Actor, thread: Thread, until: datetime) -> None:
+    """Mark replies to the actor's reports in a thread as seen up to a moment; later ones stay unseen."""
+    mine = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
+    mine.filter(replied_at__lte=until).update(seen_at=until)
+
+
+def thread_ratings(actor: Actor, thread_ids: Sequence[int]) -> dict[int, Ratings]:
+    """Negative and positive ratings in each thread (the actor's own, for admins all), and the first of the actor's own
+    with an unseen reply.
+    """
+    rows = UserFeedback.objects.filter(thread__in=thread_ids)
+    if not actor.is_admin:
+        rows = rows.filter(created_by=actor.user_id)
+    counted = rows.values("thread").annotate(
+        negative=Count("pk", filter=Q(sentiment="negative")),
+        positive=Count("pk", filter=Q(sentiment="positive")),
+        answered=Min("message_sequence_num", filter=_with_news(actor)),
+    )
+    return {row["thread"]: Ratings(row["negative"], row["positive"], row["answered"]) for row in counted}
+
+
+def threads_answered(actor: Actor) -> Q:
+    """Threads in which the actor has an unseen reply to their own report."""
+    return Q(pk__in=UserFeedback.objects.filter(_with_news(actor)).values("thread"))
+
+
+def _with_news(actor: Actor) -> Q:
+    """The actor's own reports with a reply that they have not seen."""
+    is_news = Q(reply__seen_at__isnull=True) | Q(reply__seen_at__lt=F("reply__replied_at"))
+    return Q(created_by=actor.user_id, reply__public_status=Reply.Status.ANSWERED) & is_news
+
+
+def threads_rated(actor: Actor, sentiment: str) -> Q:
+    """Threads with a rating of this sentiment (any if empty): by the actor, for admins by anyone.
+
+    One person's ratings are few, so they lead to their threads. Everybody's are many, so it is quicker to walk down the
+    newest threads and check each.
+    """
+    rows = UserFeedback.objects.filter(sentiment=sentiment) if sentiment else UserFeedback.objects.all()
+    if actor.is_admin:
+        return Q(Exists(rows.filter(thread=OuterRef("pk"))))
+    return Q(pk__in=rows.filter(created_by=actor.user_id).values("thread"))
