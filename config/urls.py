@@ -28,7 +28,7 @@ urlpatterns = [
     path("readyz", operations.readyz),
     path("metrics", operations.metrics),
     path("v1/schema/", docs.schema, name="schema"),
-    path("v1/docs", RedirectView.as_view(pattern_name="docs")),
+    path("v1/docs", docs.browse),  # no route under /v1 redirects (B170)
     path("v1/docs/", docs.browse, name="docs"),
     re_path(r"^v1(?:/|$)", UnknownUrl.as_view()),
 ]

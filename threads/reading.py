@@ -234,7 +234,7 @@ def _open(block: BlockDict) -> BlockDict:
 
 def _payload_as_raw(result: BlockDict) -> object:
     """The raw response that every reader gets: the payload if the result has nothing else (spec 3.3), else None."""
-    return result.get("payload") if result.get("answered_by") in ("client", "skill") else None
+    return result.get("payload") if result.get("answered_by") in ("client", "skill", "refusal") else None
 
 
 def _goal_outs(rows: Iterable[Row]) -> list[GoalOut]:

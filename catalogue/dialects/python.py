@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from catalogue.dialects import annotations, signatures
+from catalogue.dialects import annotations, docstrings, signatures
 from catalogue.dialects.annotations import Annotation
 from catalogue.dialects.signatures import Warn
 from catalogue.dialects.source import Source
@@ -51,12 +51,13 @@ def read(source: Source) -> Imported:
     parameters = list(_parameters(function, style))
     said: dict[str, str] = {}
     if name == "heddle":
-        doc, said = _sections(doc)
+        doc, said = docstrings.read(doc)
     properties: JsonObject = {}
     for parameter in parameters:
         schema = style.schema(annotations.read(parameter.annotation), source.warnings.append)
-        if style.has_defaults and parameter.default is not None:
-            schema["default"] = annotations.literal(parameter.default, f"the default of {parameter.name}")
+        if parameter.default is not None:
+            default = annotations.literal(parameter.default, f"the default of {parameter.name}")
+            schema |= {"default": default} if style.has_defaults else {}
         if parameter.name in said:
             schema.setdefault("description", said[parameter.name])
         properties[parameter.name] = schema
@@ -117,19 +118,6 @@ def _parameters(function: Function, style: Style) -> Iterator[Parameter]:
         is_context = annotations.read(argument.annotation).name == "ToolContext"
         if not (style.skips and (is_context or argument.arg in _RECEIVERS)):
             yield Parameter(argument.arg, argument.annotation, default)
-
-
-def _sections(doc: str) -> tuple[str, dict[str, str]]:
-    """A docstring up to its first section, and what its Args say, in Google's way of writing them."""
-    from griffe import Docstring, DocstringSectionParameters, DocstringSectionText
-
-    text, parameters = "", {}
-    for place, section in enumerate(Docstring(doc).parse("google", warnings=False)):
-        if isinstance(section, DocstringSectionText) and place == 0:
-            text = section.value
-        if isinstance(section, DocstringSectionParameters):
-            parameters = {each.name: " ".join(each.description.split()) for each in section.value}
-    return text.strip(), parameters
 
 
 def _output_schema(style: str, returns: Annotation, warn: Warn) -> JsonObject | None:

@@ -1,6 +1,15 @@
 """Python functions as tools (1.13, 3.7): parsed, never run (C97 to C101). C98 and C99 stand with the referees."""
 
+import inspect
+import warnings
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from catalogue.record import ToolProblem
 from tests.catalogue.speaking import read
@@ -79,6 +88,44 @@ async def book(
     """
     raise SystemExit
 '''
+
+
+LINES = st.sampled_from(
+    [
+        *("Do it.", "", "Args:", "args:", "Args :", "Arguments:", "Returns:", "See Also:", "Notes:", "Args: a"),
+        *("    a: first", "    b (int): second", "        and more", "    no parameter", "    a:", "    Returns: no"),
+        *("  b: less deep", "a: not deep"),
+    ]
+)
+
+
+@cache
+def sdk() -> ModuleType:
+    with warnings.catch_warnings(action="ignore"):
+        return import_module("roboto.ai.agent_thread")
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(LINES, min_size=1, max_size=9))
+def test_c100_docstrings_say_here_what_they_say_with_the_sdk(lines):
+    """Threads 6.2: where text ends and parameters begin is decided in one way."""
+    doc = inspect.cleandoc("\n".join(lines))
+    source = f"def client_f(a: str, b: str):\n    {'Do it.' + chr(10) + doc!r}\n"
+    made: dict[str, Any] = {}
+    exec(source, made)  # noqa: S102 - written here
+    tool = sdk().ClientTool.from_function(made["client_f"])
+    found = read("python", {"source": source}).content
+    assert found.description == tool.spec.description
+    ours, theirs = ({name: each.get("description") for name, each in schema["properties"].items()}
+                    for schema in (found.input_schema, tool.spec.input_schema))  # fmt: skip
+    assert ours == {name: said or None for name, said in theirs.items()}
+
+
+@pytest.mark.parametrize("style", ["heddle", "convilyn", "rdk", "data_harness"])
+def test_a_default_is_a_literal_in_every_style(style):
+    """Catalogue 1.13: nothing is run, so nothing else could be told."""
+    with pytest.raises(ToolProblem, match="default"):
+        read("python", {"source": 'def f(a: str = open("x")):\n    "Does."', "style": style})
 
 
 def test_c100_heddles_own_style():

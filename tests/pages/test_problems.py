@@ -127,7 +127,7 @@ def test_every_page_keeps_to_itself(browser_of: Browser, path: str) -> None:
 
 
 def test_the_routes_can_be_read_without_being_signed_in(browser_of: Browser) -> None:
-    assert browser_of(None).get("/v1/docs")["Location"] == "/v1/docs/"
+    assert browser_of(None).get("/v1/docs").status_code == 200  # no route under /v1 redirects (B170)
     page = get(browser_of(None), "/v1/docs/")
     routes = {line.words for line in page.all("p", class_="mono")}
     assert {

@@ -15,7 +15,7 @@ from feedback import finding
 from feedback.models import Triage, UserFeedback
 from feedback.querying import parse
 from tests import make
-from threads import sharing
+from threads import lists, sharing
 from threads.models import Pin, Thread
 from threads.wire import SearchIn
 
@@ -59,9 +59,9 @@ def walk(page, between):
     pinned=st.sets(st.integers(0, 11), max_size=6),
     limit=st.integers(1, 5),
     born=st.lists(st.integers(0, 2), max_size=6),
-    lists=st.sampled_from(["own", "search"]),
+    asked=st.sampled_from(["own", "search"]),
 )
-def test_threads_are_listed_once_each_while_others_are_started_H1_H2(who, count, pinned, limit, born, lists):
+def test_threads_are_listed_once_each_while_others_are_started_H1_H2(who, count, pinned, limit, born, asked):
     clear()
     threads = [bare(who.alice, "org") for _ in range(count)]
     for place in sorted(pinned & set(range(count))):
@@ -76,7 +76,7 @@ def test_threads_are_listed_once_each_while_others_are_started_H1_H2(who, count,
             bare(who.bob, "org")
 
     def page(token):
-        if lists == "own":
+        if asked == "own":
             return lists.own_threads(who.alice.actor, limit=limit, page_token=token)
         return lists.search(who.alice.actor, SearchIn(limit=limit, page_token=token))
 

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from roboto.ai.agent_thread import ClientToolSpec
 from roboto.ai.agent_thread.event import (
     AgentErrorEvent,
     AgentEvent,
@@ -88,6 +89,17 @@ def test_a_server_tool_is_told_as_use_and_result(alice: Caller) -> None:
     assert held(thread) == held(alice.thread(thread))
 
 
+def test_why_a_call_of_a_client_tool_or_of_a_skill_was_refused_is_told(alice: Caller) -> None:
+    """B60, 3.3: the SDK's event has nothing but the raw response, so it carries the payload."""
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    tool = ClientToolSpec(name="client_f", description="Does.", input_schema=schema)
+    asked = calls(("client_f", {"q": 5}), ("load_skill", {"name": "nope"}))
+    thread = alice.start("Break. " + asked, client_tools=[tool])
+    results = [event for event in follow(thread) if isinstance(event, AgentToolResultEvent)]
+    assert [result.success for result in results] == [False, False]
+    assert [set(result.output or {}) for result in results] == [{"error"}, {"error"}]
+
+
 def test_a_server_tool_that_fails_is_told_as_unsuccessful_and_the_turn_goes_on(alice: Caller) -> None:
     """B60, 4.5: a tool's own failure, arguments against its schema, and a tool nobody has."""
     asked = calls(("calculate", {"expression": "1/0"}), ("calculate", {"formula": 1}), ("no_such_tool", {}))
@@ -95,6 +107,7 @@ def test_a_server_tool_that_fails_is_told_as_unsuccessful_and_the_turn_goes_on(a
     events = follow(thread)
     results = [event for event in events if isinstance(event, AgentToolResultEvent)]
     assert [result.success for result in results] == [False, False, False]
+    assert all(result.output is None for result in results), "the raw payload of a server's tool has a route of its own"
     flags = [event.answered_by_server for event in events if isinstance(event, AgentToolUseEvent)]
     assert flags == [False, True, True]
     assert thread.status == AgentThreadStatus.USER_TURN

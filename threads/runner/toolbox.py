@@ -70,7 +70,9 @@ class Toolbox:
             self._recorded.called(use)
         if reason is None:
             return use, None
-        return use, tool_result(call.name, use_id, "error", {"error": reason})
+        refused = tool_result(call.name, use_id, "error", {"error": reason})
+        is_told = call.name in self.client or call.name == LOAD_SKILL
+        return use, {**refused, "answered_by": "refusal"} if is_told else refused
 
     def is_clients(self, use: BlockDict) -> bool:
         """Whether the client answers this call."""
@@ -194,7 +196,8 @@ def _wanted(arguments: Mapping[str, Any]) -> str:
 def _loaded(skill: Mapping[str, Any] | None, use_id: str) -> BlockDict:
     """The result with the skill's text, or an error if the skill is gone when a second worker answers."""
     if skill is None:
-        return tool_result(LOAD_SKILL, use_id, "error", {"error": "This skill is no longer available."})
+        gone = tool_result(LOAD_SKILL, use_id, "error", {"error": "This skill is no longer available."})
+        return {**gone, "answered_by": "refusal"}
     return {**tool_result(LOAD_SKILL, use_id, "success", dict(skill)), "answered_by": "skill"}
 
 
