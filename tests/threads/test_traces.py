@@ -204,6 +204,16 @@ def test_traces_that_cannot_be_read_are_refused_with_a_path(change: JsonObject, 
     assert refused.value.path == path
 
 
+def test_a_trace_nested_without_end_is_refused() -> None:
+    value: JsonObject = {"stringValue": "x"}
+    for _ in range(2_000):
+        value = {"kvlistValue": {"values": [{"key": "a", "value": value}]}}
+    deep = document({**chat([ASKED], ANSWERED), "attributes": [{"key": "a", "value": value}]})
+    assert list(gathered("otel", [(0, deep)])) == [(0, deep)]
+    with pytest.raises(DialectError, match="nested deeper"):
+        parse("otel", deep)
+
+
 @pytest.mark.parametrize("key", ["startTimeUnixNano", "traceId", "attributes", "events", "status"])
 @pytest.mark.parametrize("value", [[[1]], {"a": 1}, True, "x", 1.5])
 def test_whatever_a_span_holds_is_read_or_refused(key: str, value: object) -> None:

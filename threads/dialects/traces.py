@@ -14,7 +14,7 @@ from typing import Any
 
 from threads.content import JsonObject
 from threads.dialects import openinference
-from threads.dialects.canonical import DialectError
+from threads.dialects.canonical import MAX_CONVERSATION_DEPTH, DialectError, dotted, flaw
 from threads.dialects.reading import parts, record, sequence, string
 
 INFERENCE = frozenset({"chat", "generate_content", "text_completion"})
@@ -80,6 +80,8 @@ def is_trace(value: JsonObject) -> bool:
 
 def spans(document: JsonObject) -> list[Span]:
     """The spans of an OTLP document in JSON; raises `DialectError` with the path of what cannot be read."""
+    if wrong := flaw(document, deepest=MAX_CONVERSATION_DEPTH):
+        raise DialectError(dotted(wrong[0]), wrong[1])
     found = []
     for resource, path in parts(document.get("resourceSpans"), "resourceSpans"):
         about = _attributes(record(resource.get("resource") or {}, f"{path}.resource"), f"{path}.resource")
