@@ -222,6 +222,22 @@ def test_whatever_a_span_holds_is_read_or_refused(key: str, value: object) -> No
         assert outcome_of(found)
 
 
+@pytest.mark.parametrize("name", ["gen_ai.operation.name", "gen_ai.conversation.id", "gen_ai.tool.call.id"])
+@pytest.mark.parametrize("odd", [{"arrayValue": {"values": []}}, {"kvlistValue": {}}, {"intValue": "--5"}, {"x": [1]}])
+def test_whatever_an_attribute_is_it_is_read_or_refused(name: str, odd: JsonObject) -> None:
+    """Also where a list stands for an id, and beside a response whose id is one."""
+    tool = span({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"})
+    spans = [
+        chat([ASKED, call(), {**response(), "parts": [{"type": "tool_call_response", "id": [1]}]}], ANSWERED),
+        tool,
+    ]
+    for each in spans:
+        each["attributes"] = [given for given in each["attributes"] if given["key"] != name]
+        each["attributes"].append({"key": name, "value": odd})
+    for _, found in gathered("otel", [(0, document(*spans))]):
+        assert outcome_of(found)
+
+
 def outcome_of(conversation: object) -> str:
     """The id of what was read, or the path of what was refused."""
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from threads import content
 from threads.content import BlockDict, JsonObject, MessageSnapshot
-from threads.dialects.canonical import Sheet, exact_object, quoted, spelling, text_of
+from threads.dialects.canonical import Sheet, quoted, text_of
 from threads.dialects.reading import (
     TIME_KEYS,
     Draft,
@@ -147,12 +147,7 @@ def _arguments(draft: Draft, value: object, path: str) -> tuple[JsonObject | Non
     if isinstance(value, dict):
         draft.warn(path, "is an object instead of JSON text")
         return draft.arguments(value, path)
-    text = string(value, path)
-    given = exact_object(text)
-    if given is not None:
-        return given, spelling("arguments", text, given)
-    draft.warn(path, "is not a JSON object that can be stored exactly; kept as text")
-    return None, {"arguments": text}
+    return draft.arguments_text(string(value, path), path)
 
 
 def _legacy_call(draft: Draft, index: int, called: object) -> BlockDict:

@@ -8,7 +8,7 @@ from typing import Any
 
 from threads import content
 from threads.content import BlockDict, JsonObject, MessageSnapshot
-from threads.dialects.canonical import Sheet, exact_object, json_text, quoted, spelling, text_of
+from threads.dialects.canonical import Sheet, json_text, quoted, spelling, text_of
 from threads.dialects.reading import (
     TIME_KEYS,
     Draft,
@@ -98,12 +98,7 @@ def _arguments(draft: Draft, value: object, path: str) -> tuple[JsonObject | Non
         return {}, None
     if isinstance(value, dict):
         return draft.arguments(value, path)
-    text = value if isinstance(value, str) else json_text(value)
-    given = exact_object(text)
-    if given is not None:
-        return given, spelling("arguments", text, given)
-    draft.warn(path, "is not a JSON object that can be stored exactly; kept as text")
-    return None, {"arguments": text}
+    return draft.arguments_text(value if isinstance(value, str) else json_text(value), path)
 
 
 def _result(draft: Draft, part: JsonObject, path: str) -> BlockDict:

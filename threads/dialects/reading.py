@@ -19,6 +19,7 @@ from threads.dialects.canonical import (
     DialectError,
     ParsedMessage,
     dotted,
+    exact_object,
     exact_value,
     flaw,
     json_text,
@@ -170,6 +171,14 @@ class Draft:
             return given, None
         self.warn(path, f"is nested deeper than {MAX_DEPTH} levels; kept as text")
         return None, {"arguments": json_text(given)}
+
+    def arguments_text(self, text: str, path: str) -> tuple[JsonObject | None, JsonObject | None]:
+        """`input` and `raw_request` for arguments given as JSON text; anything but an object stays text (B176)."""
+        given = exact_object(text)
+        if given is not None:
+            return given, spelling("arguments", text, given)
+        self.warn(path, "is not a JSON object that can be stored exactly; kept as text")
+        return None, {"arguments": text}
 
     def payload(self, value: object, path: str) -> tuple[str | JsonObject | list[Any] | None, JsonObject | None]:
         """`payload` and `raw_response` for a result given as text or text parts.

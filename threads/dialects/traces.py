@@ -44,8 +44,13 @@ class Span:
     has_failed: bool
 
     @property
-    def operation(self) -> object:
-        return self.attributes.get("gen_ai.operation.name")
+    def operation(self) -> str:
+        return self.named("gen_ai.operation.name")
+
+    def named(self, name: str) -> str:
+        """An attribute that is a name or an id; empty for anything else."""
+        value = self.attributes.get(name)
+        return value if isinstance(value, str) else ""
 
 
 @dataclass(slots=True)
@@ -102,7 +107,7 @@ def conversations(given: Iterable[Span]) -> Iterator[JsonObject]:
     for span in ordered:
         groups.setdefault(_conversation_id(span) or named.get(span.trace_id) or span.trace_id, []).append(span)
     for name, group in groups.items():
-        tools = {_call_id(span): span for span in group if span.operation == EXECUTE_TOOL}
+        tools = {span.named("gen_ai.tool.call.id"): span for span in group if span.operation == EXECUTE_TOOL}
         for number, strand in enumerate(_strands(group), 1):
             yield _conversation(name if number == 1 else f"{name}#{number}", strand, tools)
 
@@ -153,24 +158,14 @@ def _nanoseconds(value: object, path: str) -> int:
 
 
 def _integer(value: object, path: str) -> int:
-    text = str(value)
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | str)
-        or not text.lstrip("-").isdecimal()
-        or len(text) > 20
-    ):
+    text = "" if isinstance(value, bool) or not isinstance(value, int | str) else str(value)
+    if not _INTEGER.fullmatch(text):
         raise DialectError(path, "must be an integer")
     return int(text)
 
 
-def _conversation_id(span: Span) -> str | None:
-    name = span.attributes.get("gen_ai.conversation.id") or span.attributes.get("session.id")
-    return name if isinstance(name, str) else None
-
-
-def _call_id(span: Span) -> object:
-    return span.attributes.get("gen_ai.tool.call.id")
+def _conversation_id(span: Span) -> str:
+    return span.named("gen_ai.conversation.id") or span.named("session.id")
 
 
 def _strands(group: list[Span]) -> list[_Strand]:
@@ -249,7 +244,7 @@ def _of(part: Any, kind: str) -> bool:
     return isinstance(part, dict) and part.get("type") == kind
 
 
-def _conversation(name: str, strand: _Strand, tools: dict[object, Span]) -> JsonObject:
+def _conversation(name: str, strand: _Strand, tools: dict[str, Span]) -> JsonObject:
     instructions = list(dict.fromkeys(strand.instructions))
     messages = [{**each, "parts": [_with_outcome(part, tools) for part in each["parts"]]} for each in strand.messages]
     return {
@@ -260,9 +255,9 @@ def _conversation(name: str, strand: _Strand, tools: dict[object, Span]) -> Json
     }
 
 
-def _with_outcome(part: Any, tools: dict[object, Span]) -> Any:
+def _with_outcome(part: Any, tools: dict[str, Span]) -> Any:
     """A response with what the span of its tool knows: how long it took, and whether it failed."""
-    span = tools.get(part.get("id")) if _of(part, "tool_call_response") else None
+    span = tools.get(str(part.get("id"))) if _of(part, "tool_call_response") else None
     if span is None:
         return part
     return {**part, "runtime_ms": (span.ends - span.starts) // 1_000_000, "is_error": span.has_failed}
