@@ -1,35 +1,38 @@
-"""The server tools offered to a thread's agent: built-in ones, and those of its org with a handler (3.5).
+"""The server tools of a thread's agent: which ones a model is told of, and which it may call by name (catalogue 3.5).
 
-Org tools are offered by qualified name, with characters that models accept; hidden ones and those without a handler
-are not offered.
+Org tools are offered by qualified name, with characters that models accept. Hidden ones are not offered but run when
+they are called; those that are only a schema are offered, as their `visible` says, and a call says that nothing runs
+them. A tool that a client runs is offered by the client that declares it, not from here.
 """
 
 import re
 from collections.abc import Mapping
 
-from django.db.models import F
+from django.db.models import F, Q
 
-from catalogue import builtin
+from catalogue import builtin, targets, tools
 from catalogue.elsewhere import handlers
 from catalogue.executing import TIMEOUT_MS
 from catalogue.models import Tool, ToolConnection, ToolVersion
+from catalogue.models.tool import no_handler
 from catalogue.spec import ToolSpec
+from core.errors import NotFound
 from core.prepared import Prepared
 
 MOST = 100
-"""Maximum number of org tools offered: providers accept about 128 in total."""
+"""Maximum number of org tools offered: providers accept about 128 in total. Those that can run come first."""
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST = 64
 
 
 def specs(org_id: int) -> Mapping[str, ToolSpec]:
     """The offered tools by name. One short query if the org has none of its own."""
-    pks = [pk for pk, _ in _OFFERED.rows(org_id)]
+    pks = [pk for pk, _, _ in _OFFERED.rows(org_id)]
     if not pks:
         return builtin.TOOLS
     found = dict(builtin.TOOLS)
     rows = ToolVersion.objects.filter(tool__in=pks, version=F("tool__version")).select_related("tool__server")
-    present = list(rows.order_by("tool__qualified_name"))
+    present = list(rows.order_by("-tool__is_dispatchable", "tool__qualified_name"))
     connections = handlers.connections_of({version.tool.server_id for version in present})
     for version in present:
         if name := _name_of(version.tool.qualified_name):
@@ -37,9 +40,19 @@ def specs(org_id: int) -> Mapping[str, ToolSpec]:
     return found
 
 
+def named(org_id: int, name: str) -> ToolSpec | None:
+    """A tool of the org, or one that belongs to everybody, by any form of its qualified name, offered or not."""
+    try:
+        tool = tools.tool_for(org_id, name)
+    except NotFound:
+        return None
+    return targets.builtin_of(tool) or _spec(tools.version_of(tool), handlers.connection_of(tool))
+
+
 def names(org_id: int) -> frozenset[str]:
-    """The names of the offered tools. One short query."""
-    return frozenset(builtin.TOOLS) | {_name_of(qualified) for _, qualified in _OFFERED.rows(org_id)}
+    """The names of offered tools that the server runs, which no client tool may have. One short query."""
+    runnable = (qualified for _, qualified, is_dispatchable in _OFFERED.rows(org_id) if is_dispatchable)
+    return frozenset(builtin.TOOLS) | {_name_of(qualified) for qualified in runnable}
 
 
 def _name_of(qualified_name: str) -> str:
@@ -66,9 +79,9 @@ def _spec(version: ToolVersion, connection: ToolConnection | None) -> ToolSpec:
 
 _OFFERED = Prepared(
     lambda org: (
-        Tool.objects.filter(org=org, visible=True, is_dispatchable=True)
-        .order_by("qualified_name")
-        .values_list("pk", "qualified_name")[:MOST]
+        Tool.objects.filter(Q(is_dispatchable=True) | Q(handler=no_handler()), org=org, visible=True)
+        .order_by("-is_dispatchable", "qualified_name")
+        .values_list("pk", "qualified_name", "is_dispatchable")[:MOST]
     ),
     int,
 )

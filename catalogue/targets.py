@@ -13,7 +13,7 @@ def target_for(tool: Tool, number: int | None = None) -> Target:
     An old version is validated by its own schema and run by the current handler.
     """
     version = tools.version_of(tool, number)
-    spec = _spec_of(tool)
+    spec = builtin_of(tool)
     return Target(
         server=tool.server.name,
         name=tool.name,
@@ -28,7 +28,7 @@ def target_for(tool: Tool, number: int | None = None) -> Target:
     )
 
 
-def _spec_of(tool: Tool) -> ToolSpec | None:
+def builtin_of(tool: Tool) -> ToolSpec | None:
     """The builtin that runs a built-in tool. An org's tool never runs a builtin of the same name."""
     if tool.org_id is not None or tool.handler.get("kind") != "builtin":
         return None

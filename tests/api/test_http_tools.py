@@ -12,6 +12,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from standardwebhooks.webhooks import Webhook
 
+from accounts.models import Org
+from catalogue import offering
 from catalogue.models import Call, Tool, ToolConnection
 from tests import hooks, make
 from tests.conftest import data_of, refusal_of
@@ -392,16 +394,56 @@ class TestFromAThread:
         [result] = _results(thread)
         assert result.outcome == "success" and {"found": 1} in result.data.values()
 
-    def test_a_tool_that_is_hidden_only_a_schema_or_another_orgs_is_not_there(
-        self, api, tools, connected, receiver, who
-    ):
-        make.thread(who.alice, self.ASKED)
+    def test_a_hidden_tool_is_not_offered_and_runs_when_it_is_called(self, api, connected, receiver, who):
+        """Catalogue 3.5."""
         connected()
-        make.thread(who.eve, self.ASKED)
         data_of(api("alice").request("PATCH", f"{V1}/tools/srv__look", {"visible": False}))
+        assert _offered(who.acme) & {"srv__look", "srv__book"} == {"srv__book"}
         [result] = _results(make.thread(who.alice, self.ASKED))
+        assert result.outcome == "success" and len(receiver.got) == 1
+
+    def test_what_is_only_a_schema_is_offered_and_its_call_says_that_nothing_runs_it(self, api, tools, who):
+        """Catalogue 3.5, C94: as visible as it says, and blocked by name when it is hidden."""
+        assert _offered(who.acme) >= {"srv__look", "srv__book"}
+        for visible in (True, False):
+            data_of(api("alice").request("PATCH", f"{V1}/tools/srv__look", {"visible": visible}))
+            assert ("srv__look" in _offered(who.acme)) is visible
+            thread = make.thread(who.alice, self.ASKED)
+            [result] = _results(thread)
+            assert result.outcome == "error" and "has no handler" in json.dumps(result.data)
+            recorded = Call.objects.get(thread_id=thread.thread_id).answer["result"]["error"]
+            assert (recorded["code"], recorded["details"]) == ("NOT_FOUND", {"reason": "not_dispatchable"})
+
+    def test_tools_that_run_are_offered_before_those_that_are_only_schemas(self, api, connected, who):
+        connected()
+        first = {"name": "a", "description": "d", "input_schema": SCHEMA}
+        data_of(api("alice").post(f"{V1}/tools/import", {"dialect": "convilyn", "server": "first", "tool": first}))
+        assert "first__a" in _offered(who.acme)
+        names = [name for name in offering.specs(who.acme.pk) if "__" in name]
+        assert names == ["srv__book", "srv__look", "first__a"]
+
+    def test_a_clients_own_tool_is_its_clients_to_offer(self, api, who):
+        """Catalogue 1.7: nothing else could answer its call."""
+        tool = {"name": "client_look", "description": "d", "input_schema": SCHEMA}
+        data_of(api("alice").post(f"{V1}/tools/import", {"dialect": "roboto", "tool": tool}))
+        assert "client__client_look" not in _offered(who.acme)
+
+    def test_another_orgs_tool_is_not_there(self, connected, receiver, who):
+        """C52."""
+        connected()
+        [result] = _results(make.thread(who.eve, self.ASKED))
         assert result.outcome == "error" and "no tool srv__look" in json.dumps(result.data)
         assert receiver.got == []
+
+    def test_what_belongs_to_everybody_runs_by_its_qualified_name(self, who):
+        """Catalogue 3.5, 6.4."""
+        asked = '[[call demo__echo {"message": "hi"}]] [[call heddle__calculate {"expression": "6*7"}]]'
+        thread = make.thread(who.alice, asked)
+        assert [result.outcome for result in _results(thread)] == ["success", "success"]
+        assert [(row.server, row.tool) for row in Call.objects.filter(thread_id=thread.thread_id).order_by("pk")] == [
+            ("demo", "echo"),
+            ("heddle", "calculate"),
+        ]
 
     def test_more_tools_take_no_more_queries(self, api, connected, who):
         """A turn reads the connections of all servers at once."""
@@ -427,6 +469,11 @@ class TestFromAThread:
         connected()
         [result] = _results(make.thread(who.alice, "[[call srv__look {}]]"))
         assert result.outcome == "error" and receiver.got == []
+
+
+def _offered(org: Org) -> set[str]:
+    """What a model is told of in a thread of the org."""
+    return set(offering.specs(org.pk))
 
 
 def _results(thread: Thread) -> list[Block]:

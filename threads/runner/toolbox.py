@@ -43,6 +43,7 @@ class Toolbox:
         # A world has no outside effects, so every call is simulated there.
         self._recorded = Recorded(thread) if turn.replays_calls and self._stage is None else None
         self._server = self._server_tools()
+        self._by_name: dict[str, ToolSpec | None] = {}
 
     def _server_tools(self) -> Mapping[str, ToolSpec]:
         """The tools that the server runs; in a world only the simulated ones."""
@@ -95,7 +96,7 @@ class Toolbox:
         if self._stage is not None and self._stage.has(name):
             return self._played(self._stage, use, fence)
         context = ToolContext(thread.thread_id, use_id, thread.analysis_scope, thread.org_id, self._asker_id)
-        spec = self._server.get(name)
+        spec = self._spec(name)
         if self._recorded is not None and not (spec and spec.is_read_only):
             return {**tool_result(name, use_id, "error", {"error": NOT_RECORDED}), "answered_by": "nobody"}
         with transcript.holding(thread.pk, fence):
@@ -126,9 +127,18 @@ class Toolbox:
             return _client_refusal(self.client[call.name], call.arguments)
         if self._stage is not None and self._stage.has(call.name):
             return None  # the world checks the arguments itself, after its random failures
-        if call.name not in self._server:
+        spec = self._spec(call.name)
+        if spec is None:
             return f"There is no tool {call.name}."
-        return calls.refusal(self._server[call.name], call.arguments)
+        return calls.refusal(spec, call.arguments)
+
+    def _spec(self, name: str) -> ToolSpec | None:
+        """The server tool with this name, offered or not (catalogue 3.5); a world has only those that it offers."""
+        if name in self._server or self._stage is not None:
+            return self._server.get(name)
+        if name not in self._by_name:
+            self._by_name[name] = offering.named(self.thread.org_id, name)
+        return self._by_name[name]
 
     def _played(self, stage: Stage, use: BlockDict, fence: Fence) -> BlockDict:
         """The result from the world. The tool use id is the key, so a second worker gets the first one's result."""
