@@ -238,9 +238,8 @@ def stop(writer: Transcript, status: str, reason: BlockDict) -> None:
     """
     thread = writer.thread
     last = last_message(thread.pk)
-    unanswered = f"{reason['error_message']} This call was not answered."
-    results = [tool_result(use["tool_name"], use["tool_use_id"], "error", unanswered) for use in open_uses(thread)]
-    if results:
+    said = f"{reason['error_message']} This call was not answered."
+    if results := _unanswered_results(writer, open_uses(thread), said):
         writer.close(_store_results(writer, results), Message.Status.COMPLETED)
     if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
         writer.extend(last, [reason])
@@ -338,10 +337,21 @@ def _add_skill(writer: Transcript, skill: SkillText) -> None:
 
 def _close_unanswered(writer: Transcript, uses: Sequence[BlockDict]) -> None:
     """Add error results for unanswered calls from a fork, an import or a seed (spec 4.7, 9)."""
-    refused = {"error": UNANSWERED}
-    results = [tool_result(use["tool_name"], use["tool_use_id"], "error", refused) for use in uses]
-    if results:
-        writer.add("roboto", [{**result, "answered_by": "nobody"} for result in results])
+    if results := _unanswered_results(writer, uses, UNANSWERED):
+        writer.add("roboto", results)
+
+
+def _unanswered_results(writer: Transcript, uses: Sequence[BlockDict], said: str) -> list[BlockDict]:
+    """An error result for each call; that of a client tool tells its client why, as all of its results do (3.3)."""
+    is_new = writer.thread._state.adding
+    clients = client_tools.names_of(writer.thread) if uses and not is_new else frozenset()
+    return [
+        {
+            **tool_result(use["tool_name"], use["tool_use_id"], "error", {"error": said}),
+            "answered_by": "refusal" if use["tool_name"] in clients else "nobody",
+        }
+        for use in uses
+    ]
 
 
 def _own_words(declared: list[dict[str, Any]]) -> str:

@@ -20,7 +20,8 @@ CATEGORIES = (
 )  # fmt: skip
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
-_MAX_ID, _MAX_NAME, _MAX_DESCRIPTION, _MAX_TAG, _MAX_OUTPUT = 100, 50, 500, 30, 200
+_MAX_ID, _MAX_NAME, _MAX_DESCRIPTION, _MAX_TAG = 100, 50, 500, 30
+_MAX_TEXTS = {"outputDescription": 200, "aiInstructions": 1000}
 _LOCAL = {"read_only": True, "destructive": False, "open_world": False}
 _MODES: dict[str, dict[str, bool]] = {
     "client": _LOCAL,
@@ -84,10 +85,13 @@ def write(sheet: Sheet) -> JsonObject:
         "category": _category(sheet),
         "tags": _tags(sheet),
         "method": "GET" if content.idempotent else "POST",
-        "parameters": sheet.extras.get("parameters") or ctp_parameters.write(sheet),
+        "parameters": ctp_parameters.restored(sheet) or ctp_parameters.write(sheet),
     }
     definition.setdefault("outputDescription", _output_description(sheet, title))
     definition.setdefault("example", _example(content))
+    for key, limit in _MAX_TEXTS.items():
+        if isinstance(text := definition.get(key), str):
+            definition[key] = cut(sheet, text, limit, f"extras/{NAME}/{key}" if key in sheet.extras else key)
     if not sheet.is_home:
         definition["executionMode"] = _mode(content.annotations)
     if (version := content.declared_version) is not None and _VERSION.fullmatch(version):
@@ -126,8 +130,7 @@ def _tags(sheet: Sheet) -> list[str]:
 
 def _output_description(sheet: Sheet, title: str) -> str:
     said = (sheet.content.output_schema or {}).get("description")
-    text = said if isinstance(said, str) and said else f"Result of {title}"
-    return text[:_MAX_OUTPUT]
+    return said if isinstance(said, str) and said else f"Result of {title}"
 
 
 def _example(content: Content) -> JsonObject:

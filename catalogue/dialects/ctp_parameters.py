@@ -53,6 +53,8 @@ def read(parameters: list[Any], source: Source) -> JsonObject:
     for place, parameter in enumerate(parameters):
         given = Source(parameter, f"{source.at('parameters')}/{place}")
         name = given.need("name", str)
+        if not _NAME.fullmatch(name):
+            raise ToolProblem("invalid_tool", given.at("name"), f"must match ^{_NAME.pattern}$")
         if name in properties:
             raise ToolProblem("invalid_tool", given.at("name"), f"{name[:80]} is there twice")
         properties[name] = _schema_of(given)
@@ -97,6 +99,18 @@ def _choice(schema: JsonObject, given: Source, rules: Source) -> JsonObject:
         return schema
     bounds = {key: rules.take(key, int) for key in _ITEMS}
     return {"type": "array", "items": schema, **{key: value for key, value in bounds.items() if value is not None}}
+
+
+def restored(sheet: Sheet) -> list[JsonObject]:
+    """The parameters as the tool brought them, their texts within CTP's limits (C41, C44); empty if it brought none."""
+    return [_fitting(sheet, parameter) for parameter in sheet.extras.get("parameters", [])]
+
+
+def _fitting(sheet: Sheet, parameter: JsonObject) -> JsonObject:
+    path = f"input_schema/properties/{parameter['name']}"
+    label = cut(sheet, parameter["label"], MAX_LABEL, f"{path}/title")
+    description = cut(sheet, parameter["description"], MAX_DESCRIPTION, f"{path}/description")
+    return {**parameter, "label": label, "description": description}
 
 
 def write(sheet: Sheet) -> list[JsonObject]:

@@ -57,14 +57,19 @@ class Source:
         return None if value is None else self._object(key, value)
 
     def texts(self, key: str) -> list[str] | None:
-        """A list of distinct strings, or None where there is none."""
+        """A list of distinct strings, or None where there is none; one that is there again is noted as lost."""
         values = self.take(key, list)
         if values is None:
             return None
+        kept: dict[str, None] = {}
         for place, value in enumerate(values):
             if not isinstance(value, str):
                 raise ToolProblem("invalid_tool", f"{self.at(key)}/{place}", "must be a string")
-        return list(dict.fromkeys(values))
+            if value in kept:
+                path, detail = f"{self.at(key)}/{place}", f"{value[:80]} is there already"
+                self.losses.append(Loss(path=path, reason="no_slot", detail=detail, preserved=False))
+            kept[value] = None
+        return list(kept)
 
     def inner(self, key: str) -> "Source":
         """A nested object, read the same way; what it loses belongs to this one."""

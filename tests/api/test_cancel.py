@@ -59,6 +59,9 @@ def test_waiting_calls_are_answered_with_errors_so_that_the_history_stays_well_f
     uses = shapes.blocks(record, "tool_use")
     assert [result["tool_use_id"] for result in results] == [use["tool_use_id"] for use in uses]
     assert {result["status"] for result in results} == {"error"}
+    for result in results:  # 3.3: the SDK's event of a client tool's result reads `raw_response` alone
+        assert result["raw_response"] == result["payload"]
+        assert "was not answered" in result["payload"]["error"]
     assert record["messages"][-1]["role"] == "roboto"
     assert record["messages"][-1]["status"] == "completed"
     make.send(who.alice, thread, "Go on")

@@ -197,6 +197,27 @@ def test_c41_from_every_dialect(source):
     jsonschema.validate(across(source, "ctp", MINIMAL[source]).tool, DEFINITION)
 
 
+def test_c41_what_ctp_itself_would_refuse_does_not_come_back():
+    """C41: texts over CTP's limits are cut at home too, and named; a name that it has no room for is not taken."""
+    long = {"label": "L" * 51, "description": "D" * 201}
+    sent = definition(parameter("q", "text", **long), outputDescription="o" * 201, aiInstructions="a" * 1001)
+    exported = across("ctp", "ctp", sent)
+    jsonschema.validate(exported.tool, DEFINITION)
+    assert (len(exported.tool["outputDescription"]), len(exported.tool["aiInstructions"])) == (200, 1000)
+    assert lost(exported) == dict.fromkeys(
+        (
+            "/input_schema/properties/q/title",
+            "/input_schema/properties/q/description",
+            "/extras/ctp/outputDescription",
+            "/extras/ctp/aiInstructions",
+        ),
+        "truncated",
+    )
+    with pytest.raises(ToolProblem) as caught:
+        read("ctp", definition(parameter("$filter", "text")))
+    assert (caught.value.reason, caught.value.path) == ("invalid_tool", "/parameters/0/name")
+
+
 def test_c42_names_become_slugs():
     """C42."""
     exported = write("ctp", Stored("my_srv", "get_user_details", Content(input_schema=SCHEMA, source_dialect="mcp")))

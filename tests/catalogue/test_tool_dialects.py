@@ -166,6 +166,11 @@ class TestRdk:
         assert read("rdk", sent).content.param_order == ["days", "city"]
         assert read("rdk", MINIMAL["rdk"]).content.param_order == ["city", "days"]
         assert across("rdk", "rdk", sent).tool == sent
+        twice = read("rdk", {**MINIMAL["rdk"], "param_names": ["days", "days", "city"]})
+        assert twice.content.param_order == ["days", "city"]
+        assert [(loss.path, loss.reason, loss.preserved) for loss in twice.losses] == [
+            ("/param_names/1", "no_slot", False)
+        ]
         alice, backwards = api("alice"), {"properties": {"zone": {}, "b": {}, "aa": {}}}
         plain = {**MINIMAL["rdk"], "name": "plain", "parameters": backwards}
         imported(alice, sent, plain, {**plain, "name": "told", "param_names": ["b", "zone", "aa"]}, dialect="rdk")

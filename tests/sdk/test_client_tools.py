@@ -364,7 +364,9 @@ def test_a_cancelled_wait_is_answered_and_the_thread_goes_on(alice: Caller) -> N
     """B162, 4.2 item 6: open uses get error results, late ones are refused."""
     thread, uses = waiting(alice, {"n": 1}, {"n": 2})
     assert alice.post(f"threads/{thread.thread_id}/cancel")[0] == 200
-    assert [stored["status"] for stored in stored_results(alice, thread)] == ["error", "error"]
+    stored = stored_results(alice, thread)
+    assert [each["status"] for each in stored] == ["error", "error"]
+    assert all("was not answered" in each["raw_response"]["error"] for each in stored)
     with pytest.raises(RobotoInvalidRequestException):
         thread.submit_client_tool_results([result(uses[0])])
     thread.refresh()
