@@ -6,8 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
+from accounts import hooks
 from accounts.authentication import page_actor
-from accounts.hooks import open_reports
 from accounts.models import User
 from accounts.orgs import open_to
 from accounts.pages import current_org
@@ -46,7 +46,7 @@ def viewer(request: HttpRequest) -> dict[str, Any]:
             org=org.slug if org else "",
             orgs=slugs[:MOST_ORGS],
             has_more_orgs=len(slugs) > MOST_ORGS,
-            open_reports=open_reports() if actor.is_admin else None,
+            open_reports=hooks.feedback.open_reports() if actor.is_admin else None,
         )
     theme = request.COOKIES.get(THEME_COOKIE, "")
     return {"viewer": found, "theme": theme if theme in THEMES else "", "version": settings.VERSION}

@@ -1,15 +1,16 @@
-"""Callbacks that other apps register when Django is ready."""
+"""What higher apps tell the app bar."""
 
 from collections.abc import Callable
-
-_open_reports: list[Callable[[], int]] = []
-
-
-def register_open_reports(count: Callable[[], int]) -> None:
-    """Register the function that counts open reports, for the app bar. Called by the feedback app."""
-    _open_reports[:] = [count]
+from dataclasses import dataclass
 
 
-def open_reports() -> int | None:
-    """The number of open reports; None if no function is registered."""
-    return _open_reports[0]() if _open_reports else None
+@dataclass(frozen=True)
+class Feedback:
+    """What the feedback app answers."""
+
+    open_reports: Callable[[], int | None] = lambda: None
+    """The number of open reports."""
+
+
+feedback = Feedback()
+"""Replaced once by that app, when Django is ready."""

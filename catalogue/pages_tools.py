@@ -120,7 +120,7 @@ def show(
         "usage": used,
         "is_called": any(line.version == version.version for line in used.versions),
         "versions": _versions(found),
-        "mentions": hooks.mentions(actor, org_id, {found.name, found.qualified_name}),
+        "mentions": hooks.feedback.mentions(actor, org_id, {found.name, found.qualified_name}),
         "exports": exports,
         "tolls": [each for each in exports if each.get("toll")],
         "verdict": grouped(own.findings(Checked(found, version, tools.stored(found, version)))),

@@ -25,7 +25,7 @@ def sweep() -> None:
     if limit := _before(settings.HEDDLE.call_days):
         _clear(Call.objects.filter(world=None, idempotency_key=None, begun__lt=limit, outcome__in=_KNOWN), "begun")
     if limit := _before(settings.HEDDLE.world_days):
-        in_use = Exists(hooks.threads_in_worlds().filter(world=OuterRef("pk")))
+        in_use = Exists(hooks.threads.in_worlds().filter(world=OuterRef("pk")))
         over = World.objects.filter(~in_use, expires_at__lt=limit).order_by("expires_at")
         for world_pk in over.values_list("pk", flat=True)[:_WORLDS_AT_ONCE]:
             _clear_world(world_pk)

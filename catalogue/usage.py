@@ -103,7 +103,7 @@ def _percentile(times: Sequence[int], share: int) -> int | None:
 
 def _failed(actor: Actor, calls: Sequence[Call]) -> Iterable[Failed]:
     seen = set(Call.objects.visible_to(actor).filter(pk__in=[call.pk for call in calls]).values_list("pk", flat=True))
-    titles = hooks.titles(actor, {call.thread_id for call in calls if call.thread_id})
+    titles = hooks.threads.titles(actor, {call.thread_id for call in calls if call.thread_id})
     for call in calls:
         error = ((call.answer or {}).get("result") or {}).get("error") or {}
         is_seen = call.pk in seen

@@ -84,7 +84,8 @@ class Either(_Node):
     parts: tuple["Node", ...]
 
 
-Node = Text | Field | Unknown | Not | All | Either
+Leaf = Text | Field | Unknown
+Node = Leaf | Not | All | Either
 
 
 def read(text: str) -> Node:
@@ -128,19 +129,20 @@ def spelled(node: Node, *, alone: bool = True) -> str:
 
 def changed(node: Node, change: Callable[[Field], Field]) -> Node:
     """The tree with `change` applied to each field."""
+    return replaced(node, lambda leaf: change(leaf) if isinstance(leaf, Field) else leaf)
+
+
+def replaced(node: Node, change: Callable[[Leaf], Leaf]) -> Node:
+    """The tree with `change` applied to each term."""
     match node:
-        case Field():
-            return change(node)
         case Not(part=part):
-            return Not(changed(part, change))
-        case All(parts=parts):
-            return All(tuple(changed(part, change) for part in parts))
-        case Either(parts=parts):
-            return Either(tuple(changed(part, change) for part in parts))
-    return node
+            return replace(node, part=replaced(part, change))
+        case All(parts=parts) | Either(parts=parts):
+            return replace(node, parts=tuple(replaced(part, change) for part in parts))
+    return change(node)
 
 
-def leaves(node: Node) -> Iterator[Text | Field | Unknown]:
+def leaves(node: Node) -> Iterator[Leaf]:
     """The terms of a tree, from left to right."""
     match node:
         case Not(part=part):

@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from accounts import hooks
 from accounts.authentication import page_actor_again
-from accounts.hooks import open_reports
 from accounts.rights import require_admin
 from core import ids, notices, sse, zones
 from core.actor import Actor
@@ -35,44 +35,11 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
 
     Anyone who loses the right gets `gone`, and nothing more.
     """
-    told: dict[str, str] | None = None
-    changes, retractions = _Log(TriageChange, "at"), _Log(Retraction, "retracted_at")
-    reports = _Log(UserFeedback, "created")
-    looked = timezone.now()
-    edits = _edits(looked)
-    tz = zones.of(request)
-    query = desk_screen.state_of(request.GET.items(), tz)
-    told_bulks: list[tuple[int, str, int]] | None = None
+    desk = _Desk(request, actor)
     with notices.waiting(triage.NOTICE) as waiter:
         while True:
-            events: list[sse.Event] = []
             with sse.look():
-                try:
-                    actor = page_actor_again(request)
-                    require_admin(actor)
-                except DomainError:
-                    events.append(GONE)
-                else:
-                    leases = leasing.present(actor)
-                    if leases != told:
-                        told = leases
-                        events.append(sse.Event("leases", json.dumps(leases)))
-                    known, edits, looked = edits, _edits(looked), timezone.now()
-                    edited = {key: _EDITED for key, moment in edits.items() if known.get(key) != moment}
-                    done, came = changes.fresh(), reports.fresh()
-                    if changed := edited | _changed(actor, done, tz) | _retracted(retractions.fresh()):
-                        events.append(sse.Event("changed", json.dumps(changed)))
-                    if done or changed or came:
-                        events.append(_list(actor, query, came))
-                    as_of = bulk.as_of()
-                    bulks = bulk.shown(actor)
-                    far = [(each.pk, each.state, each.dealt_with) for each in bulks]
-                    if far != told_bulks:
-                        told_bulks = far
-                        context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
-                        events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, request)))
-                    if done and all(each.is_over for each in bulks) and _is_own(actor, done):
-                        events.append(sse.Event("own", ""))
+                events = desk.look()
             yield from events
             if GONE in events:
                 return
@@ -81,11 +48,60 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
                 yield None
 
 
+class _Desk:
+    """An open desk: what it shows, and what it has been told."""
+
+    def __init__(self, request: HttpRequest, actor: Actor) -> None:
+        self._request, self._actor = request, actor
+        self._tz = zones.of(request)
+        self._query = desk_screen.state_of(request.GET.items(), self._tz)
+        self._changes, self._retractions = _Log(TriageChange, "at"), _Log(Retraction, "retracted_at")
+        self._reports = _Log(UserFeedback, "created")
+        self._looked = timezone.now()
+        self._edits = _edits(self._looked)
+        self._leases: dict[str, str] | None = None
+        self._bulks: list[tuple[int, str, int]] | None = None
+
+    def look(self) -> list[sse.Event]:
+        """What is new since the last look."""
+        try:
+            self._actor = page_actor_again(self._request)
+            require_admin(self._actor)
+        except DomainError:
+            return [GONE]
+        events: list[sse.Event] = []
+        leases = leasing.present(self._actor)
+        if leases != self._leases:
+            self._leases = leases
+            events.append(sse.Event("leases", json.dumps(leases)))
+        edited = self._fresh_edits()
+        done, came = self._changes.fresh(), self._reports.fresh()
+        changed = edited | _changed(self._actor, done, self._tz) | _retracted(self._retractions.fresh())
+        if changed:
+            events.append(sse.Event("changed", json.dumps(changed)))
+        if done or changed or came:
+            events.append(_list(self._actor, self._query, came))
+        as_of = bulk.as_of()
+        bulks = bulk.shown(self._actor)
+        far = [(each.pk, each.state, each.dealt_with) for each in bulks]
+        if far != self._bulks:
+            self._bulks = far
+            context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
+            events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, self._request)))
+        if done and all(each.is_over for each in bulks) and _is_own(self._actor, done):
+            events.append(sse.Event("own", ""))
+        return events
+
+    def _fresh_edits(self) -> dict[str, str]:
+        known, self._edits, self._looked = self._edits, _edits(self._looked), timezone.now()
+        return {key: _EDITED for key, moment in self._edits.items() if known.get(key) != moment}
+
+
 def _list(actor: Actor, query: dict[str, str], came: list[int]) -> sse.Event:
     """All counts, and the notice if one of the new reports is in the reader's list."""
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
-    bar, count = desk_screen.bar_of(actor, parsed, meant, query), open_reports()
+    bar, count = desk_screen.bar_of(actor, parsed, meant, query), hooks.feedback.open_reports()
     shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
     pieces = ["feedback/_views.html", "_open_reports.html"]
     if meant:

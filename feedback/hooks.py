@@ -38,17 +38,17 @@ def deleted(actor: Actor, thread: Thread) -> None:
 
 def register() -> None:
     """Register all hooks; called once when Django is ready."""
-    accounts_hooks.register_open_reports(open_reports)
-    catalogue_hooks.register_reports(mentioning.mentions)
-    threads_hooks.register(
-        marking.message_marks,
-        marking.thread_ratings,
-        marking.threads_rated,
-        marking.replied,
-        marking.threads_answered,
-        marking.saw,
-        marking.report_href,
-        runs_of_checks,
-        fork_left,
-        deleted,
+    accounts_hooks.feedback = accounts_hooks.Feedback(open_reports)
+    catalogue_hooks.feedback = catalogue_hooks.Feedback(mentions=mentioning.mentions)
+    threads_hooks.feedback = threads_hooks.Feedback(
+        message_marks=marking.message_marks,
+        thread_ratings=marking.thread_ratings,
+        rated=marking.threads_rated,
+        replies=marking.replied,
+        answered=marking.threads_answered,
+        saw=marking.saw,
+        report_href=marking.report_href,
+        runs=runs_of_checks,
+        fork_left=fork_left,
+        deleted=deleted,
     )

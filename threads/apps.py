@@ -9,4 +9,4 @@ class ThreadsConfig(AppConfig):
         from threads import sharing
         from threads.models import Thread
 
-        hooks.register_threads(sharing.titles, Thread.objects.all)
+        hooks.threads = hooks.Threads(titles=sharing.titles, in_worlds=Thread.objects.all)

@@ -75,7 +75,7 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
         pairs=_pairs(left, right),
         settings=tuple(_settings(actor, source, fork, place)),
         is_alike=is_alike,
-        report_href=hooks.report_href(actor, source.pk, place),
+        report_href=hooks.feedback.report_href(actor, source.pk, place),
     )
 
 

@@ -71,7 +71,7 @@ def _delete(actor: Actor, thread_pk: int) -> bool:
             return False
         for run in _copies(actor, [thread_pk], with_forks=False):  # one may have started since the selection
             delete(actor, run)
-        hooks.deleted(actor, thread)
+        hooks.feedback.deleted(actor, thread)
         uses = Block.objects.filter(thread=thread, tool_use_id__isnull=False)
         calls.forget(thread.thread_id, uses.values("tool_use_id"))
         thread.delete()
@@ -94,4 +94,4 @@ def _with_copies(actor: Actor, found: set[int], *, with_forks: bool) -> list[int
 
 def _copies(actor: Actor, of: Sequence[int], *, with_forks: bool) -> list[int]:
     forks = Thread.objects.filter(forked_from__in=of)
-    return list((forks if with_forks else forks.filter(hooks.runs(actor))).values_list("pk", flat=True))
+    return list((forks if with_forks else forks.filter(hooks.feedback.runs(actor))).values_list("pk", flat=True))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
@@ -10,12 +9,14 @@ from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.functions import Cast
 from django.db.models.lookups import IContains
 from django.utils import timezone
+from django.utils.text import get_text_list
 
-from core import grammar, ids, moments
+from core import grammar, ids, moments, vocabulary
 from core.actor import Actor
 from core.db import dump
-from core.grammar import All, Either, Field, Node, Not, Text, Unknown
+from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
 from core.rendering import one_line
+from core.vocabulary import Clean
 from threads import hooks, profiles
 from threads.lists import says
 from threads.models import Goal, Subject, Thread
@@ -33,12 +34,12 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class ThreadField:
-    """One search field. `clean` normalises a value, or raises `ValueError` with what is allowed."""
+    """One search field."""
 
     name: str
     takes: str
     condition: Callable[[str, Asking], Q]
-    clean: Callable[[str], str]
+    clean: Clean
     offered: Callable[[], Sequence[str]]
     """The values to suggest."""
 
@@ -66,7 +67,7 @@ class Found:
 
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     """Parse a query. Never fails: each invalid term becomes a problem with its text and a reason."""
-    root = _checked(grammar.read(line), line)
+    root = _checked(line)
     if unknown := _unknown_in(root):
         return Found(Q(pk__in=[]), tuple(_problem(leaf, line) for leaf in unknown), _without(line, root))
     return Found(_condition(root, Asking(actor, timezone.now(), tz)))
@@ -74,9 +75,9 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
 
 def understood(actor: Actor, line: str | None) -> Q:
     """The condition of a query sent by a program; raises `InvalidRequest` that names every invalid term."""
-    root = _checked(grammar.read(line or ""), line or "")
+    root = _checked(line or "")
     if unknown := _unknown_in(root):
-        raise grammar.refusal([(each, _meant_by(each)) for each in unknown])
+        raise grammar.refusal([(each, vocabulary.meant(each, FIELDS)) for each in unknown])
     return _condition(root, Asking(actor, timezone.now(), UTC))
 
 
@@ -100,7 +101,7 @@ def views(line: str) -> dict[str, tuple[str, bool]]:
 
 def _parts(line: str) -> tuple[Node, ...]:
     """The terms that must all match, normalised."""
-    root = _checked(grammar.read(line), line)
+    root = _checked(line)
     return root.parts if isinstance(root, All) else (root,)
 
 
@@ -146,15 +147,15 @@ def _is(value: str, asking: Asking) -> Q:
         case "answering":
             return _STATUS[value]
         case "run":
-            return hooks.runs(asking.actor)
+            return hooks.feedback.runs(asking.actor)
     return Q(visibility="private" if value == "private" else "org")
 
 
 def _has(value: str, asking: Asking) -> Q:
     if value == "feedback":
-        return hooks.rated(asking.actor, "")
+        return hooks.feedback.rated(asking.actor, "")
     if value == "answer":
-        return hooks.answered(asking.actor)
+        return hooks.feedback.answered(asking.actor)
     if value == "fork":  # only a visible one: nobody learns that an admin forked a private thread
         return Q(Exists(Thread.objects.visible_to(asking.actor).filter(forked_from=OuterRef("pk"))))
     return _HAS[value]
@@ -185,15 +186,7 @@ def _created(value: str, asking: Asking) -> Q:
 
 
 def _chosen(name: str, condition: Callable[[str, Asking], Q], values: Sequence[str]) -> ThreadField:
-    takes = f"{', '.join(values[:-1])} or {values[-1]}"
-
-    def clean(value: str) -> str:
-        said = value.lower().replace("-", "_").replace(" ", "_")
-        if said not in values:
-            raise ValueError(f"must be {takes}")
-        return said
-
-    return ThreadField(name, takes, condition, clean, lambda: values)
+    return ThreadField(name, get_text_list(list(values), "or"), condition, vocabulary.choice(values), lambda: values)
 
 
 def _named(
@@ -214,7 +207,7 @@ FIELDS: dict[str, ThreadField] = {
         _chosen("status", lambda value, asking: _STATUS[value], tuple(_STATUS)),
         _chosen("is", _is, ("mine", "private", "shared", "fork", "run", "answering")),
         _chosen("has", _has, ("error", "goal", "fork", "feedback", "answer")),
-        _chosen("sentiment", lambda value, asking: hooks.rated(asking.actor, value), ("negative", "positive")),
+        _chosen("sentiment", lambda value, asking: hooks.feedback.rated(asking.actor, value), ("negative", "positive")),
         _chosen("goal", _goal, GoalStatus.values),
         _timed("created", dates=True),
         _timed("age", dates=False),
@@ -258,53 +251,26 @@ UNASKED = "-is:run"
 _LAST = re.compile(r'[^\s()"-][^\s()"]*$|$')
 
 
-def _checked(node: Node, line: str) -> Node:
-    """The tree with every value normalised, and an `Unknown` in place of each invalid term."""
-    match node:
-        case Text(text=text) if ids.is_id(text, *ids.THREAD_SPELLINGS):
-            return Field("id", text, start=node.start, end=node.end)
-        case Text(text=text) if not text.strip(" *"):
-            return grammar.unknown(node, line, "has no text to search for")
-        case Field(name=name) if name not in FIELDS:
-            near = grammar.near(name, FIELDS)
-            better = f"did you mean {near}:?" if near else f"the fields are {', '.join(FIELDS)}."
-            return grammar.unknown(node, line, f"There is no field {name}; {better} Quote it to search for the text.")
-        case Field(name=name, value=value):
-            try:
-                if cleaned := FIELDS[name].clean(value):
-                    return Field(name, cleaned, start=node.start, end=node.end)
-                return grammar.unknown(node, line, f"needs a value directly after the colon: {FIELDS[name].takes}")
-            except ValueError as problem:
-                return grammar.unknown(node, line, str(problem))
-        case Not(part=part):
-            return Not(_checked(part, line), start=node.start, end=node.end)
-        case All(parts=parts):
-            return All(tuple(_checked(part, line) for part in parts), start=node.start, end=node.end)
-        case Either(parts=parts):
-            return Either(tuple(_checked(part, line) for part in parts), start=node.start, end=node.end)
-    return node
+def _checked(line: str) -> Node:
+    """The tree of a query with every value normalised, and an `Unknown` in place of each invalid term."""
+
+    def checked(leaf: Leaf) -> Leaf:
+        match leaf:
+            case Text(text=text) if ids.is_id(text, *ids.THREAD_SPELLINGS):
+                return Field("id", text, start=leaf.start, end=leaf.end)
+            case Text(text=text) if not text.strip(" *"):
+                return grammar.unknown(leaf, line, "has no text to search for")
+            case Field():
+                return vocabulary.checked(leaf, line, FIELDS)
+        return leaf
+
+    return grammar.replaced(grammar.read(line), checked)
 
 
 def _problem(leaf: Unknown, line: str) -> Problem:
-    meant = _meant_by(leaf)
+    meant = vocabulary.meant(leaf, FIELDS)
     mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
     return Problem(one_line(leaf.text, 80), leaf.reason, meant, mended)
-
-
-def _meant_by(leaf: Unknown) -> str:
-    asked = grammar.read(leaf.text)
-    return _meant(asked.name, asked.value) if isinstance(asked, Field) else ""
-
-
-def _meant(name: str, value: str) -> str:
-    """The likely correction of an invalid term; empty if there is none."""
-    known = FIELDS.get(grammar.near(name, FIELDS))
-    if known is None:
-        return ""
-    for each in filter(None, (value, grammar.near(value.lower(), known.offered()))):
-        with suppress(ValueError):
-            return grammar.spelled(Field(known.name, known.clean(each)))
-    return ""
 
 
 def _without(line: str, root: Node) -> str:

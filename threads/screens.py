@@ -91,7 +91,7 @@ def eyes_of(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> Eyes:
         token=reading.token_of(thread),
         tz=tz,
         minute=timezone.now().replace(second=0, microsecond=0),
-        marks=tuple(sorted(hooks.message_marks(actor, thread).items())),
+        marks=tuple(sorted(hooks.feedback.message_marks(actor, thread).items())),
         knows_figures=may(actor, thread, Right.FIGURES),
         **doors_of(actor, thread),
     )
@@ -168,7 +168,7 @@ def note_seen(actor: Actor, thread: Thread, articles: Sequence[Article]) -> None
     marks = (acts.mark for article in articles for acts in article.marks)
     if news := [mark.told.at for mark in marks if mark and mark.told and mark.told.is_news]:
         with suppress(OperationalError):  # the database is locked: the list will show the news again
-            hooks.saw(actor, thread, max(news))
+            hooks.feedback.saw(actor, thread, max(news))
 
 
 def worlds_for(actor: Actor, thread: Thread) -> tuple[Choice, ...]:
@@ -265,7 +265,7 @@ def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
 
 def rows_of(actor: Actor, threads: Sequence[Thread]) -> list[ThreadRow]:
     """Threads as list rows, with one query for all ratings."""
-    ratings = hooks.thread_ratings(actor, [thread.pk for thread in threads])
+    ratings = hooks.feedback.thread_ratings(actor, [thread.pk for thread in threads])
     return [_row(thread, ratings.get(thread.pk, hooks.Ratings())) for thread in threads]
 
 
@@ -306,14 +306,14 @@ def _source(actor: Actor, thread: Thread) -> ForkSource | None:
     source = Thread.objects.visible_to(actor).filter(pk=thread.forked_from_id).values_list("key", "title").first()
     key, title = source or ("", None)
     place = thread.forked_from_message_sequence_num or 0
-    seen_to = hooks.report_href(actor, thread.forked_from_id, place)
+    seen_to = hooks.feedback.report_href(actor, thread.forked_from_id, place)
     return ForkSource(ids.THREAD + key, (title or "Untitled") if source else "", place, seen_to)
 
 
 def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
     if _FORK.first(thread.pk) is None:
         return ()
-    forks = Thread.objects.visible_to(actor).filter(~hooks.runs(actor), forked_from=thread.pk).order_by("-id")
+    forks = Thread.objects.visible_to(actor).filter(~hooks.feedback.runs(actor), forked_from=thread.pk).order_by("-id")
     return tuple(ForkLink(ids.THREAD + key, title or "") for key, title in forks.values_list("key", "title")[:50])
 
 

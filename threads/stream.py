@@ -65,11 +65,11 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                     thread = thread_for(actor, thread.thread_id)
                     events: list[sse.Event] = []
                     if told is None:
-                        told = hooks.replies(actor, thread)
+                        told = hooks.feedback.replies(actor, thread)
                     if thread.revision != since or known_status is None:
                         events, since = _changes(request, actor, thread, since, known_status)
                         known_status = thread.status
-                    elif (now_told := hooks.replies(actor, thread)) != told:
+                    elif (now_told := hooks.feedback.replies(actor, thread)) != told:
                         changed = {index for index, at in now_told.items() if told.get(index) != at}
                         told = now_told
                         events.append(_answered(request, actor, thread, changed))

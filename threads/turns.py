@@ -228,7 +228,7 @@ def leave(writer: Transcript, status: ThreadStatus) -> None:
     """Set the status of a thread whose turn ends or waits. A fork may be a check's run, which is judged then."""
     writer.turn_to(status)
     if writer.thread.forked_from_id is not None:
-        hooks.fork_left(writer.thread.pk)
+        hooks.feedback.fork_left(writer.thread.pk)
 
 
 def stop(writer: Transcript, status: str, reason: BlockDict) -> None:

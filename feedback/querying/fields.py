@@ -1,13 +1,13 @@
 """The fields of the query language: allowed values, help text and condition. To add one, add an entry here."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.text import get_text_list
 
-from core import moments
-from core.grammar import Field, near, spelled
+from core import moments, vocabulary
+from core.grammar import Field
+from core.vocabulary import Clean
 from feedback.models import Check
 from feedback.querying import conditions, durations, words
 from feedback.querying.conditions import Condition
@@ -18,13 +18,13 @@ from threads.status import GoalStatus
 
 @dataclass(frozen=True, slots=True)
 class QueryField:
-    """One field. `clean` returns the canonical spelling of a value, or raises `ValueError` with the allowed values."""
+    """One field."""
 
     name: str
     help: str
     takes: str
     condition: Condition
-    clean: Callable[[str], str]
+    clean: Clean
     values: tuple[str, ...] = ()
     """All allowed values, or those worth suggesting if it takes others, too."""
     is_digested: bool | tuple[str, ...] = False
@@ -40,6 +40,10 @@ class QueryField:
         """Whether this value must be quoted to mean a name."""
         return self.literally is not None and value.lower() in self.values
 
+    def offered(self) -> tuple[str, ...]:
+        """The values worth suggesting."""
+        return self.values
+
     def needs_digest(self, value: str) -> bool:
         """Whether this value needs data from the digest."""
         return self.is_digested if isinstance(self.is_digested, bool) else value in self.is_digested
@@ -48,24 +52,6 @@ class QueryField:
 def named(name: str, value: str) -> Field:
     """A term for a name, quoted if the name is also a keyword of the field."""
     return Field(name, value, FIELDS[name].is_literal(value))
-
-
-def nearest(name: str) -> str:
-    """The error for an unknown field, with the most similar one."""
-    close = near(name, FIELDS)
-    better = f"did you mean {close}:?" if close else f"the fields are {', '.join(FIELDS)}."
-    return f"There is no field {name}; {better} Quote it to search for the words."
-
-
-def meant(name: str, value: str) -> str:
-    """The term that was probably meant by an invalid one; empty if nothing is similar."""
-    known = FIELDS.get(near(name, FIELDS))
-    if known is None:
-        return ""
-    for each in filter(None, (value, near(value.lower(), known.values))):
-        with suppress(ValueError):
-            return spelled(Field(known.name, known.clean(each)))
-    return ""
 
 
 def _chosen(
@@ -77,18 +63,9 @@ def _chosen(
     *,
     also: Mapping[str, str] | None = None,
 ) -> QueryField:
-    """A field with fixed values, which may be abbreviated; `also` maps further spellings to values."""
+    """A field with fixed values; `also` maps further spellings to values."""
     takes = get_text_list(list(values), "or")
-
-    def clean(value: str) -> str:
-        said = value.lower().replace("-", "_").replace(" ", "_")
-        said = (also or {}).get(said, said)
-        begun = [each for each in values if each.startswith(said)]
-        if said not in values and len(begun) != 1:
-            raise ValueError(f"must be {takes}")
-        return said if said in values else begun[0]
-
-    return QueryField(name, text, takes, condition, clean, tuple(values), digested)
+    return QueryField(name, text, takes, condition, vocabulary.choice(values, also), tuple(values), digested)
 
 
 def _named(
@@ -103,8 +80,6 @@ def _named(
     literally: Condition | None = None,
 ) -> QueryField:
     def clean(value: str) -> str:
-        if not value.strip():
-            raise ValueError(f"must be {takes}")
         said = (also or {}).get(value.lower(), value.lower())
         return said if said in values else value
 

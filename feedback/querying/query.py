@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import TypeGuard
 
-from core import grammar, ids, moments
+from core import grammar, ids, moments, vocabulary
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback.querying import words
-from feedback.querying.fields import DATED, FIELDS, ID, meant, named, nearest
+from feedback.querying.fields import DATED, FIELDS, ID, named
 from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
 
 
@@ -156,7 +156,7 @@ def meant_by(leaf: Unknown) -> str:
     """What was probably meant by an invalid part; empty if it is similar to nothing known."""
     asked = grammar.read(leaf.text)
     is_misplaced = isinstance(asked, Field) and asked.name == SORT and asked.value.lower() in ORDERS
-    return meant(asked.name, asked.value) if isinstance(asked, Field) and not is_misplaced else ""
+    return "" if is_misplaced else vocabulary.meant(leaf, FIELDS)
 
 
 def _beside_others(part: Node, parts: Sequence[Node]) -> str:
@@ -182,8 +182,10 @@ def _checked(node: Node, text: str, *, is_within: bool = False) -> Node:
             return node if words.has_word(node.text) else grammar.unknown(node, text, words.NEEDED)
         case Field(name=name) if is_within and name == SORT:
             return grammar.unknown(node, text, "sorts the whole list; use it once, not after - or in an OR")
+        case Field(name=name, value=value, literal=True) if name in FIELDS and FIELDS[name].is_literal(value):
+            return node
         case Field():
-            return _field(node, text)
+            return vocabulary.checked(node, text, FIELDS)
         case Not(part=part):
             return replace(node, part=_checked(part, text, is_within=True))
         case All(parts=parts):
@@ -201,16 +203,3 @@ def _with_one_order(root: Node, text: str) -> Node:
     reason = f"is a second sort order after {grammar.spelled(first)}"
     others = (grammar.unknown(part, text, reason) if _is_sort(part) and part != first else part for part in root.parts)
     return replace(root, parts=tuple(others))
-
-
-def _field(node: Field, text: str) -> Node:
-    if node.name not in FIELDS:
-        return grammar.unknown(node, text, nearest(node.name))
-    known = FIELDS[node.name]
-    if not node.value:
-        return grammar.unknown(node, text, f"needs a value directly after the colon: {known.takes}")
-    try:
-        is_literal = node.literal and known.is_literal(node.value)
-        return replace(node, value=node.value if is_literal else known.clean(node.value), literal=is_literal)
-    except ValueError as problem:
-        return grammar.unknown(node, text, str(problem))

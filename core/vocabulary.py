@@ -1,0 +1,78 @@
+"""The fields of a query language: values are normalised, invalid terms say what would be valid. Knows no one field."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Protocol
+
+from django.utils.text import get_text_list
+
+from core import grammar
+from core.grammar import Field, Unknown
+
+Clean = Callable[[str], str]
+"""Returns the canonical spelling of a value, or raises `ValueError` with the allowed values."""
+
+
+class Known(Protocol):
+    """What a list's own field tells this module."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def takes(self) -> str:
+        """The allowed values, in words."""
+
+    @property
+    def clean(self) -> Clean: ...
+
+    @property
+    def offered(self) -> Callable[[], Sequence[str]]:
+        """The values worth suggesting."""
+
+
+def choice(values: Sequence[str], also: Mapping[str, str] | None = None) -> Clean:
+    """For a field with fixed values, which may be abbreviated; `also` maps further spellings to values."""
+
+    def clean(value: str) -> str:
+        said = value.lower().replace("-", "_").replace(" ", "_")
+        said = (also or {}).get(said, said)
+        if said in values:
+            return said
+        begun = [each for each in values if said and each.startswith(said)]
+        if len(begun) > 1:
+            raise ValueError(f"may be {get_text_list(begun, 'or')}; type more of it")
+        if not begun:
+            raise ValueError(f"must be {get_text_list(list(values), 'or')}")
+        return begun[0]
+
+    return clean
+
+
+def checked(asked: Field, line: str, fields: Mapping[str, Known]) -> Field | Unknown:
+    """The term with its value normalised, or as an invalid part of the line."""
+    known = fields.get(asked.name)
+    if known is None:
+        close = grammar.near(asked.name, fields)
+        better = f"did you mean {close}:?" if close else f"the fields are {', '.join(fields)}."
+        said = f"There is no field {asked.name}; {better} Quote it to search for the words."
+        return grammar.unknown(asked, line, said)
+    if not asked.value.strip():
+        return grammar.unknown(asked, line, f"needs a value directly after the colon: {known.takes}")
+    try:
+        return replace(asked, value=known.clean(asked.value), literal=False)
+    except ValueError as problem:
+        return grammar.unknown(asked, line, str(problem))
+
+
+def meant(leaf: Unknown, fields: Mapping[str, Known]) -> str:
+    """The term that was probably meant by an invalid one; empty if nothing is similar."""
+    asked = grammar.read(leaf.text)
+    known = fields.get(grammar.near(asked.name, fields)) if isinstance(asked, Field) else None
+    if known is None or not isinstance(asked, Field):
+        return ""
+    for each in filter(None, (asked.value, grammar.near(asked.value.lower(), known.offered()))):
+        with suppress(ValueError):
+            return grammar.spelled(Field(known.name, known.clean(each)))
+    return ""
