@@ -4,18 +4,17 @@ Independent of callers and storage.
 """
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from core.canonical import canonical_json, size_of
+from core.db import UNSTORABLE, storable
 from core.wire import Wire
 
 MAX_RESULT_BYTES: Final = 10 * 1024 * 1024
 MAX_DEPTH: Final = 100
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Code(NamedTuple):
@@ -129,7 +128,7 @@ def lift(value: Any) -> ToolResult:
 
 def raised(problem: BaseException) -> ToolResult:
     """An exception in a tool as a result: type and text, no traceback (C63)."""
-    said = _UNSTORABLE.sub("\ufffd", f"{type(problem).__name__}: {_text_of(problem)}"[:2000])
+    said = storable(f"{type(problem).__name__}: {_text_of(problem)}"[:2000])
     return fail("EXECUTION_ERROR", said)
 
 
@@ -152,7 +151,7 @@ def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
         size += 2
         if isinstance(item, str):
             size += len(item)
-            if size <= limit and _UNSTORABLE.search(item):
+            if size <= limit and UNSTORABLE.search(item):
                 return "text with a NUL character or a lone surrogate"
         elif isinstance(item, dict | list):
             if depth > MAX_DEPTH:

@@ -2,17 +2,16 @@
 
 import json
 import math
-import re
 from collections.abc import Iterator
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from core.db import UNSTORABLE
 from core.errors import InvalidRequest, named
 
 MAX_DEPTH = 100
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _BAD_TEXT = "contains a NUL character or a lone surrogate"
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -51,12 +50,12 @@ def check_storable(value: Any) -> None:
                 if len(levels) > MAX_DEPTH:
                     raise _unstorable(path[:7], f"is nested more than {MAX_DEPTH} levels deep")
                 levels.append(iter(item.items() if isinstance(item, dict) else enumerate(item)))
-                if isinstance(item, dict) and any(isinstance(key, str) and _UNSTORABLE.search(key) for key in item):
+                if isinstance(item, dict) and any(isinstance(key, str) and UNSTORABLE.search(key) for key in item):
                     raise _unstorable(path, _BAD_TEXT)
                 path.append(None)
                 break
             if isinstance(item, str):
-                if _UNSTORABLE.search(item):
+                if UNSTORABLE.search(item):
                     raise _unstorable(path, _BAD_TEXT)
             elif isinstance(item, float) and not math.isfinite(item):
                 raise _unstorable(path, "is a number out of range")

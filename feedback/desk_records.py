@@ -93,9 +93,10 @@ def named(changes: Iterable[TriageChange]) -> tuple[dict[int, User], dict[int, s
 def bulk_record(bulk: Bulk) -> BulkOut:
     """A bulk's progress, with the first 200 reports that it could not change."""
     failures = bulk.failures.order_by("id").values_list("feedback_key", "reason")[:FAILURES_SHOWN]
+    may_change = not bulk.is_over or TriageChange.objects.filter(action=bulk.key).exists()
     return BulkOut(
         bulk_id=ids.BULK + bulk.key,
-        action_id=ids.ACTION + bulk.key,
+        action_id=ids.ACTION + bulk.key if may_change else None,
         verb=bulk.verb,
         state=bulk.state,
         total=bulk.total,

@@ -138,8 +138,8 @@ class BulkOut(Wire):
     """One action on many reports; up to 200 are changed at once, more by a worker."""
 
     bulk_id: str
-    action_id: str
-    """Send it to undo the whole bulk within 30 minutes."""
+    action_id: str | None
+    """Send it to undo the whole bulk within 30 minutes. Null if it has ended and changed nothing."""
     verb: str
     state: Literal["queued", "running", "done", "cancelled"]
     total: int

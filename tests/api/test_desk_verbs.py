@@ -679,6 +679,15 @@ def test_a_small_bulk_is_done_when_it_answers_and_names_what_stayed(act, admin, 
     assert states == [False, True, False]
 
 
+def test_a_bulk_that_changed_nothing_has_no_action_to_undo(act, admin, reports):
+    """As with a single action, and like it no failure."""
+    for each in reports:
+        act(each, "label", add=["known"])
+    body = {"verb": "label", "arguments": {"add": ["known"]}, "feedback_ids": reports}
+    outcome = data_of(admin.post("admin/feedback/bulk", body))
+    assert (outcome["state"], outcome["failed_count"], outcome["action_id"]) == ("done", 0, None)
+
+
 def test_a_bulk_of_as_many_as_are_done_at_once_is_done_when_it_answers(admin, reports, monkeypatch):
     monkeypatch.setattr(bulk, "AT_ONCE", 3)
     outcome = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))

@@ -6,7 +6,6 @@ partly written answer is removed and written again, and calls that must not be r
 
 import gc
 import logging
-import re
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from core import ids
-from core.db import log_refused, replace_dead_connections
+from core.db import log_refused, replace_dead_connections, storable
 from core.errors import InvalidRequest
 from core.prepared import PreparedRow, PreparedUpdate
 from core.sse import give_connection_back
@@ -39,7 +38,6 @@ MAX_REPROMPTS = 3
 MAX_REQUESTS = 40
 BLOCK_CHARACTERS = 80
 BRIEF_SECONDS = 0.5
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _ACCIDENT = error("An internal error occurred. The details are in Heddle's log.", "internal_error")
 _warming = threading.Lock()
 _KEPT = (
@@ -265,7 +263,7 @@ class _Run:
                     first = 0.005 if answer.block_count == 0 else batch
                     flush_at = flush_at or monotonic() + first
                 case ToolCall(name=name, verbatim=verbatim):
-                    called.append(replace(event, name=_storable(name), verbatim=_storable(verbatim)))
+                    called.append(replace(event, name=storable(name), verbatim=storable(verbatim)))
                 case Finished(usage=usage):
                     return self._finish(answer, fragments, called, usage)
                 case Broken(usage=usage):
@@ -404,16 +402,11 @@ def _text_blocks(fragments: Sequence[str]) -> list[BlockDict]:
     blocks: list[BlockDict] = []
     held = ""
     for fragment in fragments:
-        held += _storable(fragment)
+        held += storable(fragment)
         if len(held) >= BLOCK_CHARACTERS:
             blocks.append(text(held))
             held = ""
     return [*blocks, text(held)] if held else blocks
-
-
-def _storable(said: str) -> str:
-    """Replace characters that the database cannot store with the replacement character."""
-    return _UNSTORABLE.sub("\ufffd", said)
 
 
 def _ends_with_answer(history: Sequence[MessageSnapshot]) -> bool:
