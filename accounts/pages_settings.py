@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import invitations, shown_once, throttle
 from accounts.authentication import page_actor
-from accounts.context import THEME_COOKIE, THEMES
+from accounts.context import MOST_ORGS, THEME_COOKIE, THEMES
 from accounts.models import ApiToken, User, mint
 from accounts.naming import check_one_line
 from accounts.orgs import open_to, take_turns_with
@@ -41,7 +41,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "") -> HttpResponse:
     actor = page_actor(request)
     context = {
-        "orgs": open_to(actor),
+        "orgs": open_to(actor)[:MOST_ORGS],
         "tokens": ApiToken.objects.filter(user=actor.user_id, revoked_at=None).order_by("-created"),
         "new_token": secret,
         "lifetimes": LIFETIMES.items(),

@@ -159,10 +159,11 @@ def change(request: HttpRequest, skill_id: str) -> HttpResponse:
     skill = _editable(actor, skill_id)
     is_author = skill.created_by_id == actor.user_id
     if request.method == "GET":
-        tags = forms.listing(skill.tags)
-        typed = {"name": skill.name, "accessibility": skill.accessibility, "tags": tags, "tags_were": tags}
+        shown = {"name": skill.name, "accessibility": skill.accessibility, "tags": forms.listing(skill.tags)}
+        typed = shown | {f"{name}_was": value for name, value in shown.items()}
         return _form(request, "catalogue/change.html", typed, skill=skill, is_author=is_author)
-    typed = {name: request.POST.get(name, "") for name in ("name", "accessibility", "tags", "tags_were")}
+    names = ("name", "accessibility", "tags")
+    typed = {name: request.POST.get(name, "") for name in (*names, *(f"{name}_was" for name in names))}
     try:
         skills.update(actor, skill, bodies.parse(SkillPatch, _changed(typed)))
     except (InvalidRequest, Conflict) as problem:
@@ -253,11 +254,12 @@ def _kept(typed: dict[str, str]) -> dict[str, Any]:
 
 
 def _changed(typed: dict[str, str]) -> dict[str, Any]:
-    """The change as API input. It removes only tags that the form showed: others may have been added meanwhile."""
-    tags, shown = (forms.listed("tags", typed[name]) for name in ("tags", "tags_were"))
-    given = {"name": typed["name"], "put_tags": tags, "remove_tags": [tag for tag in shown if tag not in tags]}
-    if typed["accessibility"]:
-        given["accessibility"] = typed["accessibility"]
+    """The change as API input: only what differs from what the form showed, since others may have changed the rest."""
+    tags, shown = (forms.listed("tags", typed[name]) for name in ("tags", "tags_was"))
+    given: dict[str, Any] = {"put_tags": tags, "remove_tags": [tag for tag in shown if tag not in tags]}
+    for name in ("name", "accessibility"):
+        if typed[name] and typed[name] != typed[f"{name}_was"]:
+            given[name] = typed[name]
     bodies.check_storable(given)
     return given
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts import shown_once
 from accounts.authentication import page_actor
+from accounts.context import MOST_ORGS
 from accounts.models import Org
 from accounts.orgs import administered_by
 from accounts.pages import required_org, signed_in
@@ -56,15 +57,15 @@ def webhooks(request: HttpRequest) -> HttpResponse:
 
 
 def _org(request: HttpRequest, org_id: str) -> int | None:
-    """The chosen org; by default every org (None) for a platform admin, else the user's own org."""
+    """The org chosen by its id or slug; by default every org (None) for a platform admin, else the user's own org."""
     if org_id:
-        return endpoints.org_named(org_id)
+        return Org.objects.filter(slug=org_id).values_list("pk", flat=True).first() or endpoints.org_named(org_id)
     return None if page_actor(request).is_admin else required_org(request).pk
 
 
 def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | None = None) -> HttpResponse:
     actor = page_actor(request)
-    orgs = _orgs(actor)
+    orgs = list(_orgs(actor)[:MOST_ORGS])
     visible = endpoints.visible_to(actor)
     rows, token = endpoints.PLACES.page(visible, limit=PAGE, page_token=request.GET.get("after"))
     audience = audience_in(actor, orgs[0].pk if orgs else None)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, Org
 from accounts.orgs import add_member
+from feedback.models.webhook import WebhookEndpoint
 from tests.conftest import Api
 from tests.pages.dom import Node, dom, get, queries, submit
 from tests.people import PASSWORD, People
@@ -226,7 +227,7 @@ def more_orgs(count: int) -> None:
     Org.objects.bulk_create(Org(slug=slug, name=slug) for slug in slugs)
 
 
-@pytest.mark.parametrize("path", ["/threads/", "/feedback/"])
+@pytest.mark.parametrize("path", ["/threads/", "/feedback/", "/settings/", "/settings/webhooks/"])
 def test_an_admin_of_many_orgs_gets_a_page_of_the_same_size(browser_of: Browser, path: str) -> None:
     client = browser_of("admin")
     more_orgs(60)
@@ -247,6 +248,16 @@ def test_an_org_that_is_not_in_the_menu_is_typed(browser_of: Browser) -> None:
     assert "org-0050" in get(client, "/threads/").one("header").words
     assert "no org 'nothing' that you can act in" in dom(submit(client, typing, org="nothing"), 404).one("main").words
     assert "org: and its name" in get(client, "/feedback/").one("header").words
+
+
+def test_an_org_of_many_is_typed_for_a_webhook(browser_of: Browser) -> None:
+    client = browser_of("admin")
+    more_orgs(60)
+    [form] = get(client, "/settings/webhooks/").all("form", action="/settings/webhooks/")
+    given = {"url": "https://hooks.example/in", "events": "feedback.submitted"}
+    assert "There is no org nothing" in dom(submit(client, form, org_id="nothing", **given), 400).id("org-wrong").words
+    assert submit(client, form, org_id="org-0055", **given).status_code == 302
+    assert WebhookEndpoint.objects.get().org.slug == "org-0055"
 
 
 def test_the_version_stands_on_the_page(browser_of: Browser) -> None:

@@ -272,6 +272,17 @@ def test_tags_that_somebody_else_added_meanwhile_stay(browser_of: Browser, who: 
     assert held.tags == ["added", "kept", "mine"]
 
 
+def test_a_form_that_was_opened_before_a_change_does_not_undo_it(browser_of: Browser, who: People) -> None:
+    """K7: the second tab saves its tags; name and visibility stay as the first left them."""
+    held = skill(who.alice, accessibility="org")
+    here, alice = path(held, "change/"), browser_of("alice")
+    first, second = (form(get(alice, here), here) for _ in range(2))
+    assert submit(alice, first, name="repayments", accessibility="private").status_code == 302
+    assert submit(alice, second, tags="late").status_code == 302
+    held.refresh_from_db()
+    assert (held.name, held.tags, held.accessibility) == ("repayments", ["late"], "private")
+
+
 LONG = "x" * 131_073
 """Longer than the longest word that a list can be parsed into."""
 
