@@ -26,7 +26,10 @@ _LONGEST = 64
 
 
 def specs(org_id: int) -> Mapping[str, ToolSpec]:
-    """The offered tools by name. One short query if the org has none of its own."""
+    """The offered tools by name. One short query if the org has none of its own.
+
+    Where two tools have one name for models, it is that of the tool whose qualified name it is.
+    """
     pks = [pk for pk, _, _ in _OFFERED.rows(org_id)]
     if not pks:
         return builtin.TOOLS
@@ -34,7 +37,7 @@ def specs(org_id: int) -> Mapping[str, ToolSpec]:
     rows = ToolVersion.objects.filter(tool__in=pks, version=F("tool__version")).select_related("tool__server")
     present = list(rows.order_by("-tool__is_dispatchable", "tool__qualified_name"))
     connections = handlers.connections_of({version.tool.server_id for version in present})
-    for version in present:
+    for version in sorted(present, key=lambda version: _is_renamed(version.tool)):
         if name := _name_of(version.tool.qualified_name):
             found.setdefault(name, _spec(version, connections.get(version.tool.server_id)))
     return found
@@ -59,6 +62,10 @@ def _name_of(qualified_name: str) -> str:
     """The name for models; empty if it is too long for them."""
     name = _UNFIT.sub("_", qualified_name)
     return name if len(name) <= _LONGEST else ""
+
+
+def _is_renamed(tool: Tool) -> bool:
+    return _name_of(tool.qualified_name) != tool.qualified_name
 
 
 def _spec(version: ToolVersion, connection: ToolConnection | None) -> ToolSpec:

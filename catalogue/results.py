@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from core.canonical import canonical_json, size_of
-from core.db import UNSTORABLE, storable
+from core.storable import UNSTORABLE, storable
 from core.wire import Wire
 
 MAX_RESULT_BYTES: Final = 10 * 1024 * 1024

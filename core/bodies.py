@@ -8,8 +8,8 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from core.db import UNSTORABLE
 from core.errors import InvalidRequest, named
+from core.storable import UNSTORABLE
 
 MAX_DEPTH = 100
 _BAD_TEXT = "contains a NUL character or a lone surrogate"

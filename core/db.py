@@ -21,13 +21,6 @@ from core.errors import DomainError
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 Row = TypeVar("Row", bound=models.Model)
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""What not every database stores unchanged: NUL and lone surrogates."""
-
-
-def storable(said: str) -> str:
-    """The text with the replacement character for what cannot be stored."""
-    return UNSTORABLE.sub("\ufffd", said)
 
 
 @contextmanager

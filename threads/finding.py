@@ -20,7 +20,7 @@ from core.vocabulary import Clean
 from threads import hooks, profiles
 from threads.lists import says
 from threads.models import Goal, Subject, Thread
-from threads.status import GoalStatus, ThreadStatus
+from threads.status import BAD_OUTCOMES, GoalStatus, ThreadStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,12 @@ def terms(line: str) -> list[str]:
 
 
 # Exists, not a join: a thread with many forks, goals or subjects is listed once.
-_WENT_WRONG = ("failed", "cancelled")
 _STATUS = {
-    "idle": Q(status=ThreadStatus.USER_TURN) & ~Q(last_outcome__in=_WENT_WRONG),
+    "idle": Q(status=ThreadStatus.USER_TURN) & ~Q(last_outcome__in=BAD_OUTCOMES),
     "answering": Q(status=ThreadStatus.ROBOTO_TURN),
     "tool_pending": Q(status=ThreadStatus.CLIENT_TOOL_TURN),
     "goals_failed": Q(status=ThreadStatus.GOALS_FAILED),
-    **{outcome: Q(status=ThreadStatus.USER_TURN, last_outcome=outcome) for outcome in _WENT_WRONG},
+    **{outcome: Q(status=ThreadStatus.USER_TURN, last_outcome=outcome) for outcome in BAD_OUTCOMES},
 }
 """By the status shown in the list (`words.thread_word`)."""
 _HAS = {

@@ -31,6 +31,10 @@ class TurnState(TextChoices):
 OPEN_TURN = (TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING)
 
 
+BAD_OUTCOMES = ("failed", "cancelled")
+"""The statuses of a last answer after which its thread needs attention."""
+
+
 class GoalStatus(TextChoices):
     """The state of a goal; it is pending only while its turn runs (spec 4.3)."""
 

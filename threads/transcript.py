@@ -77,6 +77,7 @@ class Transcript:
         self.thread.message_count += 1
         self._messages.append(message)
         self._append(message, blocks)
+        self._note_outcome(message)
         return message
 
     def extend(self, message: Message, blocks: Sequence[BlockDict]) -> None:
@@ -89,8 +90,7 @@ class Transcript:
         message.status = status
         message.revision = self._next()
         self._changed[message.idx] = message
-        if message.role == Message.Role.ASSISTANT:
-            self.thread.last_outcome = status
+        self._note_outcome(message)
 
     def turn_to(self, status: ThreadStatus) -> None:
         """Set the thread's status. Readers get it together with the content that led to it, in one commit (B90)."""
@@ -147,6 +147,11 @@ class Transcript:
             self._blocks.append(_row(block, message.idx, message.block_count, self._next()))
             message.block_count += 1
         message.revision = thread.revision
+
+    def _note_outcome(self, message: Message) -> None:
+        """Lists and pages tell by it whether the last answer was complete."""
+        if message.role == Message.Role.ASSISTANT and message.status != Message.Status.GENERATING:
+            self.thread.last_outcome = message.status
 
     def _next(self) -> int:
         self.thread.revision += 1

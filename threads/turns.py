@@ -211,17 +211,26 @@ def cancel(actor: Actor, thread: Thread) -> StatusOut:
     with transcript.writing(thread.pk) as writer:
         if writer.thread.status in RUNNING:
             stop(writer, Message.Status.CANCELLED, error("The turn was cancelled.", "cancelled"))
-            fail_goals(writer)
-            Turn.objects.filter(thread=thread, state__in=OPEN_TURN).update(
-                state=TurnState.CANCELLED,
-                finished_at=timezone.now(),
-                error_code="cancelled",
-                # The usage of an interrupted request is not known.
-                cost=None,
-                answer_idx=writer.thread.message_count - 1,
-            )
-            leave(writer, ThreadStatus.USER_TURN)
+            turn = Turn.objects.get(thread=thread, state__in=OPEN_TURN)
+            turn.cost = None  # the usage of an interrupted request is not known
+            conclude(writer, turn, TurnState.CANCELLED, "cancelled")
+            turn.save(update_fields=[*ENDING, "cost"])
         return reading.status(writer.thread)
+
+
+ENDING = ("state", "error_code", "finished_at", "answer_idx", "lease_until")
+"""The columns of a turn that `conclude` sets."""
+
+
+def conclude(writer: Transcript, turn: Turn, state: TurnState, code: str = "", *, has_goals: bool = True) -> None:
+    """End a turn and set the status of its thread; the caller stores the turn's columns in `ENDING`.
+
+    No goal stays pending after it (spec 4.3). `has_goals`: False if it is known that there is none.
+    """
+    has_unmet = has_goals and _fail_goals(writer) and state != TurnState.CANCELLED
+    leave(writer, ThreadStatus.GOALS_FAILED if has_unmet else ThreadStatus.USER_TURN)
+    turn.state, turn.error_code, turn.finished_at, turn.lease_until = state, code, timezone.now(), None
+    turn.answer_idx = writer.thread.message_count - 1
 
 
 def leave(writer: Transcript, status: ThreadStatus) -> None:
@@ -246,10 +255,9 @@ def stop(writer: Transcript, status: str, reason: BlockDict) -> None:
         writer.close(last, status)
     elif thread.status == ThreadStatus.ROBOTO_TURN:
         writer.add("assistant", [reason], status=status)
-        thread.last_outcome = status
 
 
-def fail_goals(writer: Transcript) -> bool:
+def _fail_goals(writer: Transcript) -> bool:
     """Mark pending goals as failed: none stays pending after its turn (spec 4.3). Returns whether there was one."""
     pending = Goal.objects.filter(thread=writer.thread.pk, status=GoalStatus.PENDING)
     failed = pending.update(status=GoalStatus.FAILED, concluded_at=timezone.now())

@@ -40,19 +40,17 @@ function renew() {
 
 function mark(item) {
   const found = item && part(`r-${item}`);
-  if (found === row()) return;
   found?.scrollIntoView({ block: "nearest" });
+  if (found === row()) return;
   row()?.removeAttribute("aria-current");
   found?.setAttribute("aria-current", "true");
 }
 
-/** After resolving: the row below (next page too), else above, else the list. */
+/** After resolving: the row below, else above, else the list. */
 function lead() {
   const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
   const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
-  for (const [place, link] of all("[data-near]").entries()) {
-    if (!(link.hidden = !near[place])) link.href = near[place].href;
-  }
+  all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at].href));
   const links = near.reverse().filter(Boolean);
   if (part("triage") && links[0]) part("triage").next.value = links[0].pathname + links[0].search;
   for (const { href } of links) fetched(href);
@@ -106,7 +104,7 @@ on("keydown", ({ key }) => {
   if (/^( |Page)/.test(key) && part("triage") && focused().matches("body, .rep a")) part("desk-talk").focus();
 });
 
-/** Restore lost focus: an error, the row, or the pane. */
+/** Lost focus goes to an error, the row, or the pane. */
 function refocus(goes) {
   if (!goes && !focused().matches("body, .rep a")) return;
   const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
@@ -117,12 +115,11 @@ function refocus(goes) {
 // Keys typed after a field was sent are not its text.
 on("htmx:beforeSend", ({ target }) => target === focused().form && target.id === "triage" && enter(one(".rep[aria-current] a")));
 
-// The open report stays open.
 on("htmx:configRequest", ({ detail }) => {
   if (/edit=/.test(detail.path)) detail.path = detail.path.replace(/&item=\w*|$/, opened() ? `&item=${opened()}` : "");
 });
 
-// A refusal is swapped in, without a history entry.
+// Refusals are swapped in, without a history entry.
 on("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
   detail.shouldSwap = true;
@@ -198,7 +195,7 @@ const leave = () => held && lease(held, new URLSearchParams("leave=1"));
 
 let line = Promise.resolve();
 
-/** In order: no release may overtake its lease. */
+/** No release may overtake its lease. */
 function lease(item, body = new URLSearchParams()) {
   body.set("csrfmiddlewaretoken", one("[name=csrfmiddlewaretoken]").value);
   line = line.then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});

@@ -49,7 +49,6 @@ function then() {
 }
 on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
 
-/** In a field: send, leave, remove the term before. */
 function inField(event) {
   const field = event.target.closest(TYPING);
   if (!field) return false;
@@ -66,7 +65,7 @@ function inField(event) {
 const send = (field) => press(one(field.dataset.submit || ".btn[data-kind=primary]", field.form));
 
 on("click", (event) => {
-  // Close the form; its text stays a draft.
+  // Its text stays a draft.
   const form = event.target.closest("[data-cancel]")?.closest(".rate");
   const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
   if (opener) event.preventDefault(), form.remove(), enter(opener);
@@ -93,7 +92,7 @@ function plain(key) {
   return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
 }
 
-/** The element of a key; bulk actions first. */
+/** Bulk actions first. */
 function use(key) {
   const named = `[data-key="${CSS.escape(key)}"]`;
   const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
@@ -115,9 +114,12 @@ function open() {
   return details || press(focused().closest("[data-roving] a"));
 }
 
+/** The focused turn, else the last that ends in view. */
 function atTurn(key) {
   const act = `.msg-end [data-act="${key}"]`;
-  return press(reached(act)?.querySelector(act)) || (reached() && say("Not on this turn."));
+  const ended = all(`${TURN} ${act}`).filter(inView).at(-1);
+  const turn = [focused(), ended, reached(act)].map((each) => each?.closest(TURN)).find(inView);
+  return press(turn?.querySelector(act)) || (reached() && say("Not on this turn."));
 }
 
 function tick(key, shiftKey) {
@@ -136,7 +138,7 @@ function tell(words) {
   say((one("#told").textContent = words || "No more reports."));
 }
 
-// A list is one Tab stop: arrows move in it and in menus; j and k in the page's list.
+// A list is one Tab stop: arrows move in it, j and k in the page's list.
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
@@ -203,7 +205,7 @@ function leap(kind) {
   const found = all(`#talk :is(${kind})`);
   if (!found.length) return false;
   const at = found.indexOf(found.includes(leapt) ? leapt : focused().closest(kind));
-  leapt = at >= 0 ? found[(at + 1) % found.length] : (found.find(below) ?? found[0]);
+  leapt = (at < 0 && found.find(below)) || found[(at + 1) % found.length];
   arrive(leapt);
   say(`${found.indexOf(leapt) + 1} of ${found.length}`);
   return true;

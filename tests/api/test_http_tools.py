@@ -445,6 +445,27 @@ class TestFromAThread:
             ("heddle", "calculate"),
         ]
 
+    def test_a_tool_has_one_name_in_a_thread_however_it_was_called(self, api, who):
+        """Checks, searches and reruns go by that name: the offered one, else the qualified one."""
+        for name, visible in (("look", True), ("book", False)):
+            tool = {"name": name, "description": "d", "input_schema": SCHEMA}
+            data_of(api("alice").post(f"{V1}/tools/import", {"dialect": "convilyn", "server": "my-srv", "tool": tool}))
+            data_of(api("alice").request("PATCH", f"{V1}/tools/my-srv__{name}", {"visible": visible}))
+        asked = "[[call heddle__calculate {}]] [[call my_srv__look {}]] [[call my_srv__book {}]] [[call heddle__nothing {}]]"
+        blocks = Block.objects.filter(thread=make.thread(who.alice, asked)).order_by("id")
+        for kind in ("tool_use", "tool_result"):
+            names = [block.data["tool_name"] for block in blocks if block.kind == kind]
+            assert sorted(names) == ["calculate", "heddle__nothing", "my-srv__book", "my-srv__look"]
+
+    def test_a_tool_whose_name_is_anothers_form_for_models_is_not_run_in_its_place(self, api, who):
+        """`srv__a.b` would be offered as `srv__a_b`, which exists."""
+        for name in ("a.b", "a_b"):
+            tool = {"name": name, "description": f"does {name}", "input_schema": SCHEMA}
+            data_of(api("alice").post(f"{V1}/tools/import", {"dialect": "convilyn", "server": "srv", "tool": tool}))
+        assert offering.specs(who.acme.pk)["srv__a_b"].description == "does a_b"
+        thread = make.thread(who.alice, '[[call srv__a.b {"q": "x"}]] [[call srv__a_b {"q": "x"}]]')
+        assert sorted(Call.objects.filter(thread_id=thread.thread_id).values_list("tool", flat=True)) == ["a.b", "a_b"]
+
     def test_more_tools_take_no_more_queries(self, api, connected, who):
         """A turn reads the connections of all servers at once."""
 

@@ -714,6 +714,7 @@ def test_keys_go_over_the_edge_of_a_page_and_say_where_the_list_ends(
     expect(page.locator(".rep")).to_have_count(2)
     page.keyboard.press("k")
     shows(page, "Complaint 2")
+    expect(page.locator(".rep[aria-current]")).to_be_in_viewport(ratio=0.9)
     page.keyboard.press("k")
     shows(page, "Complaint 3")
     for number in (2, 1, 0):

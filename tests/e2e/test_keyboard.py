@@ -204,6 +204,16 @@ def test_keys_act_at_the_turn_in_view_and_say_where_they_have_nothing_to_do(
     expect(page.locator("#head")).to_contain_text("message 5")
 
 
+def test_at_the_end_of_a_thread_keys_mean_its_last_answer(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    said = [{"role": role, "content": f"{role} {n}."} for n in range(9) for role in ROLES]
+    thread_id = heddle.imported("alice", f"end-{time.monotonic_ns()}", said)
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.evaluate("scrollTo(0, 1e6)")
+    page.keyboard.press("-")
+    expect(page.locator("#notes-17")).to_be_focused()
+
+
 def test_unfolding_leaves_a_call_alone_that_is_out_of_view(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     thread_id = heddle.start("alice", f"Folded. {CALLS} [[words 900]]")
     page = visit("alice").page

@@ -8,6 +8,7 @@ import pytest
 
 from tests import make
 from tests.api import shapes
+from tests.conftest import content_of
 from tests.providers.conftest import line
 from tests.providers.wire import MODEL, Call, Wait, says
 from threads.access import thread_for
@@ -191,12 +192,16 @@ def test_what_a_dead_worker_used_is_not_known_and_said_so(talk):
     assert (talk.turn().requests, talk.turn().cost, talk.turn().input_tokens) == (2, None, 100)
 
 
-def test_a_model_that_never_stops_calling_is_stopped(talk):
+def test_a_model_that_never_stops_calling_is_stopped(talk, browser_of):
+    """Its thread counts as failed, in the list and on its page."""
     talk.provider.will(*(says(Call("echo", '{"value": 1}', f"c_{place}")) for place in range(45)))
     record = talk.start()
     assert len(talk.provider.asked) == 40
     assert (record["status"], record["messages"][-1]["status"]) == ("user_turn", "failed")
     assert record["messages"][-1]["content"][0]["error_code"] == "too_many_requests"
+    reader = browser_of("alice")
+    assert talk.id in content_of(reader.get("/threads/?q=status:failed")).decode()
+    assert ">Failed<" in content_of(reader.get(f"/threads/{talk.id}/")).decode()
 
 
 def test_what_no_database_keeps_is_shown_as_a_replacement_character(talk):

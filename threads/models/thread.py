@@ -11,7 +11,7 @@ from catalogue.models import World
 from core import ids
 from core.actor import Actor
 from core.db import JsonText
-from threads.status import ThreadStatus, Visibility
+from threads.status import BAD_OUTCOMES, ThreadStatus, Visibility
 
 TITLE_LENGTH = 200
 
@@ -120,7 +120,7 @@ class Thread(models.Model):
     def ended_badly(self) -> bool:
         """Whether its last turn failed, was stopped, or left goals open."""
         if self.status == ThreadStatus.USER_TURN:
-            return self.last_outcome in ("failed", "cancelled")
+            return self.last_outcome in BAD_OUTCOMES
         return self.status == ThreadStatus.GOALS_FAILED
 
 

@@ -16,10 +16,11 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from core import ids
-from core.db import log_refused, replace_dead_connections, storable
+from core.db import log_refused, replace_dead_connections
 from core.errors import InvalidRequest
 from core.prepared import PreparedRow, PreparedUpdate
 from core.sse import give_connection_back
+from core.storable import storable
 from threads import reading, transcript
 from threads.content import BlockDict, MessageSnapshot, error, text
 from threads.models import Message, Thread, Turn
@@ -31,7 +32,7 @@ from threads.runner.providers.events import Broken, Finished, TextFragment, Tool
 from threads.runner.toolbox import Toolbox
 from threads.status import ThreadStatus, TurnState
 from threads.transcript import Fence, LeaseLost, Transcript
-from threads.turns import fail_goals, leave, stop
+from threads.turns import ENDING, conclude, leave, stop
 
 logger = logging.getLogger("heddle.turns")
 MAX_REPROMPTS = 3
@@ -118,11 +119,8 @@ def _give_up(turn: Turn, fence: Fence | None) -> None:
         if fence is None and not is_free(turn):
             return
         stop(writer, Message.Status.FAILED, _ACCIDENT)
-        has_goals = fail_goals(writer)
-        leave(writer, ThreadStatus.GOALS_FAILED if has_goals else ThreadStatus.USER_TURN)
-        turn.state, turn.lease_until, turn.finished_at = TurnState.FAILED, None, timezone.now()
-        turn.error_code, turn.answer_idx = _ACCIDENT["error_code"], writer.thread.message_count - 1
-        turn.save(update_fields=["state", "lease_until", "finished_at", "error_code", "answer_idx"])
+        conclude(writer, turn, TurnState.FAILED, _ACCIDENT["error_code"])
+        turn.save(update_fields=ENDING)
 
 
 class _Run:
@@ -340,7 +338,8 @@ class _Run:
             if collected is not None:
                 writer.close(collected, Message.Status.GENERATING)
             leave(writer, ThreadStatus.CLIENT_TOOL_TURN)
-            return self._leave(TurnState.WAITING)
+            self.turn.state, self.turn.lease_until = TurnState.WAITING, None
+            return self._left()
         if collected is not None:
             writer.close(collected, Message.Status.COMPLETED)
         if self.turn.requests >= MAX_REQUESTS:
@@ -356,18 +355,13 @@ class _Run:
     # Endings
 
     def _conclude(self, writer: Transcript, state: TurnState, code: str = "") -> bool:
-        """End the turn; no goal stays pending after it (spec 4.3)."""
-        has_unmet = bool(self.tools.goals) and fail_goals(writer)
-        leave(writer, ThreadStatus.GOALS_FAILED if has_unmet else ThreadStatus.USER_TURN)
-        self.turn.error_code = code
-        self.turn.finished_at = timezone.now()
-        self.turn.answer_idx = writer.thread.message_count - 1
-        return self._leave(state)
+        conclude(writer, self.turn, state, code, has_goals=bool(self.tools.goals))
+        return self._left()
 
-    def _leave(self, state: TurnState) -> bool:
-        self.turn.state, self.turn.lease_until = state, None
+    def _left(self) -> bool:
+        turn = self.turn
         self._save()
-        logger.info("turn.left", extra={"turn": self.turn.pk, "state": state, "code": self.turn.error_code})
+        logger.info("turn.left", extra={"turn": turn.pk, "state": turn.state, "code": turn.error_code})
         return False
 
     def _go_on(self) -> bool:

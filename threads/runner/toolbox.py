@@ -44,6 +44,7 @@ class Toolbox:
         self._recorded = Recorded(thread) if turn.replays_calls and self._stage is None else None
         self._server = self._server_tools()
         self._by_name: dict[str, ToolSpec | None] = {}
+        self._declared = frozenset(self.client) | frozenset(self.goals) | {LOAD_SKILL}
 
     def _server_tools(self) -> Mapping[str, ToolSpec]:
         """The tools that the server runs; in a world only the simulated ones."""
@@ -63,7 +64,11 @@ class Toolbox:
         return {name: goal for name, goal in self.goals.items() if goal.status == GoalStatus.PENDING}
 
     def use_block(self, call: ToolCall, use_id: str) -> tuple[BlockDict, BlockDict | None]:
-        """The block of a call, and its error result if the server refuses it (spec 4.5)."""
+        """The block of a call, and its error result if the server refuses it (spec 4.5).
+
+        The block has one name for a tool, however the model wrote it, so that checks, searches and reruns find it.
+        """
+        call = replace(call, name=self._one_name(call.name))
         reason = self._refusal(call)
         raw = {"arguments": call.verbatim} if call.arguments is None else None
         use = tool_use(call.name, use_id, call.arguments, raw=raw, refused=reason is not None)
@@ -131,6 +136,18 @@ class Toolbox:
         if spec is None:
             return f"There is no tool {call.name}."
         return calls.refusal(spec, call.arguments)
+
+    def _one_name(self, name: str) -> str:
+        """The name under which the called tool is offered; for one that is not, its qualified name (catalogue 3.5)."""
+        if name in self._declared or name in self._server:
+            return name
+        spec = self._spec(name)
+        if spec is None:
+            return name
+        wanted = spec.qualified_name
+        offered = (own for own, other in self._server.items() if other.qualified_name == wanted)
+        one = next(offered, wanted)
+        return name if one in self._declared else one
 
     def _spec(self, name: str) -> ToolSpec | None:
         """The server tool with this name, offered or not (catalogue 3.5); a world has only those that it offers."""

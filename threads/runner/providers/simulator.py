@@ -55,8 +55,8 @@ async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterato
     asked, since = _last_words(messages)
     directives = parse(asked)
     # An invoked skill is also a call, but not one from a directive.
-    asked_for = [name for name, _ in directives.calls]
-    called = [[part.tool_name for part in each.tool_calls] for each in since if isinstance(each, ModelResponse)]
+    asked_for = [_bare(name) for name, _ in directives.calls]
+    called = [[_bare(part.tool_name) for part in each.tool_calls] for each in since if isinstance(each, ModelResponse)]
     if asked_for and asked_for not in called:
         yield _calls(directives.calls)
         return
@@ -110,6 +110,11 @@ def _call_directives(said: str) -> Iterator[tuple[int, int, str, str]]:
         if close:
             position = close.end()
             yield match.start(), position, match[1], arguments
+
+
+def _bare(name: str) -> str:
+    """A tool's name without its server, whose stored spelling may differ from the one in the directive."""
+    return re.split("__|:", name, maxsplit=1)[-1]
 
 
 def _number(text: str, name: str) -> float | None:
