@@ -147,8 +147,13 @@ def gist(arguments: object) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """The beginning of a text in one line, without control and bidirectional formatting characters."""
-    flat = " ".join(_UNPRINTABLE.sub(" ", text[: limit * 4]).split())
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+    said = flat(text[: limit * 4]).strip()
+    return said if len(said) <= limit else said[: limit - 1].rstrip() + "…"
+
+
+def flat(text: str) -> str:
+    """A text in one line, each run of blanks, control and bidirectional formatting characters as one blank."""
+    return re.sub(r"\s+", " ", _UNPRINTABLE.sub(" ", text))
 
 
 def opening(markdown: str, limit: int) -> str:

@@ -101,15 +101,21 @@ def thread_ratings(actor: Actor, thread_ids: Sequence[int]) -> dict[int, Ratings
     return {row["thread"]: Ratings(row["negative"], row["positive"], row["answered"]) for row in counted}
 
 
-def threads_answered(actor: Actor) -> Q:
-    """Threads in which the actor has an unseen reply to their own report."""
-    return Q(pk__in=UserFeedback.objects.filter(_with_news(actor)).values("thread"))
+def threads_answered(actor: Actor, *, unseen: bool) -> Q:
+    """Threads in which the actor's own report got a reply; with `unseen`, one that they have not seen."""
+    replied_to = _with_news(actor) if unseen else _answered(actor)
+    return Q(pk__in=UserFeedback.objects.filter(replied_to).values("thread"))
+
+
+def _answered(actor: Actor) -> Q:
+    """The actor's own reports with a reply."""
+    return Q(created_by=actor.user_id, reply__public_status=Reply.Status.ANSWERED)
 
 
 def _with_news(actor: Actor) -> Q:
-    """The actor's own reports with a reply that they have not seen."""
+    """Those with a reply that they have not seen."""
     is_news = Q(reply__seen_at__isnull=True) | Q(reply__seen_at__lt=F("reply__replied_at"))
-    return Q(created_by=actor.user_id, reply__public_status=Reply.Status.ANSWERED) & is_news
+    return _answered(actor) & is_news
 
 
 def threads_rated(actor: Actor, sentiment: str) -> Q:

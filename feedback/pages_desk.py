@@ -190,7 +190,8 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
 def keep_view(request: HttpRequest) -> HttpResponse:
     """Save the query as a view; overwriting the actor's own view of that name reports its previous query.
 
-    Or change the current view including its name, or delete it; its query then stays in the search field.
+    Or change the current view including its name, or delete it; its query then stays in the search field. The page of
+    the list and the open report stay.
     """
     actor = admin_actor(request)
     form = request.POST
@@ -199,7 +200,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         if form.get("verb") == "drop":
             gone = saved_views.drop(actor, form.get("view_id", ""))
             notes.success(request, f"Deleted {isolated(gone.name)}. To restore it, save it again.")
-            return redirect(_desk_at({"q": gone.query}))
+            return redirect(_desk_at(_state_of(request) | {"q": gone.query}))
         name, query, is_shared = form.get("name", ""), _asked(request), bool(form.get("is_shared"))
         if form.get("verb") == "change":
             view_id, before = form.get("view_id", ""), ""
@@ -210,7 +211,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         return refused(request, actor, problem, part="view")
     was = "" if before in ("", view.query) else f" Previous query: {isolated(before)}"
     notes.success(request, f"Saved as {isolated(view.name)}.{was}")
-    return redirect(_desk_at({"q": view.query}))
+    return redirect(_desk_at(_state_of(request) | {"q": view.query}))
 
 
 @signed_in

@@ -1,7 +1,7 @@
 """Search queries of the thread list: the desk's grammar with thread fields, their conditions and suggestions."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
@@ -58,11 +58,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The condition of a query. With problems it matches nothing, and `rest` is the query without the invalid terms."""
+    """The condition of a query. With problems it matches nothing, and `rest` is the query without the invalid terms.
+
+    `words` are the texts that a thread may be found by.
+    """
 
     condition: Q
     problems: tuple[Problem, ...] = ()
     rest: str = ""
+    words: tuple[str, ...] = ()
 
 
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
@@ -70,7 +74,7 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     root = _checked(line)
     if unknown := _unknown_in(root):
         return Found(Q(pk__in=[]), tuple(_problem(leaf, line) for leaf in unknown), _without(line, root))
-    return Found(_condition(root, Asking(actor, timezone.now(), tz)))
+    return Found(_condition(root, Asking(actor, timezone.now(), tz)), words=tuple(_words(root)))
 
 
 def understood(actor: Actor, line: str | None) -> Q:
@@ -154,7 +158,9 @@ def _has(value: str, asking: Asking) -> Q:
     if value == "feedback":
         return hooks.feedback.rated(asking.actor, "")
     if value == "answer":
-        return hooks.feedback.answered(asking.actor)
+        return hooks.feedback.answered(asking.actor, unseen=True)
+    if value == "reply":
+        return hooks.feedback.answered(asking.actor, unseen=False)
     if value == "fork":  # only a visible one: nobody learns that an admin forked a private thread
         return Q(Exists(Thread.objects.visible_to(asking.actor).filter(forked_from=OuterRef("pk"))))
     return _HAS[value]
@@ -205,7 +211,7 @@ FIELDS: dict[str, ThreadField] = {
     for each in (
         _chosen("status", lambda value, asking: _STATUS[value], tuple(_STATUS)),
         _chosen("is", _is, ("mine", "private", "shared", "fork", "run", "answering")),
-        _chosen("has", _has, ("error", "goal", "fork", "feedback", "answer")),
+        _chosen("has", _has, ("error", "goal", "fork", "feedback", "answer", "reply")),
         _chosen("sentiment", lambda value, asking: hooks.feedback.rated(asking.actor, value), ("negative", "positive")),
         _chosen("goal", _goal, GoalStatus.values),
         _timed("created", dates=True),
@@ -234,6 +240,7 @@ FIELDS: dict[str, ThreadField] = {
 VIEWS = {
     "all": "",
     "mine": "is:mine",
+    "replies": "has:reply",
     "answering": "status:answering",
     "tool_pending": "status:tool_pending",
     "failed": "status:failed",
@@ -270,6 +277,15 @@ def _problem(leaf: Unknown, line: str) -> Problem:
     meant = vocabulary.meant(leaf, FIELDS)
     mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
     return Problem(one_line(leaf.text, 80), leaf.reason, meant, mended)
+
+
+def _words(node: Node) -> Iterator[str]:
+    match node:
+        case Text(text=text):
+            yield text.rstrip("*")
+        case All(parts=parts) | Either(parts=parts):
+            for part in parts:
+                yield from _words(part)
 
 
 def _without(line: str, root: Node) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from django.db.models import Q
 
@@ -23,6 +23,12 @@ class Ratings(NamedTuple):
     """The first message that the reader rated and got a reply about that they have not seen yet."""
 
 
+class Answered(Protocol):
+    """Condition for threads in which the actor's rating got a reply; with `unseen`, one that they have not seen yet."""
+
+    def __call__(self, actor: Actor, *, unseen: bool) -> Q: ...
+
+
 @dataclass(frozen=True)
 class Feedback:
     """What that app answers; by default, that there are no ratings."""
@@ -35,8 +41,7 @@ class Feedback:
     """Condition for threads with a rating of this sentiment (empty: any) that the actor may see."""
     replies: Callable[[Actor, Thread], Mapping[int, datetime]] = lambda actor, thread: {}
     """When the actor's ratings in the thread last got a visible change, by message index."""
-    answered: Callable[[Actor], Q] = lambda actor: Q(pk__in=[])
-    """Condition for threads in which the actor's rating got a reply that they have not seen yet."""
+    answered: Answered = lambda actor, *, unseen: Q(pk__in=[])
     saw: Callable[[Actor, Thread, datetime], None] = lambda actor, thread, until: None
     """Remembers that the actor has seen the news about their ratings in the thread up to a moment."""
     report_href: Callable[[Actor, int, int], str] = lambda actor, thread_pk, index: ""

@@ -41,13 +41,13 @@ def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL) -> ThreadPageOut
 
 def says(words: str) -> Q:
     """Condition for threads whose title or user messages contain the text, ignoring case."""
-    written = Block.objects.filter(
-        thread=OuterRef("pk"),
-        kind="text",
-        text__icontains=words,
-        idx__in=Message.objects.filter(thread=OuterRef("thread"), role="user").values("idx"),
-    )
-    return Q(title__icontains=words) | Q(Exists(written))
+    found = Block.objects.filter(written(), thread=OuterRef("pk"), text__icontains=words)
+    return Q(title__icontains=words) | Q(Exists(found))
+
+
+def written() -> Q:
+    """Condition for blocks with what people wrote."""
+    return Q(kind="text", idx__in=Message.objects.filter(thread=OuterRef("thread"), role="user").values("idx"))
 
 
 def page_of(

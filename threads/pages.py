@@ -31,6 +31,7 @@ from threads import (
     comparing,
     finding,
     forks,
+    hooks,
     importing,
     lists,
     profiles,
@@ -63,14 +64,15 @@ def threads(request: HttpRequest) -> HttpResponse:
     found = finding.find(actor, line or finding.UNASKED, tz=zones.of(request))
     scope = _in_org(request, actor).filter(found.condition)
     rows, next_token = lists.keyset(actor, scope, limit=PAGE, page_token=after or None)
-    shown = screens.rows_of(actor, rows)
+    shown = screens.rows_of(actor, rows, found.words)
     views = finding.views(line)
+    news = Thread.objects.visible_to(actor).filter(hooks.feedback.answered(actor, unseen=True)).count()
     bands = listing.bands(shown, now=timezone.localtime(timezone=zones.of(request)), after=request.GET.get("band", ""))
     context: dict[str, Any] = {
         "rows": shown,
         "bands": bands,
-        "watch": listing.watch(shown),
-        "views": listing.thread_views(views),
+        "watch": listing.watch(shown, line),
+        "views": listing.thread_views(views, {"replies": news}),
         "is_view": any(is_held and within in finding.VIEWS.values() for within, is_held in views.values()),
         "q": line,
         "problems": [
@@ -100,12 +102,13 @@ def running(request: HttpRequest) -> HttpResponse:
     actor = page_actor(request)
     marks = dict(each.split(".") for each in request.GET.getlist("row")[:PAGE] if each.count(".") == 1)
     keys = [key for each in marks if (key := ids.key_of(each, *ids.THREAD_SPELLINGS))]
-    rows = screens.rows_of(actor, lists.rows_by_key(actor, keys))
+    line = request.GET.get("q", "")
+    rows = screens.rows_of(actor, lists.rows_by_key(actor, keys), finding.find(actor, line).words)
     changed = [row for row in rows if row.mark != marks.get(row.thread_id)]
     if not changed and len(rows) == len(marks):
         return HttpResponse(status=204)
     # Without the request, to skip the queries of the page frame.
-    return HttpResponse(render_to_string("threads/_running.html", {"changed": changed, "watch": listing.watch(rows)}))
+    return HttpResponse(render_to_string("threads/_running.html", {"changed": changed, "watch": listing.watch(rows, line)}))
 
 
 @signed_in
@@ -238,14 +241,14 @@ def cancel(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Fork at a message and open the fork."""
+    """Fork at a message and open the fork at its end, ready to write."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     body = bodies.parse(ForkIn, {"message_sequence_num": _index(request.POST.get("message_sequence_num", ""))})
     world = request.POST.get("world", forks.SAME_WORLD)
     forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
     notes.success(request, "This private fork is yours. Write to continue from here.")
-    return redirect(screens.to_write_in(forked.thread_id))
+    return redirect(screens.to_write_in(forked.thread_id) + f"#m{body.message_sequence_num}")
 
 
 @signed_in

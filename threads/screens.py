@@ -21,7 +21,7 @@ from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared
 from core.rendering import gist, json_text
-from threads import answering, figures, goals, hooks, pending, reading
+from threads import answering, figures, goals, hits, hooks, pending, reading
 from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
@@ -29,7 +29,7 @@ from threads.presenting import composing, landmarks
 from threads.presenting.articles import Article, Mark
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.heading import AgentLink, ForkLink, ForkSource, ThreadHead
-from threads.presenting.listing import ThreadRow
+from threads.presenting.listing import Hit, ThreadRow
 from threads.presenting.words import thread_word
 from threads.status import RUNNING, SENDABLE, GoalStatus
 
@@ -263,10 +263,11 @@ def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
     return {goal.pk: inputs.get(goal.achieve_tool_use_id) if goal.result is None else goal.result for goal in found}
 
 
-def rows_of(actor: Actor, threads: Sequence[Thread]) -> list[ThreadRow]:
-    """Threads as list rows, with one query for all ratings."""
+def rows_of(actor: Actor, threads: Sequence[Thread], words: Sequence[str] = ()) -> list[ThreadRow]:
+    """Threads as list rows, with one query for all ratings, and two for what they were found by."""
     ratings = hooks.feedback.thread_ratings(actor, [thread.pk for thread in threads])
-    return [_row(thread, ratings.get(thread.pk, hooks.Ratings())) for thread in threads]
+    found = hits.of(threads, words)
+    return [_row(thread, ratings.get(thread.pk, hooks.Ratings()), found.get(thread.pk)) for thread in threads]
 
 
 def stretch(thread: Thread, idx: int) -> tuple[int, int]:
@@ -278,7 +279,7 @@ def stretch(thread: Thread, idx: int) -> tuple[int, int]:
     return pending.last_request(thread.pk, idx) or 0, LAST if following is None else following - 1
 
 
-def _row(thread: Thread, ratings: hooks.Ratings) -> ThreadRow:
+def _row(thread: Thread, ratings: hooks.Ratings, hit: Hit | None) -> ThreadRow:
     live = "l" if thread.status in RUNNING else ""
     return ThreadRow(
         thread_id=thread.thread_id,
@@ -297,6 +298,7 @@ def _row(thread: Thread, ratings: hooks.Ratings) -> ThreadRow:
         negative=ratings.negative,
         positive=ratings.positive,
         answered=ratings.answered,
+        hit=hit,
     )
 
 

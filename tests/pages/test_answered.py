@@ -58,6 +58,24 @@ def test_the_submitter_is_told_until_they_open_the_thread(browser_of: Browser, w
     assert not is_told(alice) and found(alice) == 0
 
 
+def test_the_view_of_replies_counts_what_is_new_and_keeps_the_rest(
+    browser_of: Browser, who: People, thread: Thread
+) -> None:
+    alice = browser_of("alice")
+
+    def view() -> str:
+        [tab] = [a for a in get(alice, "/threads/").one("nav", class_="views").all("a") if "Replies" in a.words]
+        return f"{tab.words}, {len(get(alice, '/threads/' + tab['href']).all('td', class_='title'))} listed"
+
+    assert view() == "Replies, 0 listed"
+    do(who.admin, report_of("alice"), "reply", public_reply="It was the tool.")
+    assert view() == "Replies 1 new, 1 listed"
+    get(alice, f"/threads/{thread.thread_id}/")
+    assert view() == "Replies, 1 listed"
+    do(who.admin, report_of("alice"), "reply", public_status="received")
+    assert view() == "Replies, 0 listed"
+
+
 def test_an_answer_that_is_changed_is_told_again_and_one_that_is_taken_back_is_not(
     browser_of: Browser, who: People, thread: Thread
 ) -> None:

@@ -528,6 +528,30 @@ def test_ten_more_running_threads_are_no_more_queries(browser_of: Browser, who: 
     assert counted == [5, 5]
 
 
+def test_a_row_shows_where_the_words_are_that_it_was_found_by(browser_of: Browser, who: People) -> None:
+    """The first message with one of them, and the row leads there; a title that has them says enough."""
+    said = "Nothing yet", "First line.\n\nThe \u202ePUMP is <b>loud</b>, the pump leaks"
+    thread = make.thread(who.alice, said[0])
+    make.send(who.alice, thread, said[1])
+    make.thread(who.alice, "A pump, too")
+    client = browser_of("alice")
+    rows = {row.one("a").words: row for row in get(client, "/threads/?q=pump+-is:fork").all("td", class_="title")}
+    shown = rows["Nothing yet"].one("p")
+    assert shown.words == "First line. The PUMP is <b>loud</b>, the pump leaks" and shown.one("mark").words == "PUMP"
+    assert rows["Nothing yet"].one("a")["href"].endswith(f"/{thread.thread_id}/#m2")
+    assert not rows["A pump, too"].all("p")
+    assert not get(client, "/threads/?q=is:mine+-pumpe").all("mark")
+
+
+def test_rows_that_are_found_by_words_are_no_more_queries(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    make.thread(who.alice, "Old\n\npump")
+    before = queries(client, "/threads/?q=pump")
+    for _ in range(3):
+        make.thread(who.alice, "Old\n\npump")
+    assert queries(client, "/threads/?q=pump") == before
+
+
 def test_ten_more_threads_are_no_more_queries(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice)
     make.rating(who.alice, thread)
@@ -537,7 +561,7 @@ def test_ten_more_threads_are_no_more_queries(browser_of: Browser, who: People) 
         forks.fork(who.alice.actor, thread_for(who.alice.actor, thread.thread_id), 1)
         make.rating(who.alice, make.thread(who.alice))
     # Session, person, orgs, the chosen org and all orgs for the frame; pins, rows and ratings.
-    assert queries(client, "/threads/") == before == 8
+    assert queries(client, "/threads/") == before == 9
 
 
 def test_two_thousand_threads_are_one_short_page(browser_of: Browser, who: People) -> None:

@@ -3,12 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 from urllib.parse import urlencode
 from zlib import crc32
 
 from threads.presenting.cloth import Cloth, weave
 from threads.presenting.words import Word
 from threads.status import RUNNING, ThreadStatus
+
+
+class Hit(NamedTuple):
+    """A message that contains the text searched for, and a line of it: before the text, the text, and after it."""
+
+    index: int
+    before: str
+    text: str
+    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,8 @@ class ThreadRow:
     positive: int = 0
     answered: int | None = None
     """The message with an unseen reply to the reader's rating; the row links to it."""
+    hit: Hit | None = None
+    """Where the text is that the thread was found by, unless that is the title; the row links to it."""
 
     @property
     def cloth(self) -> Cloth:
@@ -44,6 +56,11 @@ class ThreadRow:
         if self.goals_achieved == self.goals_count:
             return "pos"
         return "neg" if self.status.key == "goals_failed" else ""
+
+    @property
+    def index(self) -> int | None:
+        """The message that the row links to, if any."""
+        return self.answered if self.answered is not None else self.hit and self.hit.index
 
     @property
     def is_running(self) -> bool:
@@ -64,13 +81,16 @@ class Watch:
     query: str
 
 
-def watch(rows: Sequence[ThreadRow]) -> Watch | None:
-    """The polling of the rows; None if none is running. Rows that wait for a client are polled less often."""
+def watch(rows: Sequence[ThreadRow], line: str) -> Watch | None:
+    """The polling of the rows that a query found; None if none is running. Rows that wait for a client are polled less
+    often.
+    """
     running = [row for row in rows if row.is_running]
     if not running:
         return None
     is_answering = any(row.status.key == ThreadStatus.ROBOTO_TURN for row in running)
-    return Watch(3 if is_answering else 30, urlencode([("row", f"{row.thread_id}.{row.mark}") for row in running]))
+    asked = [("q", line), *(("row", f"{row.thread_id}.{row.mark}") for row in running)]
+    return Watch(3 if is_answering else 30, urlencode(asked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +137,13 @@ class View:
     word: str
     href: str
     is_current: bool
+    count: int | None = None
 
 
 _VIEWS = {
     "all": "All",
     "mine": "Mine",
+    "replies": "Replies",
     "answering": "Answering",
     "tool_pending": "Tool pending",
     "failed": "Failed",
@@ -132,9 +154,12 @@ _VIEWS = {
 }
 
 
-def thread_views(lines: Mapping[str, tuple[str, bool]]) -> list[View]:
-    """The views of the list, from their queries and whether each is current."""
-    return [View(key, _VIEWS[key], href(line), is_current) for key, (line, is_current) in lines.items()]
+def thread_views(lines: Mapping[str, tuple[str, bool]], counts: Mapping[str, int]) -> list[View]:
+    """The views of the list, from their queries, whether each is current, and what is new in some; no news no count."""
+    return [
+        View(key, _VIEWS[key], href(line), is_current, counts.get(key) or None)
+        for key, (line, is_current) in lines.items()
+    ]
 
 
 def href(line: str) -> str:
