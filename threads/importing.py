@@ -15,6 +15,7 @@ from core.errors import InvalidRequest, NotFound, Unauthorized
 from threads import dialects, reading, titles, transcript
 from threads.access import may
 from threads.content import BlockDict
+from threads.conversation_files import Unreadable
 from threads.dialects import Conversation, DialectError
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
@@ -39,14 +40,21 @@ def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[
 
 
 def import_conversations(
-    format: str, conversations: Iterable[Any], owner_id: int, org_id: int, visibility: str = "private"
+    format: str,
+    conversations: Iterable[Any],
+    owner_id: int,
+    org_id: int,
+    visibility: str = "private",
+    *,
+    is_dry: bool = False,
 ) -> ImportOut:
-    """Store every valid conversation; an invalid one fails alone, with index, path and reason (B178).
+    """Store every valid conversation; an invalid one fails alone, with index, path and reason (B178). With `is_dry`
+    nothing is stored.
 
     Conversations out of traces have the index of the first trace (`dialects.gathered`).
     """
     items = [
-        ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility)))
+        ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility, is_dry=is_dry)))
         for index, each in dialects.gathered(format, enumerate(conversations))
     ]
     counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in ("created", "unchanged", "failed")}
@@ -54,11 +62,13 @@ def import_conversations(
 
 
 def import_one(
-    format: str, conversation: Any, owner_id: int, org_id: int, visibility: str = "private"
+    format: str, conversation: Any, owner_id: int, org_id: int, visibility: str = "private", *, is_dry: bool = False
 ) -> ImportedThreadOut:
     """Store one conversation, whole or not at all. If its id was imported before, nothing changes (B177); there is a
-    warning if it now has more messages.
+    warning if it now has more messages. With `is_dry` nothing is stored, and a new one has no thread id.
     """
+    if isinstance(conversation, Unreadable):
+        return _failed(None, "line", conversation.reason)
     given = conversation.get("id") if isinstance(conversation, dict) else None
     origin_id = str(given)[:200] if isinstance(given, str | int) and not isinstance(given, bool) else None
     try:
@@ -74,6 +84,8 @@ def import_one(
         [wrong] = problem.by_field
         return _failed(origin_id, wrong["field"], wrong["reason"])
     thread = _imported(parsed.origin_id, owner_id, org_id)
+    if thread is None and is_dry:
+        return _item(parsed.origin_id, None, "created", parsed.warnings)
     if thread is None:
         try:
             thread = _stored(parsed, owner_id, org_id, visibility)
@@ -181,10 +193,9 @@ def _title(parsed: Conversation) -> str | None:
     return next((title for text in said if (title := titles.of_text(text))), None)
 
 
-def _item(origin_id: str, thread: Thread, outcome: Any, warnings: Iterable[str]) -> ImportedThreadOut:
-    return ImportedThreadOut(
-        id=origin_id, thread_id=thread.thread_id, outcome=outcome, warnings=list(warnings), errors=[]
-    )
+def _item(origin_id: str, thread: Thread | None, outcome: Any, warnings: Iterable[str]) -> ImportedThreadOut:
+    thread_id = thread.thread_id if thread else None
+    return ImportedThreadOut(id=origin_id, thread_id=thread_id, outcome=outcome, warnings=list(warnings), errors=[])
 
 
 def _failed(origin_id: str | None, path: str, reason: str) -> ImportedThreadOut:

@@ -108,7 +108,9 @@ def running(request: HttpRequest) -> HttpResponse:
     if not changed and len(rows) == len(marks):
         return HttpResponse(status=204)
     # Without the request, to skip the queries of the page frame.
-    return HttpResponse(render_to_string("threads/_running.html", {"changed": changed, "watch": listing.watch(rows, line)}))
+    return HttpResponse(
+        render_to_string("threads/_running.html", {"changed": changed, "watch": listing.watch(rows, line)})
+    )
 
 
 @signed_in

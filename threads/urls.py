@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from threads import pages, pages_agents, stream
+from threads import pages, pages_agents, pages_importing, stream
 
 app_name = "threads"
 urlpatterns = [
     path("threads/", pages.threads, name="list"),
     path("threads/start/", pages.start, name="start"),
+    path("threads/import/", pages_importing.import_threads, name="import"),
     path("threads/running/", pages.running, name="running"),
     path("threads/terms/", pages.terms, name="terms"),
     path("threads/<str:thread_id>/", pages.detail, name="detail"),

@@ -451,7 +451,8 @@ class TestFromAThread:
             tool = {"name": name, "description": "d", "input_schema": SCHEMA}
             data_of(api("alice").post(f"{V1}/tools/import", {"dialect": "convilyn", "server": "my-srv", "tool": tool}))
             data_of(api("alice").request("PATCH", f"{V1}/tools/my-srv__{name}", {"visible": visible}))
-        asked = "[[call heddle__calculate {}]] [[call my_srv__look {}]] [[call my_srv__book {}]] [[call heddle__nothing {}]]"
+        called = ("heddle__calculate", "my_srv__look", "my_srv__book", "heddle__nothing")
+        asked = " ".join(f"[[call {name} {{}}]]" for name in called)
         blocks = Block.objects.filter(thread=make.thread(who.alice, asked)).order_by("id")
         for kind in ("tool_use", "tool_result"):
             names = [block.data["tool_name"] for block in blocks if block.kind == kind]

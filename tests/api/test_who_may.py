@@ -562,6 +562,8 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "threads/terms/"): Page(stranger=200, has_object=False),
     ("GET", "threads/start/"): Page(stranger=200, has_object=False),
     ("POST", "threads/start/"): Page(302, 302, 302, 302, {"text": "Hello"}, has_object=False),
+    ("GET", "threads/import/"): Page(stranger=200, has_object=False),
+    ("POST", "threads/import/"): Page(200, 200, 200, 200, {"text": "[1]"}, has_object=False),
     ("GET", "threads/<str:thread_id>/"): Page(),
     ("GET", "threads/<str:thread_id>/live/"): Page(),
     ("POST", "threads/<str:thread_id>/send/"): acting(text="Hello"),

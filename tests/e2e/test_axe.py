@@ -134,6 +134,7 @@ SCREENS = {
         "/threads/?q=zzzzzz",
         "/threads/?view=answering",
         "/threads/start/",
+        "/threads/import/",
         "/threads/{rich}/",
         "/threads/{waiting}/",
         "/threads/{rich}/messages/{last}/rate/?sentiment=negative",

@@ -54,7 +54,15 @@ def crowd(heddle: Heddle) -> str:
 
 def test_no_screen_goes_sideways(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
     page = visit("admin", **PHONE).page
-    paths = ["/threads/", "/threads/?q=x:y", "/threads/start/", f"/threads/{crowded}/", "/settings/", "/v1/docs/"]
+    paths = [
+        "/threads/",
+        "/threads/?q=x:y",
+        "/threads/start/",
+        "/threads/import/",
+        f"/threads/{crowded}/",
+        "/settings/",
+        "/v1/docs/",
+    ]
     paths += [
         "/catalogue/",
         "/catalogue/import/",

@@ -5,6 +5,7 @@ in and out: nothing here uses the database, and invalid input raises only `Diale
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -21,6 +22,7 @@ __all__ = [
     "DialectError",
     "ParsedMessage",
     "Rendered",
+    "detected",
     "gathered",
     "parse",
     "render",
@@ -92,6 +94,17 @@ def parse(format: str, conversation: object) -> Conversation:
     for index, message in draft.source():
         reader(draft, index, message)
     return draft.finish()
+
+
+def detected(conversation: object) -> str:
+    """The format in which a conversation reads best: without an error, then with the fewest warnings; "" for none."""
+    if isinstance(conversation, dict) and traces.is_trace(conversation):
+        return "otel"
+    found: dict[str, int] = {}
+    for format in FORMATS:
+        with suppress(DialectError):
+            found[format] = len(parse(format, conversation).warnings)
+    return min(found, key=lambda format: found[format], default="")
 
 
 def render(

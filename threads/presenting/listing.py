@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
 from urllib.parse import urlencode
 from zlib import crc32
 
@@ -12,7 +11,8 @@ from threads.presenting.words import Word
 from threads.status import RUNNING, ThreadStatus
 
 
-class Hit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hit:
     """A message that contains the text searched for, and a line of it: before the text, the text, and after it."""
 
     index: int

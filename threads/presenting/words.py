@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from threads.status import BAD_OUTCOMES
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -39,21 +41,21 @@ GOAL_WORDS: dict[str, Word] = {
     "failed": Word("failed", "failed", "neg", "fault"),
 }
 
-GOAL_TITLES = {
-    "dataset_summary": "Dataset summary",
-    "dataset_triage": "Dataset triage",
-    "create_events": "Create events",
+IMPORT_WORDS: dict[str, Word] = {
+    "created": Word("created", "new", "pos", "check"),
+    "unchanged": Word("unchanged", "imported before", "", "rest"),
+    "failed": Word("failed", "failed", "neg", "fault"),
 }
 
 
 def goal_title(goal_type: str) -> str:
     """The title of a goal type."""
-    return GOAL_TITLES.get(goal_type, goal_type.replace("_", " ").capitalize())
+    return goal_type.replace("_", " ").capitalize()
 
 
 def thread_word(status: str, last_assistant: str | None = None) -> Word:
     """The word for a thread's status; an idle thread whose last answer failed or was cancelled shows that."""
-    if status == "user_turn" and last_assistant in ("failed", "cancelled"):
+    if status == "user_turn" and last_assistant in BAD_OUTCOMES:
         return THREAD_WORDS[last_assistant]
     return THREAD_WORDS[status]
 

@@ -1,8 +1,6 @@
-import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ from tqdm import tqdm
 from accounts.authentication import actor_of_email
 from accounts.orgs import org_named
 from core.errors import DomainError
-from threads import importing
+from threads import conversation_files, importing
 from threads.dialects import FORMATS, gathered
 
 
@@ -35,13 +33,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         owner_id, org_id = _target(options["owner"], options["org"])
         counts = {"created": 0, "unchanged": 0, "failed": 0}
-        given = ((place, _decoded(found)) for place, found in _conversations(options["file"]))
+        given = _conversations(options["file"])
         for place, found in gathered(options["format"], given):
-            item = _imported(options["format"], found, owner_id, org_id, options["visibility"])
-            counts[item["outcome"]] += 1
-            for warning in item["warnings"]:
+            item = importing.import_one(options["format"], found, owner_id, org_id, options["visibility"])
+            counts[item.outcome] += 1
+            for warning in item.warnings:
                 tqdm.write(f"{place}: {warning}", file=sys.stderr)
-            for error in item["errors"]:
+            for error in item.errors:
                 tqdm.write(f"{place}: failed: {error['path']}: {error['reason']}", file=sys.stderr)
         self.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
         if counts["failed"]:
@@ -49,9 +47,11 @@ class Command(BaseCommand):
 
 
 def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield each conversation with its position: raw bytes of a line, or a parsed value of a one-value file."""
+    """Yield each conversation with its position, line by line unless the file is one JSON value."""
     try:
-        values = _values(path)
+        with path.open("rb") as source:
+            first = next((line for line in source if line.strip()), b"")
+        values = conversation_files.whole(first, _read(path))
         if values is None:
             yield from _lines(path)
         else:
@@ -61,30 +61,12 @@ def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
         raise CommandError(f"{path}: {problem.strerror}") from None
 
 
-def _values(path: Path) -> list[Any] | None:
-    """Return the conversations of a file that is one JSON value; None if each line is a conversation.
-
-    The file is read as a whole only if its first line is not a conversation: JSON Lines may be larger than memory.
-    """
-    with path.open("rb") as source:
-        first = next((line for line in source if line.strip()), b"")
-    if isinstance(_value(first), dict):
-        return None
-    whole = _value(path.read_bytes())
-    if isinstance(whole, list):
-        return whole
-    return [whole] if isinstance(whole, dict) else None
+def _read(path: Path) -> Iterator[bytes]:
+    yield path.read_bytes()
 
 
-def _value(text: bytes) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Numbered lines that are not blank, with a bar that shows how far in the file we are."""
+def _lines(path: Path) -> Iterator[tuple[str, Any]]:
+    """The values of numbered lines that are not blank, with a bar that shows how far in the file we are."""
     with (
         path.open("rb") as source,
         # None: no progress bar unless stderr is a terminal; otherwise it would mix with the messages.
@@ -93,7 +75,7 @@ def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
         for number, line in enumerate(source, 1):
             bar.update(len(line))
             if line.strip():
-                yield f"line {number}", line
+                yield f"line {number}", conversation_files.of_line(line)
 
 
 def _target(owner: str, org: str) -> tuple[int, int]:
@@ -104,26 +86,3 @@ def _target(owner: str, org: str) -> tuple[int, int]:
     if not actor.belongs_to(found.pk):
         raise CommandError(f"{owner} is not a member of {org}.")
     return actor.user_id, found.pk
-
-
-def _decoded(found: Any) -> Any:
-    """The value of a line; a `_Unreadable` if it is not JSON."""
-    if not isinstance(found, bytes):
-        return found
-    try:
-        return json.loads(found)
-    except RecursionError:
-        return _Unreadable("is nested too deeply")
-    except ValueError as problem:
-        return _Unreadable(f"is not valid JSON ({problem})")
-
-
-@dataclass(frozen=True)
-class _Unreadable:
-    reason: str
-
-
-def _imported(format: str, found: Any, owner_id: int, org_id: int, visibility: str) -> dict[str, Any]:
-    if isinstance(found, _Unreadable):
-        return {"outcome": "failed", "warnings": [], "errors": [{"path": "line", "reason": found.reason}]}
-    return importing.import_one(format, found, owner_id, org_id, visibility).model_dump()

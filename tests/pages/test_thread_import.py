@@ -1,0 +1,130 @@
+"""Importing threads in the browser: check, then import, from a file or pasted text (spec 9)."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Membership
+from tests.pages.dom import Node, dom, get
+from tests.people import People
+from threads.models import Thread
+
+Browser = Callable[[str | None], Client]
+HERE = "/threads/import/"
+TALK = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
+
+
+USE = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+
+
+def talk(origin_id: str = "c1", **more: Any) -> dict[str, Any]:
+    return {"id": origin_id, "messages": TALK, **more}
+
+
+def given(client: Client, what: Any, verb: str = "import", **more: Any) -> Any:
+    text = what if isinstance(what, str) else json.dumps(what)
+    return client.post(HERE, {"text": text, "verb": verb, **more})
+
+
+def shown(response: Any) -> tuple[str, list[str]]:
+    """The counts, and each line."""
+    assert response.status_code == 200
+    outcome = dom(response).id("outcome")
+    words = [mark.words for mark in outcome.one("div", class_="btns").all(class_="mark")]
+    return ", ".join(words), [line.words for line in outcome.one("ul").children if isinstance(line, Node)]
+
+
+def refusal(response: Any) -> str:
+    assert not Thread.objects.exists()
+    return str(dom(response, 400).id("outcome").one(role="alert").words)
+
+
+def test_checking_stores_nothing_and_says_what_an_import_would_do(browser_of: Browser, who: People) -> None:
+    alice = browser_of("alice")
+    lines = "\n".join(json.dumps(each) for each in (talk(), {"id": "c2", "messages": []}))
+    counts, rows = shown(given(alice, lines + "\n\nnot json", verb="check"))
+    assert counts == "1 new, 2 failed" and not Thread.objects.exists()
+    assert rows[0].startswith("Line 2 failed messages") and rows[1].startswith("Line 4 failed line: is not valid JSON")
+    assert rows[2] == "Line 1 new"
+
+
+def test_an_import_leads_to_its_threads_and_the_same_again_changes_nothing(browser_of: Browser, who: People) -> None:
+    alice = browser_of("alice")
+    assert shown(given(alice, [talk(), talk("c2", title="Sums")], visibility="org"))[0] == "2 new"
+    thread = Thread.objects.get(import_id="c2")
+    assert (thread.created_by, thread.org, thread.visibility) == (who.alice.user, who.acme, "org")
+    counts, rows = shown(given(alice, [talk(), talk("c2")]))
+    assert (counts, rows[1]) == ("2 imported before", "Sums imported before conversation 2")
+    assert shown(given(alice, [talk()], verb="check"))[0] == "1 imported before"
+    page = get(alice, f"/threads/{thread.thread_id}/")
+    assert page.id("heading").words == "Sums"
+
+
+@pytest.mark.parametrize(
+    ("message", "format"),
+    [
+        ({"role": "user", "content": "Hi"}, "OpenAI messages"),
+        (
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]},
+            "Anthropic messages",
+        ),
+        ({"role": "user", "parts": [{"type": "text", "content": "Hi"}]}, "OpenTelemetry traces or messages"),
+        ({"role": "user", "content": [{"content_type": "text", "text": "Hi"}]}, "Heddle messages"),
+    ],
+)
+def test_the_format_is_told_by_the_conversation(
+    browser_of: Browser, who: People, message: dict[str, Any], format: str
+) -> None:
+    alice = browser_of("alice")
+    done = given(alice, ["", {"id": "c1", "messages": [message]}])
+    assert f"format {format}" in dom(done).id("outcome").one("h2").words and "1 new" in shown(done)[0]
+    chosen = given(alice, [talk("c2")], format="data_harness")
+    assert "format data_harness" in dom(chosen).id("outcome").words
+
+
+def test_a_file_goes_before_what_is_pasted(browser_of: Browser, who: People) -> None:
+    file = SimpleUploadedFile("a.jsonl", b"\xef\xbb\xbf" + json.dumps(talk("filed")).encode() + b"\r\n\r\n")
+    assert shown(given(browser_of("alice"), [talk()], file=file))[0] == "1 new"
+    assert Thread.objects.get().import_id == "filed"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"text": " \n "}, "Text: Paste conversations, or choose a file."),
+        ({"text": "{}\n" * 501}, "Text: It has 501 conversations, and at most 500 go at once."),
+        ({"text": "{}", "format": "yaml"}, "Format: It must be one of openai"),
+        ({"text": "{}", "visibility": "all"}, "Visibility: It must be private or org."),
+    ],
+)
+def test_what_cannot_be_imported_is_named(browser_of: Browser, who: People, fields: dict[str, str], said: str) -> None:
+    response = browser_of("alice").post(HERE, {"verb": "import", **fields})
+    assert said in refusal(response)
+    assert dom(response, 400).id("text").words.split() == fields["text"].split()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"id": "\\ud800", "messages": []}', "\x00", '"', "[1, null]", "{}"])
+def test_hostile_text_fails_line_by_line(browser_of: Browser, who: People, text: str) -> None:
+    counts, rows = shown(given(browser_of("alice"), text))
+    assert counts.endswith("failed") and all("failed" in row for row in rows) and not Thread.objects.exists()
+
+
+def test_somebody_without_an_org_learns_why_nothing_goes(browser_of: Browser, who: People) -> None:
+    Membership.objects.filter(user=who.bob.user).delete()
+    assert "not in an org yet" in refusal(given(browser_of("bob"), [talk()]))
+
+
+def test_more_conversations_are_no_more_queries_for_the_result(browser_of: Browser, who: People) -> None:
+    alice, counted = browser_of("alice"), []
+    given(alice, [talk(f"c{number}") for number in range(20)])
+    for number in (2, 12):
+        with CaptureQueriesContext(connection) as captured:
+            given(alice, [talk(f"c{each}") for each in range(number)])
+        counted.append(len(captured) - 3 * number)  # each is looked up, and compared with what is stored
+    assert counted[0] == counted[1]

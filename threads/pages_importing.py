@@ -1,0 +1,124 @@
+"""The page to import threads from a file or pasted text; it calls the same functions as the REST route (spec 9)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from accounts.authentication import page_actor
+from accounts.pages import required_org, signed_in
+from core import forms
+from core.errors import InvalidRequest, NoOrgProvided, Unauthorized
+from core.rendering import size_text
+from threads import conversation_files, dialects, importing
+from threads.models import Thread
+from threads.presenting.words import IMPORT_WORDS, Word
+from threads.wire_importing import ImportItemOut
+
+FIELDS = ("text", "format", "visibility")
+MOST = 500
+"""Conversations, or traces, in one import, as in REST."""
+_SHOWN = 100
+FORMATS = {
+    "openai": "OpenAI messages",
+    "anthropic": "Anthropic messages",
+    "otel": "OpenTelemetry traces or messages",
+    "data_harness": "data_harness",
+    "roboto": "Heddle messages",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What happened to one conversation, or would happen."""
+
+    place: str
+    word: Word
+    thread_id: str
+    title: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of an import, or of a check that stored nothing; failures and warnings come first."""
+
+    is_dry: bool
+    format: str
+    counts: tuple[tuple[Word, int], ...]
+    lines: tuple[Line, ...]
+    more: int
+    new: int
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def import_threads(request: HttpRequest) -> HttpResponse:
+    """The form, and what came of it. Checking stores nothing; importing the same again changes nothing (B177)."""
+    typed = {name: request.POST.get(name, "") for name in FIELDS}
+    context: dict[str, Any] = {"typed": typed, "formats": FORMATS.items(), "errors": {}, "most": MOST}
+    if request.method == "POST":
+        try:
+            context["outcome"] = _outcome(request, typed)
+        except (InvalidRequest, Unauthorized, NoOrgProvided) as problem:
+            context["errors"] = forms.reasons(problem, FIELDS, otherwise="form")
+    return render(request, "threads/import.html", context, status=400 if context["errors"] else 200)
+
+
+def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
+    actor, org = page_actor(request), required_org(request)
+    owner_id, org_id = importing.target(actor, None, org.org_id)
+    visibility = typed["visibility"] or "private"
+    if visibility not in ("private", "org"):
+        raise InvalidRequest("visibility: must be private or org")
+    given = conversation_files.of_text(_given(request, typed["text"]))
+    if not given:
+        raise InvalidRequest("text: paste conversations, or choose a file")
+    if len(given) > MOST:
+        raise InvalidRequest(f"text: has {len(given):,} conversations, and at most {MOST} go at once")
+    places, values = [place for place, _ in given], [value for _, value in given]
+    format = typed["format"] or next(filter(None, map(dialects.detected, values)), "openai")
+    if format not in dialects.FORMATS:
+        raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
+    is_dry = request.POST.get("verb") != "import"
+    done = importing.import_conversations(format, values, owner_id, org_id, visibility, is_dry=is_dry)
+    items = sorted(done.items, key=lambda item: (not item.errors, not item.warnings))
+    return Outcome(
+        is_dry=is_dry,
+        format=FORMATS[format],
+        counts=tuple((IMPORT_WORDS[outcome], count) for outcome, count in done.counts.items() if count),
+        lines=tuple(_lines(items[:_SHOWN], places)),
+        more=max(0, len(items) - _SHOWN),
+        new=done.counts["created"],
+    )
+
+
+def _given(request: HttpRequest, text: str) -> bytes:
+    """The uploaded file, which replaces pasted text."""
+    file = request.FILES.get("file")
+    if file is None:
+        return text.encode(errors="surrogatepass")
+    if (file.size or 0) > settings.IMPORT_BODY_BYTES:
+        raise InvalidRequest(f"text: the file is larger than {size_text(settings.IMPORT_BODY_BYTES)}")
+    return bytes(file.read()).removeprefix(b"\xef\xbb\xbf")
+
+
+def _lines(items: Sequence[ImportItemOut], places: Sequence[str]) -> list[Line]:
+    keys = [item.thread_id.partition("_")[2] for item in items if item.thread_id]
+    titles = {
+        thread.thread_id: thread.title or "" for thread in Thread.objects.filter(key__in=keys).only("key", "title")
+    }
+    return [
+        Line(
+            place=places[item.index],
+            word=IMPORT_WORDS[item.outcome],
+            thread_id=item.thread_id or "",
+            title=titles.get((item.thread_id or "").partition("_")[2]) or "",
+            notes=(*(f"{error['path']}: {error['reason']}" for error in item.errors), *item.warnings),
+        )
+        for item in items
+    ]
