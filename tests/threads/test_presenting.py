@@ -406,7 +406,8 @@ def test_a_second_page_does_not_repeat_the_heading_it_goes_on_under() -> None:
 
 
 def test_views_are_links_to_their_lines() -> None:
-    views = thread_views({"all": ("", False), "mine": ("is:mine a&b", True)})
+    views = thread_views({"all": ("", False), "mine": ("is:mine a&b", True)}, {"mine": 3, "all": 0})
+    assert [view.count for view in views] == [None, 3]
     assert [view.key for view in views if view.is_current] == ["mine"]
     assert [view.href for view in views] == ["?", "?q=is%3Amine+a%26b"]
 

@@ -60,7 +60,9 @@ class ThreadRow:
     @property
     def index(self) -> int | None:
         """The message that the row links to, if any."""
-        return self.answered if self.answered is not None else self.hit and self.hit.index
+        if self.answered is not None:
+            return self.answered
+        return self.hit.index if self.hit else None
 
     @property
     def is_running(self) -> bool:
