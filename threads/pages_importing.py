@@ -108,16 +108,14 @@ def _given(request: HttpRequest, text: str) -> bytes:
 
 
 def _lines(items: Sequence[ImportItemOut], places: Sequence[str]) -> list[Line]:
-    keys = [item.thread_id.partition("_")[2] for item in items if item.thread_id]
-    titles = {
-        thread.thread_id: thread.title or "" for thread in Thread.objects.filter(key__in=keys).only("key", "title")
-    }
+    keys = {item.thread_id: item.thread_id.partition("_")[2] for item in items if item.thread_id}
+    titles = dict(Thread.objects.filter(key__in=keys.values()).values_list("key", "title"))
     return [
         Line(
             place=places[item.index],
             word=IMPORT_WORDS[item.outcome],
             thread_id=item.thread_id or "",
-            title=titles.get((item.thread_id or "").partition("_")[2]) or "",
+            title=titles.get(keys.get(item.thread_id or "", "")) or "",
             notes=(*(f"{error['path']}: {error['reason']}" for error in item.errors), *item.warnings),
         )
         for item in items
