@@ -582,6 +582,23 @@ def rebuilt(message: JsonObject) -> object:
     return harness.Message(role=message["role"], content=blocks)
 
 
+class TestOpenTelemetry:
+    def test_what_a_result_says_of_its_run_survives(self) -> None:
+        """Spec 9: `is_error` and `runtime_ms` beside a response; 0 is unknown and not written."""
+        results = [
+            content.tool_result("look", "u", "error", "boom", runtime_ms=1200),
+            content.tool_result("look", "v", "success", "x"),
+        ]
+        uses = [content.tool_use("look", "u", {}), content.tool_use("look", "v", {})]
+        written = write("otel", said(("assistant", uses), ("roboto", results)))
+        assert written.messages[1]["parts"] == [
+            {"type": "tool_call_response", "id": "u", "response": "boom", "is_error": True, "runtime_ms": 1200},
+            {"type": "tool_call_response", "id": "v", "response": "x"},
+        ]
+        assert written.losses == []
+        assert read("otel", *written.messages).messages[1].blocks == results
+
+
 class TestRoboto:
     def test_everything_the_records_hold_survives(self) -> None:
         """B172, B174."""
