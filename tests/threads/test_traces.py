@@ -150,6 +150,27 @@ def test_the_span_of_a_tool_says_how_long_it_took_and_whether_it_failed() -> Non
     assert (block["status"], block["runtime_ms"], block["payload"]) == ("error", 1000, {"docks": 4})
 
 
+@pytest.mark.parametrize("kept", ["first", "last"])
+def test_a_span_that_is_there_twice_counts_once(kept: str) -> None:
+    """What an exporter sends again, in one document or two; of two states of it the one counts that is complete."""
+    facts = {"gen_ai.usage.input_tokens": 7}
+    whole = chat([ASKED], ANSWERED, **facts)
+    begun = {**chat([ASKED], **facts), "endTimeUnixNano": None}
+    for twice in ([whole, whole], [whole, begun] if kept == "first" else [begun, whole]):
+        for documents in ([document(*twice)], [document(each) for each in twice]):
+            [found] = read(*documents, document(chat([ASKED, ANSWERED, THANKED], WELCOME, at=2)))
+            assert said(found)[1:3] == ["assistant: At ST-1.", "user: Thanks"]
+            assert len(found.messages) == 4
+            assert found.metadata["otel"]["input_tokens"] == 7
+
+
+@pytest.mark.parametrize("no_id", [None, "", "0000000000000000"])
+def test_spans_without_an_id_are_all_different(no_id: str | None) -> None:
+    first, second = chat([ASKED], ANSWERED), chat([ASKED, ANSWERED, THANKED], WELCOME, at=2)
+    [found] = read(document({**first, "spanId": no_id}, {**second, "spanId": no_id}))
+    assert len(found.messages) == 4
+
+
 def test_an_agents_own_span_counts_only_without_its_requests() -> None:
     agent = span({"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": [ASKED],
                   "gen_ai.output.messages": [ANSWERED]})  # fmt: skip
@@ -214,7 +235,7 @@ def test_a_trace_nested_without_end_is_refused() -> None:
         parse("otel", deep)
 
 
-@pytest.mark.parametrize("key", ["startTimeUnixNano", "traceId", "attributes", "events", "status"])
+@pytest.mark.parametrize("key", ["startTimeUnixNano", "traceId", "spanId", "attributes", "events", "status"])
 @pytest.mark.parametrize("value", [[[1]], {"a": 1}, True, "x", 1.5])
 def test_whatever_a_span_holds_is_read_or_refused(key: str, value: object) -> None:
     odd = document({**chat([ASKED], ANSWERED), key: value})
@@ -226,7 +247,7 @@ def test_whatever_a_span_holds_is_read_or_refused(key: str, value: object) -> No
 @pytest.mark.parametrize("odd", [{"arrayValue": {"values": []}}, {"kvlistValue": {}}, {"intValue": "--5"}, {"x": [1]}])
 def test_whatever_an_attribute_is_it_is_read_or_refused(name: str, odd: JsonObject) -> None:
     """Also where a list stands for an id, and beside a response whose id is one."""
-    tool = span({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"})
+    tool = span({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"}, spanId="s1")
     spans = [
         chat([ASKED, call(), {**response(), "parts": [{"type": "tool_call_response", "id": [1]}]}], ANSWERED),
         tool,

@@ -37,6 +37,8 @@ class Span:
     """A span with decoded attributes; times in nanoseconds since 1970."""
 
     trace_id: str
+    span_id: str
+    """Empty if it has none; one of zeros alone is none."""
     attributes: JsonObject
     service: object
     starts: int
@@ -101,7 +103,7 @@ def conversations(given: Iterable[Span]) -> Iterator[JsonObject]:
     Spans belong together by `gen_ai.conversation.id` (or `session.id`), else by their trace. Requests among them that
     do not continue each other, such as those of a sub-agent, are conversations of their own.
     """
-    ordered = sorted(given, key=lambda span: (span.starts, span.ends))
+    ordered = sorted(_once(given), key=lambda span: (span.starts, span.ends))
     named = {span.trace_id: name for span in ordered if (name := _conversation_id(span))}
     groups: dict[str, list[Span]] = {}
     for span in ordered:
@@ -112,6 +114,15 @@ def conversations(given: Iterable[Span]) -> Iterator[JsonObject]:
             yield _conversation(name if number == 1 else f"{name}#{number}", strand, tools)
 
 
+def _once(given: Iterable[Span]) -> Iterable[Span]:
+    """Each span once, although exporters send again what they believe lost; of several states the most complete."""
+    found: dict[object, Span] = {}
+    for number, span in enumerate(given):
+        key = (span.trace_id, span.span_id) if span.span_id else number
+        found[key] = max(found.get(key, span), span, key=lambda each: (_has_messages(each), each.ends))
+    return found.values()
+
+
 def _span(span: JsonObject, path: str, about: JsonObject) -> Span:
     attributes = _attributes(span, path)
     for event, place in parts(span.get("events") or [], f"{path}.events"):
@@ -120,8 +131,10 @@ def _span(span: JsonObject, path: str, about: JsonObject) -> Span:
     status = record(span.get("status") or {}, f"{path}.status")
     starts = _nanoseconds(span.get("startTimeUnixNano"), f"{path}.startTimeUnixNano")
     ends = _nanoseconds(span.get("endTimeUnixNano"), f"{path}.endTimeUnixNano")
+    span_id = string(span.get("spanId") or "", f"{path}.spanId")
     return Span(
         trace_id=string(span.get("traceId"), f"{path}.traceId"),
+        span_id=span_id if span_id.strip("0") else "",
         attributes=openinference.translated(attributes, path),
         service=about.get("service.name"),
         starts=starts,
@@ -279,10 +292,6 @@ def _about(given: list[Span], later_instructions: list[str]) -> JsonObject:
         "output_tokens": _sum(given, "gen_ai.usage.output_tokens"),
     }
     return {name: value for name, value in facts.items() if value}
-
-
-def _model(span: Span) -> object:
-    return span.attributes.get("gen_ai.response.model") or span.attributes.get("gen_ai.request.model")
 
 
 def _distinct(given: Iterable[object]) -> list[str]:
