@@ -556,6 +556,30 @@ def test_traces_over_rest_are_conversations_with_the_place_of_the_first(api):
     assert item["errors"][0]["path"] == "resourceSpans" and "capture message content" in item["errors"][0]["reason"]
 
 
+def cut_off(value, name="gen_ai.input.messages"):
+    """The trace as an exporter writes it that cuts long attributes."""
+    [span] = value["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    span["spanId"] = "5fb397be34d26b51"
+    for each in span["attributes"]:
+        if each["key"] == name:
+            each["value"] = {"stringValue": each["value"]["stringValue"][:40]}
+    return value
+
+
+def test_an_attribute_that_was_cut_off_is_told_over_rest_and_by_the_command(api, who, tmp_path, capsys):
+    """Decision 020: the answer stays, and the span can be found by its id."""
+    path = tmp_path / "traces.jsonl"
+    path.write_text(json.dumps(cut_off(trace("k-1"))) + "\n" + json.dumps(trace("k-2")))
+    call_command("import_threads", path, format="otel", org="acme", owner="bob@acme.test")
+    told = capsys.readouterr().err
+    assert told.startswith("line 1: spans.5fb397be34d26b51.gen_ai.input.messages: is not JSON: ")
+    assert told.count("\n") == 1
+    [item] = data_of(imported(api, cut_off(trace("k-1")), format="otel"))["items"]
+    assert (item["outcome"], [f"line 1: {each}\n" for each in item["warnings"]]) == ("created", [told])
+    record = data_of(api("alice").get(f"threads/{item['thread_id']}"))
+    assert shapes.texts(record) == ["At ST-1."]
+
+
 @pytest.mark.parametrize("format", EXPORT_FORMATS)
 def test_a_context_that_an_earlier_version_stored_as_it_came_is_exported_as_it_is(browser_of, who, format):
     said = [{"text": "z"}, {"context": {"dataset_ids": ["ds_1"]}}]

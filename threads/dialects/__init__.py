@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from threads.content import BLOCK, BlockDict, JsonObject, MessageSnapshot
-from threads.dialects import anthropic, data_harness, markdown, openai, otel, roboto, traces, transcript
+from threads.dialects import anthropic, data_harness, markdown, openai, otel, roboto, spans, traces, transcript
 from threads.dialects.canonical import Conversation, DialectError, ParsedMessage, Rendered, Sheet
 from threads.dialects.reading import Draft
+from threads.dialects.spans import Span
 from threads.dialects.writing import Export
 
 __all__ = [
@@ -60,13 +61,13 @@ def gathered(format: str, given: Iterable[tuple[Place, object]]) -> Iterator[tup
     be read, or the first one if none has messages, is passed on: `parse` refuses it with the reason.
     """
     first: tuple[Place, object] | None = None
-    found: list[traces.Span] = []
+    found: list[Span] = []
     for place, value in given:
-        if format != "otel" or not isinstance(value, dict) or not traces.is_trace(value):
+        if format != "otel" or not isinstance(value, dict) or not spans.is_trace(value):
             yield place, value
             continue
         try:
-            found += traces.spans(value)
+            found += spans.read(value)
         except DialectError:
             yield place, value
         else:
@@ -85,10 +86,12 @@ def parse(format: str, conversation: object) -> Conversation:
     reader = _READERS.get(format)
     if reader is None:
         raise DialectError("format", f"must be one of {', '.join(FORMATS)}")
-    if format == "otel" and isinstance(conversation, dict) and traces.is_trace(conversation):
-        traces.spans(conversation)
+    if format == "otel" and isinstance(conversation, dict) and spans.is_trace(conversation):
+        spans.read(conversation)
         raise DialectError("resourceSpans", traces.NO_MESSAGES)
     draft = Draft.of(conversation)
+    if isinstance(conversation, traces.Gathered):
+        conversation.warn(draft)
     for index, message in draft.source():
         reader(draft, index, message)
     return draft.finish()
