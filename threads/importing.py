@@ -116,7 +116,8 @@ def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
     Arguments that are not a JSON object are stored as the raw request (B176). They are exported if the actor may see
     raw payloads, and listed as a loss otherwise.
     """
-    system = Thread.objects.filter(pk=thread.pk).values_list("system_prompt", flat=True).first()
+    beside = Thread.objects.filter(pk=thread.pk).values_list("system_prompt", "metadata")
+    system, metadata = beside.first() or (None, {})
     messages = reading.snapshots(thread.pk, with_raw=True)
     return dialects.render(
         format,
@@ -125,6 +126,7 @@ def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
         system=system,
         messages=messages,
         with_verbatim=may(actor, thread, Right.RAW),
+        metadata=metadata,
     )
 
 

@@ -310,6 +310,17 @@ def test_what_is_exported_can_be_imported_again_and_says_the_same_B172(api, who,
     assert result["payload"] == {"found": [True]}
 
 
+@pytest.mark.parametrize("name", ["alice", "bob"])
+def test_a_later_system_message_is_a_named_loss_of_the_export(api, name):
+    """Spec 9: it is in the metadata only, which not everybody reads."""
+    later = [*TALK, {"role": "developer", "content": "Be kind."}]
+    [item] = data_of(imported(api, talk(messages=later), visibility="org"))["items"]
+    assert item["warnings"] == ["messages.3: is a later system message; kept in the metadata only"]
+    export = data_of(api(name).get(f"threads/{item['thread_id']}/export?format=openai"))
+    assert export["messages"] == TALK
+    assert export["losses"] == ["metadata: heddle.later_system has 1 item of the import that no message holds"]
+
+
 SPELT = ['{"b":1,"a":2}', '{"b": 1, "a": 2}', '{\n  "a": 2.0\n}', '["\\u00e4"]', '{"a":2}', "12.50"]
 
 

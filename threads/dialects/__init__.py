@@ -11,7 +11,7 @@ from typing import TypeVar
 from threads.content import BLOCK, BlockDict, JsonObject, MessageSnapshot
 from threads.dialects import anthropic, data_harness, markdown, openai, otel, roboto, spans, traces, transcript
 from threads.dialects.canonical import Conversation, DialectError, ParsedMessage, Rendered, Sheet
-from threads.dialects.reading import Draft
+from threads.dialects.reading import DROPPED_PARTS, LATER_SYSTEM, Draft
 from threads.dialects.spans import Span
 from threads.dialects.writing import Export
 
@@ -105,18 +105,30 @@ def render(
     system: str | None,
     messages: Sequence[MessageSnapshot],
     with_verbatim: bool,
+    metadata: JsonObject | None = None,
 ) -> Rendered:
     """Write a thread in a dialect and list the losses (B171-B176); raw payloads are never included (B180).
 
     `with_verbatim`: the reader may see raw requests, which hold arguments that are not a JSON object.
+    `metadata`: of the thread, for the losses; nothing of it is written.
     """
     export, sheet = Export(with_verbatim), Sheet(thread_id, title, system, [_whole(message) for message in messages])
+    export.losses += _beside_the_messages(metadata or {})
     if format in _WRITERS:
         written = _WRITERS[format](export, sheet)
         return Rendered(format, system, messages=written, losses=export.losses)
     if format in _PRINTERS:
         return Rendered(format, system, text=_PRINTERS[format](export, sheet), losses=export.losses)
     raise DialectError("format", f"must be one of {', '.join(EXPORT_FORMATS)}")
+
+
+def _beside_the_messages(metadata: JsonObject) -> Iterator[str]:
+    """What an import could keep in the metadata only."""
+    for key in (LATER_SYSTEM, DROPPED_PARTS):
+        items = metadata.get(key)
+        if isinstance(items, list) and items:
+            count = "1 item" if len(items) == 1 else f"{len(items)} items"
+            yield f"metadata: {key} has {count} of the import that no message holds"
 
 
 def _whole(message: MessageSnapshot) -> MessageSnapshot:

@@ -104,7 +104,7 @@ class Draft:
         self.warn(path, f"{kind} is not text, a tool use or a result; kept in the metadata only")
         self.dropped_parts.append({"path": path, "part": storable(part)})
 
-    def system_message(self, index: int, value: object) -> None:
+    def system_message(self, index: int, value: object, role: str = "system") -> None:
         """Take the first message as the system prompt; store any other system message in the metadata.
 
         An export writes the prompt both next to the messages and into them, so an equal one is no conflict.
@@ -115,7 +115,8 @@ class Draft:
             self.system = prompt
             return
         self.warn(f"messages.{index}", "is a later system message; kept in the metadata only")
-        self.later_system.append({"index": index, "content": storable(value)})
+        named = {} if role == "system" else {"role": role}
+        self.later_system.append({"index": index, **named, "content": storable(value)})
 
     def add(self, index: int, role: Role, blocks: list[BlockDict], created: datetime | None) -> None:
         """Append a message. After a user message, open uses get no more results."""
