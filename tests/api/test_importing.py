@@ -85,6 +85,14 @@ def test_why_an_import_cannot_be_answered_again_is_told_as_it_is(api, messages, 
     assert (refusal[0], refusal[2]) == (400, f"message: nothing to retry: {reason}")
 
 
+@pytest.mark.parametrize("title", ["", "\u200b", "\u202e \ufeff", "\u200b" * 200 + "Sums"])
+def test_a_title_of_which_nothing_is_seen_is_made_from_the_words_as_a_missing_one(api, title):
+    said = [{"role": "user", "content": "\u200b\n2+2?"}]
+    [item] = data_of(imported(api, talk(title=title, messages=said)))["items"]
+    assert item["outcome"] == "created"
+    assert data_of(api("alice").get(f"threads/{item['thread_id']}"))["title"] == "2+2?"
+
+
 @pytest.mark.parametrize("bad", ["\x00", "\ud800"])
 def test_a_conversation_that_cannot_be_stored_fails_alone_B178(api, bad):
     spoilt = [

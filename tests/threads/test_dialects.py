@@ -100,6 +100,11 @@ class TestFrame:
         assert (given.origin_id, given.metadata, given.created, given.title) == ("7", {"a": [1]}, NOON, "Trip")
         assert (given.system, given.warnings) == ("Be kind", ())
 
+    @pytest.mark.parametrize("title", ["", " ", "\u200b", "\ufeff \u202e"])
+    def test_a_title_of_which_nothing_is_seen_is_none(self, title: str) -> None:
+        given = read("openai", HELLO, title=title)
+        assert (given.title, given.warnings) == (None, ())
+
     @pytest.mark.parametrize(
         "spelt", ["2024-05-15T12:00:00Z", "2024-05-15T14:00:00+02:00", "2024-05-15T12:00:00", NOON.timestamp()]
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from core.visible import is_visible
 from threads import content
 from threads.content import MAX_NAME, BlockDict, JsonObject, Role
 from threads.dialects.canonical import (
@@ -347,4 +348,6 @@ def _origin_id(value: object) -> str:
 
 
 def _title(value: object) -> str | None:
-    return None if value is None else string(value, "title").strip() or None
+    """A title; none if nothing of it is seen."""
+    title = "" if value is None else string(value, "title").strip()
+    return title if is_visible(title) else None
