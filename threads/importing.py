@@ -12,6 +12,7 @@ from accounts.rights import Right
 from core.actor import Actor
 from core.bodies import check_storable
 from core.errors import InvalidRequest, NotFound, Unauthorized
+from core.visible import is_visible
 from threads import dialects, reading, titles, transcript
 from threads.access import may
 from threads.content import BlockDict
@@ -128,7 +129,8 @@ def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
     Arguments that are not a JSON object are stored as the raw request (B176). They are exported if the actor may see
     raw payloads, and listed as a loss otherwise.
     """
-    system = Thread.objects.filter(pk=thread.pk).values_list("system_prompt", flat=True).first()
+    beside = Thread.objects.filter(pk=thread.pk).values_list("system_prompt", "metadata")
+    system, metadata = beside.first() or (None, {})
     messages = reading.snapshots(thread.pk, with_raw=True)
     return dialects.render(
         format,
@@ -137,6 +139,7 @@ def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
         system=system,
         messages=messages,
         with_verbatim=may(actor, thread, Right.RAW),
+        metadata=metadata,
     )
 
 
@@ -168,7 +171,7 @@ def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -
         org_id=org_id,
         created_by_id=owner_id,
         created=created,
-        title=(parsed.title or _title(parsed) or "")[:TITLE_LENGTH] or None,
+        title=_title(parsed),
         status=ThreadStatus.USER_TURN,
         visibility=visibility,
         system_prompt=parsed.system,
@@ -183,6 +186,12 @@ def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -
 
 
 def _title(parsed: Conversation) -> str | None:
+    """The given title as far as a thread can hold it, else one from the first words of which anything is seen."""
+    given = (parsed.title or "")[:TITLE_LENGTH]
+    return given if is_visible(given) else _made_title(parsed)
+
+
+def _made_title(parsed: Conversation) -> str | None:
     said: Iterator[str] = (
         block["text"]
         for message in parsed.messages

@@ -6,6 +6,7 @@ from typing import Any
 
 from accounts.rights import Right
 from core.actor import Actor
+from core.visible import is_visible
 from threads import transcript
 from threads.access import require
 from threads.content import TextBlock
@@ -17,13 +18,13 @@ _DIRECTIVE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 
 
 def of_text(said: str) -> str | None:
-    """The first non-blank line, without directives to the simulator.
+    """The first line of which anything is seen, without directives to the simulator.
 
     Cut at a word to the maximum length of a title; lists shorten it further as needed.
     """
     for line in _DIRECTIVE.sub(" ", said[:4000]).splitlines():
         words = " ".join(line.split()).lstrip("#>*- ")
-        if words:
+        if is_visible(words):
             if len(words) <= TITLE_LENGTH:
                 return words
             return words[: TITLE_LENGTH - 1].rsplit(" ", 1)[0].rstrip(",;:.") + "…"

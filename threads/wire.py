@@ -16,6 +16,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from core import paging
+from core.visible import is_visible
 from core.wire import Body, Exact, Page, Spelling, Wire
 from threads.content import (
     MAX_NAME,
@@ -277,10 +278,16 @@ class PinIn(Body):
     pinned: bool
 
 
+def _seen(title: str) -> str:
+    if not is_visible(title):
+        raise ValueError("must have at least one visible character")
+    return title
+
+
 class TitlePatch(Exact):
     """A new title (H11). It cannot be null: in a delta, null means that the title has not changed."""
 
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_seen)]
 
 
 class SubjectIn(Exact):

@@ -75,4 +75,4 @@ class ExportOut(Wire):
     """The system prompt."""
     messages: list[JsonObject]
     losses: list[str]
-    """What the format cannot hold, each with the index of its message."""
+    """What the format cannot hold, each with the index of its message, or `metadata` for what an import kept there."""

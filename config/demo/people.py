@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from accounts.authentication import actor_of_user
-from accounts.models import TOKEN_PREFIX, Org, User, keep
+from accounts.models import TOKEN_PREFIX, ApiToken, Org, User, keep
 from accounts.orgs import add_member, found_org
 from core.actor import Actor
 
@@ -52,13 +52,16 @@ def gather() -> Cast:
 
 
 def credentials() -> dict[str, Any] | None:
-    """The URL, acme's id, and all tokens and passwords; None if no demo is loaded."""
+    """The URL, acme's id, and all tokens and passwords; None if no demo is loaded.
+
+    A token that works no longer is None: it is not replaced, because somebody may have revoked it for a reason.
+    """
     if not are_here():
         return None
     return {
         "url": settings.HEDDLE.address,
         "org_id": Org.objects.get(slug="acme").org_id,
-        "tokens": {name: token_of(name) for name in PEOPLE},
+        "tokens": _working({name: token_of(name) for name in PEOPLE}),
         "passwords": dict.fromkeys(PEOPLE, PASSWORD),
     }
 
@@ -67,6 +70,14 @@ def token_of(name: str) -> str:
     """A user's token, derived so that it can be printed again although only its hash is stored."""
     derived = hmac.digest(settings.SECRET_KEY.encode(), f"demo token {name}".encode(), hashlib.sha256)
     return TOKEN_PREFIX + base64.urlsafe_b64encode(derived).decode().rstrip("=")
+
+
+def _working(tokens: dict[str, str]) -> dict[str, str | None]:
+    """The tokens with which one can sign in; None for the others."""
+    hashes = {name: ApiToken.hash_of(token) for name, token in tokens.items()}
+    stored = ApiToken.objects.filter(hash__in=hashes.values(), user__is_active=True)
+    usable = {token.hash for token in stored if token.is_usable}
+    return {name: token if hashes[name] in usable else None for name, token in tokens.items()}
 
 
 def _known() -> QuerySet[User]:

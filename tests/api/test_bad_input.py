@@ -311,6 +311,14 @@ def test_unknown_fields_of_a_change_are_refused_by_name_B128(send, name):
     assert stored() == before
 
 
+@pytest.mark.parametrize("title", [" ", "\u200b", "\u202e \u2060", "\ufeff", "\u3164"])
+def test_a_title_of_which_nothing_is_seen_is_refused(send, title):
+    """H11: lists would show a thread without a name."""
+    before = stored()
+    assert refused(send("title", {"title": title})).startswith("title: ")
+    assert stored() == before
+
+
 def test_all_that_is_wrong_stands_beside_the_error_for_programs(send):
     """Spec 1.4: a sibling key `details` may carry structured reasons; nothing else stands inside `error`."""
     response = send("start", {"messages": 5, "visibility": "public", "goals": {}})

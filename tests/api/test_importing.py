@@ -85,6 +85,14 @@ def test_why_an_import_cannot_be_answered_again_is_told_as_it_is(api, messages, 
     assert (refusal[0], refusal[2]) == (400, f"message: nothing to retry: {reason}")
 
 
+@pytest.mark.parametrize("title", ["", "\u200b", "\u202e \ufeff", "\u200b" * 200 + "Sums"])
+def test_a_title_of_which_nothing_is_seen_is_made_from_the_words_as_a_missing_one(api, title):
+    said = [{"role": "user", "content": "\u200b\n2+2?"}]
+    [item] = data_of(imported(api, talk(title=title, messages=said)))["items"]
+    assert item["outcome"] == "created"
+    assert data_of(api("alice").get(f"threads/{item['thread_id']}"))["title"] == "2+2?"
+
+
 @pytest.mark.parametrize("bad", ["\x00", "\ud800"])
 def test_a_conversation_that_cannot_be_stored_fails_alone_B178(api, bad):
     spoilt = [
@@ -308,6 +316,17 @@ def test_what_is_exported_can_be_imported_again_and_says_the_same_B172(api, who,
     [use], [result] = shapes.blocks(again, "tool_use"), shapes.blocks(again, "tool_result")
     assert use["input"] == {"deep": [1, None, {"ü": 2.5}]}
     assert result["payload"] == {"found": [True]}
+
+
+@pytest.mark.parametrize("name", ["alice", "bob"])
+def test_a_later_system_message_is_a_named_loss_of_the_export(api, name):
+    """Spec 9: it is in the metadata only, which not everybody reads."""
+    later = [*TALK, {"role": "developer", "content": "Be kind."}]
+    [item] = data_of(imported(api, talk(messages=later), visibility="org"))["items"]
+    assert item["warnings"] == ["messages.3: is a later system message; kept in the metadata only"]
+    export = data_of(api(name).get(f"threads/{item['thread_id']}/export?format=openai"))
+    assert export["messages"] == TALK
+    assert export["losses"] == ["metadata: heddle.later_system has 1 item of the import that no message holds"]
 
 
 SPELT = ['{"b":1,"a":2}', '{"b": 1, "a": 2}', '{\n  "a": 2.0\n}', '["\\u00e4"]', '{"a":2}', "12.50"]
@@ -554,6 +573,30 @@ def test_traces_over_rest_are_conversations_with_the_place_of_the_first(api):
     silent = {"resourceSpans": []}
     [item] = data_of(imported(api, silent, format="otel"))["items"]
     assert item["errors"][0]["path"] == "resourceSpans" and "capture message content" in item["errors"][0]["reason"]
+
+
+def cut_off(value, name="gen_ai.input.messages"):
+    """The trace as an exporter writes it that cuts long attributes."""
+    [span] = value["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    span["spanId"] = "5fb397be34d26b51"
+    for each in span["attributes"]:
+        if each["key"] == name:
+            each["value"] = {"stringValue": each["value"]["stringValue"][:40]}
+    return value
+
+
+def test_an_attribute_that_was_cut_off_is_told_over_rest_and_by_the_command(api, who, tmp_path, capsys):
+    """Decision 020: the answer stays, and the span can be found by its id."""
+    path = tmp_path / "traces.jsonl"
+    path.write_text(json.dumps(cut_off(trace("k-1"))) + "\n" + json.dumps(trace("k-2")))
+    call_command("import_threads", path, format="otel", org="acme", owner="bob@acme.test")
+    told = capsys.readouterr().err
+    assert told.startswith("line 1: spans.5fb397be34d26b51.gen_ai.input.messages: is not JSON: ")
+    assert told.count("\n") == 1
+    [item] = data_of(imported(api, cut_off(trace("k-1")), format="otel"))["items"]
+    assert (item["outcome"], [f"line 1: {each}\n" for each in item["warnings"]]) == ("created", [told])
+    record = data_of(api("alice").get(f"threads/{item['thread_id']}"))
+    assert shapes.texts(record) == ["At ST-1."]
 
 
 @pytest.mark.parametrize("format", EXPORT_FORMATS)

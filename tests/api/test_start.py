@@ -58,6 +58,12 @@ def test_one_message_with_several_blocks_is_stored_as_given_B2(api):
     assert [block["text"] for block in record["messages"][0]["content"]] == ["One.", " Two.\n"]
 
 
+@pytest.mark.parametrize("words", ["\u200b\nWhere is my parcel?", "[[pace 0]]\ufeff\n\u3164\nWhere is my parcel?"])
+def test_a_title_is_made_of_the_first_line_that_is_seen(api, words):
+    record = data_of(api("alice").post("threads", {"messages": [make.say(words)]}))
+    assert record["title"] == "Where is my parcel?"
+
+
 def test_status_and_time_of_incoming_messages_are_the_servers_to_set(api):
     """Spec 3.2: seeded messages are completed, whatever they claim."""
     message = {**make.say("Hello"), "status": "failed", "created": "1999-01-01T00:00:00Z"}

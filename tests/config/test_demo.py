@@ -64,6 +64,39 @@ def test_without_a_demo_there_are_no_credentials():
         call_command("demo_credentials", "--json")
 
 
+def _printed(capsys, *flags: str) -> tuple[str, str]:
+    call_command("demo_credentials", *flags)
+    told = capsys.readouterr()
+    return told.out, told.err
+
+
+@pytest.mark.parametrize("gone", ["revoked", "expired", "deleted", "inactive"])
+def test_a_token_that_works_no_longer_is_not_printed(loaded, capsys, gone):
+    """It is not issued again either: whoever revoked it may have seen it where it does not belong."""
+    theirs = ApiToken.objects.filter(user__email="alice@acme.test")
+    past = datetime.now(UTC) - timedelta(hours=1)
+    match gone:
+        case "revoked":
+            theirs.update(revoked_at=past)
+        case "expired":
+            theirs.update(expires_at=past)
+        case "deleted":
+            theirs.delete()
+        case _:
+            User.objects.filter(email="alice@acme.test").update(is_active=False)
+    before = _counts()
+    told, said = _printed(capsys, "--json")
+    assert json.loads(told)["tokens"] == {**loaded["tokens"], "alice": None}
+    assert said == "The demo's token of alice works no longer. Another one can be created in Settings.\n"
+    told, said = _printed(capsys)
+    [line] = [each for each in told.splitlines() if each.startswith("alice@")]
+    assert line.split() == ["alice@acme.test", loaded["passwords"]["alice"], "-"]
+    assert loaded["tokens"]["bob"] in told
+    assert said.startswith("The demo's token of alice ")
+    assert _printed(capsys, "--welcome")[1] == "", "no token is shown there"
+    assert _counts() == before
+
+
 @pytest.mark.django_db
 def test_the_demo_keeps_away_from_an_org_that_somebody_else_calls_acme():
     Org.objects.create(slug="acme", name="Acme Anvils")

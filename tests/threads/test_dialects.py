@@ -42,8 +42,17 @@ def write(
     system: str | None = None,
     title: str | None = None,
     with_verbatim: bool = True,
+    metadata: JsonObject | None = None,
 ) -> Rendered:
-    return render(format, thread_id="ags_1", title=title, system=system, messages=messages, with_verbatim=with_verbatim)
+    return render(
+        format,
+        thread_id="ags_1",
+        title=title,
+        system=system,
+        messages=messages,
+        with_verbatim=with_verbatim,
+        metadata=metadata,
+    )
 
 
 def again(format: str, conversation: Conversation) -> Rendered:
@@ -90,6 +99,11 @@ class TestFrame:
         )
         assert (given.origin_id, given.metadata, given.created, given.title) == ("7", {"a": [1]}, NOON, "Trip")
         assert (given.system, given.warnings) == ("Be kind", ())
+
+    @pytest.mark.parametrize("title", ["", " ", "\u200b", "\ufeff \u202e"])
+    def test_a_title_of_which_nothing_is_seen_is_none(self, title: str) -> None:
+        given = read("openai", HELLO, title=title)
+        assert (given.title, given.warnings) == (None, ())
 
     @pytest.mark.parametrize(
         "spelt", ["2024-05-15T12:00:00Z", "2024-05-15T14:00:00+02:00", "2024-05-15T12:00:00", NOON.timestamp()]
@@ -174,6 +188,16 @@ class TestSystem:
         assert given.system == "A"
         assert given.metadata == {"heddle.later_system": [{"index": 2, "content": "B"}]}
         assert [warning.split(":")[0] for warning in given.warnings] == ["messages.2"]
+
+    def test_a_later_developer_message_keeps_its_role_in_the_metadata(self) -> None:
+        given = read("openai", HELLO, {"role": "developer", "content": "B"})
+        assert given.metadata == {"heddle.later_system": [{"index": 1, "role": "developer", "content": "B"}]}
+        assert [warning.split(":")[0] for warning in given.warnings] == ["messages.1"]
+
+    def test_a_developer_message_at_the_start_is_written_as_the_system_prompt(self) -> None:
+        """Spec 9: the two roles mean the same."""
+        written = again("openai", read("openai", {"role": "developer", "content": "Be kind"}, HELLO))
+        assert (written.messages[0], written.losses) == ({"role": "system", "content": "Be kind"}, [])
 
     def test_system_message_after_the_start_never_becomes_the_prompt(self) -> None:
         given = read("openai", HELLO, {"role": "system", "content": "B"})
@@ -354,6 +378,19 @@ class TestOpenAI:
         fragments = said(("assistant", [content.text("Hel"), content.text("lo"), content.tool_use("look", "u", {})]))
         assert write("openai", fragments).messages[0]["content"] == "Hello"
 
+    @pytest.mark.parametrize(
+        "parts",
+        [
+            [{"type": "text", "text": "Hel"}, {"type": "text", "text": "lo"}],
+            [{"type": "text", "text": "Hel"}, {"type": "refusal", "refusal": "lo"}],
+        ],
+    )
+    def test_several_texts_of_an_answer_are_warned_of_because_an_export_has_one(self, parts: list[JsonObject]) -> None:
+        given = read("openai", {"role": "assistant", "content": parts})
+        assert given.messages[0].blocks == [content.text("Hel"), content.text("lo")]
+        assert given.warnings[-1] == "messages.0.content: has 2 texts; shown and exported as one"
+        assert again("openai", given).messages == [{"role": "assistant", "content": "Hello"}]
+
     def test_text_behind_a_tool_use_is_a_named_loss(self) -> None:
         written = write("openai", said(("assistant", [content.tool_use("look", "u", {}), content.text("after")])))
         assert written.messages[0]["content"] == "after"
@@ -479,6 +516,22 @@ class TestAnthropicAndDataHarness:
         ]
         assert again(format, given).messages == mixed.messages
 
+    @pytest.mark.parametrize("format", ["anthropic", "data_harness"])
+    def test_a_message_behind_results_says_the_same_as_one_with_them(self, format: str) -> None:
+        """B173, spec 9: an export writes one, as both read it."""
+        talk: list[tuple[Role, list[BlockDict]]] = [
+            ONE_USE,
+            ("roboto", [content.tool_result("look", "u", "success", "x")]),
+            ("user", [content.text("one"), content.text("two")]),
+        ]
+        calls, mixed = write(format, said(*talk)).messages
+        apart = [{"role": "user", "content": mixed["content"][:1]}, {"role": "user", "content": mixed["content"][1:]}]
+        for messages in ([calls, mixed], [calls, *apart]):
+            given = read(format, *messages)
+            assert [(message.role, message.blocks) for message in given.messages] == talk
+            assert given.warnings == ()
+            assert again(format, given).messages == [calls, mixed]
+
     def test_text_before_results_is_warned_of(self) -> None:
         """B173."""
         use = {"tool_use_id": "u", "tool_name": "look", "tool_input": {}}
@@ -582,6 +635,23 @@ def rebuilt(message: JsonObject) -> object:
     return harness.Message(role=message["role"], content=blocks)
 
 
+class TestOpenTelemetry:
+    def test_what_a_result_says_of_its_run_survives(self) -> None:
+        """Spec 9: `is_error` and `runtime_ms` beside a response; 0 is unknown and not written."""
+        results = [
+            content.tool_result("look", "u", "error", "boom", runtime_ms=1200),
+            content.tool_result("look", "v", "success", "x"),
+        ]
+        uses = [content.tool_use("look", "u", {}), content.tool_use("look", "v", {})]
+        written = write("otel", said(("assistant", uses), ("roboto", results)))
+        assert written.messages[1]["parts"] == [
+            {"type": "tool_call_response", "id": "u", "response": "boom", "is_error": True, "runtime_ms": 1200},
+            {"type": "tool_call_response", "id": "v", "response": "x"},
+        ]
+        assert written.losses == []
+        assert read("otel", *written.messages).messages[1].blocks == results
+
+
 class TestRoboto:
     def test_everything_the_records_hold_survives(self) -> None:
         """B172, B174."""
@@ -659,6 +729,18 @@ class TestLosses:
             "message 1: the use of look has no arguments; exported as {}",
             "message 2: its text from the system is exported as the user's",
         ]
+
+    @pytest.mark.parametrize("format", EXPORT_FORMATS)
+    def test_what_an_import_kept_in_the_metadata_only_is_named(self, format: str) -> None:
+        image = {"type": "image_url", "image_url": {"url": "data:,x"}}
+        given = read("openai", HELLO, {"role": "system", "content": "B"}, {"role": "user", "content": [image, image]})
+        told = said(("user", [content.text("hi")]))
+        assert write(format, told, metadata=given.metadata).losses == [
+            "metadata: heddle.later_system has 1 item of the import that no message holds",
+            "metadata: heddle.dropped_parts has 2 items of the import that no message holds",
+        ]
+        foreign = {"heddle.later_system": "mine", "heddle.dropped_parts": [], "other": [1]}
+        assert write(format, told, metadata=foreign).losses == []
 
     def test_blocks_in_messages_of_the_wrong_role_are_named(self) -> None:
         result = content.tool_result("look", "u", "success", "x")

@@ -96,7 +96,7 @@ def assistant_blocks(draw: st.DrawFn, format: str, first: int) -> list[BlockDict
 @st.composite
 def result_blocks(draw: st.DrawFn, format: str, uses: list[BlockDict]) -> list[BlockDict]:
     """A result of each use, in any order."""
-    runtime = st.integers(0, 10**6) if format == "roboto" else st.just(0)
+    runtime = st.integers(0, 10**6) if format in ("roboto", "otel") else st.just(0)
     return [
         content.tool_result(
             use["tool_name"],
@@ -201,6 +201,9 @@ def block_chats(draw: st.DrawFn, format: str) -> list[JsonObject]:
     return chat
 
 
+outcomes = st.fixed_dictionaries({}, optional={"is_error": st.just(True), "runtime_ms": st.integers(1, 10**6)})
+
+
 @st.composite
 def otel_chats(draw: st.DrawFn) -> list[JsonObject]:
     """Messages by OpenTelemetry's conventions: texts and calls in any order, all responses in one message."""
@@ -215,10 +218,9 @@ def otel_chats(draw: st.DrawFn) -> list[JsonObject]:
         texts = [{"type": "text", "content": word} for word in draw(st.lists(words, min_size=1, max_size=2))]
         chat.append({"role": "assistant", "parts": draw(st.permutations(calls + texts))})
         if ids:
-            failed = [{"is_error": True} if draw(st.booleans()) else {} for _ in ids]
             chat.append({"role": "tool", "parts": [
-                {"type": "tool_call_response", "id": each, "response": result_content(draw), **outcome}
-                for each, outcome in zip(ids, failed, strict=True)
+                {"type": "tool_call_response", "id": each, "response": result_content(draw), **draw(outcomes)}
+                for each in ids
             ]})  # fmt: skip
     return chat
 

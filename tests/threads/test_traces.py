@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from threads.content import JsonObject
-from threads.dialects import Conversation, DialectError, gathered, parse, traces
+from threads.dialects import Conversation, DialectError, gathered, parse, spans
 
 SECOND = 1_000_000_000
 NOON = 1_780_000_000 * SECOND
@@ -150,6 +150,111 @@ def test_the_span_of_a_tool_says_how_long_it_took_and_whether_it_failed() -> Non
     assert (block["status"], block["runtime_ms"], block["payload"]) == ("error", 1000, {"docks": 4})
 
 
+@pytest.mark.parametrize("kept", ["first", "last"])
+def test_a_span_that_is_there_twice_counts_once(kept: str) -> None:
+    """What an exporter sends again, in one document or two; of two states of it the one counts that is complete."""
+    facts = {"gen_ai.usage.input_tokens": 7}
+    whole = chat([ASKED], ANSWERED, **facts)
+    begun = {**chat([ASKED], **facts), "endTimeUnixNano": None}
+    for twice in ([whole, whole], [whole, begun] if kept == "first" else [begun, whole]):
+        for documents in ([document(*twice)], [document(each) for each in twice]):
+            [found] = read(*documents, document(chat([ASKED, ANSWERED, THANKED], WELCOME, at=2)))
+            assert said(found)[1:3] == ["assistant: At ST-1.", "user: Thanks"]
+            assert len(found.messages) == 4
+            assert found.metadata["otel"]["input_tokens"] == 7
+
+
+@pytest.mark.parametrize("no_id", [None, "", "0000000000000000"])
+def test_spans_without_an_id_are_all_different(no_id: str | None) -> None:
+    first, second = chat([ASKED], ANSWERED), chat([ASKED, ANSWERED, THANKED], WELCOME, at=2)
+    [found] = read(document({**first, "spanId": no_id}, {**second, "spanId": no_id}))
+    assert len(found.messages) == 4
+
+
+ODD_ATTRIBUTES = [
+    ("not JSON", "is not JSON: 'not JSON'; left out"),
+    ('[{"role": "user", "pa', 'is not JSON: \'[{"role": "user", "pa\'; left out'),
+    ('{"role": "user"}', "must be a list, not an object; left out"),
+    ("5", "must be a list, not 5; left out"),
+    ("[" * 100_000, None),
+]
+
+
+@pytest.mark.parametrize(("odd", "reason"), ODD_ATTRIBUTES)
+@pytest.mark.parametrize("name", ["input.messages", "output.messages", "system_instructions"])
+def test_an_attribute_that_is_no_list_of_messages_is_warned_of(name: str, odd: str, reason: str | None) -> None:
+    """With the id of its span, which can be found in the file."""
+    request = chat([ASKED], ANSWERED)
+    request["attributes"] = [each for each in request["attributes"] if each["key"] != f"gen_ai.{name}"]
+    request["attributes"].append({"key": f"gen_ai.{name}", "value": {"stringValue": odd}})
+    [found] = read(document(request))
+    assert len(found.messages) == (2 if name == "system_instructions" else 1)
+    [warning] = found.warnings
+    assert warning.startswith(f"spans.s0.gen_ai.{name}: ")
+    assert reason is None or warning == f"spans.s0.gen_ai.{name}: {reason}"
+
+
+def test_an_unreadable_span_is_told_with_the_conversation_it_belongs_to() -> None:
+    broken = span({"gen_ai.operation.name": "chat", "gen_ai.input.messages": "[{", "gen_ai.output.messages": "{"}, at=1)
+    [found] = read(document(broken, chat([ASKED], ANSWERED), chat([ASKED, ANSWERED, THANKED], WELCOME, at=2)))
+    assert len(found.messages) == 4
+    assert [warning.partition(": ")[0] for warning in found.warnings] == [
+        "spans.s1.gen_ai.input.messages",
+        "spans.s1.gen_ai.output.messages",
+    ]
+
+
+def test_a_conversation_whose_every_span_is_unreadable_is_refused_with_the_path() -> None:
+    """B178: beside a good one, which stays."""
+    broken = span({"gen_ai.operation.name": "chat", "gen_ai.input.messages": "[{"}, trace="t2")
+    spoilt, good = [found for _, found in gathered("otel", [(0, document(broken, chat([ASKED], ANSWERED, at=1)))])]
+    assert parse("otel", good).origin_id == "t1"
+    with pytest.raises(DialectError) as refused:
+        parse("otel", spoilt)
+    assert (refused.value.path, refused.value.reason) == (
+        "spans.s0.gen_ai.input.messages",
+        "is not JSON: '[{'; left out",
+    )
+
+
+def test_an_agents_own_span_stands_in_for_requests_that_cannot_be_read() -> None:
+    agent = span({"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": [ASKED],
+                  "gen_ai.output.messages": [ANSWERED]})  # fmt: skip
+    broken = span({"gen_ai.operation.name": "chat", "gen_ai.input.messages": "[{"}, at=1)
+    [found] = read(document(agent, broken))
+    assert said(found) == ["user: Where are bikes?", "assistant: At ST-1."]
+    assert len(found.warnings) == 1
+
+
+def test_what_is_no_message_or_no_list_of_parts_is_warned_of_once_however_often_it_is_told() -> None:
+    odd: list[Any] = ["hm", 5, {"role": "user", "parts": "Where?"}, text("user", "Where?")]
+    other = {"role": "system", "parts": [{"type": "image"}, "x", {"type": "text", "content": "Be brief."}]}
+    [found] = read(document(
+        chat([*odd, other], ANSWERED, None),  # type: ignore[arg-type]
+        chat([*odd, other, ANSWERED, THANKED], WELCOME, at=2),
+    ))  # fmt: skip
+    assert [message.role for message in found.messages] == ["user", "user", "assistant", "user", "assistant"]
+    assert found.system == "Be brief."
+    assert [warning for warning in found.warnings if warning.startswith("spans.")] == [
+        "spans.s0.gen_ai.input.messages.0: must be an object, not 'hm'; left out",
+        "spans.s0.gen_ai.input.messages.1: must be an object, not 5; left out",
+        "spans.s0.gen_ai.input.messages.2.parts: must be a list, not 'Where?'; left out",
+        "spans.s0.gen_ai.input.messages.4.parts.0: is not text; left out of the instructions",
+        "spans.s0.gen_ai.input.messages.4.parts.1: must be an object, not 'x'; left out",
+        "spans.s0.gen_ai.output.messages.1: must be an object, not None; left out",
+    ]
+
+
+def test_further_answers_to_a_request_are_kept_in_the_metadata_with_a_warning() -> None:
+    [found] = read(document(chat([ASKED], ANSWERED, text("assistant", "At ST-2."), WELCOME)))
+    assert said(found) == ["user: Where are bikes?", "assistant: At ST-1."]
+    assert found.metadata["otel"]["other_answers"] == [text("assistant", "At ST-2."), WELCOME]
+    assert found.warnings == tuple(
+        f"spans.s0.gen_ai.output.messages.{number}: is another answer to the same request; kept in the metadata only"
+        for number in (1, 2)
+    )
+
+
 def test_an_agents_own_span_counts_only_without_its_requests() -> None:
     agent = span({"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": [ASKED],
                   "gen_ai.output.messages": [ANSWERED]})  # fmt: skip
@@ -214,7 +319,7 @@ def test_a_trace_nested_without_end_is_refused() -> None:
         parse("otel", deep)
 
 
-@pytest.mark.parametrize("key", ["startTimeUnixNano", "traceId", "attributes", "events", "status"])
+@pytest.mark.parametrize("key", ["startTimeUnixNano", "traceId", "spanId", "attributes", "events", "status"])
 @pytest.mark.parametrize("value", [[[1]], {"a": 1}, True, "x", 1.5])
 def test_whatever_a_span_holds_is_read_or_refused(key: str, value: object) -> None:
     odd = document({**chat([ASKED], ANSWERED), key: value})
@@ -226,15 +331,15 @@ def test_whatever_a_span_holds_is_read_or_refused(key: str, value: object) -> No
 @pytest.mark.parametrize("odd", [{"arrayValue": {"values": []}}, {"kvlistValue": {}}, {"intValue": "--5"}, {"x": [1]}])
 def test_whatever_an_attribute_is_it_is_read_or_refused(name: str, odd: JsonObject) -> None:
     """Also where a list stands for an id, and beside a response whose id is one."""
-    tool = span({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"})
-    spans = [
+    tool = span({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"}, spanId="s1")
+    pair = [
         chat([ASKED, call(), {**response(), "parts": [{"type": "tool_call_response", "id": [1]}]}], ANSWERED),
         tool,
     ]
-    for each in spans:
+    for each in pair:
         each["attributes"] = [given for given in each["attributes"] if given["key"] != name]
         each["attributes"].append({"key": name, "value": odd})
-    for _, found in gathered("otel", [(0, document(*spans))]):
+    for _, found in gathered("otel", [(0, document(*pair))]):
         assert outcome_of(found)
 
 
@@ -354,4 +459,4 @@ class TestRealInstrumentations:
 def test_no_index_beyond_reason_is_unflattened() -> None:
     name = "llm.input_messages.99999.message.role"
     with pytest.raises(DialectError, match="index"):
-        traces.spans(document(span({"openinference.span.kind": "LLM", name: "user"})))
+        spans.read(document(span({"openinference.span.kind": "LLM", name: "user"})))

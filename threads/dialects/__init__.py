@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from threads.content import BLOCK, BlockDict, JsonObject, MessageSnapshot
-from threads.dialects import anthropic, data_harness, markdown, openai, otel, roboto, traces, transcript
+from threads.dialects import anthropic, data_harness, markdown, openai, otel, roboto, spans, traces, transcript
 from threads.dialects.canonical import Conversation, DialectError, ParsedMessage, Rendered, Sheet
-from threads.dialects.reading import Draft
+from threads.dialects.reading import DROPPED_PARTS, LATER_SYSTEM, Draft
+from threads.dialects.spans import Span
 from threads.dialects.writing import Export
 
 __all__ = [
@@ -62,13 +63,13 @@ def gathered(format: str, given: Iterable[tuple[Place, object]]) -> Iterator[tup
     be read, or the first one if none has messages, is passed on: `parse` refuses it with the reason.
     """
     first: tuple[Place, object] | None = None
-    found: list[traces.Span] = []
+    found: list[Span] = []
     for place, value in given:
-        if format != "otel" or not isinstance(value, dict) or not traces.is_trace(value):
+        if format != "otel" or not isinstance(value, dict) or not spans.is_trace(value):
             yield place, value
             continue
         try:
-            found += traces.spans(value)
+            found += spans.read(value)
         except DialectError:
             yield place, value
         else:
@@ -87,10 +88,12 @@ def parse(format: str, conversation: object) -> Conversation:
     reader = _READERS.get(format)
     if reader is None:
         raise DialectError("format", f"must be one of {', '.join(FORMATS)}")
-    if format == "otel" and isinstance(conversation, dict) and traces.is_trace(conversation):
-        traces.spans(conversation)
+    if format == "otel" and isinstance(conversation, dict) and spans.is_trace(conversation):
+        spans.read(conversation)
         raise DialectError("resourceSpans", traces.NO_MESSAGES)
     draft = Draft.of(conversation)
+    if isinstance(conversation, traces.Gathered):
+        conversation.warn(draft)
     for index, message in draft.source():
         reader(draft, index, message)
     return draft.finish()
@@ -115,18 +118,30 @@ def render(
     system: str | None,
     messages: Sequence[MessageSnapshot],
     with_verbatim: bool,
+    metadata: JsonObject | None = None,
 ) -> Rendered:
     """Write a thread in a dialect and list the losses (B171-B176); raw payloads are never included (B180).
 
     `with_verbatim`: the reader may see raw requests, which hold arguments that are not a JSON object.
+    `metadata`: of the thread, for the losses; nothing of it is written.
     """
     export, sheet = Export(with_verbatim), Sheet(thread_id, title, system, [_whole(message) for message in messages])
+    export.losses += _beside_the_messages(metadata or {})
     if format in _WRITERS:
         written = _WRITERS[format](export, sheet)
         return Rendered(format, system, messages=written, losses=export.losses)
     if format in _PRINTERS:
         return Rendered(format, system, text=_PRINTERS[format](export, sheet), losses=export.losses)
     raise DialectError("format", f"must be one of {', '.join(EXPORT_FORMATS)}")
+
+
+def _beside_the_messages(metadata: JsonObject) -> Iterator[str]:
+    """What an import could keep in the metadata only."""
+    for key in (LATER_SYSTEM, DROPPED_PARTS):
+        items = metadata.get(key)
+        if isinstance(items, list) and items:
+            count = "1 item" if len(items) == 1 else f"{len(items)} items"
+            yield f"metadata: {key} has {count} of the import that no message holds"
 
 
 def _whole(message: MessageSnapshot) -> MessageSnapshot:

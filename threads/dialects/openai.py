@@ -58,7 +58,7 @@ def write(export: Export, sheet: Sheet) -> list[JsonObject]:
 
 def _read_words(draft: Draft, index: int, message: JsonObject, role: str) -> None:
     if role in SYSTEM_ROLES:
-        draft.system_message(index, message.get("content"))
+        draft.system_message(index, message.get("content"), role)
         return
     blocks = _texts(draft, message.get("content"), f"messages.{index}.content")
     draft.add(index, "user", blocks, message_time(message, index))
@@ -70,6 +70,8 @@ def _read_assistant(draft: Draft, index: int, message: JsonObject) -> None:
     blocks = _texts(draft, message.get("content"), f"{path}.content")
     if message.get("refusal") is not None:
         blocks += _refusal(draft, message["refusal"], f"{path}.refusal")
+    if len(blocks) > 1:
+        draft.warn(f"{path}.content", f"has {len(blocks)} texts; shown and exported as one")
     if message.get("tool_calls") is not None:
         blocks += _calls(draft, message["tool_calls"], f"{path}.tool_calls")
     if message.get("function_call") is not None:

@@ -160,9 +160,11 @@ def _responses(export: Export, index: int, blocks: list[BlockDict], *, after_res
 
 def _response(export: Export, index: int, block: BlockDict) -> JsonObject:
     export.implied_name(index, block)
-    failed = {"is_error": True} if block["status"] == "error" else {}
+    run: JsonObject = {"is_error": True} if block["status"] == "error" else {}
+    if block["runtime_ms"]:
+        run["runtime_ms"] = block["runtime_ms"]
     text = export.result_text(index, block, null=None)
-    return {"type": "tool_call_response", "id": block["tool_use_id"], "response": text, **failed}
+    return {"type": "tool_call_response", "id": block["tool_use_id"], "response": text, **run}
 
 
 def _ends_in_responses(written: list[JsonObject]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from core.visible import is_visible
 from threads import content
 from threads.content import MAX_NAME, BlockDict, JsonObject, Role
 from threads.dialects.canonical import (
@@ -102,9 +103,9 @@ class Draft:
     def drop(self, part: object, path: str, kind: str) -> None:
         """Store a part without a canonical block in the metadata."""
         self.warn(path, f"{kind} is not text, a tool use or a result; kept in the metadata only")
-        self.dropped_parts.append({"path": path, "part": _storable(part)})
+        self.dropped_parts.append({"path": path, "part": storable(part)})
 
-    def system_message(self, index: int, value: object) -> None:
+    def system_message(self, index: int, value: object, role: str = "system") -> None:
         """Take the first message as the system prompt; store any other system message in the metadata.
 
         An export writes the prompt both next to the messages and into them, so an equal one is no conflict.
@@ -115,7 +116,8 @@ class Draft:
             self.system = prompt
             return
         self.warn(f"messages.{index}", "is a later system message; kept in the metadata only")
-        self.later_system.append({"index": index, "content": _storable(value)})
+        named = {} if role == "system" else {"role": role}
+        self.later_system.append({"index": index, **named, "content": storable(value)})
 
     def add(self, index: int, role: Role, blocks: list[BlockDict], created: datetime | None) -> None:
         """Append a message. After a user message, open uses get no more results."""
@@ -193,7 +195,7 @@ class Draft:
 
     def shallow(self, value: object, path: str) -> object:
         """A result given as a value; one that is nested too deeply becomes JSON text."""
-        kept = _storable(value)
+        kept = storable(value)
         if kept is not value:
             self.warn(path, f"is nested deeper than {MAX_DEPTH} levels; kept as text")
         return kept
@@ -336,13 +338,16 @@ def placed_parts(value: object, path: str, read: PartReader) -> list[tuple[str, 
     return [(place, block) for part, place in parts(value, path) if (block := read(part, place)) is not None]
 
 
+def storable(value: object) -> object:
+    """`value`, or its JSON text if it is nested too deeply."""
+    return value if flaw(value, deepest=MAX_DEPTH) is None else json_text(value)
+
+
 def _origin_id(value: object) -> str:
     return token(str(value) if isinstance(value, int) and not isinstance(value, bool) else value, "id")
 
 
-def _storable(value: object) -> object:
-    return value if flaw(value, deepest=MAX_DEPTH) is None else json_text(value)
-
-
 def _title(value: object) -> str | None:
-    return None if value is None else string(value, "title").strip() or None
+    """A title; none if nothing of it is seen."""
+    title = "" if value is None else string(value, "title").strip()
+    return title if is_visible(title) else None

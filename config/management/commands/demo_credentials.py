@@ -11,7 +11,7 @@ class Command(BaseCommand):
     help = "Print the demo's address, org id, users, passwords and API tokens."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print JSON, tokens included")
+        parser.add_argument("--json", action="store_true", help="print JSON; a token that works no longer is null")
         parser.add_argument(
             "--welcome", action="store_true", help="print the welcome text of `make run`: sign-ins and what to try"
         )
@@ -20,14 +20,19 @@ class Command(BaseCommand):
         found = demo.credentials()
         if found is None:
             raise CommandError("No demo is loaded in this database.")
+        if options["welcome"] and not options["json"]:
+            self.stdout.write(_welcome(found))
+            return
         if options["json"]:
             self.stdout.write(json.dumps(found))
-        elif options["welcome"]:
-            self.stdout.write(_welcome(found))
         else:
             self.stdout.write(f"{found['url']}  org {found['org_id']}")
             for name, password in found["passwords"].items():
-                self.stdout.write(f"{demo.PEOPLE[name][0]:20} {password:20} {found['tokens'][name]}")
+                self.stdout.write(f"{demo.PEOPLE[name][0]:20} {password:20} {found['tokens'][name] or '-'}")
+        if gone := [name for name, token in found["tokens"].items() if token is None]:
+            self.stderr.write(
+                f"The demo's token of {', '.join(gone)} works no longer. Another one can be created in Settings."
+            )
 
 
 def _welcome(found: dict[str, Any]) -> str:
