@@ -5,9 +5,19 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
+
+from core.visible import is_visible
 
 NAMED_STRANGERS: Final = 20
 
@@ -52,6 +62,16 @@ class Spelling:
         if not re.fullmatch(self.pattern, text):
             raise ValueError(self.words)
         return text
+
+
+def _seen(text: str) -> str:
+    if not is_visible(text):
+        raise ValueError("must have at least one visible character")
+    return text
+
+
+Seen: Final = AfterValidator(_seen)
+"""Refuses a name of which nothing is seen: it could not be told from an empty one, nor be clicked."""
 
 
 class Body(BaseModel):

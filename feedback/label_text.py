@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from core.grammar import spaced
+from core.visible import is_visible
 
 LABEL_LENGTH = 60
 LABELS_LENGTH = 200
@@ -24,7 +25,7 @@ def plain(name: str) -> str:
     """
     seen = "".join(each for each in name if unicodedata.category(each) != "Cf" or each in _JOINERS)
     words = " ".join(spaced(unicodedata.normalize("NFC", seen)).split())
-    return words if words.strip(_JOINERS + " \u115f\u1160\u2800\u3164\uffa0") else ""
+    return words if is_visible(words) else ""
 
 
 def written_labels(admin_label: str | None) -> list[str]:

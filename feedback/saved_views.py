@@ -12,6 +12,7 @@ from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.grammar import MAX_LENGTH, Field, changed, spelled
 from core.names import name_kept
 from core.paging import COUNT_LIMIT
+from core.visible import is_visible
 from feedback.models import SavedView, UserFeedback
 from feedback.querying import matching, parse, understood
 
@@ -154,6 +155,8 @@ def _name(name: str) -> str:
     clean = " ".join(name.split())
     if not 1 <= len(clean) <= 60:
         raise InvalidRequest(f"name: must have 1 to 60 characters{f', not {len(clean)}' if clean else ''}")
+    if not is_visible(clean):
+        raise InvalidRequest("name: must have at least one visible character")
     if clean.casefold() in (each.name.casefold() for each in BUILT_IN):
         raise InvalidRequest(f"name: {clean} is the name of a built-in view")
     return clean

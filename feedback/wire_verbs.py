@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
 
-from core.wire import Patch, Spelling
-from feedback.label_text import LABEL_LENGTH, LABELS_LENGTH, plain
+from core.wire import Patch, Seen, Spelling
+from feedback.label_text import LABEL_LENGTH, LABELS_LENGTH
 from feedback.models import Reply
 from feedback.taxonomy import Outcome
 from feedback.wire import NOTES_LENGTH
@@ -13,13 +13,7 @@ from feedback.wire import NOTES_LENGTH
 _OneLine = Spelling(r"[^,\r\n]*[^,\s\x00-\x1f\x7f-\x9f][^,\r\n]*", "must be text on one line, without a comma")
 
 
-def _seen(name: str) -> str:
-    if not plain(name):
-        raise ValueError("must have at least one visible character")
-    return name
-
-
-Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH), _OneLine, AfterValidator(_seen)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH), _OneLine, Seen]
 Written = Annotated[str, StringConstraints(min_length=1, max_length=LABELS_LENGTH), _OneLine]
 """A label that is already on a report; the wire's own update may have written a longer one."""
 

@@ -16,8 +16,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from core import paging
-from core.visible import is_visible
-from core.wire import Body, Exact, Page, Spelling, Wire
+from core.wire import Body, Exact, Page, Seen, Spelling, Wire
 from threads.content import (
     MAX_NAME,
     Block,
@@ -278,16 +277,10 @@ class PinIn(Body):
     pinned: bool
 
 
-def _seen(title: str) -> str:
-    if not is_visible(title):
-        raise ValueError("must have at least one visible character")
-    return title
-
-
 class TitlePatch(Exact):
     """A new title (H11). It cannot be null: in a delta, null means that the title has not changed."""
 
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_seen)]
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), Seen]
 
 
 class SubjectIn(Exact):

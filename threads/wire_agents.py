@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from core.wire import UNCHANGED, Body, Change, Page, Spelling, Wire
+from core.wire import UNCHANGED, Body, Change, Page, Seen, Spelling, Wire
 from threads.content import JsonObject
 from threads.wire import AnalysisScope
 
@@ -39,7 +39,10 @@ class VariableIn(Body):
 
 
 AgentName = Annotated[
-    str, StringConstraints(max_length=200), Spelling(r"[^\x00-\x1f\x7f]+", "must be one line and must not be empty")
+    str,
+    StringConstraints(max_length=200),
+    Spelling(r"[^\x00-\x1f\x7f]+", "must be one line and must not be empty"),
+    Seen,
 ]
 """On one line, because a path can contain it (G3)."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from catalogue import patterns
-from core.wire import Exact, Page, Wire
+from core.wire import Exact, Page, Seen, Wire
 
 MOST_EXPECTATIONS = 20
 MOST_RUNS = 500
@@ -29,7 +29,7 @@ WITH_VALUE = (*OF_WORDS, *OF_PATTERNS, *OF_CALLS)
 State = Literal["untried", "running", "passing", "failing", "undecided"]
 Outcome = Literal["passing", "failing"]
 Verdict = Literal["passed", "failed", "broken"]
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120), Seen]
 
 
 def _in_one_line(text: str) -> str:

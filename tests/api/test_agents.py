@@ -151,6 +151,7 @@ BAD = [
     ({"name": None}, "name"),
     ({"name": "n" * 201}, "name"),
     ({"name": "two\nlines"}, "name"),
+    ({"name": "\u200b \u3164"}, "name"),
     ({"description": 5}, "description"),
     ({"request_template": None}, "request_template"),
     ({"request_template": []}, "request_template"),

@@ -762,6 +762,7 @@ def test_a_key_that_worlds_do_not_know_is_refused_by_name(api: Any, path: str, b
         ("get", "admin/feedback?page_token=x", None, "page_token"),
         ("get", "admin/feedback/export?format=x", None, "format"),
         ("post", "admin/feedback/views", {"name": " ", "query": ""}, "name"),
+        ("post", "admin/feedback/views", {"name": "\u200b\u2060", "query": ""}, "name"),
         ("post", "admin/feedback/bulk", {"verb": "x", "query": "is:open"}, "verb"),
         ("post", "admin/feedback/views", [], "body"),
         ("post", "/v1/webhooks", {"url": "ftp://example.org/", "events": ["feedback.submitted"]}, "url"),

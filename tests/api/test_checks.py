@@ -733,6 +733,7 @@ def test_reports_are_found_by_their_check(api, kept, ran):
         ({"expectations": [ECHO] * 21}, "expectations"),
         ({"expectations": [{"kind": "says", "value": "x" * 1001}]}, "expectations.0.value"),
         ({"title": " "}, "title"),
+        ({"title": "\u200b"}, "title"),
         ({"title": "x" * 121}, "title"),
         ({"expects": []}, "expects"),
         ({"title": "a\x00b"}, "title"),

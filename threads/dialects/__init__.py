@@ -101,7 +101,7 @@ def parse(format: str, conversation: object) -> Conversation:
 
 def detected(conversation: object) -> str:
     """The format in which a conversation reads best: without an error, then with the fewest warnings; "" for none."""
-    if isinstance(conversation, dict) and traces.is_trace(conversation):
+    if isinstance(conversation, dict) and spans.is_trace(conversation):
         return "otel"
     found: dict[str, int] = {}
     for format in FORMATS:
