@@ -82,7 +82,7 @@ def table(schema: JsonObject) -> Table:
             return Table(tuple(rows), is_cut=True)
         if row:
             rows.append(row)
-    return Table(tuple(rows), note="; ".join(_whole_rules(resolved(whole, whole), whole)))
+    return Table(tuple(rows), note="; ".join(_whole_rules(resolved(whole, whole))))
 
 
 def resolved(schema: Any, whole: JsonObject) -> JsonObject:
@@ -209,7 +209,7 @@ def _rules(schema: JsonObject) -> Iterator[str]:
         yield "deprecated"
 
 
-def _whole_rules(schema: JsonObject, whole: JsonObject) -> Iterator[str]:
+def _whole_rules(schema: JsonObject) -> Iterator[str]:
     if schema.get("additionalProperties") is False:
         yield "no other fields allowed"
     for word, said in (("anyOf", "at least one of {} forms"), ("oneOf", "exactly one of {} forms")):

@@ -25,7 +25,7 @@ from core.errors import Conflict, DomainError, InvalidRequest, NotFound
 from core.grammar import spelled
 from core.wire import Exact
 from feedback import projecting, renaming, triage, undoing
-from feedback.deciding import RENAME, UNDO, UPDATE, Verb, verb_named
+from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, Retraction, TriageChange, UserFeedback
 from feedback.querying import Query, matching, named, parse, understood
 from feedback.wire_desk import MOST_TICKED
@@ -353,14 +353,15 @@ def _counted(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
     try:
         work()
     except DomainError as problem:
-        _left(bulk, key, problem.message)
+        is_as_wanted = bulk.verb == "resolve" and isinstance(problem, ResolvedAlready)
+        _left(bulk, key, problem.message, is_as_wanted=is_as_wanted)
     else:
         bulk.done_count += 1
 
 
-def _left(bulk: Bulk, key: str, reason: str) -> None:
+def _left(bulk: Bulk, key: str, reason: str, *, is_as_wanted: bool = False) -> None:
     bulk.failed_count += 1
-    BulkFailure.objects.create(bulk=bulk, feedback_key=key, reason=reason[:300])
+    BulkFailure.objects.create(bulk=bulk, feedback_key=key, reason=reason[:300], is_as_wanted=is_as_wanted)
 
 
 def _rest(actor: Actor, bulk: Bulk) -> QuerySet[UserFeedback]:

@@ -226,7 +226,7 @@ def verb_named(name: str) -> Verb:
     return VERBS[name]
 
 
-def spelled(column: str, value: Any) -> Any:
+def spelled(value: Any) -> Any:
     """A column's value as JSON, for history; times as in all records."""
     return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
 
@@ -236,15 +236,11 @@ def read_back(column: str, value: Any) -> Any:
     return datetime.fromisoformat(value) if value and column in ("resolved_at", "snoozed_until") else value
 
 
-RESOLVED_ALREADY = "already resolved this report."
-"""How the message of `ResolvedAlready` ends."""
-
-
 def _require_open(subject: Subject) -> None:
     if subject.report.resolved:
         by = subject.report.resolved_by
         who = by.display_name if by else "Somebody"
-        raise ResolvedAlready(f"{who} {RESOLVED_ALREADY}", by=by.pk if by else None)
+        raise ResolvedAlready(f"{who} already resolved this report.", by=by.pk if by else None)
 
 
 def _admin(actor: Actor, owner: str) -> int:

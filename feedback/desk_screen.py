@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import Case, Q, When
 from django.urls import reverse
 
 from core import forms, grammar, ids
@@ -29,7 +28,6 @@ from feedback import (
     undoing,
 )
 from feedback.checks import screen as checks_screen
-from feedback.deciding import RESOLVED_ALREADY
 from feedback.models import Bulk, UserFeedback
 from feedback.presenting import (
     Choice,
@@ -328,10 +326,9 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
     if latest is None or not latest.failed_count:
         return None
     # What was resolved already is as it was wanted, so it comes last and is no warning.
-    as_wanted = Q(reason__endswith=RESOLVED_ALREADY) if latest.verb == "resolve" else Q(pk=None)
-    already = latest.failures.filter(as_wanted).count()
-    listed = latest.failures.order_by(Case(When(as_wanted, then=1), default=0), "id")
-    failures = list(listed.values_list("feedback_key", "reason")[: desk_forms.FAILURES_SHOWN])
+    already = latest.failures.filter(is_as_wanted=True).count()
+    listed = latest.failures.order_by("is_as_wanted", "id").values_list("feedback_key", "reason")
+    failures = list(listed[: desk_forms.FAILURES_SHOWN])
     notes = dict(UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list("key", "notes"))
     return {
         "words": desk_forms.told_of_failures(latest, already),

@@ -73,7 +73,7 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     """Parse a query. Never fails: each invalid term becomes a problem with its text and a reason."""
     root = _checked(line)
     if unknown := _unknown_in(root):
-        return Found(Q(pk__in=[]), tuple(_problem(leaf, line) for leaf in unknown), _without(line, root))
+        return Found(Q(pk__in=[]), tuple(_problem(leaf, line) for leaf in unknown), _without(root))
     return Found(_condition(root, Asking(actor, timezone.now(), tz)), words=tuple(_words(root)))
 
 
@@ -288,7 +288,7 @@ def _words(node: Node) -> Iterator[str]:
                 yield from _words(part)
 
 
-def _without(line: str, root: Node) -> str:
+def _without(root: Node) -> str:
     """The query without the invalid terms."""
     parts = root.parts if isinstance(root, All) else (root,)
     kept: Iterable[Node] = (

@@ -51,7 +51,7 @@ def fork(
         if kept["available_skills"] and source.created_by_id != actor.user_id and "available_skills" not in changes:
             kept["available_skills"] = _lent(actor, kept["available_skills"], messages)
         thread = _fork_of(actor, source, messages, {**kept, **changes})
-        thread.world = _world_of(actor, source, world_id)
+        thread.world = _world_of(source, world_id)
         goals = _goals_upto(source, messages) if has_goals else []
         thread.goal_count = len(goals)
         thread.achieved_goal_count = sum(goal.status == GoalStatus.ACHIEVED for goal in goals)
@@ -75,7 +75,7 @@ def request_of(source: Thread, index: int) -> int:
     return found
 
 
-def _world_of(actor: Actor, source: Thread, world_id: str | None) -> World | None:
+def _world_of(source: Thread, world_id: str | None) -> World | None:
     if world_id == SAME_WORLD:
         return source.world if source.world_id else None
     return None if world_id is None else playing.world_for(source.org_id, world_id)

@@ -239,7 +239,7 @@ def _triage(
     triage.act(admin, feedback_id, (verb, body))
     report = _report(feedback_id)
     last = TriageChange.objects.filter(feedback__in=report).latest("id")
-    after = last.after | ({"snoozed_until": spelled("snoozed_until", until)} if until else {})
+    after = last.after | ({"snoozed_until": spelled(until)} if until else {})
     TriageChange.objects.filter(pk=last.pk).update(at=at, after=after)
     if last.after.get("resolved"):
         report.update(resolved_at=at)

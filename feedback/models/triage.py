@@ -207,6 +207,7 @@ class BulkFailure(models.Model):
     bulk = models.ForeignKey(Bulk, models.CASCADE, related_name="failures")
     feedback_key = models.CharField(max_length=26)
     reason = models.CharField(max_length=300)
+    is_as_wanted = models.BooleanField(default=False, help_text="somebody had already done the same to the report")
 
     def __str__(self) -> str:
         return f"{self.feedback_key}: {self.reason}"

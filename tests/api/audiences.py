@@ -161,7 +161,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "admin": "key model_profile skill_versions created ended_at verdict findings problem seconds input_tokens "
         "output_tokens cost judged_by",
     },
-    "feedback.BulkFailure": {"public": "id", "admin": "bulk feedback_key reason"},
+    "feedback.BulkFailure": {"public": "id", "admin": "bulk feedback_key reason is_as_wanted"},
     "feedback.WebhookEndpoint": {
         "public": "id key org",
         "own": "owner url description events is_enabled disabled_at disabled_reason failing_since created modified "
