@@ -8,11 +8,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
-from catalogue import result_dialects, results
+from catalogue import judging, result_dialects, results
 from catalogue.results import CODES, ToolResult
 from core.errors import InvalidRequest
 
 RESERVED = ("warnings", "executionTime", "inputSize", "outputSize", "details", "originalCode")
+OK = results.ok({"a": 1}, execution_time_ms=2.0, warnings=("w",)).noted(inputSize=2, outputSize=14)
+FAILED = results.fail("QUOTA", "too much", {"limit": 3}, suggestion="wait")
 
 
 def written(dialect: str, result: ToolResult, style: str | None = None) -> tuple[Any, list[str]]:
@@ -23,6 +25,49 @@ def written(dialect: str, result: ToolResult, style: str | None = None) -> tuple
 def read(dialect: str, value: Any) -> tuple[ToolResult, list[str]]:
     result, losses = result_dialects.read(dialect, value)
     return result, [loss.path for loss in losses]
+
+
+# CTP: names that it uses itself
+
+
+@pytest.mark.parametrize("name", RESERVED)
+@pytest.mark.parametrize("result", [OK, FAILED, results.ok(1), results.fail("EXECUTION_ERROR", "m")], ids=range(4))
+def test_a_custom_value_never_takes_the_place_of_what_ctp_says_itself_C66_C67(name, result):
+    for value in ("text", 7, [1], {"a": 1}):
+        custom = result.noted(custom={name: value})
+        sent, lost = written("ctp", custom)
+        assert judging.judge(sent, "schema") == []
+        if f"/metadata/custom/{name}" in lost:
+            assert read("ctp", sent)[0] == result
+        else:
+            assert read("ctp", sent)[0] == custom, "of a success, details and originalCode are read as they were"
+            assert result.success and name in ("details", "originalCode")
+        strict, lost = written("ctp", custom, "strict")
+        assert judging.judge(strict, "strict") == []
+        assert {f"/metadata/custom/{name}", f"/metadata/{name}"} & {*lost}
+
+
+def test_what_is_no_time_size_or_detail_of_ctp_is_named_C72():
+    metadata = {"executionTime": "slow", "inputSize": 1.5, "outputSize": -1, "warnings": [1], "details": [2]}
+    result, lost = read("ctp", {"success": False, "error": "m", "metadata": metadata})
+    assert {*lost} == {f"/metadata/{name}" for name in metadata}
+    assert (result.metadata, result.error and result.error.details) == (results.Metadata(), None)
+    for rest in ({"_meta": 5}, {"_meta": {"durationMs": "slow", "trace": 1}}, {"validationErrors": [1]}):
+        lost = read("ctp", {"success": True, "data": 1, **rest})[1]
+        assert lost in (["/_meta"], ["/_meta/trace", "/_meta/durationMs"], ["/validationErrors"])
+    assert read("ctp", {"success": True, "metadata": {"executionTime": "slow"}, "_meta": {"durationMs": 3}}) == (
+        results.ok(None, execution_time_ms=3),
+        ["/metadata/executionTime"],
+    )
+
+
+def test_what_the_ctp_runtime_says_twice_is_named_once_C72():
+    sent = {"success": False, "error": "m", "errorCode": "VALIDATION_ERROR", "validationErrors": [1]}
+    result, lost = read("ctp", {**sent, "metadata": {"details": {"errors": [2], "originalCode": "X"}}})
+    assert result.error and result.error.details == {"originalCode": "VALIDATION_ERROR", "errors": [1]}
+    assert lost == ["/metadata/details/originalCode", "/metadata/details/errors"]
+    timeout = {"success": False, "error": "m", "errorCode": "TIMEOUT", "metadata": {"originalCode": "X"}}
+    assert read("ctp", timeout)[1] == ["/metadata/originalCode"]
 
 
 # Convilyn
@@ -162,7 +207,7 @@ def at(value: Any, path: list[str]) -> Any:
 
 
 @settings(max_examples=150, deadline=None)
-@given(result=RESULTS, dialect=some.sampled_from(["canonical", "mcp", "convilyn"]))
+@given(result=RESULTS, dialect=some.sampled_from(["canonical", "ctp", "mcp", "convilyn"]))
 def test_a_result_comes_back_but_for_the_named_losses(result, dialect):
     value, lost = written(dialect, result)
     back, more = read(dialect, value)
@@ -170,6 +215,8 @@ def test_a_result_comes_back_but_for_the_named_losses(result, dialect):
     gone = [*lost, "/error/suggestion"] if "/error/details/suggestion" in lost else lost
     empty = {path: [] if path == "/metadata/warnings" else None for path in gone}
     assert without(result.model_dump(), *empty) == without(back.model_dump(), *empty)
+    if dialect == "ctp":
+        assert judging.judge(value, "schema") == [] == judging.judge(written("ctp", result, "strict")[0], "strict")
 
 
 def marked() -> some.SearchStrategy[Any]:
@@ -204,7 +251,12 @@ PLAIN_ERROR = some.fixed_dictionaries({"code": TEXT, "message": TEXT}).flatmap(
 BLOCKS = some.lists(filled(type=some.sampled_from(["text", "image"]), text=..., odd=...) | marked().filter(
     lambda value: value is not ...), max_size=3)  # fmt: skip
 OWN = filled(inputSize=..., outputSize=..., warnings=..., custom=..., odd=...)
+CTP_METADATA = filled(
+    inputSize=..., outputSize=..., warnings=..., executionTime=..., details=..., originalCode=..., odd=...
+)
 DOCUMENTS = {
+    "ctp": filled(success=FLAG, data=..., error=..., errorCode=..., suggestion=..., validationErrors=..., odd=...,
+                  metadata=CTP_METADATA, _meta=marked() | filled(durationMs=..., odd=...)),
     "convilyn": filled(success=FLAG, data=..., error=marked() | PLAIN_ERROR, execution_time_ms=..., odd=...),
     "roboto": filled(status=some.sampled_from(["success", "error", "declined"]), runtime_ms=..., odd=...,
                      tool_use_id=..., tool_name=...,
@@ -267,9 +319,7 @@ CANONICAL = {
 
 @settings(max_examples=200, deadline=None)
 @given(
-    drawn=some.fixed_dictionaries(CANONICAL),
-    data=marked(),
-    dialect=some.sampled_from(sorted({*result_dialects.WRITERS} - {"ctp"})),
+    drawn=some.fixed_dictionaries(CANONICAL), data=marked(), dialect=some.sampled_from(sorted(result_dialects.WRITERS))
 )
 def test_whatever_is_written_is_in_the_dialect_or_named(drawn, data, dialect):
     took, size, message, advice, warning = (next(_marks) for _ in range(5))
