@@ -1,5 +1,6 @@
 """REST routes of tools and servers (catalogue 6.2)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -31,7 +32,7 @@ from core.errors import InvalidRequest
 _PAGE = ("limit", "page_token")
 NAMINGS = ("bare", "qualified")
 _EXPORT = ("dialect", "naming", "style")
-_CHOICES = {
+_CHOICES: Mapping[str, Sequence[str]] = {
     "dialect": [name for name, each in dialects.DIALECTS.items() if each.write],
     "naming": NAMINGS,
     "style": sorted({style for each in dialects.DIALECTS.values() for style in each.styles}),
@@ -57,6 +58,15 @@ class CatalogueEndpoint(OrgEndpoint):
         if wanted not in NAMINGS:
             raise InvalidRequest("naming: must be bare or qualified")
         return wanted == "qualified"
+
+    def style(self, dialect: str | None) -> str | None:
+        """The requested variant of an export; raises without a dialect, which would ignore it (C50)."""
+        wanted = self.query("style")
+        if wanted is None or dialect is not None:
+            return wanted
+        known = _CHOICES["style"]
+        reason = "is for an export: name a dialect too" if wanted in known else f"must be one of {', '.join(known)}"
+        raise InvalidRequest.of("style", reason)
 
 
 class ToolEndpoint(CatalogueEndpoint):
@@ -102,6 +112,7 @@ class Tools(CatalogueEndpoint):
         if dialect and filters.visible is None and self.query("visible") is None:
             filters = replace(filters, visible=True)
         limit, token, qualified = self.limit(), self.query("page_token"), self.is_qualified("qualified")
+        style = self.style(dialect)
         if dialect is None:
             return record(tools.listed(self.org(), filters, limit=limit, page_token=token))
         return record(
@@ -110,7 +121,7 @@ class Tools(CatalogueEndpoint):
                 filters,
                 dialect,
                 qualified=qualified,
-                style=self.query("style"),
+                style=style,
                 limit=limit,
                 page_token=token,
             )
@@ -128,10 +139,10 @@ class OneTool(ToolEndpoint):
         tool = self.tool()
         version = tools.version_of(tool, self.number())
         dialect = self.query("dialect")
+        qualified, style = self.is_qualified("bare"), self.style(dialect)
         if dialect is None:
             return record(tools.record(tool, version))
-        qualified = self.is_qualified("bare")
-        return record(tools.in_dialect(tool, version, dialect, qualified=qualified, style=self.query("style")))
+        return record(tools.in_dialect(tool, version, dialect, qualified=qualified, style=style))
 
     @describe(takes=ToolPatch, gives=ToolOut, summary="Show, hide, tag or deprecate a tool (C51)")
     def patch(self, request: Request, qualified_name: str) -> HttpResponse:

@@ -9,36 +9,40 @@ from catalogue.result_dialects.shape import (
     custom_without,
     failure_text,
     loss,
+    misfit,
+    named,
     object_of,
     refused,
+    strangers,
     text_of_content,
+    text_or_none,
     told,
     value_of_text,
 )
 from catalogue.results import ToolResult, text_of
 
 Written = tuple[dict[str, Any], list[Loss]]
+_KEYS = frozenset({"type", "role", "content", "is_error"})
 
 
 def write_harness(result: ToolResult, context: Context, style: str | None) -> Written:
     """A `ToolResultBlock`."""
-    text, losses = _text(result)
-    return {"tool_use_id": _use_id(result, context), "content": text, "is_error": not result.success}, losses
+    use_id, text, losses = _text(result, context)
+    return {"tool_use_id": use_id, "content": text, "is_error": not result.success}, losses
 
 
 def write_anthropic(result: ToolResult, context: Context, style: str | None) -> Written:
     """A `tool_result` block."""
-    text, losses = _text(result)
-    use_id = _use_id(result, context)
+    use_id, text, losses = _text(result, context)
     return {"type": "tool_result", "tool_use_id": use_id, "content": text, "is_error": not result.success}, losses
 
 
 def write_openai(result: ToolResult, context: Context, style: str | None) -> Written:
     """A tool message. It has no place to say that the call failed but its text."""
-    text, losses = _text(result)
+    use_id, text, losses = _text(result, context)
     if not result.success:
         losses.append(loss("/success", "flattened", "only the text tells that it failed"))
-    return {"role": "tool", "tool_call_id": _use_id(result, context), "content": text}, losses
+    return {"role": "tool", "tool_call_id": use_id, "content": text}, losses
 
 
 def read_block(value: Any) -> tuple[ToolResult, list[Loss]]:
@@ -53,23 +57,22 @@ def read_openai(value: Any) -> tuple[ToolResult, list[Loss]]:
 
 def _read(value: Any, use_key: str) -> tuple[ToolResult, list[Loss]]:
     source = object_of(value)
-    text, is_error = text_of_content(source.get("content", "")), source.get("is_error", False)
+    text, losses = text_of_content(source.get("content", ""))
+    is_error, use_id = source.get("is_error", False), text_or_none(source.get(use_key))
     if not isinstance(is_error, bool | None):
         raise refused("is_error must be true or false")
     failed = results.fail("EXECUTION_ERROR", text or "unknown error")
     result = failed if is_error else results.ok(value_of_text(text))
-    use_id = source.get(use_key)
-    return result.noted(custom={"tool_use_id": use_id} if isinstance(use_id, str) and use_id else {}), []
+    losses += misfit(source.get(use_key), use_id, use_key) + strangers(source, _KEYS | {use_key})
+    return result.noted(custom={"tool_use_id": use_id} if use_id else {}), losses
 
 
-def _text(result: ToolResult) -> tuple[str, list[Loss]]:
+def _text(result: ToolResult, context: Context) -> tuple[str, str, list[Loss]]:
+    """The id of the call, the text, and what is lost."""
+    use_id, losses = named(result, "tool_use_id", context.tool_use_id)
     metadata = ("/metadata/inputSize", "/metadata/outputSize", "/metadata/warnings")
-    losses = list(told(result, "/execution_time_ms", "/error/details", *metadata))
+    losses += told(result, "/execution_time_ms", "/error/details", *metadata)
     losses += custom_without(result, "tool_use_id")
     if result.error is None:
-        return text_of(result.data), losses
-    return failure_text(result.error), [*losses, *told(result, "/data")]
-
-
-def _use_id(result: ToolResult, context: Context) -> str:
-    return context.tool_use_id or str(result.metadata.custom.get("tool_use_id") or "")
+        return use_id, text_of(result.data), losses
+    return use_id, failure_text(result.error), [*losses, *told(result, "/data")]

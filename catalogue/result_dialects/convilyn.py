@@ -4,8 +4,8 @@ from typing import Any
 
 from catalogue import results
 from catalogue.record import Loss
-from catalogue.result_dialects.shape import Context, loss, object_of, refused, time_of, told
-from catalogue.results import ToolResult
+from catalogue.result_dialects.shape import Context, loss, misfit, object_of, refused, strangers, time_of, told
+from catalogue.results import Failure, ToolResult
 
 _KEYS = frozenset({"success", "data", "error", "execution_time_ms"})
 
@@ -19,8 +19,8 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
         losses.append(loss("/data", "wrapped", "under value"))
     if result.error is not None:
         error = result.error.model_dump(include={"code", "message", "details"})
-        if result.error.suggestion:
-            error["details"] = {**(result.error.details or {}), "suggestion": result.error.suggestion}
+        error["details"], more = _details(result.error)
+        losses += more
     told_time = result.execution_time_ms
     return {"success": result.success, "data": data, "error": error, "execution_time_ms": told_time}, losses
 
@@ -37,10 +37,22 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
         raise refused("data must be an object or null")
     custom = {key: child for key, child in source.items() if key not in _KEYS}
     took = time_of(source.get("execution_time_ms"))
+    losses = misfit(source.get("execution_time_ms"), took, "execution_time_ms")
     if success:
-        return results.ok(source.get("data"), execution_time_ms=took).noted(custom=custom), []
+        return results.ok(source.get("data"), execution_time_ms=took).noted(custom=custom), losses
     result = _failed(error, took)
-    return result.model_copy(update={"data": source.get("data")}).noted(custom=custom), []
+    losses += strangers(error or {}, ("code", "message", "details"), "error")
+    return result.model_copy(update={"data": source.get("data")}).noted(custom=custom), losses
+
+
+def _details(error: Failure) -> tuple[dict[str, Any] | None, list[Loss]]:
+    """The details with the suggestion among them. One that was there already is lost, or read as the suggestion."""
+    details, place = error.details, "/error/details/suggestion"
+    if error.suggestion is not None:
+        lost = [loss(place)] if details and details.get("suggestion", error.suggestion) != error.suggestion else []
+        return {**(details or {}), "suggestion": error.suggestion}, lost
+    is_text = isinstance(details, dict) and isinstance(details.get("suggestion"), str)
+    return details, [loss(place, "renamed", "is the suggestion there")] if is_text else []
 
 
 def _failed(error: Any, took: float | None) -> ToolResult:

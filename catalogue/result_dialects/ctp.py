@@ -4,22 +4,44 @@ from typing import Any
 
 from catalogue import results
 from catalogue.record import Loss
-from catalogue.result_dialects.shape import Context, count_of, loss, object_of, refused, time_of, told
+from catalogue.result_dialects.shape import (
+    Context,
+    at,
+    count_of,
+    custom_without,
+    loss,
+    misfit,
+    object_of,
+    object_or_none,
+    refused,
+    strangers,
+    texts_or_none,
+    time_of,
+    told,
+)
 from catalogue.results import CODES, Metadata, ToolResult
 
 STRICT_METADATA = frozenset(
     {"executionTime", "inputSize", "outputSize", "cached", "warnings", "toolVersion", "executionMode"}
 )
 """What the closed schema of the CTP tree knows."""
-_KEYS = frozenset({"success", "data", "error", "errorCode", "suggestion", "metadata", "_meta", "validationErrors"})
+_OF_FAILURE = ("error", "errorCode", "suggestion", "validationErrors")
+_KEYS = frozenset({"success", "data", "metadata", "_meta", *_OF_FAILURE})
+_MEASURED = ("executionTime", "inputSize", "outputSize", "warnings")
+_OF_ERROR = ("details", "originalCode")
+"""What `metadata` says of a failure; of a success they are custom values like any other."""
 _RUNTIME_CODES = {"TOOL_NOT_FOUND": "NOT_FOUND", "VALIDATION_ERROR": "INVALID_INPUT"}
 
 
 def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict[str, Any], list[Loss]]:
-    """The result as the seed's schema wants it; with `style=strict` as the closed schema of the tree does."""
-    losses: list[Loss] = []
+    """The result as the seed's schema wants it; with `style=strict` as the closed schema of the tree does.
+
+    A custom value with the name of something that CTP says itself is lost: it would be read as that.
+    """
     is_strict = style == "strict"
-    metadata: dict[str, Any] = result.metadata.custom | _told_metadata(result)
+    custom = _custom(result)
+    losses = list(custom_without(result, *custom))
+    metadata: dict[str, Any] = custom | _told_metadata(result)
     written: dict[str, Any] = {"success": result.success}
     if result.success or result.data is not None:
         written["data"] = result.data
@@ -28,14 +50,9 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
         if is_strict:
             losses += told(result, "/error/suggestion")
             written.pop("suggestion", None)
-    custom = result.metadata.custom
-    losses += (loss(f"/metadata/custom/{key}") for key in custom if custom[key] is None or metadata[key] != custom[key])
-    for key in list(metadata):
-        if metadata[key] is None:
-            del metadata[key]
-        elif is_strict and not _is_known(key, metadata[key]):
-            del metadata[key]
-            losses.append(loss(f"/metadata/{key}"))
+    for key in [key for key, value in metadata.items() if is_strict and not _is_known(key, value)]:
+        del metadata[key]
+        losses.append(loss(at("metadata", key)))
     return {**written, **({"metadata": metadata} if metadata else {})}, losses
 
 
@@ -48,21 +65,23 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
     spread = {key: child for key, child in source.items() if key not in _KEYS}
     data = source.get("data", spread or None)
     if "data" in source:
-        losses += [loss(f"/{key}") for key in spread]
-    details, original = metadata.custom.pop("details", None), metadata.custom.pop("originalCode", None)
-    timing, runtime = metadata.custom.pop("executionTime", None), source.get("_meta")
-    if timing is None and isinstance(runtime, dict):
-        timing = runtime.get("durationMs")
-    result = results.ok(data, execution_time_ms=time_of(timing))
+        losses += strangers(spread, ())
+    took, more = _time_of(metadata, source.get("_meta"))
+    losses += more
     if source["success"]:
-        losses += [loss(f"/{key}") for key in ("error", "errorCode", "suggestion") if key in source]
-        if details is not None:
-            metadata.custom["details"] = details
+        result = results.ok(data, execution_time_ms=took)
+        losses += [loss(at(key)) for key in _OF_FAILURE if source.get(key) is not None]
     else:
-        details = dict(details) if isinstance(details, dict) else {}
-        error = _error_of(source, details, original)
-        result = error.model_copy(update={"data": data, "execution_time_ms": result.execution_time_ms})
+        error, more = _error_of(source, metadata)
+        losses += more
+        result = error.model_copy(update={"data": data, "execution_time_ms": took})
     return result.model_copy(update={"metadata": metadata}), losses
+
+
+def _custom(result: ToolResult) -> dict[str, Any]:
+    """The custom values that CTP has a place for. It has none for null."""
+    reserved = _MEASURED if result.success else _MEASURED + _OF_ERROR
+    return {key: value for key, value in result.metadata.custom.items() if key not in reserved and value is not None}
 
 
 def _told_metadata(result: ToolResult) -> dict[str, Any]:
@@ -103,23 +122,50 @@ def _metadata_of(source: dict[str, Any]) -> tuple[Metadata, list[Loss]]:
     given = source.get("metadata", {})
     if not isinstance(given, dict):
         raise refused("metadata must be an object")
-    rest, losses = dict(given), []
-    warnings = rest.pop("warnings", [])
-    if not (isinstance(warnings, list) and all(isinstance(each, str) for each in warnings)):
-        warnings, losses = [], [loss("/metadata/warnings")]
-    sizes = {name: count_of(rest.pop(name, None)) for name in ("inputSize", "outputSize")}
-    return Metadata(**sizes, warnings=warnings, custom=rest), losses
+    sizes = {name: count_of(given.get(name)) for name in ("inputSize", "outputSize")}
+    warnings = texts_or_none(given.get("warnings"))
+    losses = misfit(given.get("warnings"), warnings, "metadata", "warnings")
+    for name, size in sizes.items():
+        losses += misfit(given.get(name), size, "metadata", name)
+    custom = {key: child for key, child in given.items() if key not in ("warnings", *sizes)}
+    return Metadata(**sizes, warnings=warnings or [], custom=custom), losses
 
 
-def _error_of(source: dict[str, Any], details: dict[str, Any], original: Any) -> ToolResult:
+def _time_of(metadata: Metadata, runtime: Any) -> tuple[float | None, list[Loss]]:
+    """How long it took, which the runtime says beside the metadata; taken out of the custom values."""
+    beside = object_or_none(runtime) or {}
+    own, other = metadata.custom.pop("executionTime", None), beside.get("durationMs")
+    took = time_of(other) if time_of(own) is None else time_of(own)
+    losses = [
+        *misfit(own, time_of(own), "metadata", "executionTime"),
+        *misfit(runtime, object_or_none(runtime), "_meta"),
+        *strangers(beside, ("durationMs",), "_meta"),
+        *([loss(at("_meta", "durationMs"))] if other is not None and other != took else []),
+    ]
+    return took, losses
+
+
+def _error_of(source: dict[str, Any], metadata: Metadata) -> tuple[ToolResult, list[Loss]]:
+    """The error of a failure, whose details and code are taken out of the custom values."""
+    told_details, original = (metadata.custom.pop(name, None) for name in _OF_ERROR)
+    details = object_or_none(told_details)
+    losses = misfit(told_details, details, "metadata", "details")
     message, code = source.get("error", "unknown error"), source.get("errorCode", "EXECUTION_ERROR")
     suggestion = source.get("suggestion")
     if not (isinstance(message, str) and isinstance(code, str) and isinstance(suggestion, str | None)):
         raise refused("error, errorCode and suggestion must be text")
+    found: dict[str, Any] = {}
     if code in _RUNTIME_CODES:
-        details["originalCode"], code = code, _RUNTIME_CODES[code]
+        found["originalCode"], code = code, _RUNTIME_CODES[code]
     elif code == "EXECUTION_ERROR" and isinstance(original, str) and original:
         code = original
+    if original not in (None, code):
+        losses.append(loss("/metadata/originalCode"))
     if "validationErrors" in source:
-        details["errors"] = source["validationErrors"]
-    return results.fail(code or "EXECUTION_ERROR", message or "unknown error", details or None, suggestion=suggestion)
+        found["errors"] = source["validationErrors"]
+    hidden = [key for key in found if details and details.get(key, found[key]) != found[key]]
+    losses += [loss(at("metadata", "details", key)) for key in hidden]
+    if found:
+        details = {**(details or {}), **found}
+    failed = results.fail(code or "EXECUTION_ERROR", message or "unknown error", details, suggestion=suggestion)
+    return failed, losses

@@ -6,12 +6,18 @@ from catalogue import results
 from catalogue.record import Loss
 from catalogue.result_dialects.shape import (
     Context,
+    at,
     count_of,
     failure_text,
     loss,
+    misfit,
     object_of,
+    object_or_none,
     refused,
+    strangers,
     text_of_content,
+    text_or_none,
+    texts_or_none,
     time_of,
     told,
     value_of_text,
@@ -20,6 +26,7 @@ from catalogue.results import Metadata, ToolResult
 from core.canonical import canonical_json
 
 TIME, METADATA = "heddle/execution_time_ms", "heddle/metadata"
+_KEYS = frozenset({"content", "structuredContent", "isError", "_meta"})
 
 
 def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict[str, Any], list[Loss]]:
@@ -42,49 +49,60 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
 
 
 def read(value: Any) -> tuple[ToolResult, list[Loss]]:
-    """Its result: the structured content where there is one, else what the text says."""
+    """Its result: the structured content where there is one, else what the text says.
+
+    The text beside a structured content is no loss: by the protocol it says the same.
+    """
     source = object_of(value)
     structured, is_error = source.get("structuredContent"), source.get("isError", False)
     if not isinstance(is_error, bool):
         raise refused("isError must be true or false")
-    text = text_of_content(source.get("content", []))
+    text, losses = text_of_content(source.get("content", []))
     if is_error:
-        result = _failed(structured, text)
+        result, more = _failed(structured, text)
+        losses += more
     else:
         result = results.ok(value_of_text(text) if structured is None else structured)
     meta = source.get("_meta") or {}
     if not isinstance(meta, dict):
         raise refused("_meta must be an object")
-    custom = {key: child for key, child in meta.items() if key not in (TIME, METADATA)}
-    update = {"execution_time_ms": time_of(meta.get(TIME)), "metadata": _metadata(meta.get(METADATA), custom)}
-    blocks = source.get("content", [])
-    losses = [
-        loss(f"/content[{place}]")
-        for place, block in enumerate(blocks if isinstance(blocks, list) else ())
-        if not (isinstance(block, dict) and block.get("type", "text") == "text")
-    ]
-    return result.model_copy(update=update), losses
+    took = time_of(meta.get(TIME))
+    metadata, more = _metadata(meta)
+    losses += [*strangers(source, _KEYS), *misfit(meta.get(TIME), took, "_meta", TIME), *more]
+    return result.model_copy(update={"execution_time_ms": took, "metadata": metadata}), losses
 
 
-def _failed(structured: Any, text: str) -> ToolResult:
+def _failed(structured: Any, text: str) -> tuple[ToolResult, list[Loss]]:
     error = structured.get("error") if isinstance(structured, dict) else None
-    if isinstance(error, dict) and isinstance(error.get("code"), str) and isinstance(error.get("message"), str):
-        details, suggestion = error.get("details"), error.get("suggestion")
-        return results.fail(
-            error["code"] or "EXECUTION_ERROR",
-            error["message"] or "unknown error",
-            details if isinstance(details, dict) else None,
-            suggestion=suggestion if isinstance(suggestion, str) else None,
-        )
-    return results.fail("EXECUTION_ERROR", text or "unknown error")
+    if not (isinstance(error, dict) and isinstance(error.get("code"), str) and isinstance(error.get("message"), str)):
+        failed = results.fail("EXECUTION_ERROR", text or "unknown error")
+        return failed, [loss("/structuredContent")] if structured is not None else []
+    details, suggestion = object_or_none(error.get("details")), text_or_none(error.get("suggestion"))
+    code, message = error["code"] or "EXECUTION_ERROR", error["message"] or "unknown error"
+    place = ("structuredContent", "error")
+    losses = [
+        *strangers(structured, ("error",), "structuredContent"),
+        *strangers(error, ("code", "message", "details", "suggestion"), *place),
+        *misfit(error.get("details"), details, *place, "details"),
+        *misfit(error.get("suggestion"), suggestion, *place, "suggestion"),
+    ]
+    return results.fail(code, message, details, suggestion=suggestion), losses
 
 
-def _metadata(kept: Any, custom: dict[str, Any]) -> Metadata:
-    kept = kept if isinstance(kept, dict) else {}
-    warnings, own = kept.get("warnings"), kept.get("custom")
-    return Metadata(
-        inputSize=count_of(kept.get("inputSize")),
-        outputSize=count_of(kept.get("outputSize")),
-        warnings=[each for each in warnings if isinstance(each, str)] if isinstance(warnings, list) else [],
-        custom={**custom, **(own if isinstance(own, dict) else {})},
-    )
+def _metadata(meta: dict[str, Any]) -> tuple[Metadata, list[Loss]]:
+    """Heddle's own metadata, and everything else in `_meta` as custom values."""
+    given = meta.get(METADATA)
+    kept = object_or_none(given) or {}
+    sizes = {name: count_of(kept.get(name)) for name in ("inputSize", "outputSize")}
+    warnings, own = texts_or_none(kept.get("warnings")), object_or_none(kept.get("custom"))
+    custom = {key: child for key, child in meta.items() if key not in (TIME, METADATA)}
+    place = ("_meta", METADATA)
+    losses = [
+        *misfit(given, object_or_none(given), *place),
+        *strangers(kept, Metadata.model_fields, *place),
+        *(each for name, size in sizes.items() for each in misfit(kept.get(name), size, *place, name)),
+        *misfit(kept.get("warnings"), warnings, *place, "warnings"),
+        *misfit(kept.get("custom"), own, *place, "custom"),
+        *(loss(at("_meta", key)) for key, child in custom.items() if own and own.get(key, child) != child),
+    ]
+    return Metadata(**sizes, warnings=warnings or [], custom={**custom, **(own or {})}), losses

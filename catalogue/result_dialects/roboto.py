@@ -4,23 +4,41 @@ from typing import Any
 
 from catalogue import results
 from catalogue.record import Loss
-from catalogue.result_dialects.shape import Context, custom_without, loss, object_of, refused, time_of, told
+from catalogue.result_dialects.shape import (
+    Context,
+    at,
+    custom_without,
+    loss,
+    misfit,
+    named,
+    object_of,
+    object_or_none,
+    refused,
+    strangers,
+    text_or_none,
+    time_of,
+    told,
+)
 from catalogue.results import ToolResult
 
 DECLINED = "DECLINED"
 _ABOUT_ERROR = ("error", "code", "details", "suggestion")
+_NAMES = ("tool_use_id", "tool_name")
+_KEYS = frozenset({*_NAMES, "status", "output", "runtime_ms"})
 
 
 def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict[str, Any], list[Loss]]:
     """The result as a client hands it in."""
     losses = list(told(result, "/metadata/inputSize", "/metadata/outputSize", "/metadata/warnings"))
-    losses += custom_without(result, "tool_use_id", "tool_name")
-    custom = result.metadata.custom
-    written = {
-        "tool_use_id": context.tool_use_id or str(custom.get("tool_use_id") or ""),
-        "tool_name": context.tool_name or str(custom.get("tool_name") or ""),
-        "runtime_ms": round(result.execution_time_ms or 0),
-    }
+    losses += custom_without(result, *_NAMES)
+    written: dict[str, Any] = {}
+    for name in _NAMES:
+        written[name], more = named(result, name, getattr(context, name))
+        losses += more
+    took = result.execution_time_ms or 0
+    written["runtime_ms"] = round(took)
+    if written["runtime_ms"] != took:
+        losses.append(loss("/execution_time_ms", "truncated", "to whole milliseconds"))
     if result.error is not None:
         losses += told(result, "/data")
         status = "declined" if result.error.code == DECLINED else "error"
@@ -49,24 +67,40 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
     if not isinstance(output, dict | None):
         raise refused("output must be an object or null")
     took = time_of(source.get("runtime_ms"))
-    is_success = status == "success"
-    result = results.ok(output, execution_time_ms=took) if is_success else _failed(status, output or {}, took)
-    named = {name: source[name] for name in ("tool_use_id", "tool_name") if isinstance(source.get(name), str)}
-    return result.noted(custom=named), []
+    losses = misfit(source.get("runtime_ms"), took, "runtime_ms") + strangers(source, _KEYS)
+    names = {name: text_or_none(source.get(name)) for name in _NAMES}
+    for name, text in names.items():
+        losses += misfit(source.get(name), text, name)
+    if status == "success":
+        result = results.ok(output, execution_time_ms=took)
+    else:
+        result, more = _failed(status, output or {}, took)
+        losses += more
+    return result.noted(custom={name: text for name, text in names.items() if text is not None}), losses
 
 
-def _failed(status: str, output: dict[str, Any], took: float | None) -> ToolResult:
+def _failed(status: str, output: dict[str, Any], took: float | None) -> tuple[ToolResult, list[Loss]]:
     said = output.get("error")
-    error = {**output, **said, "error": said.get("message")} if isinstance(said, dict) else output
-    message, code, details, suggestion = (error.get(name) for name in _ABOUT_ERROR)
-    rest = {name: value for name, value in output.items() if name not in _ABOUT_ERROR}
+    inner = {**said, "error": said.get("message")} if isinstance(said, dict) else {}
+    message, code, suggestion = (
+        text_or_none({**output, **inner}.get(name)) for name in ("error", "code", "suggestion")
+    )
+    details = object_or_none({**output, **inner}.get("details"))
     if status == "declined":
         code = DECLINED
+    read = {"error": message, "code": code, "details": details, "suggestion": suggestion}
     result = results.fail(
-        code if isinstance(code, str) and code else "EXECUTION_ERROR",
-        message if isinstance(message, str) and message else "unknown error",
-        details if isinstance(details, dict) else None,
-        suggestion=suggestion if isinstance(suggestion, str) else None,
-        execution_time_ms=took,
+        code or "EXECUTION_ERROR", message or "unknown error", details, suggestion=suggestion, execution_time_ms=took
     )
-    return result.model_copy(update={"data": rest or None})
+    rest = {name: value for name, value in output.items() if name not in _ABOUT_ERROR}
+    return result.model_copy(update={"data": rest or None}), _unread(output, inner, read)
+
+
+def _unread(output: dict[str, Any], inner: dict[str, Any], read: dict[str, Any]) -> list[Loss]:
+    """What is said of the error and is not what was read: of another kind, said twice, or not known."""
+    outer = {name: output[name] for name in _ABOUT_ERROR if name in output and not (name == "error" and inner)}
+    losses = [loss(at("output", name)) for name, value in outer.items() if value not in (None, read[name])]
+    known = {**read, "message": read["error"]}
+    said = [(name, value) for name, value in inner.items() if name != "error"]
+    lost = (name for name, value in said if value is not None and value != known.get(name))
+    return losses + [loss(at("output", "error", name)) for name in lost]

@@ -1,7 +1,7 @@
 """What the dialects of results share: what is lost, who called, and how JSON stands in a text."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pydantic import Field
@@ -36,6 +36,23 @@ def loss(path: str, reason: LossReason = "no_slot", detail: str = "") -> Loss:
     return Loss(path=path, reason=reason, detail=detail, preserved=False)
 
 
+def at(*parts: str) -> str:
+    """The JSON pointer to a place."""
+    return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in parts)
+
+
+def strangers(source: Mapping[str, Any], known: Collection[str], *within: str) -> list[Loss]:
+    """A loss for each value of an object that its dialect does not know."""
+    return [
+        loss(at(*within, key), detail="is not known") for key in source if key not in known and source[key] is not None
+    ]
+
+
+def misfit(given: Any, found: Any, *place: str) -> list[Loss]:
+    """A loss where something was given of which nothing could be made."""
+    return [loss(at(*place), detail="is not of its kind")] if given is not None and found is None else []
+
+
 def told(result: ToolResult, *paths: str) -> Iterator[Loss]:
     """A loss for each of these places that holds anything."""
     whole = result.model_dump()
@@ -43,13 +60,22 @@ def told(result: ToolResult, *paths: str) -> Iterator[Loss]:
         held: Any = whole
         for part in path.removeprefix("/").split("/"):
             held = (held or {}).get(part)
-        if held not in (None, [], {}):
+        nothing: tuple[Any, ...] = (None, [], {}) if path.startswith("/metadata/") else (None,)
+        if held not in nothing:
             yield loss(path)
 
 
 def custom_without(result: ToolResult, *slots: str) -> Iterator[Loss]:
     """A loss for each custom value but those in `slots`, which the dialect has a place for."""
-    return (loss(f"/metadata/custom/{name}") for name in result.metadata.custom if name not in slots)
+    return (loss(at("metadata", "custom", name)) for name in result.metadata.custom if name not in slots)
+
+
+def named(result: ToolResult, slot: str, given: str | None) -> tuple[str, list[Loss]]:
+    """An id or a name that the result itself has: the given one, else the custom value. A loss if that is another."""
+    custom = result.metadata.custom.get(slot)
+    name = given or str(custom or "")
+    reason: LossReason = "no_slot" if given else "flattened"
+    return name, [] if custom in (None, name) else [loss(at("metadata", "custom", slot), reason)]
 
 
 def failure_text(error: Failure) -> str:
@@ -68,13 +94,23 @@ def value_of_text(text: str) -> Any:
     return value if isinstance(value, dict | list) and problem_of(value) is None else text
 
 
-def text_of_content(content: Any) -> str:
-    """The text of a content that is a text or a list of blocks."""
+def text_of_content(content: Any) -> tuple[str, list[Loss]]:
+    """The text of a content that is a text or a list of blocks, and a loss for all that is no text in it."""
     if isinstance(content, str):
-        return content
+        return content, []
     if not isinstance(content, list):
         raise refused("content must be text or a list of blocks")
-    return "\n".join(str(block["text"]) for block in content if isinstance(block, dict) and "text" in block)
+    texts: list[str] = []
+    losses: list[Loss] = []
+    for place, block in enumerate(content):
+        where = f"content[{place}]"
+        if not (isinstance(block, dict) and isinstance(block.get("text"), str)):
+            losses.append(loss(at(where), detail="is not text"))
+            continue
+        texts.append(block["text"])
+        known = ("type", "text") if block.get("type", "text") == "text" else ("text",)
+        losses += strangers(block, known, where)
+    return "\n".join(texts), losses
 
 
 def time_of(value: Any) -> float | None:
@@ -86,6 +122,21 @@ def time_of(value: Any) -> float | None:
 def count_of(value: Any) -> int | None:
     """A whole number that is not negative, or None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def text_or_none(value: Any) -> str | None:
+    """A text, or None."""
+    return value if isinstance(value, str) else None
+
+
+def texts_or_none(value: Any) -> list[str] | None:
+    """A list of texts, or None."""
+    return value if isinstance(value, list) and all(isinstance(each, str) for each in value) else None
+
+
+def object_or_none(value: Any) -> dict[str, Any] | None:
+    """An object, or None."""
+    return value if isinstance(value, dict) else None
 
 
 def _no_constant(name: str) -> None:

@@ -1,21 +1,23 @@
 """Generate values that match a JSON Schema from a random source (catalogue 3.8, C102 to C105).
 
 Generated values are validated, and generated again from further draws if invalid: keywords that only a solver could
-satisfy are left to that.
+satisfy are left to that. If no draw is valid, texts and keys are searched for that fit their own schema. That comes
+last, because answers must stay the same for years (decision 012), also those that only a later draw found.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from math import ceil, floor
 from typing import Any, Final
 
 from catalogue import patterns, validating
 from catalogue.record import JsonObject
 from catalogue.subschemas import hoisted
-from catalogue.worlds import matching, words
+from catalogue.worlds import fitting, matching, words
 from catalogue.worlds.drawing import Source
 from catalogue.worlds.merging import TooMuch, Unmakeable, settled
 from core.canonical import canonical_json
@@ -50,11 +52,13 @@ def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS) -> Any:
     """A value that matches the schema. Raises `Unmakeable` if none was found."""
     whole = hoisted(schema)
     until = time.monotonic() + MAX_SECONDS
-    for attempt in range(ATTEMPTS):
+    for number in range(2 * ATTEMPTS):
+        is_fitting, attempt = number >= ATTEMPTS, number % ATTEMPTS
         # The last attempts ignore the hints, which may contradict the schema.
         given = hints if attempt < ATTEMPTS // 2 else NO_HINTS
+        maker = _Maker(whole, given, attempt, until, is_fitting=is_fitting)
         try:
-            value = _Maker(whole, given, attempt, until).value(whole, source.child(attempt), "", 0, is_listed=False)
+            value = maker.value(whole, source.child(number), "", 0, is_listed=False)
         except TooMuch:
             raise
         except (Unmakeable, OverflowError):  # a bound with hundreds of digits does not fit a float
@@ -73,20 +77,19 @@ def example(schema: JsonObject, part: str) -> Any:
 
 
 class _Maker:
-    """One attempt to generate a value."""
+    """One attempt to generate a value. With `is_fitting` it searches for texts and keys instead of drawing once."""
 
-    def __init__(self, whole: JsonObject, hints: Hints, attempt: int, until: float) -> None:
+    def __init__(self, whole: JsonObject, hints: Hints, attempt: int, until: float, *, is_fitting: bool) -> None:
         self._whole = whole
         self._hints = hints
         self._attempt = attempt
         self._until = until
+        self._is_fitting = is_fitting
         self._parts = 0
 
     def value(self, schema: Any, source: Source, name: str, depth: int, *, is_listed: bool) -> Any:
         """A value for a schema and a property name."""
-        self._parts += 1
-        if self._parts > _MAX_PARTS or time.monotonic() > self._until:
-            raise TooMuch("it would be too large or take too long")
+        self._spend(1)
         if schema is False or depth > _MAX_DEPTH:
             raise Unmakeable("no value can match")
         plain = settled(schema, self._whole, self._attempt) if isinstance(schema, dict) else {}
@@ -112,9 +115,24 @@ class _Maker:
                 return source.below(2) == 1
             case "null":
                 return None
+        if self._is_fitting:
+            return self._fitting_text(plain, source, name)
         text = _text(plain, source, name)
         self._parts += len(text) // 100
         return text
+
+    def _spend(self, parts: int) -> None:
+        self._parts += parts
+        if self._parts > _MAX_PARTS or time.monotonic() > self._until:
+            raise TooMuch("it would be too large or take too long")
+
+    def _fitting_text(self, plain: JsonObject, source: Source, name: str) -> str:
+        """The usual text if it matches, else the first that does."""
+        for text in chain(_usual(plain, source, name), fitting.texts(plain, source)):
+            self._spend(1 + len(text) // 100)
+            if self._takes(plain, text):
+                return text
+        raise Unmakeable("no matching text was found")
 
     def _kind(self, schema: JsonObject) -> str:
         kinds = schema.get("type")
@@ -158,14 +176,39 @@ class _Maker:
             except Unmakeable:
                 if is_needed:
                     raise
-        least, most = schema.get("minProperties", 0), schema.get("maxProperties", len(value))
+        least = schema.get("minProperties", 0)
+        # The first attempts remove what they add, and a later branch of `anyOf` answers: such answers stay the same.
+        most = schema.get("maxProperties", max(len(value), least) if self._is_fitting else len(value))
         for number in range(len(value), least):
             name = f"key_{number + 1}"
+            if self._is_fitting:
+                name = self._fitting_key(schema, name, value, source.child(number), depth)
             inner = _undeclared(schema, name)
             value[name] = self.value(inner, source.child(name), name, depth + 1, is_listed=False)
         for name in [each for each in value if each not in required][::-1][: max(0, len(value) - most)]:
             del value[name]
         return value
+
+    def _fitting_key(self, schema: JsonObject, usual: str, taken: JsonObject, source: Source, depth: int) -> str:
+        """The name of one more property: the usual one if it may be there, else one made from the rules for names."""
+        if self._may_add(schema, usual, taken):
+            return usual
+        named = [{"pattern": each} for each, inner in schema.get("patternProperties", {}).items() if inner is not False]
+        rules = named + [{}] * (schema.get("additionalProperties", True) is not False)
+        for number in range(ATTEMPTS if rules else 0):
+            stream = source.child(number)
+            rule = {"allOf": [{"type": "string"}, stream.one_of(rules), schema.get("propertyNames", True)]}
+            name = str(self.value(rule, stream, "", depth + 1, is_listed=True))
+            # Letters behind it, because there is only one `x-` that `^x-` finds.
+            for each in (name + words.letters(stream, 3, 8), name):
+                if self._may_add(schema, each, taken):
+                    return each
+        raise Unmakeable("no name was found for one more property")
+
+    def _may_add(self, schema: JsonObject, name: str, taken: JsonObject) -> bool:
+        if name in taken or _undeclared(schema, name) is False:
+            return False
+        return self._takes({"propertyNames": schema.get("propertyNames", True)}, {name: None})
 
     def _array(self, schema: JsonObject, source: Source, name: str, depth: int) -> list[Any]:
         first = schema.get("prefixItems", [])
@@ -198,9 +241,8 @@ class _Maker:
 
     def _item(self, inner: Any, source: Source, name: str, depth: int) -> Any:
         singular = name[:-1] if name.endswith("s") else name
-        quiet = _Maker(
-            self._whole, Hints({}, self._hints.seen, self._hints.schema_examples), self._attempt, self._until
-        )
+        hints = Hints({}, self._hints.seen, self._hints.schema_examples)
+        quiet = _Maker(self._whole, hints, self._attempt, self._until, is_fitting=self._is_fitting)
         quiet._parts = self._parts
         value = quiet.value(inner, source, singular, depth + 1, is_listed=True)
         self._parts = quiet._parts
@@ -252,6 +294,13 @@ def _bound(schema: JsonObject, name: str) -> tuple[Fraction, bool] | None:
     pick = max if name == "inimum" else min
     edge = pick(each for each, _ in found)
     return edge, (edge, True) in found
+
+
+def _usual(schema: JsonObject, source: Source, name: str) -> Iterator[str]:
+    try:
+        yield _text(schema, source, name)
+    except Unmakeable:
+        return
 
 
 def _text(schema: JsonObject, source: Source, name: str) -> str:

@@ -1,6 +1,6 @@
 """Plausible texts for generated results: by format, by field name, else two words (catalogue 3.8)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final
 
@@ -23,6 +23,14 @@ _DAYS: Final = 3650
 def words(source: Source) -> str:
     """Two random words."""
     return f"{source.one_of(_WORDS)} {source.one_of(_WORDS)}"
+
+
+def letters(source: Source, least: int, most: int) -> str:
+    """Small letters of random words, of such a length; as many as one word has, if possible."""
+    text = source.one_of(_WORDS)
+    while len(text) < least:
+        text += source.one_of(_WORDS)
+    return text[: max(most, 0)]
 
 
 def _digits(source: Source, count: int) -> str:
@@ -77,6 +85,18 @@ FORMATS: Final[Mapping[str, Callable[[Source], str]]] = {
     "ipv6": lambda source: f"2001:db8::{_digits(source, 4)}",
     "color": lambda source: f"#{_digits(source, 6)}",
 }
+
+_INSTANT: Final = "20[0-9]{2}-0[1-9]-[12][0-9]T[01][0-9]:[0-5][0-9]:[0-5][0-9]"
+SHAPES: Final[Mapping[str, Sequence[str]]] = {
+    "date-time": (rf"{_INSTANT}Z", rf"{_INSTANT}\.[0-9]{{1,9}}Z", rf"{_INSTANT}(?:\.[0-9]{{1,9}})?[+-]0[0-9]:[03]0"),
+    "email": (
+        r"[a-z]{1,64}@example\.com",
+        r"[a-z]{1,20}@[a-z]{1,20}\.[a-z]{2}",
+        r"[a-z]{1,64}@[a-z]{1,60}(?:\.[a-z]{1,60}){0,3}\.com",
+    ),
+    "uri": (r"https://example\.com/[a-z]+(?:/[a-z]+)*", r"https://[a-z]+\.[a-z]{2}", r"[a-z]+:[a-z]+"),
+}
+"""Patterns of longer and shorter texts of a format, whose lengths vary."""
 
 
 def by_name(name: str, source: Source) -> str:

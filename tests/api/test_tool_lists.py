@@ -90,6 +90,23 @@ def test_c50_a_dialects_list_is_a_models_tool_list(alice):
         assert answer.status_code == 400 and answer.json()["details"]["reason"]
 
 
+@pytest.mark.parametrize("path", [TOOLS, f"{TOOLS}/srv__alpha"], ids=["list", "one"])
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("style=responses", "style: is for an export: name a dialect too"),
+        ("style=odd", "style: must be one of chat, responses"),
+        ("dialect=openai&style=odd", "style: must be one of chat, responses"),
+        ("dialect=mcp&style=responses", "style: mcp has none"),
+        ("naming=odd", "naming: must be bare or qualified"),
+    ],
+)
+def test_c50_a_style_is_one_of_the_dialects_and_never_ignored(alice, path, query, said):
+    answer = alice.get(f"{path}?{query}")
+    assert refusal_of(answer) == (400, "RobotoInvalidRequestException", said)
+    assert data_of(alice.get(f"{path}?style=&naming=bare"))
+
+
 def test_c46_what_does_not_fit_is_refused_alone_and_named_in_a_list(alice):
     """C46 and C132."""
     imported(alice, function("n" * 65), function("odd", parameters={"properties": {"$filter": {}}}))
