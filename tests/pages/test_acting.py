@@ -87,7 +87,7 @@ def test_forking_at_a_message_goes_to_the_fork(browser_of: Browser, who: People)
     button = page.id("m1").one("button", form="fork")
     answer = client.post(page.id("fork")["action"], {button["name"]: button["value"]})
     forked = Thread.objects.latest("pk")
-    assert answer["Location"] == f"{path(forked)}?write"
+    assert answer["Location"] == f"{path(forked)}?write#m1"
     assert (forked.message_count, forked.visibility, forked.created_by) == (2, "private", who.alice.user)
     there = get(client, answer["Location"])
     assert there.id("say").has("autofocus") and not get(client, path(forked)).id("say").has("autofocus")

@@ -716,7 +716,7 @@ def test_forking_at_the_rated_message_from_the_desk(browser_of: Browser, who: Pe
     made, client = reports(who.alice, 3), browser_of("admin")
     answer = submit(client, opened(client, made[1]).id("desk-fork"))
     forked = Thread.objects.latest("pk")
-    assert answer["Location"] == f"/threads/{forked.thread_id}/?write"
+    assert answer["Location"] == f"/threads/{forked.thread_id}/?write#m{forked.message_count - 1}"
     assert (forked.message_count, forked.created_by, forked.visibility) == (4, who.admin.user, "private")
 
 
