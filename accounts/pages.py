@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.middleware import HtmxDetails
 
 from accounts import throttle
 from accounts.authentication import page_actor
@@ -37,7 +38,7 @@ def signed_in(view: View) -> View:
         try:
             page_actor(request)
         except NotSignedIn:
-            if request.headers.get("HX-Request"):
+            if HtmxDetails(request):
                 return problems.page(request, NotSignedIn("Your session has ended."))
             target = request.get_full_path() if request.method == "GET" else problems.came_from(request) or "/"
             return redirect(f"{reverse('accounts:signin')}?{urlencode({'next': target})}")

@@ -21,7 +21,6 @@ from django.http import (
     HttpResponsePermanentRedirect,
 )
 from django.middleware.csrf import CsrfViewMiddleware
-from django_htmx.middleware import HtmxMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from core import problems
@@ -52,7 +51,6 @@ _OF_PAGES: tuple[Callable[[Any], Any], ...] = (
     CsrfViewMiddleware,
     AuthenticationMiddleware,
     MessageMiddleware,
-    HtmxMiddleware,
 )
 _OF_ORCHESTRATORS = frozenset({"/livez", "/readyz", "/metrics"})
 """Requested inside the cluster over HTTP with any Host header, such as a pod's address."""

@@ -19,6 +19,7 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import requires_csrf_token
+from django_htmx.middleware import HtmxDetails
 from rest_framework.exceptions import APIException
 
 from core.db import is_conflict, is_full, log_refused, replace_dead_connections
@@ -148,7 +149,7 @@ def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpRes
 
 def came_from(request: HttpRequest) -> str:
     """The path of the page that sent this request; empty if it is not on this server."""
-    page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+    page = HtmxDetails(request).current_url or request.headers.get("Referer", "")
     try:
         is_ours = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
     except DisallowedHost:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import admin_actor
 from accounts.pages import local, signed_in
@@ -289,5 +290,5 @@ def _local(request: HttpRequest, field: str) -> str:
 
     With scripts, reports open without reloading the form, so the browser's address is newer than the form's.
     """
-    shown = came_from(request) if field == "here" and "HX-Current-URL" in request.headers else ""
+    shown = came_from(request) if field == "here" and HtmxDetails(request).current_url else ""
     return local(request, shown or request.POST.get(field, ""), otherwise="feedback:desk")

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
+from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import page_actor
 from accounts.pages import signed_in
@@ -37,7 +38,7 @@ def rate(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     form = _form(actor, thread, index, request.GET.get("sentiment", ""))
     if request.method == "POST":
         return _submitted(request, actor, thread, message, form)
-    if request.headers.get("HX-Request"):
+    if HtmxDetails(request):
         return render(request, "feedback/_form.html", {"form": form})
     return _message_page(request, actor, thread, form)
 
@@ -53,7 +54,7 @@ def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     if request.method == "GET":
         return _message_page(request, actor, thread, form, template="feedback/retract.html")
     capture.retract(actor, thread, index)
-    if request.headers.get("HX-Request"):
+    if HtmxDetails(request):
         rated = _rated(request, actor, thread, index)
         return render(
             request, "feedback/_rated.html", {**rated, "form": replace(form, is_taken_back=True, is_change=False)}
@@ -81,7 +82,7 @@ def _submitted(
         "categories": list(fitting(sentiment, request.POST.getlist("categories"))),
         "notes": forms.lines(request.POST.get("notes", "")),
     }
-    is_partial = bool(request.headers.get("HX-Request"))
+    is_partial = bool(HtmxDetails(request))
     try:
         bodies.check_storable(given)
         capture.submit(actor, message, bodies.parse(FeedbackIn, given))

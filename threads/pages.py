@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import page_actor
 from accounts.pages import current_org, required_org, signed_in
@@ -83,7 +84,8 @@ def threads(request: HttpRequest) -> HttpResponse:
         "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),
         "first_run": not shown and not line and not after,
     }
-    is_partial = request.headers.get("HX-Request") and after and not request.headers.get("HX-Boosted")
+    htmx = HtmxDetails(request)
+    is_partial = htmx and after and not htmx.boosted
     return render(request, "threads/_rows.html" if is_partial else "threads/list.html", context)
 
 
@@ -97,7 +99,7 @@ def _in_org(request: HttpRequest, actor: Actor) -> Any:
 @require_GET
 def running(request: HttpRequest) -> HttpResponse:
     """The rows of the list that have changed, and when to poll again; 204 if none has."""
-    if not request.headers.get("HX-Request"):
+    if not HtmxDetails(request):
         return redirect("threads:list")
     actor = page_actor(request)
     marks = dict(each.split(".") for each in request.GET.getlist("row")[:PAGE] if each.count(".") == 1)
@@ -313,7 +315,7 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     call_url = f"{here}calls/{quote(tool_use_id, safe='')}/?message={at}"
     has_more = shown.differs_raw and not wants_raw and may(actor, thread, Right.RAW)
     context = {"call": shown, "raw_url": f"{call_url}&raw=1" if has_more else ""}
-    if request.headers.get("HX-Request"):
+    if HtmxDetails(request):
         return render(request, "threads/_call_io.html", context)
     context |= {"here": here, "call_url": call_url, "thread_title": thread.title or "Untitled"}
     context["tool_url"] = _tool_url(request, thread, shown.tool_name)

@@ -11,6 +11,7 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django_htmx.middleware import HtmxDetails
 
 from core import rendering
 from core.paging import COUNT_LIMIT
@@ -27,7 +28,7 @@ def icon(name: str, tone: str = "", label: str = "") -> SafeString:
 @register.simple_tag(takes_context=True)
 def focus(context: Context) -> SafeString:
     """The attribute that focuses a field: by the browser on a page, by the script in a fetched part."""
-    is_part = "request" in context and context["request"].headers.get("HX-Request")
+    is_part = "request" in context and HtmxDetails(context["request"])
     return mark_safe(" data-focus" if is_part else " autofocus")
 
 

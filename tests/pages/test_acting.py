@@ -90,7 +90,7 @@ def test_forking_at_a_message_goes_to_the_fork(browser_of: Browser, who: People)
     assert answer["Location"] == f"{path(forked)}?write#m1"
     assert (forked.message_count, forked.visibility, forked.created_by) == (2, "private", who.alice.user)
     there = get(client, answer["Location"])
-    assert there.id("say").has("autofocus") and not get(client, path(forked)).id("say").has("autofocus")
+    assert there.id("say").has("data-focus") and not get(client, path(forked)).id("say").has("autofocus")
     assert "This private fork is yours" in there.id("notes").words
     assert "from One, message 1" in there.id("head").words
 
