@@ -11,6 +11,7 @@ from django.db.models import Count
 from catalogue import tools, usage
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.tools import Filters
+from catalogue.usage import Counts
 from core.errors import InvalidRequest
 
 MAX_SERVERS = 40
@@ -46,7 +47,7 @@ class Shelved:
     is_visible: bool
     is_deprecated: bool
     hints: tuple[Hint, ...]
-    calls: int
+    usage: Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +76,19 @@ def shelves(org_id: int, filters: Filters, *, limit: int, page_token: str | None
         "tool_id", "version", "description", "annotations", "idempotent"
     )
     versions = {(row.tool_id, row.version): row for row in present}
-    calls = usage.counts(org_id, rows)
+    counts = usage.counts(org_id, rows)
     shelved = [(tool, versions[tool.pk, tool.version]) for tool in rows if (tool.pk, tool.version) in versions]
     return [
         Shelf(
             server.name,
             server.org_id is None,
-            tuple(_shelved(tool, version, calls.get(tool.pk, 0)) for tool, version in each),
+            tuple(_shelved(tool, version, counts.get(tool.pk, Counts())) for tool, version in each),
         )
         for server, each in groupby(shelved, lambda row: row[0].server)
     ], next_token
 
 
-def _shelved(tool: Tool, version: ToolVersion, calls: int) -> Shelved:
+def _shelved(tool: Tool, version: ToolVersion, counts: Counts) -> Shelved:
     hints = tuple(hint for hint in _effects(version) if hint.tone)
     return Shelved(
         tool.qualified_name,
@@ -98,7 +99,7 @@ def _shelved(tool: Tool, version: ToolVersion, calls: int) -> Shelved:
         tool.visible,
         tool.deprecated,
         hints,
-        calls,
+        counts,
     )
 
 

@@ -1,7 +1,7 @@
 """Preview of an import, with the changes of each new version (C1 to C15). Stores nothing."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.db.models import F
 
@@ -9,10 +9,14 @@ from catalogue import importing
 from catalogue.changes import Change, changes
 from catalogue.importing import Batch
 from catalogue.models import ToolVersion
-from catalogue.record import Loss
+from catalogue.record import Content, Loss
+from catalogue.tabulating import Row, table
 from catalogue.wire_tools import ImportedOut, ImportIn
 from core.actor import Actor
 from core.rendering import json_text, one_line
+
+_FIELDS: Final = 12
+"""Parameters shown of a new tool."""
 
 
 class Mark(NamedTuple):
@@ -40,6 +44,9 @@ class Planned:
     changes: tuple[Change, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
     """Calls that would be rejected: arguments in one line, and why."""
+    description: str = ""
+    fields: tuple[Row, ...] = ()
+    """The parameters of a new tool; not those inside others."""
 
     @property
     def mark(self) -> Mark:
@@ -90,7 +97,16 @@ def _planned(item: importing.Item, out: ImportedOut, present: dict[str, ToolVers
         out,
         tuple(changed),
         tuple((_arguments(each.arguments), "; ".join(_why(error) for error in each.errors)) for each in examples),
+        **(_new(item.found.content) if item.outcome == "created" else {}),
     )
+
+
+def _new(content: Content) -> dict[str, Any]:
+    rows = table(content.input_schema).rows
+    return {
+        "description": one_line(content.description, 300),
+        "fields": tuple(row for row in rows if row.depth == 0)[:_FIELDS],
+    }
 
 
 def _arguments(arguments: Any) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Final
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from catalogue import hooks
@@ -24,20 +24,31 @@ FAILURES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Calls of one version, or of all if `version` is None. Durations in milliseconds; None without a timed call."""
+class Counts:
+    """Calls, and how many of them failed."""
 
-    version: int | None
-    calls: int
-    errors: int
-    p50: int | None
-    p95: int | None
-    p99: int | None
+    calls: int = 0
+    errors: int = 0
 
     @property
     def rate(self) -> int:
         """Errors in percent, rounded up, so that a few errors never show as 0."""
         return ceil(100 * self.errors / self.calls) if self.calls else 0
+
+    @property
+    def is_high(self) -> bool:
+        """Whether so many failed that a reader should look at it."""
+        return self.rate > 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line(Counts):
+    """Calls of one version, or of all if `version` is None. Durations in milliseconds; None without a timed call."""
+
+    version: int | None
+    p50: int | None
+    p95: int | None
+    p99: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +86,18 @@ def of_tool(actor: Actor, org_id: int, tool: Tool) -> Usage:
     return Usage(_line(None, rows), by_version, tuple(_failed(actor, list(failures))), len(found) > SAMPLE)
 
 
-def counts(org_id: int, tools: Iterable[Tool]) -> dict[int, int]:
-    """The number of calls of each tool in the last thirty days, by row id, in one query."""
+def counts(org_id: int, tools: Iterable[Tool]) -> dict[int, Counts]:
+    """The calls of each tool in the last thirty days, by row id, in one query."""
     wanted = {(tool.server.name, tool.name): tool.pk for tool in tools}
     if not wanted:
         return {}
     servers, names = ({key[at] for key in wanted} for at in (0, 1))
     rows = _recent(org_id).filter(server__in=servers, tool__in=names).values_list("server", "tool")
-    found = rows.order_by().annotate(calls=Count("pk"))
-    return {wanted[server, name]: calls for server, name, calls in found if (server, name) in wanted}
+    failed = Count("pk", filter=Q(outcome=Call.Outcome.ERROR))
+    found = rows.order_by().annotate(calls=Count("pk"), errors=failed)
+    return {
+        wanted[server, name]: Counts(calls, errors) for server, name, calls, errors in found if (server, name) in wanted
+    }
 
 
 def _recent(org_id: int) -> QuerySet[Call]:
@@ -93,7 +107,8 @@ def _recent(org_id: int) -> QuerySet[Call]:
 def _line(version: int | None, rows: Sequence[tuple[int, str, int | None]]) -> Line:
     times = sorted(runtime for _, outcome, runtime in rows if runtime is not None and outcome)
     errors = sum(outcome == Call.Outcome.ERROR for _, outcome, _ in rows)
-    return Line(version, len(rows), errors, *(_percentile(times, share) for share in (50, 95, 99)))
+    p50, p95, p99 = (_percentile(times, share) for share in (50, 95, 99))
+    return Line(version=version, calls=len(rows), errors=errors, p50=p50, p95=p95, p99=p99)
 
 
 def _percentile(times: Sequence[int], share: int) -> int | None:

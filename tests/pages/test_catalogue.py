@@ -154,12 +154,13 @@ def test_c13_c49_tools_stand_by_server_and_are_found_by_every_word(browser_of, p
 def test_marks_hints_and_calls_stand_in_the_list(browser_of, publish, who):
     publish(tool(annotations={"destructiveHint": True, "readOnlyHint": False}))
     Tool.objects.filter(name="look_up").update(visible=False, deprecated=True)
-    for ms in (1, 2):
-        called(who, "look_up", "success", ms)
+    for ms, outcome in ((1, "success"), (2, "error"), (2, "success")):
+        called(who, "look_up", outcome, ms)
     row = get(browser_of("alice"), "/catalogue/?q=server:bikes").one("td", class_="title").within("tr")
     for word in ("hidden", "deprecated", "may destroy data", "changes data"):
         assert word in row.words
-    assert row.all("td")[4].words == "2"
+    assert [cell.words for cell in row.all("td")[4:]] == ["3", "34 %"]
+    assert row.all("td")[5].one("span")["data-tone"] == "neg"
     assert names(get(browser_of("alice"), "/catalogue/?q=is:hidden+server:bikes")) == ["look_up"]
 
 

@@ -150,6 +150,20 @@ def test_of_several_tools_the_one_without_a_server_is_told_and_the_field_is_mark
     assert page.one("button", value="import") and page.one("button", value="look").words == "Update preview"
 
 
+def test_a_new_tool_is_shown_with_what_it_does_and_takes(browser_of):
+    properties = {
+        "ride": {"type": "string"},
+        "times": {"type": "integer"},
+        "at": OLDER,
+    }
+    schema = {"type": "object", "properties": properties, "required": ["ride"]}
+    what = {"name": "look", "description": "Looks\n<b>twice</b>.", "input_schema": schema}
+    [line] = dom(pasted(browser_of("alice"), what)).one("ul", class_="hist").all("li")
+    said = [each.words for each in line.all("p")]
+    assert said[0] == "Looks <b>twice</b>."
+    assert said[1] == "ride string · times integer, optional · at object, optional"
+
+
 def test_where_nothing_can_be_imported_looking_again_is_the_first_button(browser_of):
     page = dom(pasted(browser_of("alice"), {"name": "bad name", "description": "x", "input_schema": {}}))
     assert page.none("button", value="import") and page.one("button", value="look")["data-kind"] == "primary"
