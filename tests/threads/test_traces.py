@@ -456,6 +456,25 @@ class TestRealInstrumentations:
         assert found.metadata["otel"]["input_tokens"] == 10
 
 
+def test_a_picture_in_openinference_is_kept_in_the_metadata_with_a_warning() -> None:
+    asked = "llm.input_messages.0.message."
+    attributes = {
+        "openinference.span.kind": "LLM",
+        f"{asked}role": "user",
+        f"{asked}contents.0.message_content.type": "text",
+        f"{asked}contents.0.message_content.text": "What is this?",
+        f"{asked}contents.1.message_content.type": "image",
+        f"{asked}contents.1.message_content.image.image.url": "https://a.test/bike.png",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "A bike.",
+    }
+    [found] = read(document(span(attributes)))
+    assert said(found) == ["user: What is this?", "assistant: A bike."]
+    [kept] = found.metadata["heddle.dropped_parts"]
+    assert kept["part"]["image"] == {"image": {"url": "https://a.test/bike.png"}}
+    assert [warning for warning in found.warnings if "image" in warning]
+
+
 def test_no_index_beyond_reason_is_unflattened() -> None:
     name = "llm.input_messages.99999.message.role"
     with pytest.raises(DialectError, match="index"):

@@ -71,14 +71,17 @@ def _message(given: Any) -> JsonObject:
         str(message.get("role")), message.get("role")
     )
     texts = [message["content"]] if isinstance(message.get("content"), str) and message["content"] else []
+    others: list[JsonObject] = []
     for item in _in_order(message.get("contents"), "contents"):
         about = item.get("message_content")
         if isinstance(about, dict) and isinstance(about.get("text"), str):
             texts.append(about["text"])
+        else:  # a picture, which the import keeps in the metadata
+            others.append({"type": "unknown", **(about if isinstance(about, dict) else item)})
     if role == "tool":
         answer = {"type": "tool_call_response", "id": message.get("tool_call_id"), "response": "\n".join(texts)}
-        return {"role": role, "parts": [{**answer, "name": message.get("name")}]}
-    parts: list[JsonObject] = [{"type": "text", "content": text} for text in texts]
+        return {"role": role, "parts": [{**answer, "name": message.get("name")}, *others]}
+    parts: list[JsonObject] = [*({"type": "text", "content": text} for text in texts), *others]
     calls = (item.get("tool_call") for item in _in_order(message.get("tool_calls"), "tool_calls"))
     return {"role": role, "parts": [*parts, *(_call(each) for each in calls if isinstance(each, dict))]}
 
