@@ -245,7 +245,7 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
         context["idle"] = idle.idle(actor, context["bar"].views, zones.of(request))
     query = desk_screen.state_of(request.GET.items(), zones.of(request))
     parsed = parse(query["q"])
-    context |= screens.editing_of(parsed, query, request.GET)
+    context |= {**screens.editing_of(parsed, query, request.GET), "orgs": screens.Orgs(parsed, {})}
     if (latest := request.session.pop(_LATEST, None)) and not parsed.problems:
         context["ticked"] = bulk.still_found(actor, latest, parsed)
     return _apart(render(request, "feedback/desk.html", context, status=status))

@@ -1,7 +1,7 @@
 """Builds the view models of `feedback.presenting`: desk rows, and the open report."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -43,6 +43,23 @@ def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[To
         )
         for place, term in enumerate(query.terms)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Orgs:
+    """The org that a query is limited to, and links to the same query for others; they also contain `kept`."""
+
+    query: Query
+    kept: Mapping[str, str]
+
+    @property
+    def now(self) -> str:
+        """Empty for all orgs."""
+        return self.query.org
+
+    def href(self, slug: str) -> str:
+        """The link for one org, or for all if empty."""
+        return href({**self.kept, "q": self.query.of_org(slug).text})
 
 
 def editing_of(query: Query, kept: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from feedback.insight.plotting import Cell
 from feedback.insight.wire import InsightOut
 from feedback.presenting import Choice, href
 from feedback.querying import parse, remarks
-from feedback.screens import editing_of, place_of, tokens_of
+from feedback.screens import Orgs, editing_of, place_of, tokens_of
 
 KEYS = ("q", "since", "until", "tz")
 PERIODS = {"7d": "7 days", DEFAULT: "30 days", "90d": "90 days", "365d": "A year", ALL: "All"}
@@ -36,6 +36,7 @@ def insight(request: HttpRequest) -> HttpResponse:
     period = period_of(asked.get("since"), asked.get("until"), asked.get("tz") or zones.of(request), timezone.now())
     context = {"asked": asked, "query": query.text, "tokens": tokens_of(query, asked), "period": period}
     context |= {**editing_of(query, asked, request.GET), "is_wrong": bool(query.problems)}
+    context["orgs"] = Orgs(query, asked)
     context |= {"choices": _choices(asked), "chosen": _chosen(asked, period), "place": _place(period)}
     if not query.problems:
         found = figures(actor, query, period)

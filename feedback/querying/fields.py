@@ -95,7 +95,7 @@ def _worded(name: str, text: str, column: str) -> QueryField:
     return QueryField(name, text, "words", conditions.text_in(column), words.clean, is_digested=True)
 
 
-ID = "id"
+ID, ORG = "id", "org"
 IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "edited", "answered")
 HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates", "check")
 _AGES = ("<1d", "<7d", "<30d", ">30d")
@@ -146,7 +146,7 @@ FIELDS: dict[str, QueryField] = {
         _named("error", "The error that the turn ended with.", "an error code", conditions.error, digested=True),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
         _named(ID, "A report by its id, or all of a thread.", "the id of a report or a thread", conditions.identified),
-        _named("org", "The org of the thread.", "the short name or id of an org", conditions.org),
+        _named(ORG, "The org of the thread.", "the short name or id of an org", conditions.org),
         _named("by", "Who rated the answer.", _PERSON, conditions.submitter, values=("me",)),
         _timed("created", "When it was rated; <7d: less than seven days ago.", conditions.created, _DAYS),
         _timed("resolved", "When it was last resolved.", conditions.resolved, _DAYS),

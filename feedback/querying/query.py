@@ -8,7 +8,7 @@ from typing import TypeGuard
 from core import grammar, ids, moments, vocabulary
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback.querying import words
-from feedback.querying.fields import DATED, FIELDS, ID, named
+from feedback.querying.fields import DATED, FIELDS, ID, ORG, named
 from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
 
 
@@ -76,6 +76,17 @@ class Query:
         """The query without the term at that position."""
         rest = [part for each, part in enumerate(self.parts) if each != place]
         return parse(" ".join(_beside_others(part, rest) for part in rest))
+
+    @property
+    def org(self) -> str:
+        """The org that it is limited to, as it was typed; empty for all."""
+        return next((part.value for part in self.parts if _is_of(part, ORG)), "")
+
+    def of_org(self, org: str) -> "Query":
+        """The query limited to another org, or to none if empty."""
+        said = [named(ORG, org)] if org else []
+        parts = [*(part for part in self.parts if not _is_of(part, ORG)), *said]
+        return parse(" ".join(_beside_others(part, parts) for part in parts))
 
     def sorted_by(self, order: Order) -> "Query":
         """The query with this order instead of its own; the default order is not written out."""

@@ -759,8 +759,17 @@ def test_desk_and_insight_say_that_they_show_all_orgs_and_rows_name_theirs(brows
         page = get(admin, path)
         assert page.none("form", action="/org/")
         menu = next(each for each in page.all("details", class_="menu") if "All orgs" in each.one("summary").words)
-        assert [link["href"] for link in menu.all("a")] == [path, f"{path}?q=org:acme", f"{path}?q=org:globex"]
-        assert "All orgs" in get(admin, f"{path}?q=org:acme").one("header").words
+        everything = "is:unclaimed" if path == "/feedback/" else ""
+        chosen = [query_of(link["href"])["q"] for link in menu.all("a")]
+        assert chosen == [everything, *(f"{everything} org:{org}".strip() for org in ("acme", "globex"))]
+        menu = get(admin, f"{path}?q=(is:open+OR+is:resolved)+org:acme&since=7d").id("orgs")
+        assert menu.one("summary").words.startswith("acme") and menu.one(aria_current="true").words == "only acme"
+        others = [query_of(link["href"]) for link in menu.all("a")]
+        assert [each["q"] for each in others] == [
+            "is:open OR is:resolved",
+            *(f"(is:open OR is:resolved) org:{org}" for org in ("acme", "globex")),
+        ]
+        assert {each.get("since") for each in others} == {None if path == "/feedback/" else "7d"}
     page = get(admin, "/feedback/?q=")
     for words_, org in (("of acme", "acme"), ("of globex", "globex")):
         assert f"{org} ·" in row_of(page, words_).one(class_="rep-end").words
