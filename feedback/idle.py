@@ -7,6 +7,7 @@ from datetime import tzinfo
 from django.urls import reverse
 from django.utils import timezone
 
+from core import moments
 from core.actor import Actor
 from core.paging import COUNT_LIMIT
 from feedback.models import TriageChange, UserFeedback
@@ -45,7 +46,7 @@ def idle(actor: Actor, views: Sequence[Choice], tz: tzinfo) -> Idle | None:
 
 def _resolved_today(actor: Actor, tz: tzinfo) -> int:
     """Counts only among the actor's latest changes, so that the cost is bounded."""
-    midnight = timezone.now().astimezone(tz).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = moments.stretch("today", now=timezone.now(), tz=tz)
     lately = TriageChange.objects.filter(actor=actor.user_id).order_by("-id").values("feedback_id")[:COUNT_LIMIT]
-    mine = UserFeedback.objects.filter(resolved_by=actor.user_id, resolved_at__gte=midnight)
+    mine = UserFeedback.objects.filter(resolved_by=actor.user_id, resolved_at__gte=today.first)
     return mine.filter(pk__in=lately).count()

@@ -79,7 +79,7 @@ def desk(request: HttpRequest) -> HttpResponse:
         return redirect(_desk_at({**_state_in(request, request.COOKIES.get(_LEFT, _EVERYTHING)), "item": left}))
     query = desk_screen.state_of(request.GET.items(), zones.of(request))
     if added := request.GET.get("add", "").strip():
-        place = screens.place_of(request.GET.get("at", ""))
+        place = bodies.number(request.GET.get("at", ""))
         return redirect(_desk_at({"q": parse(query["q"]).with_term(added, at=place).anchored(zones.of(request)).text}))
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))

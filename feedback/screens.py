@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import display_name
 from accounts.rights import Right
-from core import ids
+from core import bodies, ids
 from core.actor import Actor
 from core.rendering import opening
 from feedback import desk_records, historytelling, leasing, quoting, versions
@@ -65,13 +65,8 @@ class Orgs:
 def editing_of(query: Query, kept: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """The term that is being edited, its position, and the link that cancels the edit."""
     term, at = given.get("edit", ""), given.get("at", "")
-    unedited = query.with_term(term, at=place_of(at)).text
+    unedited = query.with_term(term, at=bodies.number(at)).text
     return {"editing": term, "at": at, "unedited": href({**kept, "q": unedited}) if term else ""}
-
-
-def place_of(at: str) -> int | None:
-    """The position of a term from an address; None for the end."""
-    return int(at) if at.isdecimal() and len(at) < 4 else None
 
 
 def rows_of(

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from core import paging
+from core import bodies, paging
 from feedback.checks import batches, presenting_batches, running, screen
 
 PAGE = 30
@@ -41,7 +41,10 @@ def one_batch(request: HttpRequest, batch_id: str) -> HttpResponse:
     others = [each for each in batches.listed(actor).order_by("-pk")[:OTHERS] if each not in (now, earlier)]
     turned = request.GET.get("turned", "")
     context = screen.of_batch(
-        now, earlier, turned=turned if turned in screen.TURNED else "", start=_number(request.GET.get("from"))
+        now,
+        earlier,
+        turned=turned if turned in screen.TURNED else "",
+        start=bodies.number(request.GET.get("from", "")) or 0,
     )
     onward = {**request.GET.dict(), "from": context["next_from"]}
     context |= {
@@ -58,7 +61,3 @@ def stop(request: HttpRequest, batch_id: str) -> HttpResponse:
     running.stop(admin_actor(request), batch_id)
     notes.success(request, "Stopped. Results of ended runs stay.")
     return redirect("feedback:batch", batch_id)
-
-
-def _number(typed: str | None) -> int:
-    return int(typed) if typed and typed.isdecimal() and len(typed) < 7 else 0

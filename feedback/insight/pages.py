@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from core import zones
+from core import bodies, zones
 from core.templatetags.ui import thousands
 from feedback.insight import plotting, telling
 from feedback.insight.figures import figures
@@ -17,7 +17,7 @@ from feedback.insight.plotting import Cell
 from feedback.insight.wire import InsightOut
 from feedback.presenting import Choice, href
 from feedback.querying import parse, remarks
-from feedback.screens import Orgs, editing_of, place_of, tokens_of
+from feedback.screens import Orgs, editing_of, tokens_of
 
 KEYS = ("q", "since", "until", "tz")
 PERIODS = {"7d": "7 days", DEFAULT: "30 days", "90d": "90 days", "365d": "A year", ALL: "All"}
@@ -31,7 +31,7 @@ def insight(request: HttpRequest) -> HttpResponse:
     asked = {key: request.GET[key] for key in KEYS if request.GET.get(key)}
     query = parse(asked.get("q", ""))
     if added := request.GET.get("add", "").strip():
-        wider = query.with_term(added, at=place_of(request.GET.get("at", "")))
+        wider = query.with_term(added, at=bodies.number(request.GET.get("at", "")))
         return redirect(reverse("feedback:insight") + href({**asked, "q": wider.text}))
     period = period_of(asked.get("since"), asked.get("until"), asked.get("tz") or zones.of(request), timezone.now())
     context = {"asked": asked, "query": query.text, "tokens": tokens_of(query, asked), "period": period}
