@@ -257,9 +257,10 @@ def _changed(typed: dict[str, str]) -> dict[str, Any]:
     """The change as API input: only what differs from what the form showed, since others may have changed the rest."""
     tags, shown = (forms.listed("tags", typed[name]) for name in ("tags", "tags_was"))
     given: dict[str, Any] = {"put_tags": tags, "remove_tags": [tag for tag in shown if tag not in tags]}
-    for name in ("name", "accessibility"):
-        if typed[name] and typed[name] != typed[f"{name}_was"]:
-            given[name] = typed[name]
+    if typed["name"] != typed["name_was"]:
+        given["name"] = typed["name"]
+    if typed["accessibility"] not in ("", typed["accessibility_was"]):
+        given["accessibility"] = typed["accessibility"]
     bodies.check_storable(given)
     return given
 

@@ -93,7 +93,7 @@ def read(text: str) -> Node:
     text = spaced(text).rstrip()
     if len(text) > MAX_LENGTH:
         return _whole(text, f"too long: {len(text):,} characters (maximum {MAX_LENGTH:,})")
-    tokens = _paired(list(_tokens(text)))
+    tokens = _paired(_closed(list(_tokens(text)), text))
     if sum(isinstance(token, Text | Field | Unknown) for token in tokens) > MAX_TERMS:
         return _whole(text, f"too many terms (maximum {MAX_TERMS})")
     if _depth(tokens) > MAX_DEPTH:
@@ -236,9 +236,32 @@ def _term(text: str, place: int) -> _Token:
     return Text(value, start=place, end=end)
 
 
+def _closed(tokens: list[_Token], text: str) -> list[_Token]:
+    """The tokens, with everything from a bracket that is never closed as one `Unknown`: it is not known what is meant
+    to be inside, and whoever wrote it goes on from there.
+    """
+    opened: list[int] = []
+    for place, token in enumerate(tokens):
+        if _is(token, "("):
+            opened.append(place)
+        elif _is(token, ")") and opened:
+            opened.pop()
+    if not opened:
+        return tokens
+    start = tokens[opened[0]].start
+    return [*tokens[: opened[0]], Unknown(text[start:], "has no closing bracket", start=start, end=len(text))]
+
+
+def closing(text: str) -> str:
+    """The text with the brackets closed that it leaves open; empty if that is still no valid query."""
+    open_ = sum(_is(token, "(") - _is(token, ")") for token in _tokens(text))
+    closed = text + ")" * open_
+    return "" if any(isinstance(leaf, Unknown) for leaf in leaves(read(closed))) else closed
+
+
 def _paired(tokens: list[_Token]) -> list[_Token]:
-    """The tokens without ANDs; misplaced operators become `Unknown`: unbalanced brackets, lone dashes, ANDs and ORs
-    without both sides, NOTs before nothing.
+    """The tokens without ANDs; misplaced operators become `Unknown`: brackets that close nothing, lone dashes, ANDs and
+    ORs without both sides, NOTs before nothing.
     """
     opened: list[int] = []
     lone = set()
@@ -247,7 +270,6 @@ def _paired(tokens: list[_Token]) -> list[_Token]:
             opened.append(place)
         elif _is(token, ")"):
             lone.add(place) if not opened else opened.pop()
-    lone.update(opened)
     found: list[_Token] = []
     for place, token in enumerate(tokens):
         after = tokens[place + 1] if place + 1 < len(tokens) else None

@@ -69,6 +69,8 @@ def checked(asked: Field, line: str, fields: Mapping[str, Known]) -> Field | Unk
 def meant(leaf: Unknown, fields: Mapping[str, Known]) -> str:
     """The term that was probably meant by an invalid one; empty if nothing is similar."""
     asked = grammar.read(leaf.text)
+    if leaf.text.startswith("("):
+        return grammar.closing(leaf.text)
     known = fields.get(grammar.near(asked.name, fields)) if isinstance(asked, Field) else None
     if known is None or not isinstance(asked, Field):
         return ""

@@ -130,7 +130,8 @@ def told_of_undo(done: Bulk) -> str:
             return "Nothing was undone."
         return "Partly undone." if done.total == 1 else f"Undone, but {told_of_failures(done)}."
     noun = undoing.noun_of(done.undoes or "")
-    return f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
+    said = f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
+    return f"{said} Its text is in the history." if noun.endswith(" and its note") else said
 
 
 def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:

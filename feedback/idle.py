@@ -11,8 +11,12 @@ from core import moments
 from core.actor import Actor
 from core.paging import COUNT_LIMIT
 from feedback.models import TriageChange, UserFeedback
-from feedback.presenting import Choice
-from feedback.saved_views import BUILT_IN
+from feedback.presenting import Choice, href
+from feedback.querying import Query
+from feedback.saved_views import BUILT_IN, count
+
+_TERMS = 6
+"""Terms that are tried without when a query finds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,14 @@ def idle(actor: Actor, views: Sequence[Choice], tz: tzinfo) -> Idle | None:
         if choice.count
     )
     return Idle(empty.nothing, "" if left else "Nothing is waiting for you.", left, _resolved_today(actor, tz))
+
+
+def wider(actor: Actor, query: Query) -> list[Choice]:
+    """For a query that finds nothing: what it finds without one of its terms. One count for each of the first terms."""
+    terms = list(enumerate(query.terms))[:_TERMS]
+    rest = [(term.text, query.without(place).text) for place, term in terms] if len(query.terms) > 1 else []
+    found = ((text, line, count(actor, line)) for text, line in rest)
+    return [Choice(text, href({"q": line}), count=number) for text, line, number in found if number]
 
 
 def _resolved_today(actor: Actor, tz: tzinfo) -> int:

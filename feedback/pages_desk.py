@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -11,6 +12,7 @@ from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_POST
@@ -36,11 +38,14 @@ from feedback import (
     undoing,
 )
 from feedback.deciding import ResolvedAlready
+from feedback.models import Bulk
 from feedback.presenting import href, panes
 from feedback.querying import completing, parse
 
 _LATEST = "bulk_latest"
 """Session key of the latest bulk of ticked reports; the next page ticks those that it still lists."""
+_NEWS = timedelta(minutes=1)
+"""How long a page tells of an undo that is over."""
 View = Callable[..., HttpResponseBase]
 _LEFT, _EVERYTHING, _COOKIE_BYTES = "desk", "q=", 3_000
 """Cookie with the last list, so that a visit to a thread can return to it; its default; its maximum length."""
@@ -152,7 +157,15 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
         request.session[_LATEST] = done.bulk_id
     if words := desk_forms.told_of_bulk(done):
         notes.info(request, words)
+    if verb.name == "resolve" and "ticked" in request.POST and _is_open_among(request, done):
+        return redirect(_desk_at(desk_screen.kept(_state_of(request))))
     return redirect(_local(request, "here"))
+
+
+def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
+    """Whether a bulk changed the open report; once all are resolved, the list goes on without it."""
+    key = ids.key_of(_state_of(request).get("item", ""), ids.FEEDBACK)
+    return key is not None and undoing.changes_of(done.key).filter(feedback__key=key).exists()
 
 
 @signed_in
@@ -201,7 +214,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         if form.get("verb") == "drop":
             gone = saved_views.drop(actor, form.get("view_id", ""))
             notes.success(request, f"Deleted {isolated(gone.name)}. To restore it, save it again.")
-            return redirect(_desk_at(_state_of(request) | {"q": gone.query}))
+            return redirect(_looking_at(request, gone.query))
         name, query, is_shared = form.get("name", ""), _asked(request), bool(form.get("is_shared"))
         if form.get("verb") == "change":
             view_id, before = form.get("view_id", ""), ""
@@ -212,7 +225,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         return refused(request, actor, problem, part="view")
     was = "" if before in ("", view.query) else f" Previous query: {isolated(before)}"
     notes.success(request, f"Saved as {isolated(view.name)}.{was}")
-    return redirect(_desk_at(_state_of(request) | {"q": view.query}))
+    return redirect(_looking_at(request, view.query))
 
 
 @signed_in
@@ -238,13 +251,18 @@ def live(request: HttpRequest) -> HttpResponseBase:
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
     """The desk page. Messages of the last action go into the status line, where they move nothing."""
     said = [str(each) for each in notes.get_messages(request)]
-    if not said and context["undone"]:
-        said = [desk_forms.told_of_undo(context["undone"])]
-    context |= {"said": said, "messages": ()}
+    undone = context["undone"]
+    if not said and undone and undone.finished_at > timezone.now() - _NEWS:
+        said = [desk_forms.told_of_undo(undone)]
+    # What may be undone is shown as the news only if nothing came after it.
+    is_news = not (said or undone or context["errors"] or context.get("conflict"))
+    context |= {"said": said, "messages": (), "is_news": is_news}
     if context["bar"].total == 0:
         context["idle"] = idle.idle(actor, context["bar"].views, zones.of(request))
     query = desk_screen.state_of(request.GET.items(), zones.of(request))
     parsed = parse(query["q"])
+    if context["bar"].total == 0 and not context["idle"] and not context["bar"].notes:
+        context["wider"] = idle.wider(actor, parsed)
     context |= {**screens.editing_of(parsed, query, request.GET), "orgs": screens.Orgs(parsed, {})}
     if (latest := request.session.pop(_LATEST, None)) and not parsed.problems:
         context["ticked"] = bulk.still_found(actor, latest, parsed)
@@ -274,6 +292,14 @@ def _state_of(request: HttpRequest) -> dict[str, str]:
 
 def _state_in(request: HttpRequest, query: str) -> dict[str, str]:
     return desk_screen.state_of(parse_qsl(query, keep_blank_values=True), zones.of(request))
+
+
+def _looking_at(request: HttpRequest, query: str) -> str:
+    """The desk that a form was sent from, with this query; pages of another one are not those of this."""
+    state = _state_of(request)
+    if state["q"] != query:
+        state.pop("after", None)
+    return _desk_at(state | {"q": query})
 
 
 def _asked(request: HttpRequest) -> str:

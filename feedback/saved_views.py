@@ -34,8 +34,8 @@ class BuiltIn:
 
 BUILT_IN = (
     BuiltIn("Unclaimed", "is:unclaimed", "unclaimed", "No unclaimed reports."),
-    BuiltIn("For me", "is:open owner:me", "yours", "You have no open reports."),
-    BuiltIn("Negative", "is:open sentiment:negative", "negative", "No open negative reports."),
+    BuiltIn("For me", "is:open -is:snoozed owner:me", "yours", "You have no open reports."),
+    BuiltIn("Negative", "is:open -is:snoozed sentiment:negative", "negative", "No open negative reports."),
     BuiltIn("Due", "is:due", "due", "No reports are due."),
     BuiltIn("All open", "is:open", "open", "No open reports.", is_work=False),
     BuiltIn(

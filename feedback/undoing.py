@@ -31,22 +31,22 @@ from feedback.models import Bulk, TriageChange, UserFeedback
 WINDOW = timedelta(minutes=30)
 """How long an action can be undone."""
 _DEEDS = {
-    "label": ("Labelled {it} {how}", "label {how} on {it}"),
-    "new label": ("New label {how} on {it}", "new label {how} on {it}"),
-    "unlabel": ("Removed {how} from {it}", "removal of {how} from {it}"),
-    "note": ("Saved note on {it}", "note on {it}"),
-    "own": ("Assigned {it}", "assignment of {it}"),
-    "take": ("Claimed {it}", "claim of {it}"),
-    "let go": ("Released {it}", "release of {it}"),
-    "resolve": ("Resolved {it}", "resolution of {it}"),
-    "reopen": ("Reopened {it}", "reopening of {it}"),
-    "duplicate": ("Marked as duplicate: {it}", "duplicate mark on {it}"),
-    "snooze": ("Snoozed {it} {how}", "snooze of {it}"),
-    "wake": ("Woke {it}", "waking of {it}"),
-    "reply": ("Replied to {it}", "reply to {it}"),
-    "update": ("Changed {it}", "change of {it}"),
+    "label": ("Labelled {it} {how}", "on {it}", "label {how}"),
+    "new label": ("New label {how} on {it}", "on {it}", "new label {how}"),
+    "unlabel": ("Removed {how} from {it}", "from {it}", "removal of {how}"),
+    "note": ("Saved note on {it}", "on {it}", "note"),
+    "own": ("Assigned {it}", "of {it}", "assignment"),
+    "take": ("Claimed {it}", "of {it}", "claim"),
+    "let go": ("Released {it}", "of {it}", "release"),
+    "resolve": ("Resolved {it}", "of {it}", "resolution"),
+    "reopen": ("Reopened {it}", "of {it}", "reopening"),
+    "duplicate": ("Marked as duplicate: {it}", "on {it}", "duplicate mark"),
+    "snooze": ("Snoozed {it} {how}", "of {it}", "snooze"),
+    "wake": ("Woke {it}", "of {it}", "waking"),
+    "reply": ("Replied to {it}", "to {it}", "reply"),
+    "update": ("Changed {it}", "of {it}", "change"),
 }
-"""Each action as a sentence, and as a noun for messages like `Undone: ...`."""
+"""Each action as a sentence, and the end and the beginning of a noun for messages like `Undone: ...`."""
 _FINAL = {
     AGAIN: "A report that was reported again stays due. Snooze it again instead.",
     RETRACT: "A retracted report cannot be restored.",
@@ -69,6 +69,8 @@ class LastAction:
     at: datetime
     how: str = ""
     """The labels that it added or removed, or until when it snoozed; empty for other actions."""
+    has_note: bool = False
+    """Whether it also saved a note that was typed; not for an action that is only a note."""
 
     @property
     def until(self) -> datetime:
@@ -83,12 +85,19 @@ class LastAction:
     @property
     def words(self) -> str:
         """The action for people: `Resolved “Called me Sophia”`, `Resolved 9 reports`."""
-        return _DEEDS[self.deed][0].format(it=self._it, how=isolated(self.how))
+        said = _DEEDS[self.deed][0].format(it=self._it, how=isolated(self.how))
+        return f"{said} and saved the note" if self.has_note else said
 
     @property
     def noun(self) -> str:
         """The action as a noun: `resolution of “Called me Sophia”`."""
-        return _DEEDS[self.deed][1].format(it=self._it, how=isolated(self.how))
+        said = f"{self.short} {_DEEDS[self.deed][1].format(it=self._it)}"
+        return f"{said} and its note" if self.has_note else said
+
+    @property
+    def short(self) -> str:
+        """The action as a noun without its subject, for a button: `resolution`."""
+        return _DEEDS[self.deed][2].format(how=isolated(self.how))
 
     @property
     def _it(self) -> str:
@@ -135,10 +144,11 @@ def _told(change: TriageChange, tz: tzinfo) -> LastAction:
     of = (
         TriageChange.objects.filter(action=change.action)
         .exclude(verb=FOLLOW)
-        .aggregate(began=Min("at"), reports=Count("feedback", distinct=True))
+        .aggregate(began=Min("at"), reports=Count("feedback", distinct=True), notes=Count("pk", filter=Q(verb="note")))
     )
     deed, how = _deed(change, of["began"], tz)
-    return LastAction(change.action, deed, of["reports"], change.feedback.notes or "", change.at, how)
+    has_note = change.verb != "note" and of["notes"] > 0
+    return LastAction(change.action, deed, of["reports"], change.feedback.notes or "", change.at, how, has_note)
 
 
 def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:

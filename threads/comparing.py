@@ -1,5 +1,6 @@
 """Comparing a fork with its source, from the first message that differs."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -45,7 +46,7 @@ class Comparison:
     fork: Side
     same: int
     pairs: tuple[tuple[Article | None, Article | None], ...]
-    """None if one of the threads has ended."""
+    """None where only the other thread has a message."""
     settings: tuple[tuple[str, str, str], ...]
     is_alike: bool = False
     """Whether the fork's answer is word for word that of the source."""
@@ -120,9 +121,20 @@ def _from(shown: screens.Screen, same: int) -> list[Article]:
 def _pairs(left: Sequence[Article], right: Sequence[Article]) -> tuple[tuple[Article | None, Article | None], ...]:
     """The articles side by side; words that only one side has are marked, within a limit of work."""
     work = differences.Work()
-    return tuple(
-        (_marked(one, other, work) if one and other else (one, other)) for one, other in zip_longest(left, right)
-    )
+    return tuple((_marked(one, other, work) if one and other else (one, other)) for one, other in _beside(left, right))
+
+
+def _beside(left: Sequence[Article], right: Sequence[Article]) -> Iterator[tuple[Article | None, Article | None]]:
+    """Answers beside answers: where one side has a message of a person and the other has not, it stands alone."""
+    ours, theirs = deque(left), deque(right)
+    while ours and theirs:
+        if ours[0].voice == theirs[0].voice or "person" not in (ours[0].voice, theirs[0].voice):
+            yield ours.popleft(), theirs.popleft()
+        elif ours[0].voice == "person":
+            yield ours.popleft(), None
+        else:
+            yield None, theirs.popleft()
+    yield from zip_longest(ours, theirs)
 
 
 def _marked(one: Article, other: Article, work: differences.Work) -> tuple[Article, Article]:

@@ -1,8 +1,10 @@
 """Conversations in a file: JSON Lines (one per line), or one JSON conversation, or a list of them."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
+from itertools import islice
 from typing import Any
 
 
@@ -29,20 +31,29 @@ def whole(first_line: bytes, everything: Iterable[bytes]) -> list[Any] | None:
 def of_line(line: bytes) -> Any:
     """The value of a line; an `Unreadable` if it is not JSON."""
     try:
-        return json.loads(line)
+        return json.loads(line.rstrip())
     except RecursionError:
         return Unreadable("is nested too deeply")
+    except json.JSONDecodeError as problem:
+        return Unreadable(f"is not valid JSON at column {problem.colno} ({problem.msg})")
     except ValueError as problem:
         return Unreadable(f"is not valid JSON ({problem})")
 
 
-def of_text(text: bytes) -> list[tuple[str, Any]]:
-    """Everything in a text that is in memory, each with its place: `line 3`, or `conversation 3` in one JSON value."""
-    lines = [(number, line) for number, line in enumerate(text.split(b"\n"), 1) if line.strip()]
-    values = whole(lines[0][1] if lines else b"", [text])
+def of_text(text: bytes, *, most: int) -> list[tuple[str, Any]]:
+    """The first values of a text, each with its place: `line 3`, or `conversation 3` in one JSON value.
+
+    No more lines are split off than are wanted: a text of short ones would take a hundred times its size.
+    """
+    values = whole(next(_lines(text), (0, b""))[1], [text])
     if values is None:
-        return [(f"line {number}", of_line(line)) for number, line in lines]
-    return [(f"conversation {number}", value) for number, value in enumerate(values, 1)]
+        return [(f"line {number}", of_line(line)) for number, line in islice(_lines(text), most)]
+    return [(f"conversation {number}", value) for number, value in enumerate(values[:most], 1)]
+
+
+def _lines(text: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers."""
+    return ((number, line) for number, line in enumerate(BytesIO(text), 1) if line.strip())
 
 
 def _value(text: bytes) -> Any:

@@ -6,6 +6,7 @@ from functools import reduce
 from operator import or_
 
 from django.db.models import Min, Q
+from django.db.models.functions import Left
 
 from core.rendering import flat
 from threads.lists import written
@@ -14,6 +15,8 @@ from threads.presenting.listing import Hit
 
 _BEFORE, _AFTER = 40, 160
 """Characters shown around the text; the page cuts the rest of the line."""
+_READ = 50_000
+"""Characters of a message in which the text is looked for."""
 
 
 def of(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]:
@@ -25,7 +28,7 @@ def of(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]:
     said = reduce(or_, (Q(text__icontains=each) for each in words))
     blocks = Block.objects.filter(written(), said, thread__in=searched)
     first = list(blocks.values_list("thread").annotate(first=Min("id")).values_list("first", flat=True))
-    rows = Block.objects.filter(pk__in=first).values_list("thread", "idx", "text")
+    rows = Block.objects.filter(pk__in=first).values_list("thread", "idx", Left("text", _READ))
     return {pk: hit for pk, idx, text in rows if (hit := _hit(idx, text, pattern))}
 
 

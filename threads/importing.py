@@ -54,10 +54,13 @@ def import_conversations(
 
     Conversations out of traces have the index of the first trace (`dialects.gathered`).
     """
-    items = [
-        ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility, is_dry=is_dry)))
-        for index, each in dialects.gathered(format, enumerate(conversations))
-    ]
+    items, seen = [], set[str | None]()
+    for index, each in dialects.gathered(format, enumerate(conversations)):
+        item = ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility, is_dry=is_dry)))
+        if is_dry and item.outcome == "created" and item.id in seen:
+            item = item.model_copy(update={"outcome": "unchanged"})
+        seen.add(item.id)
+        items.append(item)
     counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in ("created", "unchanged", "failed")}
     return ImportOut(items=items, counts=counts)
 

@@ -67,7 +67,7 @@ def threads(request: HttpRequest) -> HttpResponse:
     rows, next_token = lists.keyset(actor, scope, limit=PAGE, page_token=after or None)
     shown = screens.rows_of(actor, rows, found.words)
     views = finding.views(line)
-    news = Thread.objects.visible_to(actor).filter(hooks.feedback.answered(actor, unseen=True)).count()
+    news = _in_org(request, actor).filter(hooks.feedback.answered(actor, unseen=True)).count()
     bands = listing.bands(shown, now=timezone.localtime(timezone=zones.of(request)), after=request.GET.get("band", ""))
     context: dict[str, Any] = {
         "rows": shown,

@@ -1,6 +1,6 @@
 """The page to import threads from a file or pasted text; it calls the same functions as the REST route (spec 9)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of an import, or of a check that stored nothing; failures and warnings come first."""
+    """The result of an import, or of a check that stored nothing. Of many, failures and warnings come first."""
 
     is_dry: bool
     format: str
@@ -53,6 +53,7 @@ class Outcome:
     lines: tuple[Line, ...]
     more: int
     new: int
+    skipped: int
 
 
 @signed_in
@@ -75,18 +76,22 @@ def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
     visibility = typed["visibility"] or "private"
     if visibility not in ("private", "org"):
         raise InvalidRequest("visibility: must be private or org")
-    given = conversation_files.of_text(_given(request, typed["text"]))
+    given = conversation_files.of_text(_given(request, typed["text"]), most=MOST + 1)
     if not given:
         raise InvalidRequest("text: paste conversations, or choose a file")
     if len(given) > MOST:
-        raise InvalidRequest(f"text: has {len(given):,} conversations, and at most {MOST} go at once")
+        raise InvalidRequest(f"text: has more than {MOST} conversations, which is the most at once")
+    if all(isinstance(value, conversation_files.Unreadable) for _, value in given):
+        raise InvalidRequest(f"text: is neither JSON nor JSON Lines; {given[0][0]} {given[0][1].reason}")
     places, values = [place for place, _ in given], [value for _, value in given]
-    format = typed["format"] or next(filter(None, map(dialects.detected, values)), "openai")
+    format = typed["format"] or dialects.detected([value for value in values if isinstance(value, dict)])
     if format not in dialects.FORMATS:
         raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
     is_dry = request.POST.get("verb") != "import"
     done = importing.import_conversations(format, values, owner_id, org_id, visibility, is_dry=is_dry)
-    items = sorted(done.items, key=lambda item: (not item.errors, not item.warnings))
+    items = done.items
+    if len(items) > _SHOWN:
+        items = sorted(items, key=lambda item: (not item.errors, not item.warnings))
     return Outcome(
         is_dry=is_dry,
         format=FORMATS[format],
@@ -94,6 +99,7 @@ def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
         lines=tuple(_lines(items[:_SHOWN], places)),
         more=max(0, len(items) - _SHOWN),
         new=done.counts["created"],
+        skipped=len(items) - done.counts["created"],
     )
 
 
@@ -116,7 +122,12 @@ def _lines(items: Sequence[ImportItemOut], places: Sequence[str]) -> list[Line]:
             word=IMPORT_WORDS[item.outcome],
             thread_id=item.thread_id or "",
             title=titles.get(keys.get(item.thread_id or "", "")) or "",
-            notes=(*(f"{error['path']}: {error['reason']}" for error in item.errors), *item.warnings),
+            notes=(*map(_told, item.errors), *item.warnings),
         )
         for item in items
     ]
+
+
+def _told(error: Mapping[str, Any]) -> str:
+    """An error; one about a whole line is told beside the number of that line."""
+    return str(error["reason"]) if error["path"] == "line" else f"{error['path']}: {error['reason']}"

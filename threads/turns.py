@@ -211,10 +211,10 @@ def cancel(actor: Actor, thread: Thread) -> StatusOut:
     with transcript.writing(thread.pk) as writer:
         if writer.thread.status in RUNNING:
             stop(writer, Message.Status.CANCELLED, error("The turn was cancelled.", "cancelled"))
-            turn = Turn.objects.get(thread=thread, state__in=OPEN_TURN)
-            turn.cost = None  # the usage of an interrupted request is not known
-            conclude(writer, turn, TurnState.CANCELLED, "cancelled")
-            turn.save(update_fields=[*ENDING, "cost"])
+            for turn in Turn.objects.filter(thread=thread, state__in=OPEN_TURN):  # one
+                turn.cost = None  # the usage of an interrupted request is not known
+                conclude(writer, turn, TurnState.CANCELLED, "cancelled")
+                turn.save(update_fields=[*ENDING, "cost"])
         return reading.status(writer.thread)
 
 

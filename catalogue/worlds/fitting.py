@@ -20,8 +20,12 @@ _PREFERRED: Final = {"date": _EARLY, "date-time": _EARLY, "time": _EARLY}
 
 
 def texts(schema: JsonObject, source: Source) -> Iterator[str]:
-    """Texts that may match the schema, plausible ones first; none without a pattern and a format."""
+    """Texts that may match the schema, plausible ones first; none without a pattern and a format, and none that are
+    long.
+    """
     form, pattern = schema.get("format", ""), schema.get("pattern")
+    if schema.get("minLength", 0) > matching.MAX_TEXT:
+        return
     room = Room(int(schema.get("minLength", 0)), int(schema.get("maxLength", matching.ANY_LENGTH.most)))
     for number in range(TRIES):
         stream = source.child(number)

@@ -25,6 +25,8 @@ from core.canonical import canonical_json
 ATTEMPTS: Final = 24
 MAX_SECONDS: Final = 5.0
 """Time limit for untrusted schemas. The clock decides whether there is a value, never which one."""
+_EXAMPLE_SECONDS: Final = 0.5
+"""For an example: a page of tools has many of them."""
 _MAX_DEPTH: Final = 24
 _DEEP: Final = 6
 """Beyond this depth only required parts are generated, so that recursive schemas terminate."""
@@ -48,10 +50,10 @@ class Hints:
 NO_HINTS: Final = Hints()
 
 
-def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS) -> Any:
-    """A value that matches the schema. Raises `Unmakeable` if none was found."""
+def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS, *, seconds: float = MAX_SECONDS) -> Any:
+    """A value that matches the schema. Raises `Unmakeable` if none was found, in that time."""
     whole = hoisted(schema)
-    until = time.monotonic() + MAX_SECONDS
+    until = time.monotonic() + seconds
     for number in range(2 * ATTEMPTS):
         is_fitting, attempt = number >= ATTEMPTS, number % ATTEMPTS
         # The last attempts ignore the hints, which may contradict the schema.
@@ -71,7 +73,7 @@ def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS) -> Any:
 def example(schema: JsonObject, part: str) -> Any:
     """A deterministic value with seed 0 (catalogue 1.4); {} if none was found."""
     try:
-        return made(schema, Source(0, part))
+        return made(schema, Source(0, part), seconds=_EXAMPLE_SECONDS)
     except Unmakeable:
         return {}
 

@@ -27,10 +27,12 @@ def words(source: Source) -> str:
 
 def letters(source: Source, least: int, most: int) -> str:
     """Small letters of random words, of such a length; as many as one word has, if possible."""
-    text = source.one_of(_WORDS)
-    while len(text) < least:
-        text += source.one_of(_WORDS)
-    return text[: max(most, 0)]
+    drawn = [source.one_of(_WORDS)]
+    count = len(drawn[0])
+    while count < least:
+        drawn.append(source.one_of(_WORDS))
+        count += len(drawn[-1])
+    return "".join(drawn)[: max(most, 0)]
 
 
 def _digits(source: Source, count: int) -> str:

@@ -64,9 +64,12 @@ def by_category(found: InsightOut) -> str:
         return (
             f"No category is named most: {len(level)} are in {thousands(part)} of {thousands(whole)} negative reports."
         )
-    listed = " and ".join(filter(None, (", ".join(level[:-1]), level[-1])))
-    named = f"{listed} {'is' if len(level) == 1 else 'are'} named most: {'each ' if level[1:] else ''}in"
+    named = f"{_and(level)} {'is' if len(level) == 1 else 'are'} named most: {'each ' if level[1:] else ''}in"
     return f"{named} {thousands(part)} of {thousands(whole)} negative reports."
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def by_label(found: InsightOut) -> str:
@@ -83,15 +86,19 @@ def by_label(found: InsightOut) -> str:
 def by_outcome(found: InsightOut) -> str:
     """The most frequent outcome."""
     most: NamedOut = max(found.by_outcome, key=lambda each: each.total)
-    word, part, whole = outcome_word(most.name), most.total, found.resolved.count
-    return f"{word} is the most frequent: {thousands(part)} of {thousands(whole)} resolved, {share(part, whole)}."
+    part, whole = most.total, found.resolved.count
+    level = [outcome_word(each.name) for each in found.by_outcome if each.total == part]
+    if len(level) > 3:
+        return f"No outcome is the most frequent: {len(level)} are of {thousands(part)} of {thousands(whole)} resolved."
+    said = f"{_and(level)} {'is' if len(level) == 1 else 'are'} the most frequent: {'each ' if level[1:] else ''}"
+    return f"{said}{thousands(part)} of {thousands(whole)} resolved, {share(part, whole)}."
 
 
 def by_tool(found: InsightOut) -> str:
     """The tool with the most negative ratings, and the one with the most errors."""
     first, worst = found.by_tool[0], max(found.by_tool, key=lambda each: each.failed.count)
-    part, whole = thousands(first.negative.count), many_reports(first.total)
-    said = f"Most negative answers used {first.name}: {part} of its {whole}."
+    part, whole, own = thousands(first.negative.count), thousands(found.negative.count), many_reports(first.total)
+    said = f"{first.name} has the most negative reports: {part} of {whole}. It was used in {own}."
     if not first.negative.count:
         said = f"No negative answer used a tool; {first.name} was used most."
     if not worst.failed.count:

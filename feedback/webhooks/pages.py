@@ -59,7 +59,9 @@ def webhooks(request: HttpRequest) -> HttpResponse:
 def _org(request: HttpRequest, org_id: str) -> int | None:
     """The org chosen by its id or slug; by default every org (None) for a platform admin, else the user's own org."""
     if org_id:
-        return Org.objects.filter(slug=org_id).values_list("pk", flat=True).first() or endpoints.org_named(org_id)
+        # Only among the user's own, or the answer would tell which orgs exist.
+        known = next((org.pk for org in _orgs(page_actor(request)) if org.slug == org_id), None)
+        return known or endpoints.org_named(org_id)
     return None if page_actor(request).is_admin else required_org(request).pk
 
 

@@ -6,7 +6,7 @@ const ahead = new Map();
 const row = () => one(".rep[aria-current]");
 const opened = (url = location) => new URL(url).searchParams.get("item");
 const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
-let leases, bulks, held, resting, source, heard, last, unfolded;
+let leases, bulks, held, resting, source, heard, last, unfolded, shown;
 
 function settle() {
   const { pane } = one("#desk-tabs [aria-current]").dataset;
@@ -40,7 +40,8 @@ function renew() {
 
 function mark(item) {
   const found = item && part(`r-${item}`);
-  found?.scrollIntoView({ block: "nearest" });
+  if (item !== shown) found?.scrollIntoView({ block: "nearest" });
+  shown = item;
   if (found === row()) return;
   row()?.removeAttribute("aria-current");
   found?.setAttribute("aria-current", "true");

@@ -47,7 +47,7 @@ whenShown((root) => {
     const isKept = draft != null && draft !== field.value && field.value === field.defaultValue;
     if (isKept) {
       field.value = draft;
-      field.toggleAttribute("data-kept", !!field.defaultValue); // differs from the page: say so
+      field.dataset.kept = "";
       keep(field);
     }
     if (isKept || id === typing) field.closest("details")?.toggleAttribute("open", true);

@@ -12,7 +12,7 @@ from tests.api.test_calls_and_crashes import Killed
 from tests.api.test_http_tools import connected, receiver, said, tools  # noqa: F401 - fixtures
 from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
 from tests.conftest import data_of, refusal_of
-from threads.models import Thread, Turn
+from threads.models import Block, Thread, Turn
 from threads.runner import loop
 
 INVALID = (400, "RobotoInvalidRequestException")
@@ -66,6 +66,17 @@ def test_calls_are_answered_as_they_were_and_not_made_again(api, who, rerun, out
     assert results(rerun(thread)) == before
     assert results(rerun(thread, who="admin")) == before, "each as often as it is wanted"
     assert Call.objects.count() == made and len(outside) == 2
+
+
+def test_calls_are_found_in_the_record_under_any_form_of_their_tools_name(api, who, rerun, outside):
+    """Threads from before a tool had one name in them, and imported ones."""
+    thread = make.thread(who.alice, BOOK)
+    before = results(data_of(api("alice").get(f"threads/{thread.thread_id}")))
+    for block in Block.objects.filter(thread=thread, data__isnull=False):
+        block.data = {**block.data, "tool_name": "srv:book"}
+        block.save(update_fields=["data"])
+    assert [answer[1:] for answer in results(rerun(thread))] == [answer[1:] for answer in before]
+    assert len(outside) == 1
 
 
 def test_the_record_is_read_once_however_many_calls_are_answered_from_it(who, rerun, outside):

@@ -127,6 +127,12 @@ def test_a_ctp_export_has_an_example_of_such_texts(api):
     assert validating.problems(written["example"]["input"], schema) == []
 
 
+def test_a_text_that_would_be_huge_is_not_made_C103():
+    schema = {"type": "object", "properties": {"a": text(pattern="^a", minLength=10**8)}, "required": ["a"]}
+    with pytest.raises(making.Unmakeable):
+        making.made(schema, Source(0, "x"))
+
+
 def test_the_values_of_schemas_that_never_needed_this_are_what_they_were_C102():
     """Answers stay the same for years (decision 012): also those that only a later draw found."""
     told = {

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from accounts.orgs import add_member
 from feedback.models import UserFeedback
 from tests import make
 from tests.conftest import data_of
@@ -74,6 +75,15 @@ def test_the_view_of_replies_counts_what_is_new_and_keeps_the_rest(
     assert view() == "Replies, 1 listed"
     do(who.admin, report_of("alice"), "reply", public_status="received")
     assert view() == "Replies, 0 listed"
+
+
+def test_what_is_new_is_counted_in_the_org_that_is_shown(browser_of: Browser, who: People, thread: Thread) -> None:
+    add_member(who.globex, who.alice.user)
+    do(who.admin, report_of("alice"), "reply", public_reply="It was the tool.")
+    alice = browser_of("alice")
+    for org, words in (("globex", "Replies"), ("acme", "Replies 1 new")):
+        alice.post("/org/", {"org": org})
+        assert words in [a.words for a in get(alice, "/threads/?q=has:reply").one("nav", class_="views").all("a")]
 
 
 def test_an_answer_that_is_changed_is_told_again_and_one_that_is_taken_back_is_not(

@@ -130,7 +130,7 @@ def test_resolving_goes_on_to_the_next_until_the_desk_is_clear(browser_of: Brows
     for place in range(3):
         seen.append(page.id("desk-report").one(class_="words").words)
         page = then(client, press(client, page, "resolve", admin_note=f"note {place}", outcome="fixed"))
-        assert told(page) == [f"Resolved “{seen[-1]}”"]
+        assert told(page) == [f"Resolved “{seen[-1]}” and saved the note"]
     assert seen == ["report 2", "report 1", "report 0"]
     assert words(page) == [] and page.none("form", id="triage") and page.id("desk-count").words == "0 open"
     rows = UserFeedback.objects.order_by("-id").values_list("resolved", "resolved_by", "admin_note", "triage__outcome")
@@ -552,7 +552,8 @@ def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: P
     form = page.id("desk-status").one("form")
     assert form.one("time").words == "29 min"
     page = then(client, submit(client, form))
-    assert told(page) == ["Undone: resolution of “report 1”."] and words(page) == ["report 1", "report 0"]
+    assert told(page) == ["Undone: resolution of “report 1” and its note. Its text is in the history."]
+    assert words(page) == ["report 1", "report 0"]
     assert page.id("desk-report").one(class_="words").words == "report 1"
     assert (stored(made[1]).resolved, stored(made[1]).admin_note) == (False, None)
     assert page.id("desk-status").none("form"), "an undo is not undone"

@@ -255,6 +255,7 @@ def test_renaming_tagging_and_closing(browser_of: Browser, who: People) -> None:
     assert (held.name, held.tags, held.accessibility) == ("repayments", ["kept", "new"], "private")
     assert SkillSubscription.objects.get().user == who.alice.user
     get(browser_of("bob"), path(held), 404)
+    page = dom(submit(client, form(get(client, path(held, "change/")), path(held, "change/")), name=""), 400)
     page = dom(submit(client, form(get(client, path(held, "change/")), path(held, "change/")), name="no good"), 400)
     assert page.id("name")["value"] == "no good" and "letters, digits" in page.id("name-wrong").words
 

@@ -50,8 +50,10 @@ def test_checking_stores_nothing_and_says_what_an_import_would_do(browser_of: Br
     lines = "\n".join(json.dumps(each) for each in (talk(), {"id": "c2", "messages": []}))
     counts, rows = shown(given(alice, lines + "\n\nnot json", verb="check"))
     assert counts == "1 new, 2 failed" and not Thread.objects.exists()
-    assert rows[0].startswith("Line 2 failed messages") and rows[1].startswith("Line 4 failed line: is not valid JSON")
-    assert rows[2] == "Line 1 new"
+    assert rows[0] == "Line 1 new"
+    assert rows[1].startswith("Line 2 failed messages") and rows[2].startswith(
+        "Line 4 failed is not valid JSON at column"
+    )
 
 
 def test_an_import_leads_to_its_threads_and_the_same_again_changes_nothing(browser_of: Browser, who: People) -> None:
@@ -88,6 +90,24 @@ def test_the_format_is_told_by_the_conversation(
     assert "format data_harness" in dom(chosen).id("outcome").words
 
 
+def test_the_format_is_that_of_all_and_not_of_the_first(browser_of: Browser, who: People) -> None:
+    """Plain words are the same in several formats."""
+    used = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": [USE]}]
+    done = given(browser_of("alice"), [talk(), {"id": "c2", "messages": used}], verb="check")
+    assert "format Anthropic messages" in dom(done).id("outcome").words and shown(done)[0] == "2 new"
+
+
+def test_what_is_there_twice_is_counted_once_before_as_after(browser_of: Browser, who: People) -> None:
+    for verb in ("check", "import"):
+        assert shown(given(browser_of("alice"), [talk(), talk()], verb=verb))[0] == "1 new, 1 imported before"
+
+
+def test_after_a_check_one_press_imports_what_is_new(browser_of: Browser, who: People) -> None:
+    checked = dom(given(browser_of("alice"), [talk(), {"id": "c2"}], verb="check"))
+    [button] = [each for each in checked.id("outcome").all("button")]
+    assert (button.words, button["value"]) == ("Import the 1 new", "import")
+
+
 def test_a_file_goes_before_what_is_pasted(browser_of: Browser, who: People) -> None:
     file = SimpleUploadedFile("a.jsonl", b"\xef\xbb\xbf" + json.dumps(talk("filed")).encode() + b"\r\n\r\n")
     assert shown(given(browser_of("alice"), [talk()], file=file))[0] == "1 new"
@@ -98,10 +118,17 @@ def test_a_file_goes_before_what_is_pasted(browser_of: Browser, who: People) -> 
     ("fields", "said"),
     [
         ({"text": " \n "}, "Text: Paste conversations, or choose a file."),
-        ({"text": "{}\n" * 501}, "Text: It has 501 conversations, and at most 500 go at once."),
+        ({"text": "{}\n" * 501}, "Text: It has more than 500 conversations, which is the most at once."),
+        ({"text": "1\n" * 300_000}, "Text: It has more than 500 conversations, which is the most at once."),
+        (
+            {"text": '{\n "id": 1\n}\n{'},
+            "Text: It is neither JSON nor JSON Lines; line 1 is not valid JSON at column 2",
+        ),
+        ({"text": "[" * 100_000}, "Text: It is neither JSON nor JSON Lines; line 1 is nested too deeply."),
         ({"text": "{}", "format": "yaml"}, "Format: It must be one of openai"),
         ({"text": "{}", "visibility": "all"}, "Visibility: It must be private or org."),
     ],
+    ids=["empty", "too many", "too many values", "pretty", "deep", "format", "visibility"],
 )
 def test_what_cannot_be_imported_is_named(browser_of: Browser, who: People, fields: dict[str, str], said: str) -> None:
     response = browser_of("alice").post(HERE, {"verb": "import", **fields})
@@ -109,7 +136,7 @@ def test_what_cannot_be_imported_is_named(browser_of: Browser, who: People, fiel
     assert dom(response, 400).id("text").words.split() == fields["text"].split()
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"id": "\\ud800", "messages": []}', "\x00", '"', "[1, null]", "{}"])
+@pytest.mark.parametrize("text", ['{"id": "\\ud800", "messages": []}\n\x00', "[1, null]", "{}", "{}\n["])
 def test_hostile_text_fails_line_by_line(browser_of: Browser, who: People, text: str) -> None:
     counts, rows = shown(given(browser_of("alice"), text))
     assert counts.endswith("failed") and all("failed" in row for row in rows) and not Thread.objects.exists()

@@ -150,6 +150,28 @@ def test_the_span_of_a_tool_says_how_long_it_took_and_whether_it_failed() -> Non
     assert (block["status"], block["runtime_ms"], block["payload"]) == ("error", 1000, {"docks": 4})
 
 
+@pytest.mark.parametrize(("key", "value"), [("startTimeUnixNano", None), ("endTimeUnixNano", "7300000000000000000")])
+def test_a_time_that_no_thread_may_have_is_left_out(key: str, value: str | None) -> None:
+    tool = span({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"}, at=1)
+    asked = chat([ASKED, call(), response()], ANSWERED, at=3)
+    for each in (tool, asked) if value else (tool,):
+        each[key] = value
+    [found] = read(document(chat([ASKED], call()), tool, asked))
+    assert found.messages[2].blocks[0]["runtime_ms"] == 0 and len(found.messages) == 4
+
+
+def test_a_conversation_that_says_the_same_again_and_again_is_one() -> None:
+    """Its overlap is found in one pass, so that the square of its length is not needed."""
+    same = [text("user", "Again."), text("assistant", "Yes.")] * 20
+    spans_ = [chat(same[: 2 * turn + 1], same[2 * turn + 1], at=turn) for turn in range(20)]
+    [found] = read(document(*spans_))
+    assert len(found.messages) == 40
+    [cut] = read(
+        document(*spans_[:10], *(chat(same[15 : 2 * turn + 1], same[2 * turn + 1], at=turn) for turn in (10,)))
+    )
+    assert len(cut.messages) == 22
+
+
 @pytest.mark.parametrize("kept", ["first", "last"])
 def test_a_span_that_is_there_twice_counts_once(kept: str) -> None:
     """What an exporter sends again, in one document or two; of two states of it the one counts that is complete."""

@@ -5,7 +5,6 @@ in and out: nothing here uses the database, and invalid input raises only `Diale
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -99,15 +98,24 @@ def parse(format: str, conversation: object) -> Conversation:
     return draft.finish()
 
 
-def detected(conversation: object) -> str:
-    """The format in which a conversation reads best: without an error, then with the fewest warnings; "" for none."""
-    if isinstance(conversation, dict) and spans.is_trace(conversation):
+def detected(conversations: Sequence[object]) -> str:
+    """The format in which conversations read best: with the fewest errors, then the fewest warnings.
+
+    All are looked at: the first may be plain text, which is the same in several formats.
+    """
+    if any(isinstance(each, dict) and spans.is_trace(each) for each in conversations):
         return "otel"
-    found: dict[str, int] = {}
-    for format in FORMATS:
-        with suppress(DialectError):
-            found[format] = len(parse(format, conversation).warnings)
-    return min(found, key=lambda format: found[format], default="")
+    return min(FORMATS, key=lambda format: _losses(format, conversations))
+
+
+def _losses(format: str, conversations: Sequence[object]) -> tuple[int, int]:
+    errors = warnings = 0
+    for each in conversations:
+        try:
+            warnings += len(parse(format, each).warnings)
+        except DialectError:
+            errors += 1
+    return errors, warnings
 
 
 def render(

@@ -12,7 +12,7 @@ from typing import Any
 
 from threads.content import JsonObject
 from threads.dialects.canonical import DialectError
-from threads.dialects.reading import Draft, storable
+from threads.dialects.reading import MAX_MILLISECONDS, YEARS, Draft, storable
 from threads.dialects.requests import Request, speaks
 from threads.dialects.spans import Span
 
@@ -25,6 +25,10 @@ NO_MESSAGES = (
     "no span has messages (gen_ai.input.messages, gen_ai.output.messages or llm.input_messages); "
     "let your instrumentation capture message content"
 )
+
+
+_OPEN = 100
+"""Conversations of a trace that a request may continue: the latest. More at the same time would be a mistake."""
 
 
 @dataclass(slots=True)
@@ -43,10 +47,15 @@ class _Strand:
 
         A request may leave out the beginning, as applications do when a conversation has become too long.
         """
-        for first, known in enumerate(self.keys):
-            if keys and known == keys[0] and self.keys[first:] == keys[: len(self.keys) - first]:
-                return len(self.keys) - first
-        return None
+        if not keys or not self.keys or self.keys[-1] not in keys:
+            return None
+        # Knuth, Morris and Pratt: equal messages without end must not take the square of their number.
+        borders, known = _borders(keys), 0
+        for key in self.keys[-len(keys) :]:
+            while known and keys[known] != key:
+                known = borders[known - 1]
+            known += keys[known] == key
+        return known or None
 
     def add(self, request: Request, known: int) -> None:
         """Continue it with a request, of whose messages the first `known` are here already."""
@@ -62,6 +71,17 @@ class _Strand:
         for message in messages:
             self.messages.append({**message, "created": _iso(nanoseconds)})
             self.keys.append(_key(message))
+
+
+def _borders(keys: list[object]) -> list[int]:
+    """For each beginning, how many of its keys are its end as well as its beginning."""
+    borders, known = [0], 0
+    for key in keys[1:]:
+        while known and keys[known] != key:
+            known = borders[known - 1]
+        known += keys[known] == key
+        borders.append(known)
+    return borders
 
 
 class Gathered(dict[str, Any]):
@@ -141,7 +161,7 @@ def _requests(group: list[Span]) -> list[Request]:
 def _continued(strands: list[_Strand], told: list[JsonObject]) -> tuple[_Strand, int]:
     """The conversation that a request continues, and how many of its messages it has; a new one if none."""
     keys = [_key(each) for each in told]
-    found = [(known, strand) for strand in strands if (known := strand.overlap(keys)) is not None]
+    found = [(known, strand) for strand in strands[-_OPEN:] if (known := strand.overlap(keys)) is not None]
     if not found:
         strands.append(_Strand())
         return strands[-1], 0
@@ -184,7 +204,9 @@ def _with_outcome(part: Any, tools: dict[str, Span]) -> Any:
     span = tools.get(str(part.get("id"))) if _of(part, "tool_call_response") else None
     if span is None:
         return part
-    return {**part, "runtime_ms": (span.ends - span.starts) // 1_000_000, "is_error": span.has_failed}
+    runtime_ms = (span.ends - span.starts) // 1_000_000
+    known = {"runtime_ms": runtime_ms} if span.starts > 0 and runtime_ms <= MAX_MILLISECONDS else {}
+    return {**part, **known, "is_error": span.has_failed}
 
 
 def _about(strand: _Strand, later_instructions: list[str]) -> JsonObject:
@@ -216,5 +238,6 @@ def _sum(given: list[Span], name: str) -> int:
 
 
 def _iso(nanoseconds: int) -> str | None:
-    """A time; None if the span has none."""
-    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat() if 0 < nanoseconds < 2**63 else None
+    """A time; None if the span has none, or one that no thread may have."""
+    instant = datetime.fromtimestamp(nanoseconds / 1e9, UTC) if 0 < nanoseconds < 2**63 else None
+    return instant.isoformat() if instant and instant.year in YEARS else None

@@ -5,6 +5,7 @@ with the same arguments gets its recorded result; the second such call gets the 
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 
 from core.canonical import fingerprint
 from threads.content import BlockDict, tool_result
@@ -20,10 +21,12 @@ class Recorded:
     """The calls after a fork's request in its source, and those of the fork's current turn.
 
     If the request was retried in the fork, calls count from the retry: its first call gets the first result. The
-    database is read once; later calls of the fork are passed to `called`.
+    database is read once; later calls of the fork are passed to `called`. `one_name` gives a tool the same name however
+    its calls were stored.
     """
 
-    def __init__(self, fork: Thread) -> None:
+    def __init__(self, fork: Thread, one_name: Callable[[str], str]) -> None:
+        self._one_name = one_name
         source, begin = fork.forked_from_id, fork.forked_from_message_sequence_num or 0
         self._results: dict[_Key, list[BlockDict]] = defaultdict(list)
         self._counts: Counter[_Key] = Counter()
@@ -31,7 +34,7 @@ class Recorded:
         asked: dict[str, _Key] = {}
         for block in calls_behind(source, begin) if source is not None else ():
             if block["content_type"] == "tool_use":
-                asked[block["tool_use_id"]] = _key(block)
+                asked[block["tool_use_id"]] = self._key(block)
             elif key := asked.pop(block["tool_use_id"], None):
                 self._results[key].append(block)
         for block in calls_behind(fork.pk, last_request(fork.pk) or 0):
@@ -40,7 +43,7 @@ class Recorded:
 
     def called(self, use: BlockDict) -> None:
         """Register the fork's next call, whoever answers it."""
-        key = _key(use)
+        key = self._key(use)
         results, earlier = self._results.get(key), self._counts[key]
         self._counts[key] += 1
         self._answers[use["tool_use_id"]] = results[min(earlier, len(results) - 1)] if results else None
@@ -59,6 +62,5 @@ class Recorded:
         )
         return {**result, "answered_by": "record"}
 
-
-def _key(use: BlockDict) -> _Key:
-    return use["tool_name"], fingerprint(use["input"] or {})
+    def _key(self, use: BlockDict) -> _Key:
+        return self._one_name(use["tool_name"]), fingerprint(use["input"] or {})

@@ -40,11 +40,11 @@ class Toolbox:
         self._asker_id = turn.requested_by_id
         self._made: dict[str, calls.Made] = {}
         self._stage = None if thread.world_id is None else Stage(thread.world_id)
-        # A world has no outside effects, so every call is simulated there.
-        self._recorded = Recorded(thread) if turn.replays_calls and self._stage is None else None
         self._server = self._server_tools()
         self._by_name: dict[str, ToolSpec | None] = {}
         self._declared = frozenset(self.client) | frozenset(self.goals) | {LOAD_SKILL}
+        # A world has no outside effects, so every call is simulated there.
+        self._recorded = Recorded(thread, self._one_name) if turn.replays_calls and self._stage is None else None
 
     def _server_tools(self) -> Mapping[str, ToolSpec]:
         """The tools that the server runs; in a world only the simulated ones."""
