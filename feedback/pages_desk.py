@@ -255,8 +255,8 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     if not said and undone and undone.finished_at > timezone.now() - _NEWS:
         said = [desk_forms.told_of_undo(undone)]
     # What may be undone is shown as the news only if nothing came after it.
-    is_news = not (said or undone or context["errors"] or context.get("conflict"))
-    context |= {"said": said, "messages": (), "is_news": is_news}
+    is_latest = not (said or undone or context["errors"] or context.get("conflict"))
+    context |= {"said": said, "messages": (), "is_latest": is_latest}
     if context["bar"].total == 0:
         context["idle"] = idle.idle(actor, context["bar"].views, zones.of(request))
     query = desk_screen.state_of(request.GET.items(), zones.of(request))

@@ -51,7 +51,7 @@ def test_an_empty_desk_says_why(browser_of: Browser, who: People) -> None:
     client = browser_of("admin")
     for query in ("", ALL, "?q=is:due", "?q=label:money"):
         page = get(client, DESK + query)
-        assert "Nothing has been rated yet." in page.words
+        assert "Nothing has been rated yet." in page.words and page.id("news").has("hidden")
         assert page.id("desk-talk").words == "No report is open."
         assert page.id("dock").none("button") and page.none("form", id="triage")
         assert get(client, page.id("desk-rows").one(class_="void").one("a")["href"]).one("h1").words == "Threads"
