@@ -95,6 +95,12 @@ def require_maker(actor: Actor, created_by: int | None, what: str) -> None:
         raise Unauthorized(f"Only the creator of this {what} and platform admins can delete it.")
 
 
+def require_author(actor: Actor, created_by: int | None, what: str) -> None:
+    """Raise `Unauthorized` unless the actor wrote it; `what` is what nobody else may do with it (K7, K8)."""
+    if created_by != actor.user_id:
+        raise Unauthorized(f"Only the author can {what}.")
+
+
 def may_keep(actor: Actor, created_by: int | None, *, administers: bool) -> bool:
     """Whether the actor may set the target and headers of calls: the creator, org admins and platform admins."""
     return actor.is_admin or administers or created_by == actor.user_id

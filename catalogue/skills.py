@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, Subquery
 from django.utils import timezone
 
+from accounts.rights import require_author
 from catalogue.models import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
 from catalogue.wire import (
     SkillIn,
@@ -115,8 +116,8 @@ def create(actor: Actor, org_id: int, body: SkillIn) -> Skill:
 def update(actor: Actor, skill: Skill, body: SkillPatch) -> Skill:
     """Change name, visibility or tags (K7). Making it private ends all other subscriptions."""
     changes = body.changes()
-    if "accessibility" in changes and skill.created_by_id != actor.user_id:
-        raise Unauthorized("Only the author can change the visibility of a skill.")
+    if "accessibility" in changes:
+        require_author(actor, skill.created_by_id, "change the visibility of a skill")
     with name_kept(Skill, changes.get("name", skill.name)):
         skill = _locked(skill)
         require_editor(actor, skill)
@@ -132,8 +133,7 @@ def update(actor: Actor, skill: Skill, body: SkillPatch) -> Skill:
 
 def delete(actor: Actor, skill: Skill) -> None:
     """Delete a skill with its versions and subscriptions (K8); author only. Threads keep their copies (B155)."""
-    if skill.created_by_id != actor.user_id:
-        raise Unauthorized("Only the author can delete a skill.")
+    require_author(actor, skill.created_by_id, "delete a skill")
     with transaction.atomic():
         _locked(skill).delete()
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from accounts.rights import require_admin
+from accounts.rights import require_admin, require_author
 from core import ids
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound, Unauthorized
+from core.errors import InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH, Field, changed, spelled
 from core.names import name_kept
 from core.paging import COUNT_LIMIT
@@ -146,8 +146,7 @@ def _own(actor: Actor, view_id: str) -> SavedView:
     view = SavedView.objects.filter(key=ids.key_of(view_id, ids.VIEW) or "").first()
     if view is None or (view.created_by_id != actor.user_id and not view.is_shared):
         raise NotFound.of("view", view_id[:80])
-    if view.created_by_id != actor.user_id:
-        raise Unauthorized("Only the author of a view can change it.")
+    require_author(actor, view.created_by_id, "change a view")
     return view
 
 

@@ -10,7 +10,7 @@ from core.api import Endpoint, data, describe, record
 from core.wire import Nothing
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints
-from feedback.webhooks.audience import require_maker
+from feedback.webhooks.audience import require_any_audience
 from feedback.webhooks.wire import (
     DeliveryOut,
     DeliveryPageOut,
@@ -39,7 +39,7 @@ class Webhooks(Endpoint):
 
     @describe(takes=WebhookIn, gives=WebhookSecretOut, summary="Create a webhook (returns its secret once)")
     def post(self, request: Request) -> HttpResponse:
-        require_maker(self.actor)
+        require_any_audience(self.actor)
         body = self.parse(WebhookIn)
         header = request.META.get("HTTP_X_ROBOTO_ORG_ID")
         if body.org_id:

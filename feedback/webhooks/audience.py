@@ -25,7 +25,7 @@ def require_audience(actor: Actor, org_id: int | None) -> Audience:
     return found
 
 
-def require_maker(actor: Actor) -> None:
+def require_any_audience(actor: Actor) -> None:
     """Refuse anyone who may receive nothing about any org, before their request body is read."""
     if audience_of(actor, administers=bool(orgs.administered_by(actor.user_id))) is None:
         raise Unauthorized(_WHOSE)

@@ -19,7 +19,7 @@ from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints, signing
-from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_maker
+from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_any_audience
 from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookPatch
 
@@ -46,7 +46,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
     actor = page_actor(request)
     if request.method == "GET":
         return _list(request, {"events": ["feedback.submitted"]})
-    require_maker(actor)
+    require_any_audience(actor)
     typed = _typed(request)
     try:
         bodies.check_storable(typed)
