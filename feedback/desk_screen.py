@@ -71,7 +71,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
-    rows, onward, back = _listed(actor, meant, query, parsed.order) if meant else ([], None, None)
+    rows, onward, back = _listed(actor, meant, query, parsed) if meant else ([], None, None)
     running = [each for each in bulks if not each.is_over]
     # While a bulk runs, the key for undo stops it. It must not undo what was done before it.
     finished = {"unfinished": _unfinished(bulks), "tried": _tried(bulks)}
@@ -113,10 +113,10 @@ def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
 
 
 def _listed(
-    actor: Actor, meant: Meaning, query: dict[str, str], order: Order
+    actor: Actor, meant: Meaning, query: dict[str, str], parsed: Query
 ) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
     """The rows of one page, and the next and previous page."""
-    address, after = kept(query), query.get("after")
+    address, after, order = kept(query), query.get("after"), parsed.order
     found = order.following(meant.reports, order.place(after), PAGE + 1)
     onward = back = None
     if following := row_ids(found[PAGE:]):
@@ -125,7 +125,7 @@ def _listed(
         preceding, token = finding.before(meant.reports, PAGE, after, order=order)
         back = _beside({**address, "after": token or ""}, preceding)
     shown = row_ids(found[:PAGE])
-    return screens.rows_of(actor, shown, address, query.get("item", ""), meant.reports, order), onward, back
+    return screens.rows_of(actor, shown, address, query.get("item", ""), meant.reports, parsed), onward, back
 
 
 def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:

@@ -8,9 +8,9 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import Text
 from feedback.models import UserFeedback
-from feedback.querying import Query, matching, parse, row_ids
+from feedback.querying import matching, parse, row_ids
 from feedback.querying.sides import is_resolved
-from feedback.querying.words import is_in
+from feedback.querying.words import place
 
 MOST = 8
 
@@ -40,13 +40,4 @@ def found(actor: Actor, report: UserFeedback, typed: str, *, tz: tzinfo) -> list
     # A query for each rank stops at its first rows; one that sorts by rank would first find them all.
     first = list(dict.fromkeys(pk for rank in ranks for pk in row_ids(query.order.following(rank, None, MOST))))[:MOST]
     held = UserFeedback.objects.select_related("thread").in_bulk(first)
-    return [(held[pk], _place(query, held[pk])) for pk in first if pk in held]
-
-
-def _place(query: Query, report: UserFeedback) -> str:
-    """Where a report that matches has a word of the query; empty if the query has none."""
-    if not query.words:
-        return ""
-    texts = {"notes": report.notes, "admin note": report.admin_note}
-    said = [name for name, text in texts.items() if any(is_in(each, text) for each in query.words)]
-    return f"in the {' and '.join(said) or 'answer'}"
+    return [(held[pk], place(query.words, held[pk].notes, held[pk].admin_note)) for pk in first if pk in held]

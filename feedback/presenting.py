@@ -77,6 +77,8 @@ class ReportRow(_Spelled):
     answer: str = ""
     is_elsewhere: bool = False
     """The query still finds it, on another page."""
+    found: str = ""
+    """Where the words of the query are, if they are not in the notes, which the row shows."""
 
     @property
     def categories_line(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.urls import reverse
 from django.utils import timezone
 
@@ -18,7 +18,8 @@ from feedback import desk_records, historytelling, leasing, quoting, versions
 from feedback.label_text import written_labels
 from feedback.models import CheckRun, Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
-from feedback.querying import Order, Query
+from feedback.querying import Query
+from feedback.querying.words import place
 from threads.access import may
 from threads.models import Message, Thread, Turn
 
@@ -75,19 +76,20 @@ def rows_of(
     query: Mapping[str, str],
     current: str,
     reports: QuerySet[UserFeedback],
-    order: Order,
+    asked: Query,
 ) -> list[ReportRow]:
     """Reports as rows of the desk in their order, in two queries; each links to itself with the query kept.
 
     The open report keeps its place even if the query no longer finds it, so that an action does not lose the reader's
     position. If it is not on this page, a third query checks whether it is among the `reports` of other pages.
     """
+    note = F("admin_note") if asked.words else Value("")  # it may be long, and only words are looked for in it
     wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
-    reports_shown = UserFeedback.objects.filter(wanted).order_by(*order.by)
-    found = list(reports_shown.values_list(*_ROW_COLUMNS, quoting.answer_opening()))
+    reports_shown = UserFeedback.objects.filter(wanted).order_by(*asked.order.by)
+    found = list(reports_shown.values_list(*_ROW_COLUMNS, note, quoting.answer_opening()))
     held = leasing.holders(actor, [pk for pk, *_ in found])
     now = timezone.now()
-    rows = [_row(actor, now, values, query, current, held) for values in found]
+    rows = [_row(actor, now, values, query, current, held, asked.words) for values in found]
     return [
         replace(row, has_left=True, is_elsewhere=reports.filter(pk=pk).exists()) if pk not in row_ids else row
         for row, (pk, *_) in zip(rows, found, strict=True)
@@ -116,10 +118,17 @@ _ROW_COLUMNS = (
 
 
 def _row(
-    actor: Actor, now: datetime, values: Sequence[Any], query: Mapping[str, str], current: str, held: Mapping[int, str]
+    actor: Actor,
+    now: datetime,
+    values: Sequence[Any],
+    query: Mapping[str, str],
+    current: str,
+    held: Mapping[int, str],
+    words: Sequence[str],
 ) -> ReportRow:
     (pk, key, sentiment, categories, notes, title, org, name, email, created, resolved, label) = values[:12]
-    owner_id, owner_name, owner_email, until, until_again, answer = values[12:]
+    owner_id, owner_name, owner_email, until, until_again, note, answer = values[12:]
+    found = place(words, notes, note)
     feedback_id = ids.FEEDBACK + key
     return ReportRow(
         feedback_id=feedback_id,
@@ -140,6 +149,7 @@ def _row(
         is_snoozed=not resolved and bool(until_again or (until and until > now)),
         is_due=not resolved and bool(until and until <= now),
         is_current=feedback_id == current,
+        found="" if "notes" in found else found,
     )
 
 

@@ -1,6 +1,7 @@
 """Conditions that search the full-text index for words."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -31,6 +32,15 @@ def clean(value: str) -> str:
 def is_in(value: str, text: str | None) -> bool:
     """Whether a text contains these words next to each other, as `says` finds them."""
     return bool(text and _pattern(value).search(text))
+
+
+def place(words: Sequence[str], notes: str | None, admin_note: str | None) -> str:
+    """Where a report that was found by words has one of them; empty without words."""
+    if not words:
+        return ""
+    texts = {"notes": notes, "admin note": admin_note}
+    said = [name for name, text in texts.items() if any(is_in(each, text) for each in words)]
+    return f"in the {' and '.join(said) or 'answer'}"
 
 
 def says(value: str, *columns: str) -> Q:

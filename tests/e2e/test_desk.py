@@ -541,7 +541,7 @@ def test_forking_at_the_rated_answer_and_writing_on(empty: Heddle, visit: Callab
     page.keyboard.press("j")
     shows(page, "Complaint 0")
     page.keyboard.press("f")
-    page.wait_for_url("**/threads/ags_*/?write")
+    page.wait_for_url("**/threads/ags_*/?write*")
     expect(page.locator("#notes")).to_contain_text("This private fork is yours")
     expect(page.locator("#say")).to_be_focused()
     expect(page.locator("#head")).to_contain_text("from 2 bad answers, message 1")

@@ -122,6 +122,21 @@ def test_a_row_says_verdict_categories_words_thread_and_person(browser_of: Brows
     assert row.one(class_="rep-end").words == "acme · Alice · The thread"
 
 
+def test_a_row_says_where_the_words_are_that_it_was_found_by(browser_of: Browser, who: People) -> None:
+    """Unless they are in the notes, which it shows."""
+    make.rating(who.alice, make.thread(who.alice, "0"), notes="The pump is loud")
+    make.rating(who.alice, make.thread(who.alice, "1"), notes="Loud")
+    do(who.admin, UserFeedback.objects.get(notes="Loud"), "note", admin_note="A pump again, ask Bea")
+    make.rating(who.alice, make.thread(who.alice, "What about the pump?"), notes="No")
+    page = get(browser_of("admin"), DESK + "?q=pump")
+    found = {row.one("a").words: row.one(class_="rep-top").words for row in page.all("li", class_="rep")}
+    assert list(found) == ["No", "Loud", "The pump is loud"]
+    assert "in the answer" in found["No"] and "in the admin note" in found["Loud"]
+    assert "in the" not in found["The pump is loud"]
+    page = get(browser_of("admin"), DESK + "?q=is:open")
+    assert not [row for row in page.all("li", class_="rep") if "in the" in row.one(class_="rep-top").words]
+
+
 def test_rows_show_who_has_them_and_how_they_stand(browser_of: Browser, who: People) -> None:
     made, bea = reports(who.alice, 7), second_admin()
     do(who.admin, made[0], "own", owner="me")
