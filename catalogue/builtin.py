@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from catalogue import data, results
 from catalogue.spec import ToolContext, ToolSpec, by_name
+from core import syntax
 
 Arguments = Mapping[str, Any]
 
@@ -26,10 +27,10 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 def calculate(arguments: Arguments, context: ToolContext) -> Any:
     """Evaluate an arithmetic expression. No names, calls or powers, so it cannot run code or explode."""
     try:
-        tree = ast.parse(arguments["expression"], mode="eval")
+        tree = syntax.expression(arguments["expression"])
     except SyntaxError:
         raise ValueError("not an arithmetic expression") from None
-    return {"value": _value(tree.body)}
+    return {"value": _value(tree)}
 
 
 def _value(node: ast.AST) -> Any:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from core import syntax
 from core.api import KEY, KEY_HEADER, Described
 from core.paging import DEFAULT_LIMIT, MAX_LIMIT
 
@@ -64,7 +65,7 @@ def _field_docstrings(module: str) -> Mapping[str, Mapping[str, str]]:
     source = getattr(sys.modules.get(module), "__file__", None) or ""
     if not source.endswith(".py"):
         return {}
-    tree = ast.parse(Path(source).read_text(encoding="utf-8"))
+    tree = syntax.module(Path(source).read_text(encoding="utf-8"))
     return {node.name: _docstrings_in(node) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 

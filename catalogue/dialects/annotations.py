@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalogue.record import ToolProblem
+from core import syntax
 
 _SPELLINGS = {"List": "list", "Dict": "dict", "Tuple": "tuple", "Set": "set", "FrozenSet": "set", "frozenset": "set"}
 _MAX_DEPTH = 16
@@ -102,6 +103,6 @@ def _is_json(value: Any) -> bool:
 
 def _parsed(text: str) -> ast.expr:
     try:
-        return ast.parse(text, mode="eval").body
+        return syntax.expression(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise ToolProblem("invalid_tool", "/source", "an annotation in quotes is no Python") from None

@@ -11,6 +11,7 @@ from catalogue.dialects.annotations import Annotation
 from catalogue.dialects.signatures import Warn
 from catalogue.dialects.source import Source
 from catalogue.record import Content, Imported, JsonObject, ToolProblem
+from core import syntax
 
 NAME = "python"
 MAX_CHARACTERS = 64 * 1024
@@ -83,7 +84,7 @@ def _function(text: str) -> Function:
     if len(text) > MAX_CHARACTERS:
         raise _invalid(f"is longer than {MAX_CHARACTERS} characters")
     try:
-        body = ast.parse(text).body
+        body = syntax.module(text).body
     except SyntaxError as problem:
         raise _invalid(f"is no Python: {problem.msg}, line {problem.lineno}") from None
     except (ValueError, MemoryError, RecursionError):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from core import syntax
+
 ROOT = Path(__file__).resolve().parents[2]
 _ROW = re.compile(r"^\| ([BCGHKT]\d+) \|", re.MULTILINE)
 _NAMED = re.compile(r"(?<![A-Za-z0-9])([BCGHKT])(\d+)(?: (?:to|-) [BCGHKT]?(\d+))?(?![A-Za-z0-9])")
@@ -23,7 +25,7 @@ def named_by(words: str) -> set[str]:
 def test_every_row_has_its_test(spec, at_least):
     named: set[str] = set()
     for path in (ROOT / "tests").rglob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(syntax.module(path.read_text())):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
                 named |= named_by(f"{node.name} {ast.get_docstring(node) or ''}")
     rows = _ROW.findall((ROOT / "docs/spec" / spec).read_text())
