@@ -1,9 +1,7 @@
 """The WSGI server (granian)."""
 
-import ctypes
 import gc
 import resource
-from contextlib import suppress
 
 from django.conf import settings
 from django.db import connections
@@ -11,7 +9,8 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-_M_ARENA_MAX = -8
+from core import heap
+
 _FILES = 8192
 
 
@@ -37,7 +36,8 @@ def serve(application: str, host: str, port: int) -> None:
         log_level=LogLevels.error,
     )
     connections.close_all()
-    _share_heaps()
+    heap.share()
+    heap.give_back()
     gc.freeze()
     server.serve()
 
@@ -49,9 +49,3 @@ def _connections() -> int:
     files = max(now, _FILES if most == resource.RLIM_INFINITY else min(most, _FILES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
     return min(files, _FILES) // 2
-
-
-def _share_heaps() -> None:
-    """Limit malloc arenas: with one per thread the process would keep a tenth more memory."""
-    with suppress(AttributeError, OSError):  # glibc only
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
-from core import ids
+from core import heap, ids
 from core.db import log_refused, replace_dead_connections
 from core.errors import InvalidRequest
 from core.prepared import PreparedRow, PreparedUpdate
@@ -105,6 +105,7 @@ def settle() -> None:
     Those objects are permanent, and scanning them would pause the process for a sixth of a second.
     """
     warm_up()
+    heap.give_back()
     gc.freeze()
 
 
