@@ -14,6 +14,29 @@ Clean = Callable[[str], str]
 """Returns the canonical spelling of a value, or raises `ValueError` with the allowed values."""
 
 
+_ELSEWHERE: Mapping[str, Sequence[str]] = {
+    "answer": ("text",),
+    "assigned": ("owner",),
+    "assignee": ("owner",),
+    "author": ("by", "owner"),
+    "comment": ("notes",),
+    "creator": ("by", "owner"),
+    "date": ("created",),
+    "message": ("text",),
+    "rating": ("sentiment",),
+    "reporter": ("by",),
+    "score": ("sentiment",),
+    "state": ("status", "is"),
+    "status": ("is",),
+    "submitter": ("by",),
+    "tag": ("label",),
+    "tags": ("label",),
+    "time": ("created",),
+    "user": ("by", "owner"),
+}
+"""Names of fields in other tools, and the fields that stand for them here: the first that a list has."""
+
+
 class Known(Protocol):
     """What a list's own field tells this module."""
 
@@ -54,7 +77,7 @@ def checked(asked: Field, line: str, fields: Mapping[str, Known]) -> Field | Unk
     """The term with its value normalised, or as an invalid part of the line."""
     known = fields.get(asked.name)
     if known is None:
-        close = grammar.near(asked.name, fields)
+        close = _field_meant(asked.name, fields)
         better = f"did you mean {close}:?" if close else f"the fields are {', '.join(fields)}."
         said = f"There is no field {asked.name}; {better} Quote it to search for the words."
         return grammar.unknown(asked, line, said)
@@ -71,10 +94,16 @@ def meant(leaf: Unknown, fields: Mapping[str, Known]) -> str:
     asked = grammar.read(leaf.text)
     if leaf.text.startswith("("):
         return grammar.closing(leaf.text)
-    known = fields.get(grammar.near(asked.name, fields)) if isinstance(asked, Field) else None
+    known = fields.get(_field_meant(asked.name, fields)) if isinstance(asked, Field) else None
     if known is None or not isinstance(asked, Field):
         return ""
     for each in filter(None, (asked.value, grammar.near(asked.value.lower(), known.offered()))):
         with suppress(ValueError):
             return grammar.spelled(Field(known.name, known.clean(each)))
     return ""
+
+
+def _field_meant(name: str, fields: Mapping[str, Known]) -> str:
+    """The field that was probably meant by a name that may be none; empty if nothing is similar."""
+    own = next((each for each in _ELSEWHERE.get(name, ()) if each in fields), "")
+    return name if name in fields else own or grammar.near(name, fields)

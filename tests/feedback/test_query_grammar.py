@@ -73,6 +73,8 @@ def test_every_line_has_one_spelling(line, spelled):
         ("is:open sentiment:angry", "sentiment:angry", "must be positive or negative"),
         ("lable:bug", "lable:bug", "did you mean label:?"),
         ("zzz:bug", "zzz:bug", "the fields are is, has,"),
+        ("submitter:bob", "submitter:bob", "did you mean by:?"),
+        ("status:open", "status:open", "did you mean is:?"),
         ("owner: me", "owner:", "needs a value"),
         ("a OR", "OR", "on both sides"),
         ("OR a", "OR", "on both sides"),
