@@ -25,6 +25,8 @@ def of(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]:
         return {}
     pattern = re.compile("|".join(re.escape(each) for each in words), re.IGNORECASE)
     searched = [thread.pk for thread in threads if not pattern.search(thread.title or "")]
+    if not searched:
+        return {}
     said = reduce(or_, (Q(text__icontains=each) for each in words))
     blocks = Block.objects.filter(written(), said, thread__in=searched)
     first = list(blocks.values_list("thread").annotate(first=Min("id")).values_list("first", flat=True))

@@ -73,23 +73,15 @@ def import_threads(request: HttpRequest) -> HttpResponse:
 def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
     actor, org = page_actor(request), required_org(request)
     owner_id, org_id = importing.target(actor, None, org.org_id)
-    visibility = typed["visibility"] or "private"
+    visibility, is_dry = typed["visibility"] or "private", request.POST.get("verb") != "import"
     if visibility not in ("private", "org"):
         raise InvalidRequest("visibility: must be private or org")
-    given = conversation_files.of_text(_given(request, typed["text"]), most=MOST + 1)
-    if not given:
-        raise InvalidRequest("text: paste conversations, or choose a file")
-    if len(given) > MOST:
-        raise InvalidRequest(f"text: has more than {MOST} conversations, which is the most at once")
-    if all(isinstance(value, conversation_files.Unreadable) for _, value in given):
-        raise InvalidRequest(f"text: is neither JSON nor JSON Lines; {given[0][0]} {given[0][1].reason}")
-    places, values = [place for place, _ in given], [value for _, value in given]
+    places, values = _conversations(request, typed["text"])
     format = typed["format"] or dialects.detected([value for value in values if isinstance(value, dict)])
     if format not in dialects.FORMATS:
         raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
-    is_dry = request.POST.get("verb") != "import"
     done = importing.import_conversations(format, values, owner_id, org_id, visibility, is_dry=is_dry)
-    items = done.items
+    items, new = done.items, done.counts["created"]
     if len(items) > _SHOWN:
         items = sorted(items, key=lambda item: (not item.errors, not item.warnings))
     return Outcome(
@@ -98,9 +90,21 @@ def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
         counts=tuple((IMPORT_WORDS[outcome], count) for outcome, count in done.counts.items() if count),
         lines=tuple(_lines(items[:_SHOWN], places)),
         more=max(0, len(items) - _SHOWN),
-        new=done.counts["created"],
-        skipped=len(items) - done.counts["created"],
+        new=new,
+        skipped=len(items) - new,
     )
+
+
+def _conversations(request: HttpRequest, text: str) -> tuple[list[str], list[Any]]:
+    """The places of the given conversations, and their values; raises `InvalidRequest` for none and for too many."""
+    given = conversation_files.of_text(_given(request, text), most=MOST + 1)
+    if not given:
+        raise InvalidRequest("text: paste conversations, or choose a file")
+    if len(given) > MOST:
+        raise InvalidRequest(f"text: has more than {MOST} conversations, which is the most at once")
+    if all(isinstance(value, conversation_files.Unreadable) for _, value in given):
+        raise InvalidRequest(f"text: is neither JSON nor JSON Lines; {given[0][0]} {given[0][1].reason}")
+    return [place for place, _ in given], [value for _, value in given]
 
 
 def _given(request: HttpRequest, text: str) -> bytes:
