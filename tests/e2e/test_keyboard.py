@@ -1,5 +1,6 @@
 """A reader who never touches the mouse."""
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -202,6 +203,20 @@ def test_keys_act_at_the_turn_in_view_and_say_where_they_have_nothing_to_do(
     page.keyboard.press("f")
     page.wait_for_url(lambda url: thread_id not in url)
     expect(page.locator("#head")).to_contain_text("message 5")
+
+
+def test_a_conversation_is_pasted_checked_and_imported_by_keys(visit: Callable[..., Visit]) -> None:
+    messages = [{"role": "user", "content": "Pasted by keys"}, {"role": "assistant", "content": "Seen."}]
+    page = visit("alice").page
+    page.goto("/threads/import/")
+    press_until(page, "Tab", "#text")
+    page.keyboard.insert_text(json.dumps({"id": f"keys-{time.monotonic_ns()}", "messages": messages}))
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#outcome")).to_contain_text("nothing is saved yet")
+    press_until(page, "Tab", "#outcome button")
+    page.keyboard.press("Enter")
+    expect(page.locator("#outcome li a")).to_have_text("Pasted by keys")
+    expect(page.locator("#text")).to_have_value(re.compile("Pasted by keys"))
 
 
 def test_at_the_end_of_a_thread_keys_mean_its_last_answer(heddle: Heddle, visit: Callable[..., Visit]) -> None:
