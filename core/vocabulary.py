@@ -24,15 +24,16 @@ _ELSEWHERE: Mapping[str, Sequence[str]] = {
     "date": ("created",),
     "message": ("text",),
     "rating": ("sentiment",),
-    "reporter": ("by",),
+    "reporter": ("by", "owner"),
     "score": ("sentiment",),
     "state": ("status", "is"),
     "status": ("is",),
-    "submitter": ("by",),
+    "submitter": ("by", "owner"),
     "tag": ("label",),
     "tags": ("label",),
     "time": ("created",),
     "user": ("by", "owner"),
+    "who": ("by", "owner"),
 }
 """Names of fields in other tools, and the fields that stand for them here: the first that a list has."""
 

@@ -7,6 +7,8 @@ from io import BytesIO
 from itertools import islice
 from typing import Any
 
+from core.canonical import fingerprint
+
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
@@ -24,14 +26,14 @@ def whole(first_line: bytes, everything: Iterable[bytes]) -> list[Any] | None:
         return None
     value = _value(b"".join(everything))
     if isinstance(value, list):
-        return value
-    return [value] if isinstance(value, dict) else None
+        return [with_id(each) for each in value]
+    return [with_id(value)] if isinstance(value, dict) else None
 
 
 def of_line(line: bytes) -> Any:
     """The value of a line; an `Unreadable` if it is not JSON."""
     try:
-        return json.loads(line.rstrip())
+        return with_id(json.loads(line.rstrip()))
     except RecursionError:
         return Unreadable("is nested too deeply")
     except json.JSONDecodeError as problem:
@@ -49,6 +51,16 @@ def of_text(text: bytes, *, most: int) -> list[tuple[str, Any]]:
     if values is None:
         return [(f"line {number}", of_line(line)) for number, line in islice(_lines(text), most)]
     return [(f"conversation {number}", value) for number, value in enumerate(values[:most], 1)]
+
+
+def with_id(value: Any) -> Any:
+    """A conversation without an id gets one of its content, by which importing it again changes nothing."""
+    if not isinstance(value, dict) or "messages" not in value or value.get("id") is not None:
+        return value
+    try:
+        return {**value, "id": fingerprint(value)}
+    except (ValueError, RecursionError):  # it cannot be stored, and its import says why
+        return value
 
 
 def _lines(text: bytes) -> Iterator[tuple[int, bytes]]:

@@ -58,7 +58,8 @@ def import_conversations(
     for index, each in dialects.gathered(format, enumerate(conversations)):
         item = ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility, is_dry=is_dry)))
         if is_dry and item.outcome == "created" and item.id in seen:
-            item = item.model_copy(update={"outcome": "unchanged"})
+            same = "has the id of one before it, and only the first is imported"
+            item = item.model_copy(update={"outcome": "unchanged", "warnings": [*item.warnings, same]})
         seen.add(item.id)
         items.append(item)
     counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in ("created", "unchanged", "failed")}

@@ -202,7 +202,7 @@ def send(request: HttpRequest, thread_id: str) -> HttpResponse:
         turns.send(actor, thread, bodies.parse(SendIn, {"message": message}), echo=False)
     except InvalidRequest as problem:
         return _detail(request, actor, thread, {"text": text, "error": forms.reason(problem)}, status=400)
-    return _back(thread)
+    return _back(thread, "#write")  # for a page without scripts, which would begin at the top
 
 
 @signed_in

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
+from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
@@ -19,10 +21,13 @@ from threads.models import Thread
 from threads.presenting.words import IMPORT_WORDS, Word
 from threads.wire_importing import ImportItemOut
 
-FIELDS = ("text", "format", "visibility")
+FIELDS = ("text", "file", "format", "visibility")
 MOST = 500
 """Conversations, or traces, in one import, as in REST."""
 _SHOWN = 100
+_KEPT_BYTES = 1_000_000
+"""A file up to this size is shown as text by a page without scripts."""
+_NOTHING = "paste conversations, or choose a file"
 FORMATS = {
     "openai": "OpenAI messages",
     "anthropic": "Anthropic messages",
@@ -76,7 +81,7 @@ def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
     visibility, is_dry = typed["visibility"] or "private", request.POST.get("verb") != "import"
     if visibility not in ("private", "org"):
         raise InvalidRequest("visibility: must be private or org")
-    places, values = _conversations(request, typed["text"])
+    places, values = _conversations(request, typed)
     format = typed["format"] or dialects.detected([value for value in values if isinstance(value, dict)])
     if format not in dialects.FORMATS:
         raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
@@ -95,25 +100,27 @@ def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
     )
 
 
-def _conversations(request: HttpRequest, text: str) -> tuple[list[str], list[Any]]:
+def _conversations(request: HttpRequest, typed: dict[str, str]) -> tuple[list[str], list[Any]]:
     """The places of the given conversations, and their values; raises `InvalidRequest` for none and for too many."""
-    given = conversation_files.of_text(_given(request, text), most=MOST + 1)
+    file = request.FILES.get("file")
+    if file is not None and typed["text"].strip():
+        raise InvalidRequest("file: there is pasted text, too; give one of the two")
+    field, text = ("text", typed["text"].encode(errors="surrogatepass")) if file is None else ("file", _read(file))
+    given = conversation_files.of_text(text, most=MOST + 1)
     if not given:
-        raise InvalidRequest("text: paste conversations, or choose a file")
+        raise InvalidRequest(f"{field}: has no conversations" if text.strip() else f"{field}: {_NOTHING}")
     if len(given) > MOST:
-        raise InvalidRequest(f"text: has more than {MOST} conversations, which is the most at once")
+        raise InvalidRequest(f"{field}: has more than {MOST} conversations, which is the most at once")
     if all(isinstance(value, conversation_files.Unreadable) for _, value in given):
-        raise InvalidRequest(f"text: is neither JSON nor JSON Lines; {given[0][0]} {given[0][1].reason}")
+        raise InvalidRequest(f"{field}: is neither JSON nor JSON Lines; {given[0][0]} {given[0][1].reason}")
+    if file is not None and not HtmxDetails(request) and len(text) <= _KEPT_BYTES:
+        typed["text"] = text.decode(errors="replace")  # no browser keeps a chosen file over a page
     return [place for place, _ in given], [value for _, value in given]
 
 
-def _given(request: HttpRequest, text: str) -> bytes:
-    """The uploaded file, which replaces pasted text."""
-    file = request.FILES.get("file")
-    if file is None:
-        return text.encode(errors="surrogatepass")
+def _read(file: "UploadedFile[Any]") -> bytes:
     if (file.size or 0) > settings.IMPORT_BODY_BYTES:
-        raise InvalidRequest(f"text: the file is larger than {size_text(settings.IMPORT_BODY_BYTES)}")
+        raise InvalidRequest(f"file: is larger than {size_text(settings.IMPORT_BODY_BYTES)}")
     return bytes(file.read()).removeprefix(b"\xef\xbb\xbf")
 
 

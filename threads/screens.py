@@ -316,7 +316,8 @@ def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
     if _FORK.first(thread.pk) is None:
         return ()
     forks = Thread.objects.visible_to(actor).filter(~hooks.feedback.runs(actor), forked_from=thread.pk).order_by("-id")
-    return tuple(ForkLink(ids.THREAD + key, title or "") for key, title in forks.values_list("key", "title")[:50])
+    rows = forks.values_list("key", "title", "forked_from_message_sequence_num")[:50]
+    return tuple(ForkLink(ids.THREAD + key, title or "", index or 0) for key, title, index in rows)
 
 
 def told(thread: Thread) -> tuple[tuple[str, str], ...]:

@@ -287,7 +287,10 @@ def test_search_and_plus_stand_in_one_line(visit: Callable[..., Visit], path: st
     """A finger wide each, so that the list begins in the upper quarter of the screen."""
     page = visit("alice", **PHONE).page
     page.goto(path)
-    search, plus = page.locator(".bar .query").bounding_box(), page.locator(".bar [data-plus]").bounding_box()
+    search, plus = (
+        page.locator(".bar .query").bounding_box(),
+        page.locator(".bar [data-plus][data-kind='primary']").bounding_box(),
+    )
     assert search and plus
     assert plus["x"] >= search["x"] + search["width"] and plus["y"] == search["y"]
     assert plus["width"] >= 44 and 44 <= plus["height"] <= 48

@@ -1,6 +1,7 @@
 """Whoever rated an answer learns in the list that an admin wrote back: a word on the row until the thread is opened."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -75,6 +76,19 @@ def test_the_view_of_replies_counts_what_is_new_and_keeps_the_rest(
     assert view() == "Replies, 1 listed"
     do(who.admin, report_of("alice"), "reply", public_status="received")
     assert view() == "Replies, 0 listed"
+
+
+def test_a_rating_with_a_reply_is_not_retracted_by_one_press(browser_of: Browser, who: People, thread: Thread) -> None:
+    """The reply would go with it, so the page asks, with and without scripts."""
+    alice = browser_of("alice")
+
+    def link() -> Any:
+        return get(alice, f"/threads/{thread.thread_id}/").id("back-1")
+
+    assert link().has("hx-post")
+    do(who.admin, report_of("alice"), "reply", public_reply="It was the tool.")
+    assert not link().has("hx-post")
+    assert "any reply to it" in get(alice, link()["href"]).one("main").words
 
 
 def test_what_is_new_is_counted_in_the_org_that_is_shown(browser_of: Browser, who: People, thread: Thread) -> None:

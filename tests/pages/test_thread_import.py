@@ -108,16 +108,39 @@ def test_after_a_check_one_press_imports_what_is_new(browser_of: Browser, who: P
     assert (button.words, button["value"]) == ("Import the 1 new", "import")
 
 
-def test_a_file_goes_before_what_is_pasted(browser_of: Browser, who: People) -> None:
-    file = SimpleUploadedFile("a.jsonl", b"\xef\xbb\xbf" + json.dumps(talk("filed")).encode() + b"\r\n\r\n")
-    assert shown(given(browser_of("alice"), [talk()], file=file))[0] == "1 new"
+def filed(*conversations: dict[str, Any]) -> SimpleUploadedFile:
+    lines = "\r\n".join(json.dumps(each) for each in conversations)
+    return SimpleUploadedFile("a.jsonl", b"\xef\xbb\xbf" + lines.encode() + b"\r\n\r\n")
+
+
+def test_a_file_is_imported_and_without_scripts_kept_as_text(browser_of: Browser, who: People) -> None:
+    alice = browser_of("alice")
+    checked = given(alice, "", verb="check", file=filed(talk("filed")))
+    assert shown(checked)[0] == "1 new" and not Thread.objects.exists()
+    assert shown(given(alice, dom(checked).id("text").text))[0] == "1 new"
     assert Thread.objects.get().import_id == "filed"
+    told = alice.post(HERE, {"verb": "check", "text": "", "file": filed(talk())}, headers={"HX-Request": "true"})
+    assert dom(told).id("text").text == "", "with scripts the chosen file is still there"
+
+
+def test_a_file_beside_pasted_text_is_refused(browser_of: Browser, who: People) -> None:
+    assert "File: There is pasted text, too; give one of the two." in refusal(
+        given(browser_of("alice"), [talk()], file=filed(talk("filed")))
+    )
+
+
+def test_a_conversation_without_an_id_gets_one_of_its_content(browser_of: Browser, who: People) -> None:
+    alice = browser_of("alice")
+    for counts in ("1 new", "1 imported before"):
+        assert shown(given(alice, {"messages": TALK}))[0] == counts
+    assert shown(given(alice, json.dumps({"messages": [*TALK, *TALK]})))[0] == "1 new"
 
 
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
         ({"text": " \n "}, "Text: Paste conversations, or choose a file."),
+        ({"text": "[]"}, "Text: It has no conversations."),
         ({"text": "{}\n" * 501}, "Text: It has more than 500 conversations, which is the most at once."),
         ({"text": "1\n" * 300_000}, "Text: It has more than 500 conversations, which is the most at once."),
         (
@@ -128,7 +151,7 @@ def test_a_file_goes_before_what_is_pasted(browser_of: Browser, who: People) -> 
         ({"text": "{}", "format": "yaml"}, "Format: It must be one of openai"),
         ({"text": "{}", "visibility": "all"}, "Visibility: It must be private or org."),
     ],
-    ids=["empty", "too many", "too many values", "pretty", "deep", "format", "visibility"],
+    ids=["empty", "no list", "too many", "too many values", "pretty", "deep", "format", "visibility"],
 )
 def test_what_cannot_be_imported_is_named(browser_of: Browser, who: People, fields: dict[str, str], said: str) -> None:
     response = browser_of("alice").post(HERE, {"verb": "import", **fields})

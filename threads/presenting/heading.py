@@ -12,10 +12,11 @@ from threads.status import RUNNING
 
 @dataclass(frozen=True, slots=True)
 class ForkLink:
-    """A fork of the thread."""
+    """A fork of the thread, and the message that it was made at."""
 
     thread_id: str
     title: str
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
