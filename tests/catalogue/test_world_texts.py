@@ -1,8 +1,6 @@
 """Texts of worlds for schemas whose keywords limit each other (catalogue 3.8, C103), and examples of CTP (1.4)."""
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -12,6 +10,7 @@ from hypothesis import strategies as some
 from catalogue import validating
 from catalogue.worlds import making
 from catalogue.worlds.drawing import Source
+from tests import hashing
 from tests.api.test_worlds import Played
 from tests.conftest import data_of
 
@@ -148,15 +147,7 @@ def test_no_order_of_hashes_takes_part_in_such_texts_C102():
         "from catalogue.worlds import making; from catalogue.worlds.drawing import Source; import json, sys;"
         "print(json.dumps([making.made(each, Source(1)) for each in json.loads(sys.argv[1])]))"
     )
-    answers = [
-        subprocess.run(
-            [sys.executable, "-c", said, json.dumps([*COMMON, MANY_KEYS])],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": "."},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    answers = hashing.printed(said, json.dumps([*COMMON, MANY_KEYS]))
     assert answers[0] == answers[1] != b""
 
 
