@@ -42,21 +42,6 @@ class _Strand:
     spans: list[Span] = field(default_factory=list)
     warnings: dict[object, tuple[str, str]] = field(default_factory=dict)
 
-    def overlap(self, keys: list[object]) -> int | None:
-        """How many of a request's messages are known already; None if it does not continue this conversation.
-
-        A request may leave out the beginning, as applications do when a conversation has become too long.
-        """
-        if not keys or not self.keys or self.keys[-1] not in keys:
-            return None
-        # Knuth, Morris and Pratt: equal messages without end must not take the square of their number.
-        borders, known = _borders(keys), 0
-        for key in self.keys[-len(keys) :]:
-            while known and keys[known] != key:
-                known = borders[known - 1]
-            known += keys[known] == key
-        return known or None
-
     def add(self, request: Request, known: int) -> None:
         """Continue it with a request, of whose messages the first `known` are here already."""
         self._extend(request.asked[known:], request.span.starts)
@@ -73,15 +58,34 @@ class _Strand:
             self.keys.append(_key(message))
 
 
-def _borders(keys: list[object]) -> list[int]:
-    """For each beginning, how many of its keys are its end as well as its beginning."""
-    borders, known = [0], 0
-    for key in keys[1:]:
-        while known and keys[known] != key:
-            known = borders[known - 1]
-        known += keys[known] == key
-        borders.append(known)
-    return borders
+class _Told:
+    """The messages that a request was told, by their keys.
+
+    Knuth, Morris and Pratt: equal messages without end must not take the square of their number.
+    """
+
+    def __init__(self, keys: list[object]) -> None:
+        self._keys, self._borders = keys, [0]
+        for key in keys[1:]:
+            self._borders.append(self._longer(self._borders[-1], key))
+
+    def overlap(self, said: list[object]) -> int:
+        """How many of them a conversation ends with; 0 if they do not continue it.
+
+        A request may leave out the beginning, as applications do when a conversation has become too long.
+        """
+        if not said or said[-1] not in self._keys:
+            return 0
+        known = 0
+        for key in said[-len(self._keys) :]:
+            known = self._longer(known, key)
+        return known
+
+    def _longer(self, known: int, key: object) -> int:
+        """How many of them are last after one more message, if `known` were before it."""
+        while known and self._keys[known] != key:
+            known = self._borders[known - 1]
+        return known + (self._keys[known] == key)
 
 
 class Gathered(dict[str, Any]):
@@ -160,8 +164,8 @@ def _requests(group: list[Span]) -> list[Request]:
 
 def _continued(strands: list[_Strand], told: list[JsonObject]) -> tuple[_Strand, int]:
     """The conversation that a request continues, and how many of its messages it has; a new one if none."""
-    keys = [_key(each) for each in told]
-    found = [(known, strand) for strand in strands[-_OPEN:] if (known := strand.overlap(keys)) is not None]
+    sought = _Told([_key(each) for each in told])
+    found = [(known, strand) for strand in strands[-_OPEN:] if (known := sought.overlap(strand.keys))]
     if not found:
         strands.append(_Strand())
         return strands[-1], 0
