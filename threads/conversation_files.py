@@ -1,7 +1,7 @@
 """Conversations in a file: JSON Lines (one per line), or one JSON conversation, or a list of them."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
@@ -17,23 +17,24 @@ class Unreadable:
     reason: str
 
 
-def whole(first_line: bytes, everything: Iterable[bytes]) -> list[Any] | None:
+def whole(first_line: bytes, read: Callable[[], bytes]) -> list[Any] | None:
     """The conversations of a file that is one JSON value; None if each line is a conversation.
 
-    `everything` is read only if the first line is not a conversation: JSON Lines may be larger than memory.
+    `read` gives all of the file. It is called only if the first line is not a conversation: JSON Lines may be larger
+    than memory.
     """
     if isinstance(_value(first_line), dict):
         return None
-    value = _value(b"".join(everything))
+    value = _value(read())
     if isinstance(value, list):
-        return [with_id(each) for each in value]
-    return [with_id(value)] if isinstance(value, dict) else None
+        return [_with_id(each) for each in value]
+    return [_with_id(value)] if isinstance(value, dict) else None
 
 
 def of_line(line: bytes) -> Any:
     """The value of a line; an `Unreadable` if it is not JSON."""
     try:
-        return with_id(json.loads(line.rstrip()))
+        return _with_id(json.loads(line.rstrip()))
     except RecursionError:
         return Unreadable("is nested too deeply")
     except json.JSONDecodeError as problem:
@@ -47,13 +48,13 @@ def of_text(text: bytes, *, most: int) -> list[tuple[str, Any]]:
 
     No more lines are split off than are wanted: a text of short ones would take a hundred times its size.
     """
-    values = whole(next(_lines(text), (0, b""))[1], [text])
+    values = whole(next(_lines(text), (0, b""))[1], lambda: text)
     if values is None:
         return [(f"line {number}", of_line(line)) for number, line in islice(_lines(text), most)]
     return [(f"conversation {number}", value) for number, value in enumerate(values[:most], 1)]
 
 
-def with_id(value: Any) -> Any:
+def _with_id(value: Any) -> Any:
     """A conversation without an id gets one of its content, by which importing it again changes nothing."""
     if not isinstance(value, dict) or "messages" not in value or value.get("id") is not None:
         return value

@@ -21,7 +21,7 @@ _READ = 50_000
 
 def of(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]:
     """The first hit in each thread, by row id, but not in those whose title has one of the texts. Two queries."""
-    if not words or not threads:
+    if not words:
         return {}
     pattern = re.compile("|".join(re.escape(each) for each in words), re.IGNORECASE)
     searched = [thread.pk for thread in threads if not pattern.search(thread.title or "")]

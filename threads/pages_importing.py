@@ -13,7 +13,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
-from core import forms
+from core import forms, ids
 from core.errors import InvalidRequest, NoOrgProvided, Unauthorized
 from core.rendering import size_text
 from threads import conversation_files, dialects, importing
@@ -125,17 +125,17 @@ def _read(file: "UploadedFile[Any]") -> bytes:
 
 
 def _lines(items: Sequence[ImportItemOut], places: Sequence[str]) -> list[Line]:
-    keys = {item.thread_id: item.thread_id.partition("_")[2] for item in items if item.thread_id}
-    titles = dict(Thread.objects.filter(key__in=keys.values()).values_list("key", "title"))
+    keys = [ids.key_of(item.thread_id or "", ids.THREAD) for item in items]
+    titles = dict(Thread.objects.filter(key__in=filter(None, keys)).values_list("key", "title"))
     return [
         Line(
             place=places[item.index],
             word=IMPORT_WORDS[item.outcome],
             thread_id=item.thread_id or "",
-            title=titles.get(keys.get(item.thread_id or "", "")) or "",
+            title=titles.get(key or "") or "",
             notes=(*map(_told, item.errors), *item.warnings),
         )
-        for item in items
+        for item, key in zip(items, keys, strict=True)
     ]
 
 

@@ -51,7 +51,7 @@ def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
     try:
         with path.open("rb") as source:
             first = next((line for line in source if line.strip()), b"")
-        values = conversation_files.whole(first, _read(path))
+        values = conversation_files.whole(first, path.read_bytes)
         if values is None:
             yield from _lines(path)
         else:
@@ -59,10 +59,6 @@ def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
                 yield f"conversation {number}", value
     except OSError as problem:
         raise CommandError(f"{path}: {problem.strerror}") from None
-
-
-def _read(path: Path) -> Iterator[bytes]:
-    yield path.read_bytes()
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
