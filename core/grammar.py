@@ -263,13 +263,12 @@ def _paired(tokens: list[_Token]) -> list[_Token]:
     """The tokens without ANDs; misplaced operators become `Unknown`: brackets that close nothing, lone dashes, ANDs and
     ORs without both sides, NOTs before nothing.
     """
-    opened: list[int] = []
-    lone = set()
+    depth, lone = 0, set()
     for place, token in enumerate(tokens):
-        if _is(token, "("):
-            opened.append(place)
-        elif _is(token, ")"):
-            lone.add(place) if not opened else opened.pop()
+        if _is(token, ")") and not depth:
+            lone.add(place)
+        else:
+            depth += _is(token, "(") - _is(token, ")")
     found: list[_Token] = []
     for place, token in enumerate(tokens):
         after = tokens[place + 1] if place + 1 < len(tokens) else None

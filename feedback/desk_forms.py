@@ -123,15 +123,16 @@ def told_of_failures(done: Bulk, already: int = 0) -> str:
 
 def told_of_undo(done: Bulk) -> str:
     """The message after an undo."""
+    undone = undoing.told(done.undoes or "")
+    noun = undone.noun if undone else "changes to a deleted report"
     if not done.is_over:
-        return f"Undoing: {undoing.noun_of(done.undoes or '')}."
+        return f"Undoing: {noun}."
     if done.failed_count:
         if not undoing.changes_of(done.key).exists():
             return "Nothing was undone."
         return "Partly undone." if done.total == 1 else f"Undone, but {told_of_failures(done)}."
-    noun = undoing.noun_of(done.undoes or "")
     said = f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
-    return f"{said} Its text is in the history." if noun.endswith(" and its note") else said
+    return f"{said} Its text is in the history." if undone and undone.has_note else said
 
 
 def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:

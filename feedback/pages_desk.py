@@ -257,12 +257,12 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     # What may be undone is shown as the news only if nothing came after it.
     is_latest = not (said or undone or context["errors"] or context.get("conflict"))
     context |= {"said": said, "messages": (), "is_latest": is_latest}
-    if context["bar"].total == 0:
-        context["idle"] = idle.idle(actor, context["bar"].views, zones.of(request))
     query = desk_screen.state_of(request.GET.items(), zones.of(request))
     parsed = parse(query["q"])
-    if context["bar"].total == 0 and not context["idle"] and not context["bar"].notes:
-        context["wider"] = idle.wider(actor, parsed)
+    if (bar := context["bar"]).total == 0:
+        context["idle"] = idle.idle(actor, bar.views, zones.of(request))
+        if not context["idle"] and not bar.notes:
+            context["wider"] = idle.wider(actor, parsed)
     context |= {**screens.editing_of(parsed, query, request.GET), "orgs": screens.Orgs(parsed, {})}
     if (latest := request.session.pop(_LATEST, None)) and not parsed.problems:
         context["ticked"] = bulk.still_found(actor, latest, parsed)

@@ -133,10 +133,10 @@ def last_action(
     return None if found is None else _told(found, tz)
 
 
-def noun_of(action: str) -> str:
-    """An action as a noun: `snooze of “Used words”`."""
+def told(action: str) -> LastAction | None:
+    """An action in words, also after it was undone; None if all its reports are deleted."""
     last = changes_of(action).exclude(verb=FOLLOW).last()
-    return "changes to a deleted report" if last is None else _told(last, UTC).noun
+    return None if last is None else _told(last, UTC)
 
 
 def _told(change: TriageChange, tz: tzinfo) -> LastAction:

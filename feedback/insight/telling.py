@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import date
 
+from django.utils.text import get_text_list
+
 from core.rendering import isolated
 from core.templatetags.ui import thousands
 from feedback.insight.wire import InsightOut, NamedOut, RangeOut, SpanOut
@@ -64,12 +66,12 @@ def by_category(found: InsightOut) -> str:
         return (
             f"No category is named most: {len(level)} are in {thousands(part)} of {thousands(whole)} negative reports."
         )
-    named = f"{_and(level)} {'is' if len(level) == 1 else 'are'} named most: {'each ' if level[1:] else ''}in"
+    named = f"{_are(level)} named most: {'each ' if level[1:] else ''}in"
     return f"{named} {thousands(part)} of {thousands(whole)} negative reports."
 
 
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+def _are(names: list[str]) -> str:
+    return f"{get_text_list(names, 'and')} {'is' if len(names) == 1 else 'are'}"
 
 
 def by_label(found: InsightOut) -> str:
@@ -90,7 +92,7 @@ def by_outcome(found: InsightOut) -> str:
     level = [outcome_word(each.name) for each in found.by_outcome if each.total == part]
     if len(level) > 3:
         return f"No outcome is the most frequent: {len(level)} are of {thousands(part)} of {thousands(whole)} resolved."
-    said = f"{_and(level)} {'is' if len(level) == 1 else 'are'} the most frequent: {'each ' if level[1:] else ''}"
+    said = f"{_are(level)} the most frequent: {'each ' if level[1:] else ''}"
     return f"{said}{thousands(part)} of {thousands(whole)} resolved, {share(part, whole)}."
 
 
