@@ -66,7 +66,7 @@ def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
 
 
 def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
-    """The whole page; with `gone` (a sentence) if the open report does not exist."""
+    """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report does not exist."""
     # Read first: a bulk that ends during this request still counts as running, and the page then hears of its end.
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
     parsed = parse(query["q"])
@@ -77,6 +77,8 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     finished = {"unfinished": _unfinished(bulks), "tried": _tried(bulks)}
     last = None if running else undoing.last_action(actor, **finished, tz=tz)
     context: dict[str, Any] = {
+        "state": query,
+        "parsed": parsed,
         "bar": bar_of(actor, parsed, meant, query),
         "rows": rows,
         "onward": onward,

@@ -257,8 +257,7 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     # What may be undone is shown as the news only if nothing came after it.
     is_latest = not (said or undone or context["errors"] or context.get("conflict"))
     context |= {"said": said, "messages": (), "is_latest": is_latest}
-    query = desk_screen.state_of(request.GET.items(), zones.of(request))
-    parsed = parse(query["q"])
+    query, parsed = context["state"], context["parsed"]
     if (bar := context["bar"]).total == 0:
         context["idle"] = idle.idle(actor, bar.views, zones.of(request))
         if not context["idle"] and not bar.notes:

@@ -349,6 +349,16 @@ def test_a_refused_form_without_its_note_is_refused_for_what_is_wrong(browser_of
     assert dom(answer, 400).one(class_="wrong").words == "Choose a date first."
 
 
+def test_a_refused_form_keeps_the_query_in_every_part_of_its_page(browser_of: Browser, who: People) -> None:
+    """The form is answered at its own address, which has no query: the menu of orgs must not fall back to the default."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = get(client, f"{DESK}?q=is:open+org:acme&item={report.feedback_id}")
+    answer = press(client, page, "snooze day", until="")
+    menu = dom(answer, 400).id("orgs")
+    assert menu.one(aria_current="true").words == "only acme"
+    assert query_of(menu.all("a")[0]["href"])["q"] == "is:open"
+
+
 @pytest.mark.parametrize(
     ("verb", "typed", "field", "reason"),
     [
