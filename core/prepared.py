@@ -348,6 +348,10 @@ class PreparedCommand:
         _run_later(connection, self._statement.on(connection), list(values))
 
 
+_In = Callable[[Model, Any], Any]
+_Out = Callable[[Any, Any], Any]
+
+
 class _Columns:
     """Converts columns of one model between an object and the database.
 
@@ -356,7 +360,8 @@ class _Columns:
 
     def __init__(self, fields: Sequence["Field[Any, Any]"]) -> None:
         self.fields = fields
-        self._ways: dict[str, list[tuple[str, Field[Any, Any] | None]]] = {}
+        self._ways_in: dict[str, list[tuple[str, _In | None]]] = {}
+        self._ways_out: dict[str, list[tuple[str, _Out | None]]] = {}
 
     def spelled(self, quoted: Callable[[Any], str]) -> str:
         """The column names, for a statement."""
@@ -364,25 +369,47 @@ class _Columns:
 
     def stored(self, row: Model, connection: Any) -> list[Any]:
         """The values of an object, as the driver takes them."""
-        ways = self._ways.get(connection.vendor) or self._find_ways(connection.vendor)
-        return [
-            getattr(row, name) if field is None else field.get_db_prep_save(field.pre_save(row, False), connection)
-            for name, field in ways
-        ]
+        ways = self._ways_in.get(connection.vendor)
+        if ways is None:
+            ways = self._ways_in[connection.vendor] = [(each.attname, _in(each, connection)) for each in self.fields]
+        return [getattr(row, name) if way is None else way(row, connection) for name, way in ways]
 
     def read_into(self, row: Model, values: Row, connection: Any) -> None:
         """Set the driver's values on an object."""
-        for field, value in zip(self.fields, values, strict=True):
-            found, column = value, field.cached_col
-            for convert in (*connection.ops.get_db_converters(column), *column.get_db_converters(connection)):
-                found = convert(found, column, connection)
-            setattr(row, field.attname, found)
+        ways = self._ways_out.get(connection.vendor)
+        if ways is None:
+            ways = self._ways_out[connection.vendor] = [(each.attname, _out(each, connection)) for each in self.fields]
+        for (name, way), value in zip(ways, values, strict=True):
+            setattr(row, name, value if way is None else way(value, connection))
 
-    def _find_ways(self, vendor: str) -> "list[tuple[str, Field[Any, Any] | None]]":
-        same = _SAME if vendor == "sqlite" else _SAME_EVERYWHERE
-        ways = [(field.attname, None if type(field) in same else field) for field in self.fields]
-        self._ways[vendor] = ways
-        return ways
+
+def _in(field: "Field[Any, Any]", connection: Any) -> _In | None:
+    """How to get a column's value for the driver; None if the object's own serves."""
+    if type(field) in (_SAME if connection.vendor == "sqlite" else _SAME_EVERYWHERE):
+        return None
+    if (spell := connection.spelled_moment) and type(field) is DateTimeField:
+
+        def spelled(row: Model, connection: Any) -> str | None:
+            moment = field.pre_save(row, False)
+            return None if moment is None else spell(moment)
+
+        return spelled
+    return lambda row, connection: field.get_db_prep_save(field.pre_save(row, False), connection)
+
+
+def _out(field: "Field[Any, Any]", connection: Any) -> _Out | None:
+    """How to convert the driver's value of a column; None if it stays as it is."""
+    column = field.cached_col
+    converters = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+    if not converters or _comes_converted(column, connection):
+        return None
+
+    def converted(value: Any, connection: Any) -> Any:
+        for convert in converters:
+            value = convert(value, column, connection)
+        return value
+
+    return converted
 
 
 _SAME_EVERYWHERE = frozenset({CharField, TextField, BooleanField})

@@ -31,6 +31,8 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     takes_along = True
     """Whether sending queries ahead saves time."""
+    spelled_moment = None
+    """The driver takes times as they are."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

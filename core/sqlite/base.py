@@ -9,7 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -24,12 +24,17 @@ Row = tuple[Any, ...]
 Step = tuple[str, Sequence[Any]]
 
 
-def _moment(stored: bytes) -> datetime:
+def _read(stored: bytes) -> datetime:
     """A stored time, which is UTC without an offset. Django's own conversion takes eight times as long."""
     return datetime.fromisoformat(stored.decode() + _UTC)
 
 
-sqlite3.register_converter("datetime", _moment)
+def _spelled(moment: datetime) -> str:
+    """A time as Django stores it, in an eighth of the time."""
+    return str(moment.astimezone(UTC).replace(tzinfo=None))
+
+
+sqlite3.register_converter("datetime", _read)
 
 
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
@@ -37,6 +42,8 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     takes_along = False
     """Sending queries ahead saves nothing without a network."""
+    spelled_moment = staticmethod(_spelled)
+    """Spells a time for the driver, which reads it back by itself."""
     _line: "threading.Lock | None" = None
     """The lock that this connection holds."""
 
