@@ -12,7 +12,6 @@ from accounts.rights import Right
 from core import differences, ids
 from core.actor import Actor
 from core.errors import NotFound
-from core.rendering import took
 from core.templatetags.ui import thousands
 from threads import figures, hooks, reruns, screens
 from threads.access import may, thread_for
@@ -170,7 +169,7 @@ def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
         return []
     tokens_in, tokens_out = sum(each.input_tokens for each in turns), sum(each.output_tokens for each in turns)
     return [
-        took(sum(each.took_ms or 0 for each in turns)),
+        figures.lasted(sum(each.took_ms or 0 for each in turns), sum(each.waited_ms for each in turns)),
         f"{thousands(tokens_in)} tokens in, {thousands(tokens_out)} out",
     ]
 

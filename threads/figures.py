@@ -9,14 +9,19 @@ from core.templatetags.ui import thousands
 from threads.models import Turn
 from threads.profiles import SIMULATED
 
+_LONG_WAIT_MS = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class TurnFigures:
-    """One finished turn; `took_ms` includes waiting times, `cost` is in US dollars, None if any part is unknown."""
+    """One finished turn. The waits for client tools are in `waited_ms` and in no other time; `cost` is in US dollars,
+    None if any part is unknown.
+    """
 
     answer_idx: int
     took_ms: int | None
     first_text_ms: int | None
+    waited_ms: int
     input_tokens: int
     output_tokens: int
     requests: int
@@ -38,7 +43,7 @@ def words(figures: TurnFigures) -> tuple[str, ...]:
     """The figures in words, without the unremarkable ones; empty for a turn that no model answered."""
     if not figures.requests:
         return ()
-    found = [took(figures.took_ms)] if figures.took_ms is not None else []
+    found = [lasted(figures.took_ms, figures.waited_ms)] if figures.took_ms is not None else []
     if figures.first_text_ms is not None:
         found.append(f"first words after {took(figures.first_text_ms)}")
     found.append(f"{thousands(figures.input_tokens)} tokens in, {thousands(figures.output_tokens)} out")
@@ -50,6 +55,21 @@ def words(figures: TurnFigures) -> tuple[str, ...]:
         return (*found, SIMULATED)
     found.append("cost unknown" if figures.cost is None else dollars(figures.cost))
     return (*found, f"{figures.model} ({figures.profile})" if figures.model else figures.profile)
+
+
+def lasted(took_ms: int, waited_ms: int) -> str:
+    """A duration in words, and how much more was a wait for client tools unless that was short."""
+    waited = f", and {took(waited_ms)} waiting for a tool result" if waited_ms >= _LONG_WAIT_MS else ""
+    return took(took_ms) + waited
+
+
+def worked_ms(turn: Turn, until: datetime | None) -> int | None:
+    """Milliseconds that the agent worked from a turn's start until a moment, without waits for client tools; None if
+    either moment is unknown.
+    """
+    if turn.started_at is None or until is None:
+        return None
+    return turn.lasted_ms(until) - turn.waited_ms(until)
 
 
 def dollars(cost: Decimal) -> str:
@@ -64,8 +84,9 @@ def dollars(cost: Decimal) -> str:
 def _figures(turn: Turn) -> TurnFigures:
     return TurnFigures(
         answer_idx=turn.answer_idx or 0,
-        took_ms=_milliseconds(turn.started_at, turn.finished_at),
-        first_text_ms=_milliseconds(turn.started_at, turn.first_text_at),
+        took_ms=worked_ms(turn, turn.finished_at),
+        first_text_ms=worked_ms(turn, turn.first_text_at),
+        waited_ms=turn.waited_ms(turn.finished_at) if turn.finished_at else 0,
         input_tokens=turn.input_tokens,
         output_tokens=turn.output_tokens,
         requests=turn.requests,
@@ -74,7 +95,3 @@ def _figures(turn: Turn) -> TurnFigures:
         model=turn.model,
         cost=turn.cost,
     )
-
-
-def _milliseconds(start: datetime | None, end: datetime | None) -> int | None:
-    return None if start is None or end is None else max(0, round((end - start).total_seconds() * 1000))

@@ -370,7 +370,7 @@ def _own_words(declared: list[dict[str, Any]]) -> str:
 
 _TURNS = PreparedInsert(Turn)
 _LATEST = PreparedRow(lambda thread: Turn.objects.filter(thread=thread).order_by("-id")[:1], Turn, int)
-_RESUMED = PreparedUpdate(Turn, "state", "request_hash", "is_told", "requested_at", "queued_at", "lease_until")
+_RESUMED = PreparedUpdate(Turn, "state", "request_hash", "is_told", "requested_at", "queued_at", "lease_until", "waits")
 
 
 def _begin(
@@ -462,5 +462,6 @@ def _resume(writer: Transcript, results: Message, request: Request) -> None:
     turn = Turn.objects.get(thread=writer.thread, state=TurnState.WAITING)
     turn.state, turn.request_hash, turn.requested_at = TurnState.QUEUED, request.digest, timezone.now()
     turn.queued_at, turn.lease_until, turn.is_told = turn.requested_at, None, not request.digest
+    turn.go_on(turn.requested_at)
     _RESUMED.update(turn)
     jobs.enqueue_on_commit(ADVANCE, turn.pk)

@@ -17,6 +17,7 @@ from core.errors import Conflict, NotFound
 from feedback import webhooks
 from feedback.checks import expecting
 from feedback.models import Check, CheckRun, UserFeedback
+from threads import figures
 from threads.models import Thread, Turn
 from threads.status import ThreadStatus
 
@@ -174,8 +175,9 @@ def tell(check: Check, *, by: int) -> None:
 
 def _count(run: CheckRun, turn: Turn) -> None:
     """Copy time, tokens and cost of its turn."""
-    if turn.started_at and turn.finished_at:
-        run.seconds = (turn.finished_at - turn.started_at).total_seconds()
+    worked_ms = figures.worked_ms(turn, turn.finished_at)
+    if worked_ms is not None:
+        run.seconds = worked_ms / 1000
     run.input_tokens, run.output_tokens, run.cost = turn.input_tokens, turn.output_tokens, turn.cost
 
 

@@ -1,15 +1,20 @@
 """What a turn used stands below the article that ended it, for the owner of the thread and for admins."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
+from core import bodies
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of
 from tests.pages.dom import get, queries
 from threads import figures, turns
 from threads.models import Turn
+from threads.pending import pending_client_uses
+from threads.wire import ToolResultsIn
 
 
 def told(client, thread):
@@ -40,6 +45,48 @@ def test_a_real_model_is_named_with_its_cost_or_that_it_is_unknown(browser_of, w
     Turn.objects.filter(thread=thread).update(cost=None)
     [line] = told(browser_of("alice"), thread).values()
     assert "cost unknown" in line
+
+
+def test_the_wait_for_a_client_tool_is_nobodys_time(browser_of, who, monkeypatch):
+    """Whether it comes before the first words or between two, it is shown apart, and only if it is long."""
+    thread = make.waiting(who.alice, "Look. [[call remember {}]]")
+    start = Turn.objects.get(thread=thread).started_at
+    answer(who, thread, monkeypatch, after=timedelta(minutes=33))
+    took, first, *_ = told(browser_of("alice"), thread)["m1"]
+    assert took.endswith(" s, and 33 min 0 s waiting for a tool result") or " ms, and 33 min " in took
+    assert "min" not in first
+    turn = Turn.objects.get(thread=thread)
+    assert turn.finished_at - start > timedelta(minutes=33), "and the moments stay what they were"
+    [figure] = figures.of_turns(thread.pk)
+    assert figure.first_text_ms <= figure.took_ms < 60_000 < 33 * 60_000 <= figure.waited_ms
+
+
+def test_a_short_wait_is_not_worth_a_word_and_is_left_out_all_the_same(browser_of, who, monkeypatch):
+    thread = make.waiting(who.alice)
+    answer(who, thread, monkeypatch, after=timedelta(milliseconds=900))
+    assert "waiting" not in told(browser_of("alice"), thread)["m1"][0]
+    [figure] = figures.of_turns(thread.pk)
+    assert 0 < figure.waited_ms < 1000
+
+
+def test_a_turn_that_was_stopped_while_it_waited_has_waited_until_then(who, monkeypatch):
+    thread = make.waiting(who.alice)
+    with monkeypatch.context() as later:
+        later.setattr(turns.timezone, "now", lambda now=timezone.now(): now + timedelta(hours=1))
+        turns.cancel(who.alice.actor, make.fresh(thread))
+    [figure] = figures.of_turns(thread.pk)
+    assert figure.took_ms < 60_000 < figure.waited_ms
+
+
+def answer(who, thread, monkeypatch, *, after):
+    """Answer the waiting tool, and let the turn end, that much later."""
+    use = pending_client_uses(make.fresh(thread))[0]
+    result = {"tool_use_id": use["tool_use_id"], "tool_name": "remember", "status": "success", "runtime_ms": 1}
+    now = timezone.now
+    with monkeypatch.context() as later:
+        later.setattr(timezone, "now", lambda: now() + after)
+        turns.submit_tool_results(who.alice.actor, thread, bodies.parse(ToolResultsIn, {"tool_results": [result]}))
+        make.run_turns(thread)
 
 
 def test_a_colleague_does_not_see_them_and_an_admin_does(browser_of, who):

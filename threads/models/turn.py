@@ -1,11 +1,13 @@
 """Turns: rows that workers claim, keep alive and finish. A queue message carries only the id."""
 
+from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
+from core.db import JsonText
 from threads.models.thread import Thread
 from threads.status import OPEN_TURN, TurnState
 
@@ -27,6 +29,8 @@ class Turn(models.Model):
     started_at = models.DateTimeField(null=True)
     first_text_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    waits = JsonText(default=list)
+    """Its waits for client tools: beginning and end of each, in milliseconds after `started_at`; null while it lasts."""
     reprompts = models.PositiveSmallIntegerField(default=0)
     requests = models.PositiveSmallIntegerField(default=0)
     """Number of model answers, complete or interrupted."""
@@ -62,3 +66,20 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"turn {self.pk} of {self.thread_id}"
+
+    def wait(self, at: datetime) -> None:
+        """Note that it waits for client tools from a moment on."""
+        self.waits = [*self.waits, [self.lasted_ms(at), None]]
+
+    def go_on(self, at: datetime) -> None:
+        """Note that its wait ended at a moment; nothing for a wait whose beginning an older version did not note."""
+        self.waits = [[since, self.lasted_ms(at) if end is None else end] for since, end in self.waits]
+
+    def lasted_ms(self, until: datetime) -> int:
+        """Milliseconds from its start until a moment, waits included; 0 if it has not started."""
+        return 0 if self.started_at is None else max(0, round((until - self.started_at).total_seconds() * 1000))
+
+    def waited_ms(self, until: datetime) -> int:
+        """Milliseconds until a moment in which it waited for client tools."""
+        last = self.lasted_ms(until)
+        return sum(max(0, min(last if end is None else end, last) - since) for since, end in self.waits)

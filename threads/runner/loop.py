@@ -55,7 +55,7 @@ _KEPT = (
     "error_code",
     "finished_at",
 )
-_FIGURES, _LEFT = PreparedUpdate(Turn, *_KEPT), PreparedUpdate(Turn, *_KEPT, "state", "lease_until")
+_FIGURES, _LEFT = PreparedUpdate(Turn, *_KEPT), PreparedUpdate(Turn, *_KEPT, "state", "lease_until", "waits")
 _TURN = PreparedRow(lambda pk: Turn.objects.filter(pk=pk), Turn, int)
 _THREAD = PreparedRow(lambda pk: Thread.objects.filter(pk=pk), Thread, int)
 
@@ -340,6 +340,7 @@ class _Run:
                 writer.close(collected, Message.Status.GENERATING)
             leave(writer, ThreadStatus.CLIENT_TOOL_TURN)
             self.turn.state, self.turn.lease_until = TurnState.WAITING, None
+            self.turn.wait(timezone.now())
             return self._left()
         if collected is not None:
             writer.close(collected, Message.Status.COMPLETED)
