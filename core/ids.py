@@ -1,6 +1,8 @@
 """Public identifiers: a short prefix for the kind, and a sortable key that cannot be guessed."""
 
 import re
+from datetime import UTC, datetime
+from functools import reduce
 from typing import Final
 
 from uuid_utils import uuid7
@@ -33,6 +35,17 @@ def new_key() -> str:
     """26 characters that sort by creation time: a UUIDv7 in base 32 without look-alike characters."""
     number = uuid7().int
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def moment_of(key: str) -> datetime | None:
+    """When a key was made, to the millisecond; None for one of another form."""
+    if len(key) != _LENGTH or not set(key) <= set(_ALPHABET):
+        return None
+    number = reduce(lambda high, letter: high << 5 | _ALPHABET.index(letter), key, 0)
+    try:
+        return datetime.fromtimestamp((number >> 80) / 1000, UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def is_id(text: str, *prefixes: str) -> bool:

@@ -19,7 +19,7 @@ from catalogue.worlds.choosing import Choice
 from core import ids
 from core.actor import Actor
 from core.db import snapshot
-from core.prepared import Prepared
+from core.prepared import Prepared, Row
 from core.rendering import gist, json_text
 from threads import answering, figures, goals, hits, hooks, pending, reading
 from threads.access import LAST, allows, may
@@ -29,6 +29,7 @@ from threads.presenting import composing, landmarks
 from threads.presenting.articles import Article, Mark
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.heading import AgentLink, ForkLink, ForkSource, ThreadHead
+from threads.presenting.imports import Import
 from threads.presenting.listing import Hit, ThreadRow
 from threads.presenting.words import thread_word
 from threads.status import RUNNING, SENDABLE, GoalStatus
@@ -49,6 +50,7 @@ class Screen:
     tz: ZoneInfo
     before: datetime | None
     """The time of the article before a range of messages."""
+    imported: Import | None
 
     def articles(self) -> list[Article]:
         """The transcript as articles."""
@@ -62,6 +64,7 @@ class Screen:
             figures=self.figures,
             tz=self.tz,
             before=self.before,
+            imported=self.imported,
         )
 
 
@@ -123,7 +126,21 @@ def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | Non
         now=timezone.now(),
         tz=eyes.tz,
         before=_said_before(thread, between),
+        imported=import_of(thread),
     )
+
+
+def import_of(thread: Thread) -> Import | None:
+    """The import that a thread's first messages come from: its own, or that of the thread it was forked from. No query,
+    and one for each generation of a fork.
+    """
+    standing: Row | None = (thread.import_id, thread.key, thread.created, thread.forked_from_id)
+    while standing is not None:
+        import_id, key, began, source = standing
+        if import_id is not None:
+            return Import(ids.moment_of(key), began)
+        standing = None if source is None else _ORIGIN.first(source)
+    return None
 
 
 def _said_before(thread: Thread, between: tuple[int, int] | None) -> datetime | None:
@@ -191,6 +208,7 @@ def head_of(
         model_profile=thread.model_profile or "",
         message_count=thread.message_count,
         created=thread.created,
+        imported=Import(thread.imported_at, thread.created) if thread.import_id is not None else None,
         visibility=thread.visibility,
         org=thread.org.slug,
         agent=_agent(actor, thread),
@@ -292,6 +310,7 @@ def _row(thread: Thread, ratings: hooks.Ratings, hit: Hit | None) -> ThreadRow:
         weave=thread.weave + live,
         is_private=thread.visibility == "private",
         is_fork=thread.forked_from_id is not None,
+        is_imported=thread.import_id is not None,
         is_pinned=getattr(thread, "pinned_at", None) is not None,
         goals_achieved=thread.achieved_goal_count,
         goals_count=thread.goal_count,
@@ -340,6 +359,9 @@ _PIN = Prepared(lambda user, thread: Pin.objects.filter(user=user, thread=thread
 _FORK = Prepared(lambda pk: Thread.objects.filter(forked_from=pk).values_list("id")[:1], int)
 _SUBJECTS = Prepared(
     lambda pk: Subject.objects.filter(thread=pk).order_by("id").values_list("association_id")[:20], int
+)
+_ORIGIN = Prepared(
+    lambda pk: Thread.objects.filter(pk=pk).values_list("import_id", "key", "created", "forked_from_id"), int
 )
 _TOLD = Prepared(
     lambda pk: Thread.objects.filter(pk=pk).values_list(

@@ -1,6 +1,7 @@
 """Public identifiers."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
@@ -25,6 +26,13 @@ def test_neighbouring_keys_cannot_be_guessed_from_each_other():
     """Only the time is shared: at least 62 bits differ at random."""
     first, second = ids.new_key(), ids.new_key()
     assert first[-13:] != second[-13:]
+
+
+def test_a_key_tells_when_it_was_made_and_one_of_another_form_does_not():
+    before = datetime.now(UTC)
+    made = ids.moment_of(ids.new_key())
+    assert made is not None and abs(made - before) < timedelta(seconds=5)
+    assert [ids.moment_of(each) for each in ("", "7", "seedt1n0000000001", "u" * 26, "z" * 26)] == [None] * 5
 
 
 @pytest.mark.parametrize(

@@ -427,7 +427,7 @@ def test_each_article_says_its_time_by_the_readers_clock_and_the_day_once(browse
 
 
 def test_today_is_said_only_behind_another_day(browser_of: Browser, who: People) -> None:
-    client, thread = browser_of("alice"), make.conversation(who.alice, 4)
+    client, thread = browser_of("alice"), make.send(who.alice, make.thread(who.alice), "More")
     assert days(get(client, path(thread))) == []
     said_at(thread, "2020-03-05T12:00:00", "2020-03-05T12:00:00")
     today = timezone.now()

@@ -11,8 +11,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Membership
+from tests import make
 from tests.pages.dom import Node, dom, get
 from tests.people import People
+from threads import forks
+from threads.access import thread_for
 from threads.models import Thread
 
 Browser = Callable[[str | None], Client]
@@ -178,3 +181,49 @@ def test_more_conversations_are_no_more_queries_for_the_result(browser_of: Brows
             given(alice, [talk(f"c{each}") for each in range(number)])
         counted.append(len(captured) - 3 * number)  # each is looked up, and compared with what is stored
     assert counted[0] == counted[1]
+
+
+TIMED = [{**each, "created": f"2024-05-03T10:0{minute}:00Z"} for minute, each in enumerate([*TALK, *TALK])]
+
+
+def told(page: Node) -> tuple[str, list[tuple[str, str]]]:
+    """The facts of the head, and who said each message, with its time."""
+    by = [article.one("header", class_="msg-by") for article in page.id("talk").all("article", class_="msg")]
+    said = [(each.one("h2").words, "".join(time.words for time in each.all("time"))) for each in by]
+    return page.id("head").one("dl", data_flow=True).words, said
+
+
+def test_a_conversation_without_times_is_given_none(browser_of: Browser, who: People) -> None:
+    """Its messages got the moment of the import, which no message has, and nobody here wrote them."""
+    given(browser_of("alice"), [talk()])
+    thread = make.send(who.alice, Thread.objects.get(), "And 3+3?")
+    fork = thread_for(who.alice.actor, forks.fork(who.alice.actor, thread, 3).thread_id)
+    again = make.send(who.alice, thread_for(who.alice.actor, forks.fork(who.alice.actor, fork, 3).thread_id), "4+4?")
+    for each in (thread, fork, again):
+        facts, said = told(get(browser_of("alice"), f"/threads/{each.thread_id}/"))
+        assert said[:2] == [("User", ""), ("Agent", "")]
+        assert [name for name, _ in said[2:]] == ["Alice", "Agent", "Alice", "Agent"][: len(said) - 2]
+        assert all(":" in clock for _, clock in said[2:])
+        assert ("imported just now" in facts, "started" in facts) == ((True, False) if each == thread else (False, True))
+
+
+def test_a_conversation_with_times_keeps_them(browser_of: Browser, who: People) -> None:
+    given(browser_of("alice"), [{"id": "c1", "messages": TIMED}, talk("c2", created="2024-05-03T10:00:00Z")])
+    facts, said = told(get(browser_of("alice"), f"/threads/{Thread.objects.get(import_id='c1').thread_id}/"))
+    assert "imported just now" in facts and "started on" in facts
+    assert said == [("User", "10:00"), ("Agent", "10:01"), ("User", "10:02"), ("Agent", "10:03")]
+    facts, said = told(get(browser_of("alice"), f"/threads/{Thread.objects.get(import_id='c2').thread_id}/"))
+    assert "imported just now" in facts and "started on" in facts
+    assert said == [("User", "10:00"), ("Agent", "")], "only the first can have been said when all began"
+
+
+def test_a_thread_that_was_written_here_is_not_imported(browser_of: Browser, who: People) -> None:
+    facts, said = told(get(browser_of("alice"), f"/threads/{make.thread(who.alice).thread_id}/"))
+    assert "imported" not in facts and "started" in facts and [name for name, _ in said] == ["Alice", "Agent"]
+
+
+def test_the_list_marks_what_was_imported(browser_of: Browser, who: People) -> None:
+    make.thread(who.alice, "Written here")
+    given(browser_of("alice"), [talk()])
+    rows = [row.words for row in get(browser_of("alice"), "/threads/").all("td", class_="title")]
+    assert [("imported" in row) for row in rows] == [True, False]

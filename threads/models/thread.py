@@ -1,5 +1,6 @@
 """Threads, with their owner, visibility, status and the revision that orders all changes."""
 
+from datetime import datetime
 from typing import ClassVar, Self
 
 from django.db import models
@@ -110,6 +111,11 @@ class Thread(models.Model):
     def thread_id(self) -> str:
         """The public id."""
         return ids.THREAD + self.key
+
+    @property
+    def imported_at(self) -> datetime | None:
+        """When it was imported, if it was: then its id was made."""
+        return None if self.import_id is None else ids.moment_of(self.key)
 
     @property
     def is_read_only(self) -> bool:

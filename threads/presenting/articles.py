@@ -147,8 +147,10 @@ class Article:
     anchors: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
     """What the turn that ended here used, in words; empty if the reader may not see it."""
+    is_timed: bool = True
+    """Whether its time is known; it is not if it came without one by an import."""
     clock: str = ""
-    """The time in the reader's time zone: `14:02`."""
+    """The time in the reader's time zone: `14:02`; empty if it is not known."""
     day: str = ""
     """The day in the reader's time zone: `Sat 21 Nov`."""
     is_today: bool = False

@@ -14,6 +14,7 @@ from threads.content import TERMINAL, BlockDict, MessageSnapshot
 from threads.presenting.articles import Acts, Article, Call, Context, Fault, Mark, Part, Prose
 from threads.presenting.calls import outcome_of, reason_of, runtime_of, sizes_of
 from threads.presenting.goal_notes import Attempt, GoalNote
+from threads.presenting.imports import Import
 from threads.presenting.words import CALL_WORDS, Word, counted
 
 
@@ -28,25 +29,29 @@ def present(
     figures: Mapping[int, tuple[str, ...]] | None = None,
     tz: tzinfo = UTC,
     before: datetime | None = None,
+    imported: Import | None = None,
 ) -> list[Article]:
     """The transcript as articles, in order. `marks` are by message index; `goals` are shown at the article that
     declared them.
 
     `thread_status` decides what an unanswered call waits for; message times after `now` are shown as now. `figures`
     are by the message that ended a turn. Times and days are in `tz`; `before` is the time of the article before a
-    range, None at the beginning of a thread.
+    range, None at the beginning of a thread. `imported` is the import that the messages come from, if any.
     """
     answers = _answers(messages)
-    maker = _Maker(author_names, marks, now, thread_status, answers, figures or {})
+    maker = _Maker(author_names, marks, now, thread_status, answers, figures or {}, imported)
     articles = [maker.article(run) for run in _runs(messages)]
     return _with_goals(_on_days(articles, now.astimezone(tz), before), goals)
 
 
 def _on_days(articles: Iterable[Article], now: datetime, before: datetime | None) -> list[Article]:
-    """Add the time to each article, and the day where it changes; today is shown only after another day."""
+    """Add the time to each article that has one, and the day where it changes; today is shown only after another."""
     day = (before or now).astimezone(now.tzinfo).date()
     placed = []
     for article in articles:
+        if not article.is_timed:
+            placed.append(replace(article, is_today=True))  # that is, there is no day to name
+            continue
         said = article.created.astimezone(now.tzinfo)
         words = f"{said:%a} {said.day} {said:%b}" + (f" {said.year}" if said.year != now.year else "")
         is_today = said.date() == now.date()
@@ -105,6 +110,7 @@ class _Maker:
     thread_status: str
     answers: Answers
     figures: Mapping[int, tuple[str, ...]]
+    imported: Import | None = None
     paired: set[tuple[int, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -121,6 +127,7 @@ class _Maker:
             voice="person" if first.role == "user" else "agent",
             author=self._author(first),
             created=min((closing or first).created, self.now),
+            is_timed=self.imported is None or self.imported.timed(closing or first),
             state=_state(closing),
             parts=tuple(parts),
             acts=self._acts(closing) if closing else None,
@@ -131,6 +138,8 @@ class _Maker:
     def _author(self, message: MessageSnapshot) -> str:
         if message.role != "user":
             return "Agent"
+        if self.imported is not None and self.imported.brought(message):
+            return "User"  # who imported it is not who wrote it
         return self.author_names.get(message.author or "", message.author or "") or "Person"
 
     def _acts(self, message: MessageSnapshot) -> Acts | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from catalogue.worlds.choosing import Choice
 from core.rendering import one_line
 from threads.presenting.goal_notes import GoalNote
+from threads.presenting.imports import Import
 from threads.presenting.words import Word
 from threads.status import RUNNING
 
@@ -51,6 +52,7 @@ class ThreadHead:
     created: datetime
     visibility: str
     org: str = ""
+    imported: Import | None = None
     agent: AgentLink | None = None
     world: str = ""
     """The id of the world that simulates its tools, if any."""

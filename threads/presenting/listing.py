@@ -35,6 +35,7 @@ class ThreadRow:
     weave: str = ""
     is_private: bool = False
     is_fork: bool = False
+    is_imported: bool = False
     is_pinned: bool = False
     goals_achieved: int = 0
     goals_count: int = 0
