@@ -140,6 +140,11 @@ def turned(form: Form, post: Mapping[str, str]) -> Form:
     return typed.told(errors) if errors else replace(form.filled(arguments), is_whole=not typed.as_whole)
 
 
+def showing(form: Form, arguments: Any) -> Form:
+    """The form filled with arguments; as JSON if the fields cannot show them without loss."""
+    return replace(form.filled(arguments), is_whole=bool(_unshown(form, arguments)))
+
+
 def _field(name: str, called: str, schema: JsonObject, whole: JsonObject, is_required: bool) -> Field:
     field = Field(
         name,

@@ -7,10 +7,11 @@ them. A tool that a client runs is offered by the client that declares it, not f
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 from django.db.models import F, Q
 
-from catalogue import builtin, targets, tools
+from catalogue import builtin, naming, targets, tools
 from catalogue.elsewhere import handlers
 from catalogue.executing import TIMEOUT_MS
 from catalogue.models import Tool, ToolConnection, ToolVersion
@@ -50,6 +51,21 @@ def named(org_id: int, name: str) -> ToolSpec | None:
     except NotFound:
         return None
     return targets.builtin_of(tool) or _spec(tools.version_of(tool), handlers.connection_of(tool))
+
+
+def tool_called(org_id: int, name: str) -> Tool | None:
+    """The tool that a name in a transcript means, in an org or of everybody: by any form of its qualified name, by its
+    name for models, else by its own name if no other tool has that, which is how other systems call it.
+    """
+    spec = builtin.TOOLS.get(name)
+    with suppress(NotFound):
+        return tools.tool_for(org_id, naming.join(spec.server, spec.name) if spec else name)
+    rows = Tool.objects.visible_in(org_id).select_related("server")
+    renamed = next((pk for pk, qualified, _ in _OFFERED.rows(org_id) if _name_of(qualified) == name), None)
+    if renamed is not None:
+        return rows.filter(pk=renamed).first()
+    found = list(rows.filter(name=name)[:2])
+    return found[0] if len(found) == 1 else None
 
 
 def names(org_id: int) -> frozenset[str]:

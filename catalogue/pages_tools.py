@@ -78,13 +78,16 @@ def _sieve(
 @signed_in
 @require_GET
 def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """One tool, by default in its current version, optionally with a recorded call."""
+    """One tool, by default in its current version, optionally with a recorded call, or with `arguments` (JSON) to try."""
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     version = tools.version_of(found, number_of(request.GET.get("version")))
     form, run = fields.form_of(version.input_schema), called(actor, found, request.GET.get("call"))
     if run:
         form = form.filled(run.arguments)
-    return show(request, found, version, replace(form, is_whole=request.GET.get("as") == fields.WHOLE), run=run)
+    elif given := request.GET.get("arguments"):
+        form = fields.showing(form, forms.json_of("arguments", given))
+    is_whole = form.is_whole or request.GET.get("as") == fields.WHOLE
+    return show(request, found, version, replace(form, is_whole=is_whole), run=run)
 
 
 def called(actor: Actor, found: Tool, call_id: str | None) -> RecordedCallOut | None:

@@ -4,7 +4,7 @@ import json
 import re
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
@@ -20,11 +20,12 @@ from django_htmx.middleware import HtmxDetails
 from accounts.authentication import page_actor
 from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import Right
-from catalogue import skills, tools
+from catalogue import offering, skills
 from catalogue.skills import SkillText
 from catalogue.worlds import choosing
 from core import bodies, forms, ids, paging, zones
 from core.actor import Actor
+from core.db import dump
 from core.errors import Expired, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH
 from threads import (
@@ -51,6 +52,8 @@ from threads.presenting.calls import call_detail
 from threads.wire import ForkIn, RerunIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
+MOST_IN_URL = 4_000
+"""Characters of a query; servers and proxies accept about twice as many."""
 NO_WORLD = "none"
 """The form value for a fork that leaves its world."""
 
@@ -315,22 +318,29 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     call_url = f"{here}calls/{quote(tool_use_id, safe='')}/?message={at}"
     has_more = shown.differs_raw and not wants_raw and may(actor, thread, Right.RAW)
     context = {"call": shown, "raw_url": f"{call_url}&raw=1" if has_more else ""}
+    context["tool_url"] = tool_url = _tool_url(request, thread, use["tool_name"])
+    context["try_url"] = f"{tool_url}{_with_arguments(use.get('input'))}#try" if tool_url else ""
     if HtmxDetails(request):
         return render(request, "threads/_call_io.html", context)
     context |= {"here": here, "call_url": call_url, "thread_title": thread.title or "Untitled"}
-    context["tool_url"] = _tool_url(request, thread, shown.tool_name)
     return render(request, "threads/call.html", context)
 
 
 def _tool_url(request: HttpRequest, thread: Thread, tool_name: str) -> str:
-    """The URL of the tool's page, if the tool is in the catalogue of the viewer's current org; else empty."""
+    """The URL of the tool's page, if it is in the catalogue of the viewer's current org; else empty."""
     org = current_org(request)
-    if not org or org.pk != thread.org_id:
+    if org is None:
         return ""
-    try:
-        return reverse("catalogue:tool", args=[tools.tool_for(org.pk, tool_name).qualified_name])
-    except NotFound:
+    tool = offering.tool_called(thread.org_id, tool_name)
+    if tool is None or tool.org_id not in (None, org.pk):
         return ""
+    return reverse("catalogue:tool", args=[tool.qualified_name])
+
+
+def _with_arguments(given: Any) -> str:
+    """The query that fills the try-it form with the arguments of a call; none if it would make the URL too long."""
+    query = "?" + urlencode({"arguments": dump(given)}) if isinstance(given, dict) and given else ""
+    return query if len(query) <= MOST_IN_URL else ""
 
 
 @signed_in

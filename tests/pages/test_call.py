@@ -97,17 +97,65 @@ def test_the_raw_page_says_so_and_leads_back(browser_of: Browser, who: People) -
     assert way.all("a")[1]["href"] == f"{path_of(thread)}#m1"
 
 
-def test_a_call_leads_to_its_tool_where_the_catalogue_has_it(browser_of: Browser, who: People, api: Any) -> None:
-    thread, client = a_call(who.alice), browser_of("alice")
-    assert not [link for link in get(client, address(thread)).one("main").all("a") if "catalogue" in link["href"]]
-    tool = {"name": "look_up", "description": "Looks up.", "inputSchema": {"type": "object"}}
+@pytest.fixture
+def look_up(api: Any, who: People) -> None:
+    """A tool of acme, `bikes__look_up`."""
+    schema = {"type": "object", "properties": {"station": {"type": "string"}}}
+    tool = {"name": "look_up", "description": "Looks up.", "inputSchema": schema}
     data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "mcp", "server": "bikes", "tools": [tool]}))
+
+
+def used(thread: Thread, name: str, given: dict[str, Any] | None = None) -> Thread:
+    """The thread with one more call, `tu_2`."""
     with writing(thread.pk) as writer:
-        writer.add("assistant", [tool_use("bikes__look_up", "tu_2", {})])
-    (link,) = [
-        link for link in get(client, address(thread, "tu_2")).one("main").all("a") if "catalogue" in link["href"]
-    ]
-    assert get(client, link["href"]).one("h1").words == "look_up"
+        writer.add("assistant", [tool_use(name, "tu_2", given or {})])
+    return thread
+
+
+def to_the_catalogue(page: Node) -> dict[str, str]:
+    return {link.words: link["href"] for link in page.all("a") if link["href"].startswith("/catalogue/tools/")}
+
+
+def test_an_unfolded_call_leads_to_its_tool_and_carries_its_input_there(
+    browser_of: Browser, who: People, look_up: None
+) -> None:
+    """Known by its own name alone, as other systems call it, and on the page without scripts as well."""
+    thread, client = a_call(who.alice), browser_of("alice")
+    links = to_the_catalogue(fragment(client, address(thread)))
+    assert links == to_the_catalogue(get(client, address(thread)).one("main"))
+    assert get(client, links["This tool in the catalogue"]).one("h1").words == "look_up"
+    form = get(client, links["Try it with this input"].removesuffix("#try")).id("try-form")
+    assert form.fields()["f0"] == ["Dock 9"]
+
+
+@pytest.mark.parametrize(("name", "given", "led"), [
+    ("bikes__look_up", {}, "bikes__look_up/"),
+    ("calculate", {"expression": "1 + 1"}, "heddle__calculate/?arguments=%7B%22expression%22%3A%221+%2B+1%22%7D"),
+    ("look_up", {"other": {"deep": [1]}}, "bikes__look_up/?arguments=%7B%22other%22%3A%7B%22deep%22%3A%5B1%5D%7D%7D"),
+    ("look_up", {"station": "x" * 4000}, "bikes__look_up/"),
+    ("nowhere", {}, None),
+])  # fmt: skip
+def test_where_a_call_leads(
+    browser_of: Browser, who: People, look_up: None, name: str, given: dict[str, Any], led: str | None
+) -> None:
+    thread, client = used(a_call(who.alice), name, given), browser_of("alice")
+    links = to_the_catalogue(fragment(client, address(thread, "tu_2")))
+    assert links.get("Try it with this input") == (led and f"/catalogue/tools/{led}#try")
+    if led and "other" in led:
+        form = get(client, links["Try it with this input"].removesuffix("#try")).id("try-form")
+        assert '"deep"' in form.id("whole").text, "what has no field is shown as JSON"
+
+
+def test_a_tool_that_the_viewer_cannot_open_is_no_link(browser_of: Browser, who: People, look_up: None) -> None:
+    thread = a_call(who.alice)
+    client = browser_of("admin")
+    client.post("/org/", {"org": "globex", "next": "/"})
+    assert not to_the_catalogue(fragment(client, address(thread)))
+    assert to_the_catalogue(fragment(client, address(used(thread, "calculate"), "tu_2"))), "everybody has that one"
+
+
+def test_arguments_that_are_no_json_are_refused(browser_of: Browser, who: People, look_up: None) -> None:
+    get(browser_of("alice"), "/catalogue/tools/bikes__look_up/?arguments={", 400)
 
 
 @pytest.mark.parametrize("tool_use_id", ["toolu/with/slashes", "a?b#c", "ü &=%41", "…"])
