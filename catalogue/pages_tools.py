@@ -78,7 +78,7 @@ def _sieve(
 @signed_in
 @require_GET
 def tool(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """One tool, by default in its current version, optionally with a recorded call, or with `arguments` (JSON) to try."""
+    """One tool, by default in its current version, with a recorded call or `arguments` (JSON) to try, if any."""
     actor, found = page_actor(request), tools.tool_for(required_org(request).pk, qualified_name)
     version = tools.version_of(found, number_of(request.GET.get("version")))
     form, run = fields.form_of(version.input_schema), called(actor, found, request.GET.get("call"))

@@ -182,7 +182,7 @@ def opened(
         "profiles": profiles.all_profiles(),
         "state": query,
         "is_checked": "check" in query,
-        **checks_screen.of_report(report, articles),
+        **checks_screen.of_report(actor, report, articles),
     }
 
 

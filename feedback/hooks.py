@@ -47,7 +47,7 @@ def register() -> None:
         replies=marking.replied,
         answered=marking.threads_answered,
         saw=marking.saw,
-        report_href=marking.report_href,
+        report=marking.report,
         runs=runs_of_checks,
         fork_left=fork_left,
         deleted=deleted,

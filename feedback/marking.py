@@ -33,18 +33,27 @@ def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
     return marks
 
 
-def report_href(actor: Actor, thread_pk: int, index: int) -> str:
-    """Link to the desk's last list with a report on the answer from message `index` on; empty for non-admins.
+def report(actor: Actor, thread_pk: int, index: int) -> Mark | None:
+    """The report on the answer from message `index` on, for admins; it links to the desk's last list with that report.
 
     Prefers negative reports, then the latest. Answers to later requests do not count.
     """
     if not actor.is_admin:
-        return ""
+        return None
     later = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__gt=index)
     rows = UserFeedback.objects.filter(thread=thread_pk, message_sequence_num__gte=index)
     rows = rows.exclude(Exists(later.filter(idx__lte=OuterRef("message_sequence_num"))))
-    key = rows.order_by("sentiment", "-pk").values_list("key", flat=True).first()
-    return "" if key is None else reverse("feedback:desk") + href({"back": ids.FEEDBACK + key})
+    found = rows.select_related("created_by").order_by("sentiment", "-pk").first()
+    if found is None:
+        return None
+    return Mark(
+        sentiment=found.sentiment,
+        categories=tuple(found.categories),
+        notes=found.notes or "",
+        by=found.created_by.display_name,
+        mine=found.created_by_id == actor.user_id,
+        report_href=reverse("feedback:desk") + href({"back": found.feedback_id}),
+    )
 
 
 def _at_the_desk(key: str) -> str:

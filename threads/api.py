@@ -253,9 +253,8 @@ class Import(OrgEndpoint):
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(ConversationsIn, apart="conversations")
         owner_id, org_id = importing.target(self.actor, body.owner, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
-        return record(
-            importing.import_conversations(body.format, body.conversations, owner_id, org_id, body.visibility)
-        )
+        done = importing.import_conversations(body.format, body.conversations, owner_id, org_id, body.visibility)
+        return record(importing.record(done))
 
 
 class Export(ThreadEndpoint):

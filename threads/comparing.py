@@ -1,14 +1,16 @@
 """Comparing a fork with its source, from the first message that differs."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils.safestring import SafeString
 
 from accounts.rights import Right
+from catalogue import skills
 from core import differences, ids
 from core.actor import Actor
 from core.errors import NotFound
@@ -17,7 +19,7 @@ from threads import figures, hooks, reruns, screens
 from threads.access import may, thread_for
 from threads.content import BlockDict, MessageSnapshot
 from threads.models import Thread
-from threads.presenting.articles import Article, Prose
+from threads.presenting.articles import Article, Mark, Prose
 from threads.presenting.calls import output_of
 from threads.presenting.words import counted
 
@@ -34,11 +36,28 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a setting in words; `skill_id` and `version` if it is a skill that the reader may open."""
+
+    words: str
+    skill_id: str = ""
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting that differs: its name, and what it is in the source and in the fork."""
+
+    name: str
+    before: tuple[Piece, ...]
+    after: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two threads from their first difference on, or from the fork on if the answers are the same.
 
-    The first `same` messages are equal; `pairs` are the articles after them, side by side in order; `settings` are
-    the settings that differ: name, in the source, in the fork.
+    The first `same` messages are equal; `pairs` are the articles after them, side by side in order.
     """
 
     source: Side
@@ -46,11 +65,13 @@ class Comparison:
     same: int
     pairs: tuple[tuple[Article | None, Article | None], ...]
     """None where only the other thread has a message."""
-    settings: tuple[tuple[str, str, str], ...]
+    settings: tuple[Setting, ...]
     is_alike: bool = False
     """Whether the fork's answer is word for word that of the source."""
-    report_href: str = ""
-    """The report that the fork investigates, for readers who handle reports; else empty."""
+    request: Article | None = None
+    """The last message of a person before the compared answers, unless they begin with one."""
+    report: Mark | None = None
+    """The report that the fork investigates, for readers who handle reports."""
 
 
 def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
@@ -65,7 +86,8 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
     shown = [screens.screen(actor, thread, tz=tz) for thread in (source, fork)]
     same, place = _same(*(each.messages for each in shown)), fork.forked_from_message_sequence_num or 0
     is_alike = place + 1 < same == len(shown[1].messages) and _ends(shown[0].messages, same)
-    left, right = (_from(each, place + 1 if is_alike else same) for each in shown)
+    whole = [each.articles() for each in shown]
+    left, right = (_from(articles, place + 1 if is_alike else same) for articles in whole)
     if is_alike:  # the fork has no counterpart for later messages of the source
         left = [article for article in left if article.covers[0] < same]
     return Comparison(
@@ -75,7 +97,8 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
         pairs=_pairs(left, right),
         settings=tuple(_settings(actor, source, fork, place)),
         is_alike=is_alike,
-        report_href=hooks.feedback.report_href(actor, source.pk, place),
+        request=_request(whole[0], left, right),
+        report=hooks.feedback.report(actor, source.pk, place),
     )
 
 
@@ -112,9 +135,18 @@ def _told(block: BlockDict) -> object:
     return block
 
 
-def _from(shown: screens.Screen, same: int) -> list[Article]:
+def _from(articles: Sequence[Article], same: int) -> list[Article]:
     """The articles that contain a message from index `same` on, the first of them whole."""
-    return [article for article in shown.articles() if article.covers[-1] >= same]
+    return [article for article in articles if article.covers[-1] >= same]
+
+
+def _request(source: Sequence[Article], left: Sequence[Article], right: Sequence[Article]) -> Article | None:
+    """What the first compared answers answer: both sides have it, as it comes before all that differs."""
+    first = [side[0] for side in (left, right) if side]
+    if not any(article.voice == "agent" for article in first):
+        return None
+    before = min(article.index for article in first)
+    return next((each for each in reversed(source) if each.voice == "person" and each.index < before), None)
 
 
 def _pairs(left: Sequence[Article], right: Sequence[Article]) -> tuple[tuple[Article | None, Article | None], ...]:
@@ -174,14 +206,36 @@ def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
     ]
 
 
-def _settings(actor: Actor, source: Thread, fork: Thread, place: int) -> list[tuple[str, str, str]]:
+def _settings(actor: Actor, source: Thread, fork: Thread, place: int) -> list[Setting]:
     """The settings that differ. A rerun has its skills fixed, so they are compared with those that the answer had."""
     before, after = ({**dict(screens.told(each)), "Model profile": each.model_profile} for each in (source, fork))
+    had = source.available_skills if "Skills" in before else None
     if "Skills" in after and "Skills" not in before:
-        had = reruns.skills_of(actor, source, place)
-        before["Skills"] = screens.spelled_skills([skill.as_data() for skill in had.offered.values()])
-    return [
-        (name, before.get(name) or "none", after.get(name) or "none")
+        had = [skill.as_data() for skill in reruns.skills_of(actor, source, place).offered.values()]
+        before["Skills"] = screens.spelled_skills(had)
+    found = [
+        Setting(name, (Piece(before.get(name) or "none"),), (Piece(after.get(name) or "none"),))
         for name in ("Model profile", "System prompt", "Scope", "Skills")
         if before.get(name) != after.get(name)
     ]
+    if found and found[-1].name == "Skills":
+        found[-1] = _skills(actor, had or (), fork.available_skills or ())
+    return found
+
+
+def _skills(actor: Actor, *sides: Sequence[Mapping[str, Any]]) -> Setting:
+    """The skills of the source and of the fork, each with a link if the actor may open it. One query."""
+    openable = {each.skill_id for each in skills.known(actor, [each["skill_id"] for side in sides for each in side])}
+    before, after = (
+        tuple(
+            Piece(
+                screens.spelled_skills([each]),
+                each["skill_id"] if each["skill_id"] in openable else "",
+                each["version"],
+            )
+            for each in side[: screens.SKILLS_SHOWN]
+        )
+        or (Piece("none"),)
+        for side in sides
+    )
+    return Setting("Skills", before, after)

@@ -44,8 +44,8 @@ class Feedback:
     answered: Answered = lambda actor, *, unseen: Q(pk__in=[])
     saw: Callable[[Actor, Thread, datetime], None] = lambda actor, thread, until: None
     """Remembers that the actor has seen the news about their ratings in the thread up to a moment."""
-    report_href: Callable[[Actor, int, int], str] = lambda actor, thread_pk, index: ""
-    """The URL of the report about the answer at or after a message; empty if the actor may not see one."""
+    report: Callable[[Actor, int, int], Mark | None] = lambda actor, thread_pk, index: None
+    """The report about the answer at or after a message, with its URL; None if the actor may not see one."""
     runs: Callable[[Actor], Q] = lambda actor: Q(pk__in=[])
     """Condition for the actor's threads that are runs of checks."""
     fork_left: Callable[[int], None] = lambda thread_pk: None

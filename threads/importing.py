@@ -1,8 +1,9 @@
 """Importing threads from other systems and exporting them (spec 9)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import Any
+from typing import Any, Literal
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -15,13 +16,41 @@ from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.visible import is_visible
 from threads import dialects, reading, titles, transcript
 from threads.access import may
-from threads.content import BlockDict
+from threads.content import BlockDict, JsonObject
 from threads.conversation_files import Unreadable
 from threads.dialects import Conversation, DialectError
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
 from threads.status import ThreadStatus
-from threads.wire_importing import ExportOut, ImportedThreadOut, ImportItemOut, ImportOut
+from threads.wire_importing import ExportOut, ImportItemOut, ImportOut
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of one conversation, or would come of it; `index` is its place in the import.
+
+    `title` and `message_count` are those of its thread, or of the one it would become; a failed one has none.
+    """
+
+    id: str | None
+    thread_id: str | None
+    outcome: Literal["created", "unchanged", "failed"]
+    warnings: list[str]
+    errors: list[JsonObject]
+    title: str = ""
+    message_count: int = 0
+    index: int = 0
+
+
+def record(done: Sequence[Imported]) -> ImportOut:
+    """The results of an import as they are sent."""
+    items = [ImportItemOut(**{name: getattr(each, name) for name in ImportItemOut.model_fields}) for each in done]
+    return ImportOut(items=items, counts=counts_of(done))
+
+
+def counts_of(done: Sequence[Imported]) -> dict[str, int]:
+    """The number of conversations by outcome."""
+    return {outcome: sum(each.outcome == outcome for each in done) for outcome in ("created", "unchanged", "failed")}
 
 
 def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[int, int]:
@@ -48,27 +77,26 @@ def import_conversations(
     visibility: str = "private",
     *,
     is_dry: bool = False,
-) -> ImportOut:
+) -> list[Imported]:
     """Store every valid conversation; an invalid one fails alone, with index, path and reason (B178). With `is_dry`
     nothing is stored.
 
     Conversations out of traces have the index of the first trace (`dialects.gathered`).
     """
-    items, seen = [], set[str | None]()
+    done, seen = [], set[str | None]()
     for index, each in dialects.gathered(format, enumerate(conversations)):
-        item = ImportItemOut(index=index, **dict(import_one(format, each, owner_id, org_id, visibility, is_dry=is_dry)))
-        if is_dry and item.outcome == "created" and item.id in seen:
+        one = replace(import_one(format, each, owner_id, org_id, visibility, is_dry=is_dry), index=index)
+        if is_dry and one.outcome == "created" and one.id in seen:
             same = "has the id of one before it, and only the first is imported"
-            item = item.model_copy(update={"outcome": "unchanged", "warnings": [*item.warnings, same]})
-        seen.add(item.id)
-        items.append(item)
-    counts = {outcome: sum(item.outcome == outcome for item in items) for outcome in ("created", "unchanged", "failed")}
-    return ImportOut(items=items, counts=counts)
+            one = replace(one, outcome="unchanged", warnings=[*one.warnings, same])
+        seen.add(one.id)
+        done.append(one)
+    return done
 
 
 def import_one(
     format: str, conversation: Any, owner_id: int, org_id: int, visibility: str = "private", *, is_dry: bool = False
-) -> ImportedThreadOut:
+) -> Imported:
     """Store one conversation, whole or not at all. If its id was imported before, nothing changes (B177); there is a
     warning if it now has more messages. With `is_dry` nothing is stored, and a new one has no thread id.
     """
@@ -90,7 +118,7 @@ def import_one(
         return _failed(origin_id, wrong["field"], wrong["reason"])
     thread = _imported(parsed.origin_id, owner_id, org_id)
     if thread is None and is_dry:
-        return _item(parsed.origin_id, None, "created", parsed.warnings)
+        return _created(parsed, None)
     if thread is None:
         try:
             thread = _stored(parsed, owner_id, org_id, visibility)
@@ -100,8 +128,11 @@ def import_one(
             if thread is None:
                 raise
         else:
-            return _item(parsed.origin_id, thread, "created", parsed.warnings)
-    return _item(parsed.origin_id, thread, "unchanged", _not_taken_over(parsed, thread))
+            return _created(parsed, thread)
+    warnings = _not_taken_over(parsed, thread)
+    return Imported(
+        parsed.origin_id, thread.thread_id, "unchanged", warnings, [], thread.title or "", thread.message_count
+    )
 
 
 def export(actor: Actor, thread: Thread, format: str) -> ExportOut:
@@ -192,25 +223,21 @@ def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -
 def _title(parsed: Conversation) -> str | None:
     """The given title as far as a thread can hold it, else one from the first words of which anything is seen."""
     given = (parsed.title or "")[:TITLE_LENGTH]
-    return given if is_visible(given) else _made_title(parsed)
+    return given if is_visible(given) else titles.of_messages(parsed.messages)
 
 
-def _made_title(parsed: Conversation) -> str | None:
-    said: Iterator[str] = (
-        block["text"]
-        for message in parsed.messages
-        if message.role == "user"
-        for block in message.blocks
-        if block["content_type"] == "text"
+def _created(parsed: Conversation, thread: Thread | None) -> Imported:
+    """A conversation that became a thread, or would become one."""
+    return Imported(
+        id=parsed.origin_id,
+        thread_id=thread.thread_id if thread else None,
+        outcome="created",
+        warnings=list(parsed.warnings),
+        errors=[],
+        title=_title(parsed) or "",
+        message_count=len(parsed.messages),
     )
-    return next((title for text in said if (title := titles.of_text(text))), None)
 
 
-def _item(origin_id: str, thread: Thread | None, outcome: Any, warnings: Iterable[str]) -> ImportedThreadOut:
-    thread_id = thread.thread_id if thread else None
-    return ImportedThreadOut(id=origin_id, thread_id=thread_id, outcome=outcome, warnings=list(warnings), errors=[])
-
-
-def _failed(origin_id: str | None, path: str, reason: str) -> ImportedThreadOut:
-    errors = [{"path": path, "reason": reason}]
-    return ImportedThreadOut(id=origin_id, thread_id=None, outcome="failed", warnings=[], errors=errors)
+def _failed(origin_id: str | None, path: str, reason: str) -> Imported:
+    return Imported(origin_id, None, "failed", [], [{"path": path, "reason": reason}])

@@ -82,6 +82,7 @@ def threads(request: HttpRequest) -> HttpResponse:
         "problems": [
             listing.Refused(each.text, each.reason, each.meant, listing.href(each.mended)) for each in found.problems
         ],
+        "has_words": bool(found.words),
         "rest": found.rest,
         "rest_href": listing.href(found.rest),
         "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),

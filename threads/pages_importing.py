@@ -1,6 +1,6 @@
 """The page to import threads from a file or pasted text; it calls the same functions as the REST route (spec 9)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,12 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
-from core import forms, ids
+from core import forms
 from core.errors import InvalidRequest, NoOrgProvided, Unauthorized
 from core.rendering import size_text
 from threads import conversation_files, dialects, importing
-from threads.models import Thread
-from threads.presenting.words import IMPORT_WORDS, Word
-from threads.wire_importing import ImportItemOut
+from threads.importing import Imported
+from threads.presenting.words import IMPORT_WORDS, Word, counted
 
 FIELDS = ("text", "file", "format", "visibility")
 MOST = 500
@@ -45,6 +44,7 @@ class Line:
     word: Word
     thread_id: str
     title: str
+    messages: str
     notes: tuple[str, ...]
 
 
@@ -86,17 +86,17 @@ def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
     if format not in dialects.FORMATS:
         raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
     done = importing.import_conversations(format, values, owner_id, org_id, visibility, is_dry=is_dry)
-    items, new = done.items, done.counts["created"]
-    if len(items) > _SHOWN:
-        items = sorted(items, key=lambda item: (not item.errors, not item.warnings))
+    counts = importing.counts_of(done)
+    new = counts["created"]
+    shown = sorted(done, key=lambda each: (not each.errors, not each.warnings)) if len(done) > _SHOWN else done
     return Outcome(
         is_dry=is_dry,
         format=FORMATS[format],
-        counts=tuple((IMPORT_WORDS[outcome], count) for outcome, count in done.counts.items() if count),
-        lines=tuple(_lines(items[:_SHOWN], places)),
-        more=max(0, len(items) - _SHOWN),
+        counts=tuple((IMPORT_WORDS[outcome], count) for outcome, count in counts.items() if count),
+        lines=tuple(_line(each, places[each.index]) for each in shown[:_SHOWN]),
+        more=max(0, len(done) - _SHOWN),
         new=new,
-        skipped=len(items) - new,
+        skipped=len(done) - new,
     )
 
 
@@ -124,19 +124,15 @@ def _read(file: "UploadedFile[Any]") -> bytes:
     return bytes(file.read()).removeprefix(b"\xef\xbb\xbf")
 
 
-def _lines(items: Sequence[ImportItemOut], places: Sequence[str]) -> list[Line]:
-    keys = [ids.key_of(item.thread_id or "", ids.THREAD) for item in items]
-    titles = dict(Thread.objects.filter(key__in=filter(None, keys)).values_list("key", "title"))
-    return [
-        Line(
-            place=places[item.index],
-            word=IMPORT_WORDS[item.outcome],
-            thread_id=item.thread_id or "",
-            title=titles.get(key or "") or "",
-            notes=(*map(_told, item.errors), *item.warnings),
-        )
-        for item, key in zip(items, keys, strict=True)
-    ]
+def _line(done: Imported, place: str) -> Line:
+    return Line(
+        place=place,
+        word=IMPORT_WORDS[done.outcome],
+        thread_id=done.thread_id or "",
+        title=done.title,
+        messages=counted(done.message_count, "message") if done.message_count else "",
+        notes=(*map(_told, done.errors), *done.warnings),
+    )
 
 
 def _told(error: Mapping[str, Any]) -> str:

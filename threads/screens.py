@@ -21,7 +21,7 @@ from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared, Row
 from core.rendering import gist, json_text
-from threads import answering, figures, goals, hits, hooks, pending, reading
+from threads import answering, figures, goals, hits, hooks, pending, reading, titles
 from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
@@ -33,6 +33,8 @@ from threads.presenting.imports import Import
 from threads.presenting.listing import Hit, ThreadRow
 from threads.presenting.words import thread_word
 from threads.status import RUNNING, SENDABLE, GoalStatus
+
+SKILLS_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,7 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
     thread, articles = shown.thread, shown.articles()
     return {
         "head": head,
+        "is_title_said": bool(thread.title) and thread.title == titles.of_messages(shown.messages),
         "articles": articles,
         "jumps": landmarks.jumps(articles),
         "thread_map": landmarks.thread_map(articles),
@@ -327,8 +330,9 @@ def _source(actor: Actor, thread: Thread) -> ForkSource | None:
     source = Thread.objects.visible_to(actor).filter(pk=thread.forked_from_id).values_list("key", "title").first()
     key, title = source or ("", None)
     place = thread.forked_from_message_sequence_num or 0
-    seen_to = hooks.feedback.report_href(actor, thread.forked_from_id, place)
-    return ForkSource(ids.THREAD + key, (title or "Untitled") if source else "", place, seen_to)
+    report = hooks.feedback.report(actor, thread.forked_from_id, place)
+    named = (title or "Untitled") if source else ""
+    return ForkSource(ids.THREAD + key, named, place, report.report_href if report else "")
 
 
 def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
@@ -379,7 +383,7 @@ def spelled_skills(available: Sequence[Mapping[str, Any]] | None) -> str:
     """The skills that the agent may load; empty if those are the owner's subscriptions."""
     if available is None:
         return ""
-    return ", ".join(f"{skill['name']} (version {skill['version']})" for skill in available[:50]) or "none"
+    return ", ".join(f"{skill['name']} (version {skill['version']})" for skill in available[:SKILLS_SHOWN]) or "none"
 
 
 def _scope(scope: Mapping[str, int | None] | None) -> str:

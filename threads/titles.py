@@ -1,7 +1,7 @@
 """Thread titles: default titles and renaming."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accounts.rights import Right
@@ -9,7 +9,8 @@ from core.actor import Actor
 from core.visible import is_visible
 from threads import transcript
 from threads.access import require
-from threads.content import TextBlock
+from threads.content import MessageSnapshot, TextBlock
+from threads.dialects import ParsedMessage
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
 from threads.wire import MessageIn
@@ -39,6 +40,18 @@ def of_request(messages: Sequence[MessageIn], declared: Sequence[dict[str, Any]]
                 if isinstance(block, TextBlock) and (title := of_text(block.text)):
                     return title
     return declared[0]["goal_type"].replace("_", " ").capitalize() if declared else None
+
+
+def of_messages(messages: Iterable[MessageSnapshot | ParsedMessage]) -> str | None:
+    """A title from the first text of a person of which anything is seen."""
+    said = (
+        block["text"]
+        for message in messages
+        if message.role == "user"
+        for block in message.blocks
+        if block["content_type"] == "text"
+    )
+    return next((title for text in said if (title := of_text(text))), None)
 
 
 def retitle(actor: Actor, thread: Thread, title: str) -> None:

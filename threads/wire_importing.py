@@ -38,8 +38,8 @@ class ConversationsIn(Exact):
     """E-mail address of the owner; only platform admins may name somebody else. Default: the caller."""
 
 
-class ImportedThreadOut(Wire):
-    """The result of importing one conversation."""
+class ImportItemOut(Wire):
+    """The result of importing one conversation (B178): a bad one may have no id."""
 
     id: str | None
     """Id of the conversation in the request."""
@@ -50,11 +50,6 @@ class ImportedThreadOut(Wire):
     """What could not be kept, each with its path."""
     errors: list[JsonObject]
     """Objects with `path` and `reason`."""
-
-
-class ImportItemOut(ImportedThreadOut):
-    """The result of importing one conversation, with its position in the request (B178): a bad one may have no id."""
-
     index: int
     """Position in `conversations`, from 0; for a conversation out of traces that of the first trace."""
 

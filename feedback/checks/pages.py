@@ -39,7 +39,9 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         if request.GET and not request.headers.get("HX-Request"):  # a link of the page with a rejected form
             return pages_desk.to_desk(request, item=feedback_id)
         running.come_by()
-        return render(request, "feedback/checks/_check.html", screen.of_report(triage.report_for(actor, feedback_id)))
+        return render(
+            request, "feedback/checks/_check.html", screen.of_report(actor, triage.report_for(actor, feedback_id))
+        )
     form = request.POST
     try:
         bodies.check_storable(dict(form.lists()))

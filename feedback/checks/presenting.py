@@ -1,6 +1,6 @@
 """View models of checks, for the report pane and the list of checks. Plain data, no ORM."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -51,19 +51,41 @@ class Marked:
 
 
 @dataclass(frozen=True)
+class SkillLine:
+    """A skill that the agent of a run had; `skill_id` is empty if the viewer cannot open it."""
+
+    name: str
+    version: int
+    skill_id: str
+
+
+@dataclass(frozen=True)
 class RunLine(Marked):
     """One run: its result, options and failed expectations."""
 
     run_id: str
     thread_id: str
     state: str
-    facts: str
+    lead: str
+    """`latest skills`; empty if those of the thread were used."""
+    skills: tuple[SkillLine, ...]
+    more_skills: int
+    """How many are not in `skills`."""
+    choices: str
     misses: tuple[tuple[str, str], ...]
     """Failed expectations, each with what was found."""
     at: datetime
     batch: str
     judged_by: str
     is_over: bool
+
+    @property
+    def facts(self) -> str:
+        """Its skills and options in words: `latest skills (refunds 3, tone 2 and 4 more), live calls`."""
+        named = ", ".join(f"{each.name} {each.version}" for each in self.skills)
+        more = f" and {self.more_skills} more" if self.more_skills else ""
+        had = " ".join(filter(None, (self.lead, f"({named}{more})" if named else "")))
+        return ", ".join(filter(None, (had, self.choices)))
 
 
 @dataclass(frozen=True)
@@ -117,8 +139,8 @@ class CheckCard(Marked):
         return self.state == "running"
 
 
-def card_of(check: KeptCheckOut, names: Mapping[str, str]) -> CheckCard:
-    """A check for display; `names` maps people's addresses to names."""
+def card_of(check: KeptCheckOut, names: Mapping[str, str], openable: Collection[str] = ()) -> CheckCard:
+    """A check for display; `names` maps people's addresses to names, `openable` are the skills that can be linked."""
     return CheckCard(
         check_id=check.check_id,
         feedback_id=check.feedback_id or "",
@@ -130,7 +152,7 @@ def card_of(check: KeptCheckOut, names: Mapping[str, str]) -> CheckCard:
         state=check.state,
         expectations=tuple(spelled(each) for each in check.expectations),
         rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
-        runs=tuple(line_of(run, names) for run in check.runs),
+        runs=tuple(line_of(run, names, openable) for run in check.runs),
         modified=check.modified,
         modified_by=names[check.modified_by],
         before=check.outcome_before or "",
@@ -143,32 +165,27 @@ def typed_rows(kinds: Sequence[str], values: Sequence[str]) -> tuple[Row, ...]:
     return tuple(Row(kind, value) for kind, value in zip(kinds, values, strict=False))
 
 
-def line_of(run: RunOut, names: Mapping[str, str]) -> RunLine:
-    """A run for display; `names` maps people's addresses to names."""
+def line_of(run: RunOut, names: Mapping[str, str], openable: Collection[str] = ()) -> RunLine:
+    """A run for display; `names` and `openable` as in `card_of`."""
     is_over = run.ended_at is not None
-    chosen = [
-        f"latest skills{_versions(run)}" if run.skills == "latest" else _versions(run).strip(),
-        "live calls" if run.tools == "live" else "",
-        run.model_profile,
-    ]
+    chosen = ["live calls" if run.tools == "live" else "", run.model_profile]
+    shown = run.skill_versions[:_SKILLS]
     return RunLine(
         run_id=run.run_id,
         thread_id=run.thread_id or "",
         state=(run.verdict or "undecided") if is_over else "running" if run.thread_id else "waiting",
-        facts=", ".join(filter(None, chosen)),
+        lead="latest skills" if run.skills == "latest" else "",
+        skills=tuple(
+            SkillLine(each.name, each.version, each.skill_id if each.skill_id in openable else "") for each in shown
+        ),
+        more_skills=len(run.skill_versions) - len(shown),
+        choices=", ".join(filter(None, chosen)),
         misses=((run.problem, ""),) if run.problem else tuple(_miss(each) for each in run.findings if not each.holds),
         at=run.ended_at or run.created,
         batch=run.batch_id,
         judged_by=names[run.judged_by] if run.judged_by else "",
         is_over=is_over,
     )
-
-
-def _versions(run: RunOut) -> str:
-    """` (refunds 3, tone 2 and 4 more)`, empty if the agent had no skills."""
-    named = [f"{each.name} {each.version}" for each in run.skill_versions]
-    more = f" and {len(named) - _SKILLS} more" if len(named) > _SKILLS else ""
-    return f" ({', '.join(named[:_SKILLS])}{more})" if named else ""
 
 
 def _miss(finding: FindingOut) -> tuple[str, str]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accounts.models import User
+from catalogue import skills
+from core.actor import Actor
 from feedback.checks import batches, keeping, presenting, presenting_batches, records
 from feedback.checks.batches import Compared
 from feedback.checks.presenting import CheckCard, RunLine
@@ -18,12 +20,12 @@ LINES = 50
 TURNED = {"": "All", "failing": "Newly failing", "passing": "Newly passing"}
 
 
-def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[str, Any]:
-    """The context of a report's check panel, suggesting the tools that its thread called. One query, and two more if
+def of_report(actor: Actor, report: UserFeedback, articles: Iterable[Article] = ()) -> dict[str, Any]:
+    """The context of a report's check panel, suggesting the tools that its thread called. One query, and three more if
     there is a check.
     """
     kept = records.with_names(keeping.of_report(report)).first()
-    card = cards([kept])[0] if kept else None
+    card = cards([kept], reader=actor)[0] if kept else None
     return {
         "check": card,
         "check_rows": card.rows if card else (presenting.Row(),),
@@ -33,13 +35,17 @@ def of_report(report: UserFeedback, articles: Iterable[Article] = ()) -> dict[st
     }
 
 
-def cards(checks: Sequence[Check]) -> list[CheckCard]:
-    """Checks with their latest runs, for display. Two queries, however many there are."""
+def cards(checks: Sequence[Check], *, reader: Actor | None = None) -> list[CheckCard]:
+    """Checks with their latest runs, for display, with links to the skills that the `reader` may open. Two queries,
+    however many there are, and one for a reader.
+    """
     found, shown = records.latest_runs(checks), []
+    named = {each["skill_id"] for runs in found.values() for run in runs for each in run.skill_versions}
+    openable = {skill.skill_id for skill in skills.known(reader, [*named])} if reader else set()
     for check in checks:
         runs = found.get(check.pk, records.NONE)
         names = _names(check.modified_by, *(run.judged_by for run in runs))
-        shown.append(presenting.card_of(records.check_record(check, runs), names))
+        shown.append(presenting.card_of(records.check_record(check, runs), names, openable))
     return shown
 
 

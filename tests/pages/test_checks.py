@@ -8,11 +8,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts.models import Membership
 from core.errors import Conflict
 from feedback.models import Check, CheckBatch, CheckRun, TriageChange, UserFeedback
 from tests import make
+from tests.api.test_skills_in_turns import write  # noqa: F401 - a fixture
 from tests.conftest import data_of
 from tests.pages.desk import Browser, do
+from tests.pages.dom import dom
 from tests.people import People
 from threads import reruns
 from threads.models import Thread
@@ -162,6 +165,25 @@ def test_what_turned_since_the_batch_before_says_so(browser_of, press, report):
     Check.objects.update(outcome="passing")
     assert "was passing" in ran("1")
     assert "was " not in ran("1"), "it had turned before"
+
+
+def test_the_skills_of_a_run_are_links_for_who_may_open_them(
+    browser_of: Browser,
+    who: People,
+    report: str,
+    press: Callable[..., Any],
+    write: Callable[..., str],  # noqa: F811
+) -> None:
+    shared, private = write("alice", "weaving", accessibility="org"), write("alice", "dyeing")
+    Membership.objects.create(user=who.admin.user, org=who.acme)
+    press("keep_run", ("calls", "echo"), skills="latest")
+    make.run_turns()
+    had = [{"skill_id": shared, "name": "weaving", "version": 2}, {"skill_id": private, "name": "dyeing", "version": 1}]
+    CheckRun.objects.update(skill_versions=[*had, *had])
+    runs = dom(browser_of("admin").get(f"/feedback/{report}/check/", headers={"HX-Request": "true"})).id("check-runs")
+    assert "latest skills (weaving 2, dyeing 1, weaving 2 and 1 more)" in runs.words
+    links = [link["href"] for link in runs.all("a") if "skills" in link["href"]]
+    assert links == [f"/catalogue/skills/{shared}/?version=2"] * 2
 
 
 def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) -> None:

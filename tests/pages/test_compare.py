@@ -58,7 +58,7 @@ def test_an_answer_that_is_the_same_again_says_so_and_leads_back(browser_of: Bro
     fork = Thread.objects.latest("pk")
     page = get(browser_of("admin"), address(fork))
     assert page.one("h1").words == "Same answer"
-    left, right = page.all("article")
+    _, left, right = page.all("article")
     assert "calculate" in left.words and "calculate" in right.words and "docks" not in page.words
     [call] = [link["href"] for link in right.all("a") if link.words == "calculate"]
     assert "as recorded" in get(browser_of("admin"), call).words
@@ -88,6 +88,10 @@ def test_a_rerun_is_compared_by_the_skills_that_the_answer_had(browser_of: Brows
         shown = get(browser_of("alice"), address(fork)).one("main").words
         assert ("Skills" in shown) is has_changed
     assert "weaving (version 1)" in shown and "weaving (version 2)" in shown
+    rows = get(browser_of("alice"), address(fork)).one("table")
+    assert [link["href"].partition("?")[2] for link in rows.all("a")] == ["version=1", "version=2"]
+    assert get(browser_of("alice"), rows.all("a")[0]["href"]).one("h1").words == "weaving"
+    assert get(browser_of("admin"), address(fork)).one("table").none("a"), "it is alice's own"
 
 
 def test_half_of_an_answer_is_not_the_answer_again(browser_of: Browser, who: People) -> None:
@@ -221,3 +225,25 @@ def test_longer_threads_take_no_more_queries(browser_of: Browser, who: People) -
         return len(heard)
 
     assert queries(4) == queries(40)
+
+
+def test_on_top_stand_the_request_and_the_complaint_that_are_judged(browser_of: Browser, who: People) -> None:
+    """The complaint is for admins, as the report is; a fork that asks something else has its own requests."""
+    source = make.send(who.alice, make.thread(who.alice, "Hello."), "Count the bikes.", goals=None)
+    make.rating(who.alice, source, 3, "negative", categories=["incorrect"], notes="There are <b>nine</b>.")
+    make.send(who.alice, source, "And the docks.")
+    reruns.rerun(who.admin.actor, source, RerunIn(message_sequence_num=3))
+    fork = Thread.objects.latest("pk")
+    make.run_turns(fork)
+    page = get(browser_of("admin"), address(fork))
+    request = page.one(class_="judged").one("article")
+    assert request["aria-label"] == "Request, message 2, Alice" and "Count the bikes." in request.words
+    complaint = page.one(class_="judged").one("section", aria_label="The report")
+    for told in ("Rated negative", "incorrect", "Alice", "There are <b>nine</b>."):
+        assert told in complaint.words
+    assert complaint.one("a")["href"].startswith("/feedback/?back=fb_")
+    Thread.objects.filter(pk=fork.pk).update(visibility="org")
+    page = get(browser_of("alice"), address(fork))
+    assert page.one(class_="judged").one("article") and "Rated" not in page.one(class_="judged").words
+    other = make.send(who.alice, forked(who.alice, source, 1), "Count the locks.")
+    assert get(browser_of("alice"), address(other)).none(class_="judged"), "the requests are what is compared"

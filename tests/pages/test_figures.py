@@ -1,5 +1,6 @@
 """What a turn used stands below the article that ended it, for the owner of the thread and for admins."""
 
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
 
@@ -71,20 +72,25 @@ def test_a_short_wait_is_not_worth_a_word_and_is_left_out_all_the_same(browser_o
 
 def test_a_turn_that_was_stopped_while_it_waited_has_waited_until_then(who, monkeypatch):
     thread = make.waiting(who.alice)
-    with monkeypatch.context() as later:
-        later.setattr(turns.timezone, "now", lambda now=timezone.now(): now + timedelta(hours=1))
+    with much_later(monkeypatch, timedelta(hours=1)):
         turns.cancel(who.alice.actor, make.fresh(thread))
     [figure] = figures.of_turns(thread.pk)
     assert figure.took_ms < 60_000 < figure.waited_ms
+
+
+@contextmanager
+def much_later(monkeypatch, after):
+    now = timezone.now
+    with monkeypatch.context() as later:
+        later.setattr(timezone, "now", lambda: now() + after)
+        yield
 
 
 def answer(who, thread, monkeypatch, *, after):
     """Answer the waiting tool, and let the turn end, that much later."""
     use = pending_client_uses(make.fresh(thread))[0]
     result = {"tool_use_id": use["tool_use_id"], "tool_name": "remember", "status": "success", "runtime_ms": 1}
-    now = timezone.now
-    with monkeypatch.context() as later:
-        later.setattr(timezone, "now", lambda: now() + after)
+    with much_later(monkeypatch, after):
         turns.submit_tool_results(who.alice.actor, thread, bodies.parse(ToolResultsIn, {"tool_results": [result]}))
         make.run_turns(thread)
 

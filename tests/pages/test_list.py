@@ -477,7 +477,10 @@ def test_an_empty_view_and_an_empty_search_say_which_they_are(browser_of: Browse
     client = browser_of("alice")
     assert get(client, "/threads/?view=forks").one("main").one("h2").words == "No threads in this view."
     assert get(client, "/threads/?q=IS%3Afork").one("main").one("h2").words == "No threads in this view."
-    assert get(client, "/threads/?q=zzz").one("main").one("h2").words == "No thread matches."
+    unfound = get(client, "/threads/?q=zzz").one(class_="void")
+    assert unfound.one("h2").words == "No thread matches."
+    assert "in titles and in what people wrote, not in answers" in unfound.words and "id:" in unfound.words
+    assert "answers" not in get(client, "/threads/?q=owner:nobody").one(class_="void").words
     assert titles(get(client, "/threads/?view=bogus")) == ["T 0"]
 
 

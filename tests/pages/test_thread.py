@@ -54,6 +54,23 @@ def test_the_head_says_what_the_thread_is(browser_of: Browser, who: People) -> N
     assert head.id("head-context").one("dd").words == "Be brief."
 
 
+def test_a_title_that_is_how_the_first_message_begins_is_not_seen_above_it_again(
+    browser_of: Browser, who: People
+) -> None:
+    thread, client = make.thread(who.alice, f"Count the bikes.\n{'Then the docks. ' * 20}"), browser_of("alice")
+    for given, is_hidden in ((None, True), ("Bikes", False)):
+        if given:
+            titles.retitle(who.alice.actor, thread, given)
+        page = get(client, path(thread))
+        heading = page.id("heading")
+        assert heading.words == (given or "Count the bikes.") and (heading.get("class") == "sr") is is_hidden
+        assert heading.words in page.one("nav", class_="crumbs").words
+    long = make.thread(who.alice, "Count the bikes at the harbour, " * 20)
+    assert get(client, path(long)).id("heading").get("class") == "sr", "a title that was cut is the same beginning"
+    goal = make.conversation(who.alice, 1, roles=("assistant",))
+    assert get(client, path(goal)).id("heading").get("class") is None
+
+
 def test_the_head_says_scope_and_screen_in_words(browser_of: Browser, who: People) -> None:
     new_year, half_past = 1_735_689_600_000_000_000, 1_735_723_800_000_000_000
     thread = make.thread(

@@ -53,7 +53,7 @@ def test_checking_stores_nothing_and_says_what_an_import_would_do(browser_of: Br
     lines = "\n".join(json.dumps(each) for each in (talk(), {"id": "c2", "messages": []}))
     counts, rows = shown(given(alice, lines + "\n\nnot json", verb="check"))
     assert counts == "1 new, 2 failed" and not Thread.objects.exists()
-    assert rows[0] == "Line 1 new"
+    assert rows[0] == "2+2? new 2 messages · line 1"
     assert rows[1].startswith("Line 2 failed messages") and rows[2].startswith(
         "Line 4 failed is not valid JSON at column"
     )
@@ -65,8 +65,14 @@ def test_an_import_leads_to_its_threads_and_the_same_again_changes_nothing(brows
     thread = Thread.objects.get(import_id="c2")
     assert (thread.created_by, thread.org, thread.visibility) == (who.alice.user, who.acme, "org")
     counts, rows = shown(given(alice, [talk(), talk("c2")]))
-    assert (counts, rows[1]) == ("2 imported before", "Sums imported before conversation 2")
-    assert shown(given(alice, [talk()], verb="check"))[0] == "1 imported before"
+    assert (counts, rows[1]) == ("2 imported before", "Sums imported before 2 messages · conversation 2")
+    checked = [talk(messages=[*TALK, *TALK]), talk("c3", title="More sums"), talk("c4", messages=TALK[1:])]
+    assert shown(given(alice, checked, verb="check"))[1] == [
+        "2+2? imported before has 4 messages, the stored thread 2: the new ones were not imported"
+        " 2 messages · conversation 1",
+        "More sums new 2 messages · conversation 2",
+        "Untitled new 1 message · conversation 3",
+    ]
     page = get(alice, f"/threads/{thread.thread_id}/")
     assert page.id("heading").words == "Sums"
 
@@ -204,7 +210,9 @@ def test_a_conversation_without_times_is_given_none(browser_of: Browser, who: Pe
         assert said[:2] == [("User", ""), ("Agent", "")]
         assert [name for name, _ in said[2:]] == ["Alice", "Agent", "Alice", "Agent"][: len(said) - 2]
         assert all(":" in clock for _, clock in said[2:])
-        assert ("imported just now" in facts, "started" in facts) == ((True, False) if each == thread else (False, True))
+        assert ("imported just now" in facts, "started" in facts) == (
+            (True, False) if each == thread else (False, True)
+        )
 
 
 def test_a_conversation_with_times_keeps_them(browser_of: Browser, who: People) -> None:

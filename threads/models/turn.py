@@ -30,7 +30,7 @@ class Turn(models.Model):
     first_text_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     waits = JsonText(default=list)
-    """Its waits for client tools: beginning and end of each, in milliseconds after `started_at`; null while it lasts."""
+    """Waits for client tools: beginning and end of each in milliseconds after `started_at`; the end may be to come."""
     reprompts = models.PositiveSmallIntegerField(default=0)
     requests = models.PositiveSmallIntegerField(default=0)
     """Number of model answers, complete or interrupted."""
