@@ -183,7 +183,7 @@ def test_the_skills_of_a_run_are_links_for_who_may_open_them(
     runs = dom(browser_of("admin").get(f"/feedback/{report}/check/", headers={"HX-Request": "true"})).id("check-runs")
     assert "latest skills (weaving 2, dyeing 1, weaving 2 and 1 more)" in runs.words
     links = [link["href"] for link in runs.all("a") if "skills" in link["href"]]
-    assert links == [f"/catalogue/skills/{shared}/?version=2"] * 2
+    assert links == [f"/skills/{shared}/?version=2"] * 2
 
 
 def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) -> None:

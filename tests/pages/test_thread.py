@@ -54,6 +54,13 @@ def test_the_head_says_what_the_thread_is(browser_of: Browser, who: People) -> N
     assert head.id("head-context").one("dd").words == "Be brief."
 
 
+def test_the_way_back_leads_to_its_row(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice), browser_of("alice")
+    back = get(client, path(thread)).one("nav", class_="crumbs").one("a")["href"]
+    listed, _, row = back.partition("#")
+    assert get(client, listed).id(row)["href"] == path(thread)
+
+
 def test_a_title_that_is_how_the_first_message_begins_is_not_seen_above_it_again(
     browser_of: Browser, who: People
 ) -> None:
