@@ -66,7 +66,7 @@ def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
 
 
 def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
-    """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report does not exist."""
+    """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report is not there."""
     # Read first: a bulk that ends during this request still counts as running, and the page then hears of its end.
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
     parsed = parse(query["q"])

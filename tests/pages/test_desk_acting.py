@@ -350,7 +350,7 @@ def test_a_refused_form_without_its_note_is_refused_for_what_is_wrong(browser_of
 
 
 def test_a_refused_form_keeps_the_query_in_every_part_of_its_page(browser_of: Browser, who: People) -> None:
-    """The form is answered at its own address, which has no query: the menu of orgs must not fall back to the default."""
+    """The form is answered at its own address, which has no query: the org menu must not fall back to the default."""
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = get(client, f"{DESK}?q=is:open+org:acme&item={report.feedback_id}")
     answer = press(client, page, "snooze day", until="")
