@@ -17,7 +17,7 @@ from catalogue import naming, results, validating
 from catalogue.results import ToolResult
 from catalogue.retrying import RetryPolicy, wait_ms
 from catalogue.spec import ToolContext, ToolSpec
-from catalogue.subschemas import hoisted
+from catalogue.subschemas import linked
 from core.errors import DomainError
 from core.slots import Slots
 
@@ -230,7 +230,7 @@ def _fitting(result: ToolResult, target: Target, limits: Limits) -> ToolResult:
     """Add a warning, or fail, if the data does not match the tool's output schema (catalogue 3.1)."""
     if not result.success or target.output_schema is None:
         return result
-    errors = validating.problems(result.data, hoisted(dict(target.output_schema)))
+    errors = validating.problems(result.data, linked(dict(target.output_schema)))
     if not errors:
         return result
     if limits.strict_output:

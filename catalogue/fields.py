@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from catalogue.record import JsonObject
-from catalogue.subschemas import hoisted
+from catalogue.subschemas import linked
 from catalogue.tabulating import kind_of, resolved
 from core import forms
 from core.errors import InvalidRequest
@@ -93,7 +93,7 @@ class Form:
 
 def form_of(schema: JsonObject) -> Form:
     """The fields of a schema's top level; nested ones are typed as JSON."""
-    whole = hoisted(schema)
+    whole = linked(schema)
     top = resolved(whole, whole)
     properties, required = top.get("properties"), top.get("required")
     if not isinstance(properties, dict) or not 0 < len(properties) <= MAX_FIELDS:

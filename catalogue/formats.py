@@ -1,7 +1,8 @@
 """The five enforced formats (catalogue 3.1). `jsonschema` needs unmaintained packages for most of them."""
 
+import re
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -11,7 +12,10 @@ from django.core.validators import validate_email
 
 from catalogue import patterns
 
-_INSTANT = r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)\Z"
+_INSTANT = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}):([0-9]{2})(?:\.[0-9]+)?"
+    r"(?:[Zz]|([+-](?:[01][0-9]|2[0-3]):[0-5][0-9]))"
+)
 _URI = r"^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+\Z"
 
 
@@ -19,7 +23,7 @@ def fits(is_one: Callable[[str], bool], value: Any) -> bool:
     """Whether a value has the format; formats apply to strings only."""
     try:
         return not isinstance(value, str) or is_one(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return False
 
 
@@ -28,10 +32,19 @@ def _is_date(text: str) -> bool:
 
 
 def _is_instant(text: str) -> bool:
-    """RFC 3339: date, time with seconds, offset; a leap second is checked as second 59."""
-    if not patterns.matches(_INSTANT, text):
+    """RFC 3339: date, time with seconds, offset; a second 60 only where leap seconds are, at the end of a UTC day."""
+    found = _INSTANT.fullmatch(text)
+    if found is None:
         return False
-    return datetime.fromisoformat(f"{text[:17]}{'59' if text[17:19] == '60' else text[17:19]}+00:00") is not None
+    day, minute, second, offset = found.groups()
+    is_leap = second == "60"
+    moment = datetime.fromisoformat(f"{day}T{minute}:{'59' if is_leap else second}")
+    return not is_leap or (moment - _offset(offset or "+00:00")).strftime("%H:%M") == "23:59"
+
+
+def _offset(text: str) -> timedelta:
+    hours, minutes = int(text[1:3]), int(text[4:])
+    return timedelta(hours=hours, minutes=minutes) * (-1 if text[0] == "-" else 1)
 
 
 def _is_email(text: str) -> bool:

@@ -199,8 +199,6 @@ def _item(dialect: Dialect, index: int, value: Any, named: str | None) -> Item:
 def _check(server: str, found: Imported) -> None:
     if not naming.is_server(server):
         raise ToolProblem("invalid_server", "/server", _SERVER_RULE if server else NEEDED)
-    if found.name == naming.RESERVED:
-        raise ToolProblem("reserved_name", "/name", f"{found.name} is reserved for the runtime")
     check_tool(found)
 
 
@@ -211,6 +209,8 @@ def check_tool(found: Imported) -> None:
         raise ToolProblem("invalid_tool", "", f"contains {reason}")
     if not naming.is_tool(found.name):
         raise ToolProblem("invalid_tool", "/name", "must be 1 to 128 letters, digits, _ . -, not beginning with . or -")
+    if found.name == naming.RESERVED:
+        raise ToolProblem("reserved_name", "/name", f"{found.name} is reserved for the runtime")
     content = found.content
     check_schema(content.input_schema, "/input_schema", is_input=True)
     if content.output_schema is not None:

@@ -30,7 +30,7 @@ def compiled(pattern: str) -> Any:
     """The compiled pattern. Raises `PatternRefused` if it is malformed, too long or too large."""
     if len(pattern) > MAX_PATTERN:
         raise PatternRefused(f"is longer than {MAX_PATTERN} characters")
-    if _HIDING.search(pattern):
+    if _hides(pattern):
         raise PatternRefused("contains a comment, or the flag x or V")
     size = _written_out(pattern)
     if size > MAX_REPEATS:
@@ -60,6 +60,21 @@ def _compile(pattern: str) -> Any:
 _kept = lru_cache(maxsize=512)(_compile)
 
 
+def _hides(pattern: str) -> bool:
+    """Whether it has a comment or such a flag; escaped and in a class, `(?` is nothing special."""
+    place = 0
+    while place < len(pattern):
+        if _HIDING.match(pattern, place):
+            return True
+        place += _step(pattern, place)
+    return False
+
+
+def _step(pattern: str, place: int) -> int:
+    """The length of the escape, class or character that begins here."""
+    return {"\\": 2, "[": _behind_class(pattern, place) - place}.get(pattern[place], 1)
+
+
 @lru_cache(maxsize=2048)
 def _written_out(pattern: str) -> int:
     """The size of the pattern with all counted repeats expanded.
@@ -83,8 +98,7 @@ def _written_out(pattern: str) -> int:
         elif character in "?+*":
             place += 1
         else:
-            steps = {"\\": 2, "[": _behind_class(pattern, place) - place}
-            last, place = 1, place + steps.get(character, 1)
+            last, place = 1, place + _step(pattern, place)
             sums[-1] += 1
     return sum(sums)
 

@@ -8,6 +8,7 @@ from typing import Any
 from catalogue import validating
 from catalogue.record import JsonObject, ToolProblem
 from catalogue.schema_rules import check_schema
+from catalogue.subschemas import linked, with_whole_counts
 
 Schema = dict[str, Any] | bool
 _MOST_ITEMS = 3
@@ -29,7 +30,7 @@ def problem_of_value(value: object, schema: Schema, place: str = "value") -> str
     from jsonschema.exceptions import best_match
 
     try:
-        problem = best_match(validating.found(value, schema))
+        problem = best_match(validating.found(value, linked(schema) if isinstance(schema, dict) else schema))
     except validating.Unusable as unusable:
         return f"{place}: {unusable}"
     if problem is None:
@@ -51,7 +52,7 @@ def example_of(schema: Schema, depth: int = 0) -> Any:
     for key in ("anyOf", "oneOf", "allOf"):
         if schema.get(key):
             return example_of(schema[key][0], depth + 1)
-    return _example_of_type(schema, depth)
+    return _example_of_type(with_whole_counts(schema), depth)
 
 
 def _example_of_type(schema: dict[str, Any], depth: int) -> Any:

@@ -1,93 +1,185 @@
-"""Walk a JSON Schema: real subschemas only, not look-alikes inside of defaults or enums."""
+"""Walk a JSON Schema and resolve its references: real subschemas only, not look-alikes inside of defaults or enums.
+
+A reference means one place for everybody who follows it: `Links` finds that place, `linked` writes it into a copy, and
+`target_of` goes there. Nothing outside of the schema is ever reached.
+"""
 
 from collections.abc import Iterator
-from typing import Any
-from urllib.parse import unquote
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, unquote
 
 from catalogue.record import JsonObject
 
 _ONE = frozenset({
-    "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
+    "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
     "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
 })  # fmt: skip
-_MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
+_MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+REFERENCES: Final = ("$ref", "$dynamicRef")
+_COUNTS: Final = frozenset({
+    "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains",
+})  # fmt: skip
+_PLAIN: Final = "/~!$&'()*+,;=:@-._"
+"""Characters that the fragment of a URI may contain as they are."""
 
 
-def subschemas(schema: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """The schema and all its subschemas, each with its JSON pointer."""
-    pending: list[tuple[str, Any]] = [("", schema)]
-    while pending:
-        path, item = pending.pop()
-        if not isinstance(item, dict):
-            continue
-        yield path, item
-        for keyword, value in item.items():
-            if keyword in _NAMED and isinstance(value, dict):
-                pending.extend((f"{path}/{keyword}/{_escaped(name)}", each) for name, each in value.items())
-            elif keyword in _MANY and isinstance(value, list):
-                pending.extend((f"{path}/{keyword}/{place}", each) for place, each in enumerate(value))
-            elif keyword in _ONE:
-                pending.append((f"{path}/{keyword}", value))
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A subschema with its JSON pointer, and what its references depend on."""
+
+    path: str
+    schema: JsonObject
+    root: str
+    """The pointer of the schema whose `#` it uses: the nearest one with an `$id`, else the whole."""
+    definers: tuple[str, ...]
+    """The pointers of the schemas with `$defs` around it, nearest first."""
 
 
-def hoisted(schema: JsonObject) -> JsonObject:
-    """The schema with nested `$defs` copied to its root, to which references point (T12).
+class Links:
+    """All references of a schema, with the places that they lead to."""
 
-    Convilyn leaves the `$defs` of a nested model inside the property although every `$ref` points to the root. The
-    root's own definitions have priority.
+    def __init__(self, schema: JsonObject) -> None:
+        self._whole = schema
+        self.places: dict[str, Place] = {}
+        """The subschemas by pointer, those included that only a reference makes a schema."""
+        self.beside: list[str] = []
+        """Pointers of the latter, which a check of the whole schema does not look at."""
+        self._anchors: dict[tuple[str, str], str] = {}
+        self._nested: dict[str, str] = {}
+        waiting = self._walk("", schema, "", ())
+        # A reference may lead to the definitions of any place, so all are walked first.
+        self.targets: dict[tuple[str, str], str | None] = {}
+        """Where the reference under a keyword of a place leads; None if to nothing in this schema."""
+        while waiting:
+            place, keyword = waiting.pop()
+            target = self.targets[place.path, keyword] = self._target(place, place.schema[keyword])
+            if target is not None and target not in self.places and isinstance(found := at(schema, target), dict):
+                around = self._around(target)
+                self.beside.append(target)
+                waiting += self._walk(target, found, around.root, around.definers)
+
+    def _walk(self, path: str, schema: JsonObject, root: str, definers: tuple[str, ...]) -> list[tuple[Place, str]]:
+        """Note a schema and its subschemas; returns their references."""
+        found: list[tuple[Place, str]] = []
+        pending: list[tuple[str, Any, str, tuple[str, ...]]] = [(path, schema, root, definers)]
+        while pending:
+            path, item, root, definers = pending.pop()
+            if not isinstance(item, dict) or path in self.places:
+                continue
+            if isinstance(item.get("$id"), str) and item["$id"].strip("#"):
+                root = path
+            if isinstance(item.get("$defs"), dict):
+                definers = (path, *definers)
+                for name in item["$defs"]:
+                    self._nested.setdefault(name, path)
+            place = self.places[path] = Place(path, item, root, definers)
+            for keyword in ("$anchor", "$dynamicAnchor"):
+                if isinstance(item.get(keyword), str):
+                    self._anchors.setdefault((root, item[keyword]), path)
+            found += [(place, keyword) for keyword in REFERENCES if isinstance(item.get(keyword), str)]
+            pending += [(f"{path}{step}", each, root, definers) for step, each in _inner(item)]
+        return found
+
+    def _around(self, path: str) -> Place:
+        """The nearest subschema around a place that is none by its keyword."""
+        while path not in self.places:
+            path = path.rpartition("/")[0]
+        return self.places[path]
+
+    def _target(self, place: Place, reference: str) -> str | None:
+        """The pointer that a reference means.
+
+        `#/$defs/X` that leads nowhere means the nearest `$defs` around it that has X, else any in the schema: Convilyn
+        leaves the definitions of a nested model inside the property, although every `$ref` points to the root (T12).
+        """
+        if not reference.startswith("#"):
+            return None
+        pointer = unquote(reference[1:])
+        if pointer and not pointer.startswith("/"):
+            return self._anchors.get((place.root, pointer))
+        candidates = [place.root + pointer]
+        if pointer.startswith("/$defs/"):
+            name = _unescaped(pointer.split("/")[2])
+            nested = [self._nested[name]] if name in self._nested else []
+            candidates += [definer + pointer for definer in (*place.definers, *nested)]
+        return next((each for each in candidates if _exists(self._whole, each)), None)
+
+
+def linked(schema: JsonObject) -> JsonObject:
+    """The schema with each reference written as the pointer that it means, for `target_of`.
+
+    A copy if that changes anything. References to nothing in the schema stay as they are.
     """
-    inner: JsonObject = {}
-    for path, each in subschemas(schema):
-        definitions = each.get("$defs")
-        if path and isinstance(definitions, dict):
-            inner = {**definitions, **inner}
-    return {**schema, "$defs": {**inner, **schema.get("$defs", {})}} if inner else schema
-
-
-def unresolved(schema: JsonObject) -> tuple[str, str] | None:
-    """Pointer and text of the first `$ref` that does not resolve within the schema, or None."""
-    whole = hoisted(schema)
-    found = list(subschemas(schema))
-    anchors = {each.get("$anchor") for _, each in found}
-    for path, each in found:
-        reference = each.get("$ref")
-        if isinstance(reference, str) and not (_leads(whole, reference) or reference[1:] in anchors):
-            return f"{path}/$ref", reference
-    return None
+    links = Links(schema)
+    changed = {
+        (path, keyword): target
+        for (path, keyword), target in links.targets.items()
+        if target is not None and unquote(links.places[path].schema[keyword][1:]) != target
+    }
+    if not changed:
+        return schema
+    copy = deepcopy(schema)
+    for (path, keyword), target in changed.items():
+        at(copy, path)[keyword] = f"#{quote(target, safe=_PLAIN)}"
+    return copy
 
 
 def target_of(whole: Any, reference: str) -> Any:
-    """The target of a reference of the form `#/a/b`, or None."""
+    """The target of a reference of the form `#/a/b` in a `linked` schema, or None."""
     if reference != "#" and not reference.startswith("#/"):
         return None
+    try:
+        return at(whole, unquote(reference[1:]))
+    except LookupError:
+        return None
+
+
+def at(whole: Any, pointer: str) -> Any:
+    """What a JSON pointer (RFC 6901) leads to. Raises `LookupError`."""
     found = whole
-    for part in unquote(reference[2:]).split("/") if len(reference) > 1 else ():
-        name = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and name.isascii() and name.isdigit() and int(name[:9]) < len(found):
-            found = found[int(name)]
-        elif isinstance(found, dict) and name in found:
+    for part in pointer.split("/")[1:]:
+        name = _unescaped(part)
+        if isinstance(found, dict):
             found = found[name]
+        elif isinstance(found, list) and name.isascii() and name.isdigit() and name == str(int(name[:9])):
+            found = found[int(name)]
         else:
-            return None
+            raise LookupError(pointer)
     return found
 
 
-def _leads(schema: Any, reference: str) -> bool:
-    if reference == "#":
-        return True
-    if not reference.startswith("#/"):
+def with_whole_counts(schema: JsonObject) -> JsonObject:
+    """The schema with its counts as integers: `maxLength: 30.0` is valid, and means 30."""
+    if not any(isinstance(schema.get(name), float) for name in _COUNTS):
+        return schema
+    return {name: int(value) if name in _COUNTS else value for name, value in schema.items()}
+
+
+def _inner(schema: JsonObject) -> Iterator[tuple[str, Any]]:
+    """The values under the keywords that hold schemas, each with the steps of its pointer."""
+    for keyword, value in schema.items():
+        if keyword in _NAMED and isinstance(value, dict):
+            yield from ((f"/{keyword}/{_escaped(name)}", each) for name, each in value.items())
+        elif keyword in _MANY and isinstance(value, list):
+            yield from ((f"/{keyword}/{place}", each) for place, each in enumerate(value))
+        elif keyword in _ONE:
+            yield f"/{keyword}", value
+
+
+def _exists(whole: Any, pointer: str) -> bool:
+    try:
+        at(whole, pointer)
+    except LookupError:
         return False
-    for part in reference[2:].split("/"):
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(schema, list) and key.isdigit() and int(key) < len(schema):
-            schema = schema[int(key)]
-        elif isinstance(schema, dict) and key in schema:
-            schema = schema[key]
-        else:
-            return False
     return True
 
 
 def _escaped(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")

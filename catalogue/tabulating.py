@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from catalogue.record import JsonObject
-from catalogue.subschemas import hoisted, target_of
+from catalogue.subschemas import linked, target_of
 from core.rendering import json_text, one_line
 
 MAX_ROWS: Final = 300
@@ -75,7 +75,7 @@ class Table:
 
 def table(schema: JsonObject) -> Table:
     """The rows of a schema, with references resolved."""
-    whole = hoisted(schema)
+    whole = linked(schema)
     rows: list[Row] = []
     for step, row in enumerate(_rows(resolved(whole, whole), whole, "", 0, frozenset())):
         if step == MAX_STEPS or (row and len(rows) == MAX_ROWS):

@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from catalogue import patterns, results
 from catalogue.formats import FORMATS, fits
 from catalogue.results import ToolResult
-from catalogue.subschemas import hoisted, target_of
+from catalogue.subschemas import linked, target_of
 from core.canonical import canonical_json, size_of
 
 MAX_ARGUMENT_BYTES: Final = 1024 * 1024
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 _deadline = threading.local()
+_MAX_APPLIED: Final = 50
+_NO_DEFAULT: Final = object()
 
 Error = dict[str, Any]
 """`{field, code, message, received?, expected?}`; `field` is a dotted path with `[i]`, empty for the whole."""
@@ -107,32 +110,29 @@ def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
         return Checked(arguments, [_error("", "INVALID_INPUT", "must be a JSON object", received=arguments)])
     if size_of(arguments) > MAX_ARGUMENT_BYTES:
         return Checked(arguments, [_error("", "INVALID_INPUT", "is larger than 1 MiB")])
-    whole = hoisted(dict(schema))
-    filled = _filled(arguments, whole, whole)
+    whole = linked(dict(schema))
+    filled = _Filling(whole).filled(arguments, (whole,))
     return Checked(arguments, problems(filled, whole), filled)
 
 
-def problems(value: Any, schema: Mapping[str, Any]) -> list[Error]:
-    """The errors of a value under a schema whose definitions are at its root."""
+def problems(value: Any, schema: Mapping[str, Any], whole: Mapping[str, Any] | None = None) -> list[Error]:
+    """The errors of a value under a `linked` schema, or under a part of one, whose references lead into the whole."""
     try:
-        return [_told(problem) for problem in found(value, dict(schema))]
+        return [_told(problem) for problem in found(value, dict(schema), whole)]
     except Unusable as unusable:
         return [_error("", "CONSTRAINT_VIOLATION", str(unusable))]
 
 
-def found(value: Any, schema: dict[str, Any] | bool) -> list["ValidationError"]:
-    """The errors as `jsonschema` objects. Raises `Unusable` if the validation cannot be completed."""
-    from referencing.exceptions import Unresolvable
-
-    if {"patternProperties", "unevaluatedProperties"} <= _keys(schema):
+def found(value: Any, schema: dict[str, Any] | bool, whole: Mapping[str, Any] | None = None) -> list["ValidationError"]:
+    """As `problems`, but `jsonschema` objects. Raises `Unusable` if the validation cannot be completed."""
+    whole = whole or (schema if isinstance(schema, dict) else {})
+    if {"patternProperties", "unevaluatedProperties"} <= _keys(whole):
         raise Unusable(
             "the schema combines patternProperties with unevaluatedProperties, which takes too long to check"
         )
     _deadline.at = time.monotonic() + CHECK_SECONDS
     try:
-        return list(islice(_validator()(schema).iter_errors(value), MAX_ERRORS))
-    except Unresolvable as unresolved:
-        raise Unusable(f"the schema refers to {unresolved.ref}, which is not in it") from None
+        return list(islice(_validator()(schema, _Within(whole)).iter_errors(value), MAX_ERRORS))
     except RecursionError:
         raise Unusable("the schema is infinitely recursive") from None
     except (TooMuchToCheck, patterns.SearchTooLong):
@@ -149,36 +149,87 @@ def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[
     return [name for name in arguments if name not in properties]
 
 
+def decimal(number: Any) -> Fraction:
+    """The number as it is written, exactly: a float has at most 17 digits and an exponent of three."""
+    return Fraction(repr(number) if isinstance(number, float) else number)
+
+
 # Defaults
 
 
-def _filled(value: Any, schema: Any, whole: Mapping[str, Any]) -> Any:
-    """A copy of the value with the schema's defaults filled into existing objects."""
-    hops = 0
-    while isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and hops < 20:
-        schema, hops = target_of(whole, schema["$ref"]), hops + 1
-    inner = schema if isinstance(schema, dict) else {}
-    if isinstance(value, list):
-        return [_filled(item, inner.get("items"), whole) for item in value]
-    if not isinstance(value, dict):
-        return value
-    properties = inner.get("properties")
-    declared = properties if isinstance(properties, dict) else {}
-    filled = {name: _filled(child, declared.get(name), whole) for name, child in value.items()}
-    for name, each in declared.items():
-        if name not in filled and isinstance(each, dict) and "default" in each:
-            filled[name] = deepcopy(each["default"])
-    return filled
+class _Filling:
+    """Fills defaults into copies of values. `applied` and what follows from it is found once for each schema."""
+
+    def __init__(self, whole: Mapping[str, Any]) -> None:
+        self._whole = whole
+        self._known: dict[tuple[int, ...], _Applied] = {}
+
+    def filled(self, value: Any, schemas: tuple[Any, ...]) -> Any:
+        """A copy of a value under schemas, with their defaults filled into existing objects."""
+        if not isinstance(value, dict | list):
+            return value
+        key = tuple(map(id, schemas))
+        if key not in self._known:
+            self._known[key] = _Applied.of(self._all(schemas))
+        applied = self._known[key]
+        if isinstance(value, list):
+            first = applied.first
+            inner = [first[place] if place < len(first) else applied.items for place in range(len(value))]
+            return [self.filled(item, each) for item, each in zip(value, inner, strict=True)]
+        filled = {name: self.filled(child, applied.properties.get(name, ())) for name, child in value.items()}
+        for name, declared in applied.properties.items():
+            if name not in filled:
+                given = next((each["default"] for each in self._all(declared) if "default" in each), _NO_DEFAULT)
+                if given is not _NO_DEFAULT:
+                    filled[name] = deepcopy(given)
+        return filled
+
+    def _all(self, schemas: Sequence[Any]) -> list[Mapping[str, Any]]:
+        """The schemas that surely apply: these, what they refer to, and their `allOf`; own keywords first."""
+        found: dict[int, Mapping[str, Any]] = {}
+        pending = list(schemas)[::-1]
+        while pending and len(found) < _MAX_APPLIED:
+            each = pending.pop()
+            if not isinstance(each, dict) or id(each) in found:
+                continue
+            found[id(each)] = each
+            if isinstance(each.get("allOf"), list):
+                pending += each["allOf"][::-1]
+            if isinstance(each.get("$ref"), str):
+                pending.append(target_of(self._whole, each["$ref"]))
+        return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """The schemas of the parts of a value: by property, by place in a list, and of the other items."""
+
+    properties: dict[str, tuple[Any, ...]]
+    first: list[tuple[Any, ...]]
+    items: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, schemas: Sequence[Mapping[str, Any]]) -> "_Applied":
+        declared: dict[str, tuple[Any, ...]] = {}
+        first: list[tuple[Any, ...]] = []
+        for each in schemas:
+            properties, prefix = each.get("properties"), each.get("prefixItems")
+            for name, inner in properties.items() if isinstance(properties, dict) else ():
+                declared[name] = (*declared.get(name, ()), inner)
+            for place, inner in enumerate(prefix if isinstance(prefix, list) else ()):
+                if place == len(first):
+                    first.append(())
+                first[place] = (*first[place], inner)
+        return cls(declared, first, tuple(each["items"] for each in schemas if "items" in each))
 
 
 # The validator
 
 
 @cache
-def _validator() -> Callable[[dict[str, Any] | bool], Any]:
-    """Draft 2020-12 with time-limited keywords and the enforced formats."""
-    from jsonschema import Draft202012Validator, FormatChecker, validators
-    from referencing import Registry
+def _validator() -> Callable[[Any, "_Within"], Any]:
+    """Draft 2020-12 with time-limited keywords, the enforced formats, and references that stay in the schema."""
+    from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
     own = {
         "pattern": _pattern,
@@ -187,6 +238,7 @@ def _validator() -> Callable[[dict[str, Any] | bool], Any]:
         "uniqueItems": _unique_items,
         "required": _required,
         "dependentRequired": _dependent_required,
+        "multipleOf": _multiple_of,
     }
     keywords = {**Draft202012Validator.VALIDATORS, **own}
     kept = validators.extend(  # type: ignore[no-untyped-call]
@@ -195,8 +247,46 @@ def _validator() -> Callable[[dict[str, Any] | bool], Any]:
     formats = FormatChecker(formats=())
     for name, is_one in FORMATS.items():
         formats.checks(name)(partial(fits, is_one))
-    # Without its own registry `jsonschema` would fetch external references.
-    return partial(kept, format_checker=formats, registry=Registry())
+    descend = kept.descend
+
+    def descended(validator: Any, instance: Any, schema: Any, path: Any = None, **beside: Any) -> Any:
+        if schema is False:
+            # `jsonschema` forgets the path of what is not allowed at all.
+            at = () if path is None else (path,)
+            return iter([ValidationError("is not allowed", validator="false", path=at, instance=instance)])
+        return descend(validator, instance, schema, path, **beside)
+
+    def evolved(validator: Any, *, schema: Any, _resolver: Any = None) -> Any:
+        # Its own would go on with other keywords, without our limits, where a subschema has a `$schema`.
+        return kept(schema, format_checker=formats, _resolver=_resolver or validator._resolver)
+
+    kept.evolve, kept.descend = evolved, descended
+    return lambda schema, within: kept(schema, format_checker=formats, _resolver=within)
+
+
+class _Resolved(NamedTuple):
+    contents: Any
+    resolver: "_Within"
+
+
+class _Within:
+    """Resolves references within one schema. The registry of `jsonschema` would resolve by rules of its own; it is
+    written in Rust, and panics, beyond every handler, where a recursion is too deep.
+    """
+
+    def __init__(self, whole: Mapping[str, Any]) -> None:
+        self._whole = whole
+
+    def lookup(self, reference: str) -> "_Resolved":
+        """The target of a reference. Raises `Unusable`."""
+        target = target_of(self._whole, reference)
+        if not isinstance(target, dict | bool):
+            raise Unusable(f"the schema refers to {reference[:200]}, which is no schema in it")
+        return _Resolved(target, self)
+
+    def in_subresource(self, subresource: Any) -> "_Within":
+        """The resolver inside of a subschema: an `$id` is part of what `linked` has settled."""
+        return self
 
 
 def _keys(schema: object) -> set[str]:
@@ -269,6 +359,14 @@ def _dependent_required(validator: Any, needed: Any, instance: Any, schema: Any)
         for name, others in needed.items():
             if name in instance:
                 yield from _required(validator, others, instance, schema)
+
+
+def _multiple_of(validator: Any, step: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    # As decimals, because 19.99 is a multiple of 0.01 only as people write the two.
+    if validator.is_type(instance, "number") and decimal(instance) % decimal(step):
+        yield ValidationError(f"is not a multiple of {step}")
 
 
 def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:

@@ -168,8 +168,8 @@ class FixtureIn(Exact):
 
     tool: Name
     """Qualified name."""
-    input: Any = None
-    """The arguments that the fixture is for; absent: any. Null is an input of its own."""
+    input: JsonObject = {}
+    """The arguments that the fixture is for; absent: any."""
     output: Any = None
     """The data to return. Null is a valid output unless `error` is given."""
     error: FixtureError | None = None
@@ -185,7 +185,7 @@ class FixtureIn(Exact):
 
     @property
     def has_input(self) -> bool:
-        """Whether an input was given, null included."""
+        """Whether an input was given; without one the fixture is for any."""
         return "input" in self.model_fields_set
 
 

@@ -81,6 +81,10 @@ def requests(get_response: Handler) -> Handler:
             response = get_response(request)
         except (SuspiciousOperation, InvalidRequest, Unavailable) as problem:
             response = _guarded(request, problems.answer(request, problem))
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as problem:  # a panic of a library in Rust, which Django does not handle
+            response = _guarded(request, problems.answer(request, problem))
         finally:
             request_id_var.reset(token)
         response.headers["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]

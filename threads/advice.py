@@ -15,5 +15,6 @@ ADVICE: dict[str, str] = {
     "context_too_long": "Fork at an earlier message, or start a new thread with the relevant part.",
     "not_authorised": _OPERATOR,
     "misconfigured": _OPERATOR,
+    "too_many_attempts": f"{_AGAIN} If it happens again, give the thread's id to an operator.",
     "internal_error": f"{_AGAIN} If it fails again, give the thread's id to an operator.",
 }

@@ -8,7 +8,7 @@ from catalogue import results, validating
 from catalogue.models import World, WorldFixture, WorldTool
 from catalogue.record import JsonObject
 from catalogue.results import ToolResult
-from catalogue.subschemas import hoisted
+from catalogue.subschemas import linked
 from catalogue.worlds import making, remembering, verbs
 from catalogue.worlds.drawing import Source
 from catalogue.worlds.making import Hints
@@ -163,25 +163,24 @@ class _Remembered:
         if self._is_open():
             return Answer({"items": held, "count": len(held)}, "state")
         assert schema is not None
-        whole = hoisted(schema)
+        whole = linked(schema)
         if whole.get("type") == "array":
-            items = self._rows(whole.get("items", {}), held)
+            items = self._rows(whole.get("items", {}), whole, held)
             return Answer(items, "state") if not validating.problems(items, whole) else self.call.generated(self.source)
         for name, inner in whole.get("properties", {}).items():
             if isinstance(inner, dict) and inner.get("type") == "array":
-                items = self._rows(inner.get("items", {}), held)
+                items = self._rows(inner.get("items", {}), whole, held)
                 counted = dict.fromkeys(("count", "total", "total_count"), len(items))
                 value = self.call.made(self.source, {name: items, **counted})
                 if isinstance(value, dict) and value.get(name) == items:
                     return Answer(value, "state")
         return self.call.generated(self.source)
 
-    def _rows(self, schema: Any, held: list[Any]) -> list[Any]:
+    def _rows(self, schema: Any, whole: JsonObject, held: list[Any]) -> list[Any]:
         if not isinstance(schema, dict) or says_nothing(schema):
             return held
-        whole = {**schema, "$defs": {**hoisted(self.call.tool.output_schema or {}).get("$defs", {})}}
         hints = [self.call.hints({**data, "id": self._id_in(data)}) for data in held]
-        return [making.made(whole, self.source.child(place), each) for place, each in enumerate(hints)]
+        return [making.made(schema, self.source.child(place), each, whole=whole) for place, each in enumerate(hints)]
 
     def _known(self, given: Any, data: JsonObject) -> Answer | Refusal:
         exact = self.call.exact()

@@ -9,7 +9,7 @@ from django.db.models.functions import Length
 
 from catalogue import results, validating
 from catalogue.models import Call, World, WorldFixture, WorldTool
-from catalogue.subschemas import hoisted
+from catalogue.subschemas import linked
 from catalogue.wire_worlds import MAX_MESSAGE, FixtureIn, RecordedIn
 from catalogue.worlds import keeping
 from core.actor import Actor
@@ -130,7 +130,7 @@ def _mismatch(world: World, tool: WorldTool, output: Any) -> list[validating.Err
     """The errors of an output in a strict world."""
     if not world.strict_fixtures or tool.output_schema is None:
         return []
-    return validating.problems(output, hoisted(tool.output_schema))
+    return validating.problems(output, linked(tool.output_schema))
 
 
 def _size(row: WorldFixture) -> int:

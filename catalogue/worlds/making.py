@@ -14,9 +14,9 @@ from itertools import chain
 from math import ceil, floor
 from typing import Any, Final
 
-from catalogue import patterns, validating
+from catalogue import patterns, results, validating
 from catalogue.record import JsonObject
-from catalogue.subschemas import hoisted
+from catalogue.subschemas import linked
 from catalogue.worlds import fitting, matching, words
 from catalogue.worlds.drawing import Source
 from catalogue.worlds.merging import TooMuch, Unmakeable, settled
@@ -50,9 +50,19 @@ class Hints:
 NO_HINTS: Final = Hints()
 
 
-def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS, *, seconds: float = MAX_SECONDS) -> Any:
-    """A value that matches the schema. Raises `Unmakeable` if none was found, in that time."""
-    whole = hoisted(schema)
+def made(
+    schema: JsonObject,
+    source: Source,
+    hints: Hints = NO_HINTS,
+    *,
+    whole: JsonObject | None = None,
+    seconds: float = MAX_SECONDS,
+) -> Any:
+    """A value that matches the schema, or the part of a `linked` whole. Raises `Unmakeable` if none was found, in that
+    time.
+    """
+    if whole is None:
+        whole = schema = linked(schema)
     until = time.monotonic() + seconds
     for number in range(2 * ATTEMPTS):
         is_fitting, attempt = number >= ATTEMPTS, number % ATTEMPTS
@@ -60,12 +70,12 @@ def made(schema: JsonObject, source: Source, hints: Hints = NO_HINTS, *, seconds
         given = hints if attempt < ATTEMPTS // 2 else NO_HINTS
         maker = _Maker(whole, given, attempt, until, is_fitting=is_fitting)
         try:
-            value = maker.value(whole, source.child(number), "", 0, is_listed=False)
+            value = maker.value(schema, source.child(number), "", 0, is_listed=False)
         except TooMuch:
             raise
         except (Unmakeable, OverflowError):  # a bound with hundreds of digits does not fit a float
             continue
-        if not validating.problems(value, whole):
+        if not validating.problems(value, schema, whole) and results.problem_of(value) is None:
             return value
     raise Unmakeable("no matching value was found")
 
@@ -151,8 +161,7 @@ class _Maker:
         return next((kind for kind, keys in signs.items() if any(key in schema for key in keys)), "string")
 
     def _takes(self, plain: JsonObject, value: Any) -> bool:
-        definitions: JsonObject = {name: self._whole[name] for name in ("$defs", "definitions") if name in self._whole}
-        return not validating.problems(value, {**plain, **definitions})
+        return not validating.problems(value, plain, self._whole)
 
     def _fitting(self, plain: JsonObject, values: Sequence[Any]) -> Sequence[Any]:
         rest = {name: each for name, each in plain.items() if name != "enum"}

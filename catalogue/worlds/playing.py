@@ -11,7 +11,7 @@ from django.db import transaction
 from catalogue import results, validating
 from catalogue.models import World, WorldAnswer, WorldTool
 from catalogue.results import ToolResult
-from catalogue.subschemas import hoisted
+from catalogue.subschemas import linked
 from catalogue.worlds import answering, failing, keeping, remembering
 from catalogue.worlds.merging import Unmakeable
 from core.canonical import fingerprint
@@ -84,7 +84,7 @@ def _judged(tool: WorldTool | None, result: ToolResult) -> dict[str, Any] | None
     """Validate the output; fixtures are returned verbatim, so they may not match."""
     if not result.success or tool is None:
         return None
-    errors = [] if tool.output_schema is None else validating.problems(result.data, hoisted(tool.output_schema))
+    errors = [] if tool.output_schema is None else validating.problems(result.data, linked(tool.output_schema))
     return {"valid": not errors, "errors": errors}
 
 

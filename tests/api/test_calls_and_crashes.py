@@ -20,7 +20,7 @@ from threads.runner.toolbox import INTERRUPTED
 TWO_LETTERS = '[[call letter {"to": "a"}]] [[call letter {"to": "b"}]]'
 
 
-class Killed(BaseException):
+class Killed(SystemExit):
     """What ends a worker without giving anybody a chance to tidy up."""
 
 
@@ -188,6 +188,53 @@ def test_a_bug_in_mid_call_ends_every_message_and_answers_every_use(api, who, le
     data_of(api("alice").post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 2}))
     make.send(who.alice, thread, "Again")
     assert results(api, thread)
+
+
+class PanicException(BaseException):
+    """As that of pyo3, which libraries in Rust raise past every `except Exception`."""
+
+
+def panic(*_: Any, **__: Any) -> None:
+    raise PanicException("unwrap on an Err")
+
+
+def test_a_panic_ends_the_turn_and_the_request_and_nothing_hangs(api, who, monkeypatch):
+    """4.2 item 5, 6.1 of the catalogue: also what is no `Exception` ends in an error block, or in the envelope."""
+    alice = api("alice")
+    with monkeypatch.context() as patched:
+        patched.setattr("catalogue.validating.found", panic)
+        thread = make.thread(who.alice, '[[call client_x {"a": 1}]]', client_tools=[make.client_tool("client_x")])
+        answer = alice.post("/v1/catalogue/tools/demo__echo/validate", {"arguments": {"message": "hi"}})
+    record = data_of(alice.get(f"threads/{thread.thread_id}"))
+    assert record["status"] == "user_turn"
+    assert [block["error_code"] for block in shapes.blocks(record, "error")] == ["internal_error"]
+    assert (answer.status_code, answer.json()["error"]["error_code"]) == (500, "RobotoInternalException")
+    assert answer.headers["X-Request-Id"] in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("is_in_mid_answer", [False, True])
+def test_a_turn_that_kills_worker_after_worker_is_given_up(api, who, monkeypatch, is_in_mid_answer):
+    """4.4: it ends as failed instead of going round for ever; a few losses are nothing."""
+    thread = make.thread(who.alice, run=False)
+
+    def killing(run: Any) -> None:
+        if is_in_mid_answer:
+            run._flush(run.answer, ["Half an "])
+        die()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop._Run, "step", killing)
+        for _ in range(loop.MAX_LOSSES + 1):
+            crash(thread)
+    turn = Turn.objects.get(thread=thread)
+    assert (turn.state, turn.losses) == ("running", loop.MAX_LOSSES)
+    loop.advance(turn.pk)
+    record = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    assert record["status"] == "user_turn"
+    assert [block["error_code"] for block in shapes.blocks(record, "error")] == ["too_many_attempts"]
+    assert Turn.objects.get(thread=thread).state == "failed"
+    make.send(who.alice, thread, "Again")
+    assert make.fresh(thread).status == "user_turn"
 
 
 def test_a_bug_of_a_worker_that_lost_the_turn_is_none_of_the_next_ones(api, who, letters, monkeypatch):

@@ -219,6 +219,13 @@ def deep(levels: int) -> dict[str, object]:
         {"properties": {"a": {"$ref": "other.json#/x"}}},
         {"properties": {"a": {"$ref": "#/$defs/none"}}},
         {"properties": {"a": {"items": {"$ref": "#/properties/a/b"}}}},
+        {"properties": {"a": {"$ref": "#/$defs/a%25b"}}, "$defs": {"a%25b": {}}},
+        {"properties": {"a": {"$ref": "xn"}}, "$defs": {"b": {"$anchor": "n"}}},
+        {"properties": {"a": {"$dynamicRef": "http://evil.test/x"}}},
+        {"properties": {"a": {"$id": "http://x.test/y", "$ref": "#/properties/b"}, "b": {}}},
+        {"properties": {"a": {"$ref": "#/allOf/01"}}, "allOf": [{}, {}]},
+        {"properties": {"a": {"$ref": "#/x"}}, "x": {"not": {"$ref": "#/nowhere"}}},
+        {"properties": {"a": {"$ref": "#/x"}}, "x": {"pattern": "("}},
         {"properties": {"a": {"pattern": "("}}},
         {"properties": {"a": {"pattern": "(a{900}){900}"}}},
         {"patternProperties": {"[": {}}},
@@ -256,6 +263,58 @@ def test_c10_a_boolean_is_no_schema_of_a_tool(dialect, key, schema, api):
     details = refused(api("alice"), tool, dialect=dialect)
     assert details["reason"] == "invalid_schema"
     assert details["errors"][0]["path"].endswith(f"/{key}")
+
+
+@pytest.mark.parametrize(
+    ("place", "beside"),
+    [
+        ("#/x", {"x": 5}),
+        ("#/x", {"x": {"type": "zzz"}}),
+        ("#/x", {"x": {"maxLength": "a"}}),
+        ("#/x/y", {"x": {"y": {"properties": {"b": 1}}}}),
+        ("#/required", {"required": ["a"]}),
+        ("#/default/a", {"default": {"a": "text"}}),
+        ("#/default/a", {"default": {"a": {"items": []}}}),
+    ],
+)
+def test_c10_a_reference_to_what_is_no_schema_is_refused_with_its_place(place, beside, api):
+    """C10, C131."""
+    details = refused(
+        api("alice"), function(parameters={"type": "object", "properties": {"a": {"$ref": place}}, **beside})
+    )
+    [error] = details["errors"]
+    assert (error["reason"], error["path"]) == ("invalid_schema", "/input_schema/properties/a/$ref")
+    assert place in error["message"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"$ref": "#/components/schemas/A"}}, "components": {"schemas": {"A": {"type": "string"}}}},
+        {"properties": {"a": {"$ref": "#/x"}}, "x": True},
+        {"additionalItems": {"patternProperties": 5}},
+        {"properties": {"a": {"additionalItems": 5, "unknown": {"pattern": "("}}}},
+    ],
+)
+def test_c10_keywords_of_nobody_hold_what_they_like(schema, api):
+    """C10: a schema under one is a schema if a reference leads to it."""
+    alice = api("alice")
+    assert outcomes(imported(alice, function(parameters=schema))) == ["created"]
+    assert data_of(alice.post(f"{TOOLS}/srv__look/validate", {"arguments": {}}))["valid"]
+
+
+@pytest.mark.parametrize("wrapped", range(3, 9))
+def test_an_infinitely_recursive_schema_is_an_answer_and_no_accident(wrapped, api):
+    """C10, 3.1, 6.1."""
+    schema = {"$ref": "#/$defs/r"}
+    for _ in range(wrapped):
+        schema = {"allOf": [schema]}
+    recursive = {"type": "object", "allOf": [schema], "$defs": {"r": {"type": "object", "not": {"$ref": "#/$defs/r"}}}}
+    alice = api("alice")
+    imported(alice, function(parameters=recursive))
+    answer = data_of(alice.post(f"{TOOLS}/srv__look/validate", {"arguments": {"a": 1}}))
+    assert [error["message"] for error in answer["errors"]] == ["the schema is infinitely recursive"]
+    assert data_of(alice.post(f"{TOOLS}/srv__look/call", {"arguments": {"a": 1}}))["result"]["success"] is False
 
 
 def test_c10_what_only_looks_like_a_reference_is_data(api):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from catalogue import patterns, validating
+from catalogue import patterns, schemas, validating
 from catalogue.formats import FORMATS
 
 PROFILE = {
@@ -78,6 +78,36 @@ def test_a_nested_place_is_written_with_brackets_C57():
     assert codes({"user_id": 1, "passengers": [{"dob": 1}]}) == {"passengers[0].dob": "TYPE_ERROR"}
 
 
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"properties": {"a": False}}, "a"),
+        ({"patternProperties": {"^a": False}}, "a"),
+        ({"properties": {"a": {"items": {"properties": {"b": False}}}}}, "a[0].b"),
+        ({"properties": {"a": {"prefixItems": [False]}}}, "a[0]"),
+    ],
+)
+def test_what_is_not_allowed_at_all_has_a_place_too_C57(schema, place):
+    assert codes({"a": [{"b": 1}]}, schema) == {place: "CONSTRAINT_VIOLATION"}
+
+
+@pytest.mark.parametrize(
+    ("step", "fitting", "others"),
+    [
+        (0.01, [19.99, 0.29, -1.1, 5, 1e300, 0], [0.001, 19.995]),
+        (0.1, [0.3, 1.1, 7], [0.35]),
+        (3, [9, 9.0, 10**400 * 3], [10, 9.5]),
+        (5e-324, [1e308], []),
+        (1e308, [0, 1e308], [1, 5e-324, 10**5]),
+        (0.1, [10**3000], []),
+    ],
+)
+def test_a_multiple_is_one_in_decimals_C53_C55(step, fitting, others):
+    schema = {"properties": {"a": {"multipleOf": step}}}
+    assert [value for value in fitting if codes({"a": value}, schema)] == []
+    assert [value for value in others if codes({"a": value}, schema) != {"a": "CONSTRAINT_VIOLATION"}] == []
+
+
 def test_defaults_are_filled_into_a_copy_C58():
     given = {"user_id": 1, "passengers": [{"dob": "2000-01-01"}]}
     filled = validating.check(given, PROFILE).arguments
@@ -85,16 +115,55 @@ def test_defaults_are_filled_into_a_copy_C58():
     assert given == {"user_id": 1, "passengers": [{"dob": "2000-01-01"}]}
 
 
+DEEP = {"n": {"default": 1}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"default": {"n": 2}}}},
+        {"properties": {"a": {"allOf": [{}, {"allOf": [{"default": {"n": 2}}, {"default": 3}]}]}}},
+        {"properties": {"a": {"default": {"n": 2}, "$ref": "#/$defs/A"}}, "$defs": {"A": {"default": 3}}},
+        {"$ref": "#/$defs/A", "$defs": {"A": {"properties": {"a": {"$ref": "#b"}}, "b": {}, "c": {"$ref": "#b"}}},
+         "definitions": {"b": {"$anchor": "b", "default": {"n": 2}}}},
+        {"allOf": [{"properties": {"a": {"type": "object"}}}, {"properties": {"a": {"default": {"n": 2}}}}]},
+    ],
+)  # fmt: skip
+def test_a_default_is_filled_wherever_it_surely_applies_C58(schema):
+    assert validating.check({}, schema).arguments == {"a": {"n": 2}}
+
+
+def test_defaults_inside_of_what_is_there_are_filled_wherever_they_apply_C58():
+    schema = {"allOf": [{"properties": {"a": {"$ref": "#n"}, "b": {"prefixItems": [{"$ref": "#n"}]}}}],
+              "$defs": {"N": {"$anchor": "n", "allOf": [{"properties": DEEP}]}}}  # fmt: skip
+    filled = validating.check({"a": {}, "b": [{}, {}]}, schema).arguments
+    assert filled == {"a": {"n": 1}, "b": [{"n": 1}, {}]}
+    assert validating.check({"a": {}}, {"properties": {"a": {"$ref": "#/properties/a"}}}).arguments == {"a": {}}
+
+
 GOOD = {
     "date": ["2024-02-29"],
-    "date-time": ["2024-02-29T23:59:60Z", "2024-01-01T00:00:00.123456789+23:59"],
+    "date-time": [
+        "2024-02-29T23:59:60Z",
+        "2024-01-01T00:00:00.123456789+23:59",
+        "2016-12-31T15:59:60.123456789012-08:00",
+        "2017-01-01T00:59:60+01:00",
+    ],
     "email": ["a.b+c@example.com"],
     "uri": ["https://example.com:8080/a?b=c#d", "urn:isbn:1", "mailto:a@b.c"],
     "uuid": ["6ba7b810-9dad-11d1-80b4-00c04fd430c8", "6BA7B810-9DAD-11D1-80B4-00C04FD430C8"],
 }
 BAD = {
     "date": ["2023-02-29", "20240229", "2024-2-9", "2024-W01-1", ""],
-    "date-time": ["2024-02-29", "2024-02-29T00:00:00", "2024-02-30T00:00:00Z", "2024-02-29T00:00:00+99:00"],
+    "date-time": [
+        "2024-02-29",
+        "2024-02-29T00:00:00",
+        "2024-02-30T00:00:00Z",
+        "2024-02-29T00:00:00+99:00",
+        "2024-02-29T12:30:60Z",
+        "2024-02-29T23:59:60+01:00",
+        "2024-02-29T00:00:0\u0661Z",
+    ],
     "email": ["a", "a@", "@b.cd", "a b@c.de"],
     "uri": ["example.com", "http://", "http://a b", "http://a:99999/", "http://[::1", "//a/b"],
     "uuid": ["6ba7b8109dad11d180b400c04fd430c8", "{6ba7b810-9dad-11d1-80b4-00c04fd430c}", "x" * 36],
@@ -116,6 +185,45 @@ def test_definitions_inside_of_a_property_are_found_C131():
     assert validating.check({"a": {}}, schema).arguments == {"a": {"n": 1}}
 
 
+@pytest.mark.parametrize("is_at_the_root", [False, True])
+def test_definitions_of_one_name_in_two_properties_are_two_C131(is_at_the_root):
+    """T12: the nearest ones count; those of the root come first, as the pointer says."""
+    inner = {
+        name: {"properties": {"x": {"$ref": "#/$defs/Q"}}, "$defs": {"Q": {"type": kind}}}
+        for name, kind in (("a", "integer"), ("b", "string"))
+    }
+    schema = {"properties": inner, **({"$defs": {"Q": {"type": "null"}}} if is_at_the_root else {})}
+    assert codes({"a": {"x": 1}, "b": {"x": "s"}}, schema) == (
+        {"a.x": "TYPE_ERROR", "b.x": "TYPE_ERROR"} if is_at_the_root else {}
+    )
+    assert codes({"a": {"x": "s"}, "b": {"x": None}}, schema).keys() == {"a.x", *([] if is_at_the_root else ["b.x"])}
+
+
+@pytest.mark.parametrize(
+    ("reference", "definitions"),
+    [
+        ("#/$defs/a%20b", {"a b": {"type": "integer"}}),
+        ("#/$defs/a%2525b", {"a%25b": {"type": "integer"}}),
+        ("#/$defs/a~1b~0/items", {"a/b~": {"items": {"type": "integer"}}}),
+        ("#/$defs/é", {"é": {"type": "integer"}}),
+        ("#/$defs/x/allOf/1", {"x": {"allOf": [True, {"type": "integer"}]}}),
+        ("#n", {"x": {"$anchor": "n", "type": "integer"}}),
+        ("#n", {"x": {"$dynamicAnchor": "n", "type": "integer"}}),
+    ],
+)
+@pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
+def test_a_reference_leads_to_its_place_by_pointer_and_by_anchor_C131(keyword, reference, definitions):
+    schema = {"properties": {"a": {keyword: reference}}, "$defs": definitions}
+    assert schemas.problem_of_schema(schema) is None
+    assert codes({"a": 1}, schema) == {} and codes({"a": "s"}, schema) == {"a": "TYPE_ERROR"}
+
+
+def test_a_schema_with_an_id_inside_another_refers_to_itself_C131():
+    inner = {"$id": "http://x/y", "properties": {"b": {"$ref": "#/$defs/z"}}, "$defs": {"z": {"type": "integer"}}}
+    schema = {"properties": {"a": inner}, "$defs": {"z": {"type": "string"}}}
+    assert codes({"a": {"b": 1}}, schema) == {} and codes({"a": {"b": "s"}}, schema) == {"a.b": "TYPE_ERROR"}
+
+
 def unhurried(arguments: Any, schema: Any) -> tuple[float, dict[str, str]]:
     started = time.monotonic()
     found = codes(arguments, schema)
@@ -131,7 +239,20 @@ def test_a_pattern_that_would_not_come_to_an_end_is_given_up():
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(?:(?:a{1000}){1000}){1000}", "(", "a{30000}", "(?#c)a", "(?x)a {9}", "(?V1)[[a]]", "a" * 2001]
+    "pattern",
+    [
+        "(?:(?:a{1000}){1000}){1000}",
+        "(",
+        "a{30000}",
+        "(?#c)a",
+        "(?x)a {9}",
+        "(?V1)[[a]]",
+        "a" * 2001,
+        r"\\(?x)a",
+        r"[\\](?x)a",
+        "(?i-s:(?mx)a)",
+        r"(?#[)(?x)a]",
+    ],
 )
 def test_a_pattern_that_cannot_be_used_is_refused(pattern):
     with pytest.raises(patterns.PatternRefused):
@@ -141,7 +262,18 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"^\d{4}-\d{2}-\d{2}$", r"^(?=.*[A-Z])(?<word>\p{L}+)$", "^[a-z]{1,255}@[^]{]{1,255}$", r"^\{a{2}\}$", "a{}b{,}"],
+    [
+        r"^\d{4}-\d{2}-\d{2}$",
+        r"^(?=.*[A-Z])(?<word>\p{L}+)$",
+        "^[a-z]{1,255}@[^]{]{1,255}$",
+        r"^\{a{2}\}$",
+        "a{}b{,}",
+        r"^\d+\(?ext\.?\d+$",
+        "[(?#x]",
+        r"[^](?x)]",
+        r"\(?#",
+        r"[\](?V1)]",
+    ],
 )
 def test_ordinary_patterns_are_usable(pattern):
     assert patterns.compiled(pattern)
@@ -169,8 +301,39 @@ def test_a_schema_that_doubles_with_each_reference_is_given_up(monkeypatch):
     assert took < 2 and found == {"": "CONSTRAINT_VIOLATION"}
 
 
-def test_a_schema_that_refers_to_itself_is_given_up():
+@pytest.mark.parametrize("keyword", ["not", "unevaluatedItems", "unevaluatedProperties", "allOf", "contains", "if"])
+@pytest.mark.parametrize("wrapped", range(9))
+def test_a_schema_that_refers_to_itself_is_given_up_at_any_depth(wrapped, keyword):
+    """C10, 6.1: the error is ours, and not that of a library at the end of the stack."""
+    again: Any = {"$ref": "#/$defs/r"}
+    if keyword == "allOf":
+        again = [again]
+    inner = {keyword: again} if not keyword.startswith("unevaluated") else {keyword: False, **again}
+    outer: Any = {"$ref": "#/$defs/r"}
+    for _ in range(wrapped):
+        outer = {"allOf": [outer]}
+    schema = {"allOf": [outer], "$defs": {"r": inner}}
+    value = {"a": [1]}
+    if keyword in ("contains", "unevaluatedItems"):
+        schema = {"properties": {"a": outer}, "$defs": {"r": {**inner, "contains": {"$ref": "#"}}}}
+    assert codes(value, schema) in ({}, {"": "CONSTRAINT_VIOLATION"})
     assert codes({}, {"$ref": "#"}) == {"": "CONSTRAINT_VIOLATION"}
+
+
+def test_a_value_as_deep_as_a_body_may_be_is_checked():
+    """A recursive schema is no infinite one."""
+    tree = {"properties": {"inner": {"items": {"$ref": "#"}}, "n": {"type": "integer"}}}
+    value: Any = {"n": "x"}
+    for _ in range(45):
+        value = {"inner": [value]}
+    assert list(codes(value, tree).values()) == ["TYPE_ERROR"]
+
+
+def test_no_subschema_leaves_the_limits_by_naming_its_draft():
+    for draft in ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"):
+        schema = {"properties": {"a": {"$schema": draft, "pattern": "^(a|aa)+$"}}}
+        took, found = unhurried({"a": "a" * 36 + "!"}, schema)
+        assert took < 2 and found == {"": "CONSTRAINT_VIOLATION"}
 
 
 def test_many_items_are_told_apart_quickly():

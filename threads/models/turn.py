@@ -23,6 +23,8 @@ class Turn(models.Model):
     requested_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     state = models.CharField(max_length=10, choices=TurnState, default=TurnState.QUEUED)
     attempt = models.PositiveIntegerField(default=0)
+    losses = models.PositiveSmallIntegerField(default=0)
+    """Number of claims whose lease expired: their workers died, or were cut off."""
     worker = models.CharField(max_length=120, default="")
     lease_until = models.DateTimeField(null=True)
     queued_at = models.DateTimeField(default=timezone.now)

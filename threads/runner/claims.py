@@ -31,6 +31,7 @@ def claim(writer: Transcript, turn: Turn) -> Fence | None:
     if not is_free(turn):
         return None
     now = timezone.now()
+    turn.losses += turn.state == TurnState.RUNNING
     turn.state, turn.worker, turn.attempt = TurnState.RUNNING, _worker(), turn.attempt + 1
     turn.started_at = turn.started_at or now
     turn.lease_until = now + _lease()
@@ -44,7 +45,7 @@ def is_free(turn: Turn) -> bool:
     return turn.state == TurnState.QUEUED or (turn.state == TurnState.RUNNING and has_expired)
 
 
-_CLAIMED = PreparedUpdate(Turn, "state", "worker", "attempt", "started_at", "lease_until")
+_CLAIMED = PreparedUpdate(Turn, "state", "worker", "attempt", "losses", "started_at", "lease_until")
 
 
 def sweep(*, orphans: bool = False) -> int:

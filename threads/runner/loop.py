@@ -40,6 +40,9 @@ MAX_REQUESTS = 40
 BLOCK_CHARACTERS = 80
 BRIEF_SECONDS = 0.5
 _ACCIDENT = error("An internal error occurred. The details are in Heddle's log.", "internal_error")
+_GIVEN_UP = error("The workers that wrote this answer were stopped again and again.", "too_many_attempts")
+MAX_LOSSES = 10
+"""How many workers a turn may lose before it is given up: it may be what kills them."""
 _warming = threading.Lock()
 _KEPT = (
     "reprompts",
@@ -80,9 +83,9 @@ def _carry(turn: Turn) -> None:
         run = _Run.claimed(turn)
         if run is not None:
             run.to_its_end()
-    except (LeaseLost, DatabaseError):
+    except (LeaseLost, DatabaseError, KeyboardInterrupt, SystemExit):
         raise
-    except Exception:  # a bug must not leave the thread waiting forever
+    except BaseException:  # a bug must not leave the thread waiting forever, and a panic of a library in Rust neither
         logger.exception("turn.crashed", extra={"turn": turn.pk})
         _give_up(turn, run.fence if run else None)
 
@@ -119,9 +122,13 @@ def _give_up(turn: Turn, fence: Fence | None) -> None:
         turn.refresh_from_db()
         if fence is None and not is_free(turn):
             return
-        stop(writer, Message.Status.FAILED, _ACCIDENT)
-        conclude(writer, turn, TurnState.FAILED, _ACCIDENT["error_code"])
-        turn.save(update_fields=ENDING)
+        _end(writer, turn, _ACCIDENT)
+
+
+def _end(writer: Transcript, turn: Turn, reason: BlockDict) -> None:
+    stop(writer, Message.Status.FAILED, reason)
+    conclude(writer, turn, TurnState.FAILED, reason["error_code"])
+    turn.save(update_fields=ENDING)
 
 
 class _Run:
@@ -144,6 +151,10 @@ class _Run:
             now, thread = _TURN.first(turn.pk), _THREAD.first(turn.thread_id)
             fence = claim(writer, now) if now else None
             if now is None or thread is None or fence is None:
+                return None
+            if now.losses > MAX_LOSSES:
+                _end(writer, now, _GIVEN_UP)
+                logger.error("turn.given_up", extra={"turn": now.pk, "losses": now.losses})
                 return None
             run = cls(now, fence, thread)
             run._take_up(writer)
