@@ -184,9 +184,9 @@ class FixtureIn(Exact):
         return self
 
     @property
-    def has_input(self) -> bool:
-        """Whether an input was given; without one the fixture is for any."""
-        return "input" in self.model_fields_set
+    def wanted(self) -> JsonObject | None:
+        """The input; None if none was given, so that the fixture is for any."""
+        return self.input if "input" in self.model_fields_set else None
 
 
 class FixturesIn(Exact):

@@ -23,15 +23,18 @@ def texts(schema: JsonObject, source: Source) -> Iterator[str]:
     """Texts that may match the schema, plausible ones first; none without a pattern and a format, and none that are
     long.
     """
-    form, pattern = schema.get("format", ""), schema.get("pattern")
+    form = schema.get("format", "")
+    # What cannot be combined with the others is in `allOf`: each pattern in turn proposes, and all decide.
+    patterns = [each["pattern"] for each in (schema, *schema.get("allOf", ())) if "pattern" in each]
     if schema.get("minLength", 0) > matching.MAX_TEXT:
         return
-    room = Room(int(schema.get("minLength", 0)), int(schema.get("maxLength", matching.ANY_LENGTH.most)))
+    room = Room(schema.get("minLength", 0), schema.get("maxLength", matching.ANY_LENGTH.most))
     for number in range(TRIES):
         stream = source.child(number)
         formed = _formed(form, room, stream, number)
         yield from formed
-        if pattern is not None:
+        if patterns:
+            pattern = patterns[number % len(patterns)]
             prefer = _PREFERRED.get(form, _WORD) if form else ""
             found = _found(pattern, room, stream, prefer, matching.MORE << (number % 6))
             yield from (text for each in found for text in _around(each, formed, room, stream))

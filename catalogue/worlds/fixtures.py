@@ -98,14 +98,15 @@ def _no_tool(field: str, name: str) -> InvalidRequest:
 def _row(world: World, place: int, given: FixtureIn, tool: WorldTool | None) -> WorldFixture:
     if tool is None:
         raise _no_tool(f"fixtures.{place}.tool", given.tool)
-    match = fingerprint(given.input) if given.has_input else ""
+    wanted = given.wanted
+    match = "" if wanted is None else fingerprint(wanted)
     if given.error is not None:
         error = given.error.model_dump()
-        return WorldFixture(world=world, tool=tool.folded, match=match, input=given.input, error=error)
+        return WorldFixture(world=world, tool=tool.folded, match=match, input=wanted, error=error)
     if errors := _mismatch(world, tool, given.output):
         said = f"fixtures.{place}.output: does not match the output_schema of {tool.qualified_name}"
         raise InvalidRequest(said, details={"reason": "output_mismatch", "errors": errors})
-    return WorldFixture(world=world, tool=tool.folded, match=match, input=given.input, output=given.output)
+    return WorldFixture(world=world, tool=tool.folded, match=match, input=wanted, output=given.output)
 
 
 def _from_call(world: World, tool: WorldTool, call: Call) -> WorldFixture | None:

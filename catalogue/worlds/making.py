@@ -47,6 +47,7 @@ class Hints:
     schema_examples: bool = False
 
 
+_ASKING: Final = frozenset({"type", "properties", "required", "title", "description", "$comment"})
 NO_HINTS: Final = Hints()
 
 
@@ -104,7 +105,9 @@ class _Maker:
         self._spend(1)
         if schema is False or depth > _MAX_DEPTH:
             raise Unmakeable("no value can match")
-        plain = settled(schema, self._whole, self._attempt) if isinstance(schema, dict) else {}
+        plain: JsonObject = {}
+        if isinstance(schema, dict):
+            plain = settled(schema, self._whole, self._attempt, self._holds, is_thorough=self._is_fitting)
         if not is_listed and name in self._hints.echo and self._takes(plain, self._hints.echo[name]):
             return deepcopy(self._hints.echo[name])
         if "const" in plain:
@@ -162,6 +165,19 @@ class _Maker:
 
     def _takes(self, plain: JsonObject, value: Any) -> bool:
         return not validating.problems(value, plain, self._whole)
+
+    def _holds(self, condition: Any, schema: JsonObject) -> bool | None:
+        """Whether a condition on an object holds by the values that are echoed; None if it asks for anything else."""
+        if not isinstance(condition, dict) or not condition.keys() <= _ASKING:
+            return None
+        declared, echo = schema.get("properties", {}), self._hints.echo
+        asked = [*condition.get("properties", ()), *condition.get("required", ())]
+        known = {name: echo[name] for name in asked if name in declared and name in echo}
+        if not asked or len(known) < len(set(asked)):
+            return None
+        if any(validating.problems(value, {"allOf": [declared[name]]}, self._whole) for name, value in known.items()):
+            return None
+        return not validating.problems(known, condition, self._whole)
 
     def _fitting(self, plain: JsonObject, values: Sequence[Any]) -> Sequence[Any]:
         rest = {name: each for name, each in plain.items() if name != "enum"}
@@ -273,7 +289,7 @@ def _undeclared(schema: JsonObject, name: str) -> Any:
 
 def _number(schema: JsonObject, source: Source, *, is_whole: bool) -> int | float:
     """A number between the bounds, a multiple of `multipleOf` if given; else an integer or two decimals."""
-    grid = Fraction(str(schema["multipleOf"])) if "multipleOf" in schema else Fraction(1, 1 if is_whole else 100)
+    grid = validating.decimal(schema["multipleOf"]) if "multipleOf" in schema else Fraction(1, 1 if is_whole else 100)
     step = Fraction(grid.numerator) if is_whole else grid
     low, high = _bound(schema, "inimum"), _bound(schema, "aximum")
     least = None if low is None else ceil(low[0] / step) + (low[1] and low[0] % step == 0)
@@ -296,7 +312,7 @@ def _number(schema: JsonObject, source: Source, *, is_whole: bool) -> int | floa
 def _bound(schema: JsonObject, name: str) -> tuple[Fraction, bool] | None:
     """The bound and whether it is exclusive; the stricter one if there are two."""
     found = [
-        (Fraction(str(schema[key])), is_open)
+        (validating.decimal(schema[key]), is_open)
         for key, is_open in ((f"m{name}", False), (f"exclusiveM{name}", True))
         if key in schema
     ]

@@ -5,9 +5,11 @@ Python's own, which is not public. Look-arounds are ignored: the caller validate
 """
 
 import re
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
+from catalogue import patterns
 from catalogue.worlds.drawing import Source
 
 ALPHABET = [chr(code) for code in range(32, 127)]
@@ -16,6 +18,7 @@ _CLASSES = {
     "SPACE": [" "],
     "WORD": [letter for letter in ALPHABET if letter.isalnum() or letter == "_"],
 }
+_PROPERTY = re.compile(r"\\[pP](?:\{[^{}]{1,50}\}|[A-Za-z])")
 MAX_TEXT = 10_000
 _TOO_LONG = f"longer than {MAX_TEXT} characters"
 MORE = 4
@@ -52,8 +55,8 @@ def text_found_by(pattern: str, source: Source, room: Room = ANY_LENGTH, *, pref
     """
     try:
         walk = _Walk(source, prefer, more)
-        return walk.through(re._parser.parse(pattern), room)  # type: ignore[attr-defined]
-    except (re.error, RecursionError, OverflowError) as problem:
+        return walk.through(re._parser.parse(_without_properties(pattern)), room)  # type: ignore[attr-defined]
+    except (re.error, RecursionError, OverflowError, patterns.PatternRefused, patterns.SearchTooLong) as problem:
         raise NoText(str(problem)) from None
 
 
@@ -136,6 +139,33 @@ class _Walk:
         if self._left < 0:
             raise NoText(_TOO_LONG)
         return text
+
+
+def _without_properties(pattern: str) -> str:
+    """The pattern with `\\p{Lu}` and the like, which Python's parser does not know, as the letters that they mean."""
+    written, place, is_inside = "", 0, False
+    while place < len(pattern):
+        found = _PROPERTY.match(pattern, place)
+        if found is None:
+            each = pattern[place : place + 2] if pattern[place] == "\\" else pattern[place]
+            is_inside = each == "[" or (is_inside and each != "]")
+        else:
+            each = _named_letters(found[0])
+            if not each:
+                raise NoText(f"{found[0]} is not supported")
+            each = each if is_inside else f"[{each}]"
+        written += each
+        place += len(each) if found is None else len(found[0])
+    return written
+
+
+@lru_cache(maxsize=100)
+def _named_letters(escape: str) -> str:
+    """The letters that an escape matches, as members of a class: printable ASCII, else the first others; maybe none."""
+    letters = [letter for letter in ALPHABET if patterns.matches(escape, letter)]
+    others = (chr(code) for code in range(160, 0xD800))
+    letters = letters or [*islice((letter for letter in others if patterns.matches(escape, letter)), 100)]
+    return "".join(map(re.escape, letters))
 
 
 def _meeting(branches: list[Any], room: Room) -> list[Any]:

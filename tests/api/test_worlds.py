@@ -12,8 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from jsonschema import Draft202012Validator
 
+from catalogue import validating
 from catalogue.models import Call, World
 from catalogue.results import CODES
+from catalogue.subschemas import linked
 from catalogue.worlds import calling, fixtures, keeping, making, remembering
 from catalogue.worlds.drawing import Source
 from tests import make
@@ -133,6 +135,88 @@ def test_without_an_output_schema_there_is_an_object_C104(world, api):
     assert played.post("tools", {"dialect": "anthropic", "tool": tool}) == {"tools": ["look"]}
     answer = data_of(played.api.post(f"{played.path}/call", {"tool": "look", "input": {"user_id": "u1"}}))
     assert answer["output"]["status"] == "ok" and answer["output"]["id"]
+
+
+def when(value: str) -> dict[str, Any]:
+    """A condition on `k`."""
+    then = {"properties": {"v": {"const": value * 2}}, "required": ["v"]}
+    return {"if": {"properties": {"k": {"const": value}}, "required": ["k"]}, "then": then}
+
+
+@pytest.fixture
+def inline(api):
+    """`inline(returns, parameters)` is a world with a tool `odd` of these schemas."""
+
+    def made(returns: Any, parameters: Any = FREE, **body: Any) -> Played:
+        played = Played(api("alice"), {"mode": "schema_only", "seed": 1, **body})
+        tool = {"name": "odd", "description": "", "parameters": parameters, "returns": returns}
+        played.post("tools", {"dialect": "rdk", "tool": tool})
+        return played
+
+    return made
+
+
+def odd(played: Played, arguments: Any = None) -> Any:
+    answer = data_of(played.api.post(f"{played.path}/call", {"tool": "odd", "input": arguments or {}}))
+    assert answer["result"]["success"], answer["result"]
+    return answer["output"]
+
+
+@pytest.mark.parametrize("k", ["a", "b", "c", "d"])
+def test_conditions_follow_what_is_repeated_and_not_the_other_way_round_C105(inline, k):
+    returns = {
+        "type": "object",
+        "properties": {"k": {"enum": ["a", "b", "c", "d"]}},
+        "required": ["k"],
+        "allOf": [when("a"), when("b"), when("c")],
+    }
+    made = odd(inline(returns, {"properties": {"k": {"type": "string"}}}), {"k": k})
+    assert made == ({"k": k} if k == "d" else {"k": k, "v": k * 2})
+    assert odd(inline(returns))["k"] == "c", "without an argument the last is assumed to hold"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "allOf": [{"items": {"type": "integer"}}, {"items": {"minimum": 5}}]},
+        {"type": "array", "minItems": 3, "allOf": [
+            {"prefixItems": [{"type": "integer"}]}, {"prefixItems": [{"minimum": 5}, {"const": 1}]}]},
+        {"type": "string", "allOf": [{"pattern": "^[a-z]+$"}, {"pattern": "^.{3,5}$"}]},
+        {"type": "string", "pattern": r"^\p{Lu}{2}[\p{Ll}_]\P{L}$"},
+        {"type": "integer", "minimum": 1, "allOf": [{"multipleOf": 14}, {"multipleOf": 15}, {"multipleOf": 11}]},
+        {"properties": {"a": {}, "b": {}}, "required": ["a"], "allOf": [
+            {"dependentSchemas": {"a": {"required": ["c"], "properties": {"c": {"type": "integer"}}}}},
+            {"dependentSchemas": {"a": {"required": ["d"], "properties": {"d": {"type": "boolean"}}}}}]},
+        {"properties": {"a": {"type": "string"}}, "allOf": [
+            {"dependentRequired": {"a": ["b"]}}, {"dependentRequired": {"a": ["c"]}}]},
+        {"type": "object", "minProperties": 2, "allOf": [
+            {"propertyNames": {"minLength": 8}}, {"propertyNames": {"pattern": "^[a-z]+$"}}]},
+        {"type": "number", "minimum": 19.99, "maximum": 19.99, "multipleOf": 0.01},
+        {"type": "string", "minLength": 29.0, "maxLength": 30.0},
+        {"type": "array", "minItems": 2.0, "maxItems": 2.0},
+        {"type": "object", "minProperties": 2.0, "maxProperties": 2.0},
+        {"type": "array", "contains": {"type": "integer"}, "minContains": 7.0},
+        {"type": "string", "pattern": "^a+$", "minLength": 25.0},
+        {"$ref": "#here"},
+    ],
+)  # fmt: skip
+def test_keywords_that_come_from_two_sides_are_all_kept_C103(inline, schema):
+    """C103: also those that count with whole numbers written as floats, and a reference by anchor."""
+    returns = {"type": "object", "properties": {"x": schema, "y": schema}, "required": ["x"],
+               "$defs": {"here": {"$anchor": "here", "type": "integer"}}}  # fmt: skip
+    made = odd(inline(returns))
+    assert made.keys() == {"x", "y"}
+    assert validating.problems(made, linked(returns)) == []
+
+
+@pytest.mark.parametrize(
+    "null", [{"type": "null"}, {"type": ["null"]}, {"const": None}, {"enum": [None]}, {"$ref": "#/$defs/n"}]
+)
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_the_first_branch_that_is_not_null_is_taken_C103(inline, keyword, null):
+    schema = {keyword: [null, {"type": "integer"}]}
+    made = odd(inline({"type": "object", "properties": {"x": schema}, "$defs": {"n": {"type": "null"}}}))
+    assert isinstance(made["x"], int)
 
 
 def test_an_output_repeats_arguments_of_the_same_name_C105(world):
@@ -267,6 +351,7 @@ def test_a_failing_fixture_changes_nothing_that_is_remembered_C108_C109(world):
         ({"error": {"code": "TIMEOUT", "message": ""}}, "fixtures.0.error.message"),
         ({"error": {"code": "TIMEOUT"}}, "fixtures.0.error.message"),
         ({"error": "TIMEOUT"}, "fixtures.0.error"),
+        *(({"output": 1, "input": each}, "fixtures.0.input") for each in (None, [], "x", 1, [{}])),
     ],
 )
 def test_a_fixture_is_an_answer_or_a_failure_and_never_both(world, api, fixture, field):
@@ -563,6 +648,14 @@ def test_an_inline_tool_of_any_dialect_lives_in_the_world_alone(api, who):
     assert refusal_of(api("alice").post(f"{played.path}/tools", {"dialect": "openai"}))[0] == 400
 
 
+@pytest.mark.parametrize("body", [{}, {"server": "any"}])
+def test_a_reserved_name_is_reserved_in_a_world_too_C11(api, body):
+    played = Played(api("alice"), {"mode": "schema_only"})
+    sent = {"dialect": "openai", "tool": {"name": "get_tool_data", "parameters": {"type": "object"}}, **body}
+    response = played.api.post(f"{played.path}/tools", sent)
+    assert (response.status_code, response.json()["details"]["reason"]) == (400, "reserved_name")
+
+
 # The record
 
 
@@ -739,8 +832,11 @@ def test_real_tools_of_other_people_are_played(api, who, domain):
         {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
         {"enum": []},
         {"not": {}},
+        {"type": "string", "pattern": "^[\ud83d][\ude00]$"},
+        {"type": "string", "pattern": r"^[\uD83D][\uDE00]$"},
+        {"type": "string", "pattern": r"^\p{Cn}$"},
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_what_nothing_fits_is_a_failure_and_no_accident(api, who, schema):
     """C103: an output fits, or there is none."""
