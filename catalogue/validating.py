@@ -35,7 +35,18 @@ _CODE_OF = {
 }
 MISSING, UNDECLARED = "is missing", "is not declared"
 _ELSEWHERE = frozenset(
-    {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "if", "$ref"}
+    {
+        "additionalProperties",
+        "patternProperties",
+        "unevaluatedProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "$ref",
+        "$dynamicRef",
+        "dependentSchemas",
+    }
 )
 if TYPE_CHECKING:
     from jsonschema import ValidationError

@@ -1,10 +1,13 @@
 """Simplify a schema for generation: resolve references and combinations (C103)."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import gcd, lcm
 from typing import Any, Final
 
 from catalogue.record import JsonObject
 from catalogue.subschemas import REFERENCES, target_of, with_whole_counts
+from catalogue.validating import decimal
 
 _HIGHEST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
 _LOWEST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
@@ -13,6 +16,7 @@ _JOINED: Final = frozenset({*_HIGHEST, *_LOWEST, *_FIELDS, "required", "enum", "
 """Keywords that `_joined` loses nothing of."""
 _RULES: Final = frozenset({"anyOf", "oneOf", "const", "contains", "format", "multipleOf", "not", "pattern"})
 _MAX_HOPS = 50
+_MAX_STEP: Final = 10**300
 
 
 class Unmakeable(Exception):
@@ -148,6 +152,8 @@ class _Settling:
             return {key: [*one.get(key, ()), *other.get(key, ())] for key in [*one, *other]}
         if name == "uniqueItems":
             return one or other
+        if name == "multipleOf" and (step := _common_step(decimal(one), decimal(other))) is not None:
+            return step
         if name in _RULES:
             self._rest.append({name: one})
         return other
@@ -157,6 +163,14 @@ def _object(schema: Any) -> JsonObject:
     if schema is False or schema is None:
         raise Unmakeable("no value can match")
     return dict(schema) if isinstance(schema, dict) else {}
+
+
+def _common_step(one: Fraction, other: Fraction) -> float | None:
+    """The least common multiple; None if no float is exactly that."""
+    step = Fraction(lcm(one.numerator, other.numerator), gcd(one.denominator, other.denominator))
+    if step.denominator == 1:
+        return int(step)
+    return float(step) if step < _MAX_STEP and decimal(float(step)) == step else None
 
 
 def _joined(name: str, one: Any, other: Any) -> Any:

@@ -126,6 +126,27 @@ def test_a_ctp_export_has_an_example_of_such_texts(api):
     assert validating.problems(written["example"]["input"], schema) == []
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "pattern": r"^[\uD83D][\uDE00]$"},
+        {"type": "string", "maxLength": 30.0},
+        {"type": "array", "minItems": 2.0, "maxItems": 2.0},
+        {"type": "object", "minProperties": 2.0, "maxProperties": 2.0},
+        {"type": "array", "contains": {}, "minContains": 7.0},
+    ],
+)
+def test_an_example_that_is_hard_to_make_fails_no_export_and_no_check_C41_C103(api, schema):
+    """C41, C103: counts may be written as floats; an example that cannot be stored is none."""
+    both = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    tool = {"name": "scan", "description": "Scans.", "parameters": both, "returns": both}
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "rdk", "server": "srv", "tool": tool}))
+    written = data_of(api("alice").get("/v1/catalogue/tools/srv__scan?dialect=ctp"))["tool"]
+    for example in (written["example"]["input"], written["example"]["output"]["data"]):
+        assert example == {} if "pattern" in schema else validating.problems(example, both) == []
+    assert data_of(api("alice").post("/v1/catalogue/compliance", {"server": "srv"}))["results"]
+
+
 def test_a_text_that_would_be_huge_is_not_made_C103():
     schema = {"type": "object", "properties": {"a": text(pattern="^a", minLength=10**8)}, "required": ["a"]}
     with pytest.raises(making.Unmakeable):
