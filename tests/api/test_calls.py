@@ -215,11 +215,13 @@ def test_numbers_that_are_none_are_refused(api, body):
     assert refusal_of(api("alice").post(f"{TOOLS}/demo__echo/call", body))[0] == 400
 
 
-def test_a_whole_number_of_thousands_of_digits_harms_nobody(api, offer):
-    tool = offer(lambda *_: 1, {"type": "object", "properties": {"a": {"multipleOf": 0.1}}})
+@pytest.mark.parametrize(("step", "code"), [(0.1, None), (0.7, "CONSTRAINT_VIOLATION")])
+def test_a_whole_number_of_thousands_of_digits_harms_nobody(api, offer, step, code):
+    """C55: it is a multiple or not, whatever a float could hold."""
+    tool = offer(lambda *_: 1, {"type": "object", "properties": {"a": {"multipleOf": step}}})
     body = b'{"arguments": {"a": ' + b"9" * 4000 + b"}}"
-    made = data_of(api("alice").post(f"{TOOLS}/{tool}/call", body))
-    assert made["result"]["error"]["code"] == "CONSTRAINT_VIOLATION"
+    result = data_of(api("alice").post(f"{TOOLS}/{tool}/call", body))["result"]
+    assert (result["error"] or {}).get("code") == code
 
 
 # What tools do
