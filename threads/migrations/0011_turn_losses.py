@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('threads', '0009_goal_tool_name'),
+        ('threads', '0010_turn_waits'),
     ]
 
     operations = [
