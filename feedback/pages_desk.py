@@ -44,6 +44,8 @@ from feedback.querying import completing, parse
 
 _LATEST = "bulk_latest"
 """Session key of the latest bulk of ticked reports; the next page ticks those that it still lists."""
+_FINAL = "final_at"
+"""Session key: when the reader last did something that cannot be undone."""
 _NEWS = timedelta(minutes=1)
 """How long a page tells of an undo that is over."""
 View = Callable[..., HttpResponseBase]
@@ -136,6 +138,8 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
         return refused(request, actor, problem, item=feedback_id)
     for words in desk_forms.told_of_left(request.POST, report, action):
         notes.info(request, words)
+    if action is None:
+        hold_undo(request)
     return redirect(_local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
 
 
@@ -180,6 +184,7 @@ def undo(request: HttpRequest) -> HttpResponse:
         notes.warning(request, problem.message)
         return redirect(_local(request, "here"))
     notes.success(request, desk_forms.told_of_undo(done))
+    request.session.pop(_FINAL, None)
     only, state = undoing.only_report(action), _state_of(request)
     if only and only != state.get("item"):  # options like `whole` were set for another report
         state = {**desk_screen.kept(state), "item": only}
@@ -214,6 +219,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         if form.get("verb") == "drop":
             gone = saved_views.drop(actor, form.get("view_id", ""))
             notes.success(request, f"Deleted {isolated(gone.name)}. To restore it, save it again.")
+            hold_undo(request)
             return redirect(_looking_at(request, gone.query))
         name, query, is_shared = form.get("name", ""), _asked(request), bool(form.get("is_shared"))
         if form.get("verb") == "change":
@@ -225,6 +231,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
         return refused(request, actor, problem, part="view")
     was = "" if before in ("", view.query) else f" Previous query: {isolated(before)}"
     notes.success(request, f"Saved as {isolated(view.name)}.{was}")
+    hold_undo(request)
     return redirect(_looking_at(request, view.query))
 
 
@@ -248,15 +255,24 @@ def live(request: HttpRequest) -> HttpResponseBase:
     return sse.stream(desk_live.news(request, admin_actor(request)))
 
 
+def hold_undo(request: HttpRequest) -> None:
+    """Call it for whatever cannot be undone: people press `z` to undo what they did last, so until their next action or
+    undo it does not undo what they did before.
+    """
+    request.session[_FINAL] = timezone.now().timestamp()
+
+
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
     """The desk page. Messages of the last action go into the status line, where they move nothing."""
     said = [str(each) for each in notes.get_messages(request)]
     undone = context["undone"]
     if not said and undone and undone.finished_at > timezone.now() - _NEWS:
         said = [desk_forms.told_of_undo(undone)]
+    last = context["last"]
+    is_held = last is not None and last.at.timestamp() < request.session.get(_FINAL, 0)
     # What may be undone is shown as the news only if nothing came after it.
-    is_latest = not (said or undone or context["errors"] or context.get("conflict"))
-    context |= {"said": said, "messages": (), "is_latest": is_latest}
+    is_latest = not (said or undone or is_held or context["errors"] or context.get("conflict"))
+    context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held}
     query, parsed = context["state"], context["parsed"]
     if (bar := context["bar"]).total == 0:
         context["idle"] = idle.idle(actor, bar.views, zones.of(request))

@@ -14,7 +14,7 @@ from core.actor import Actor
 from core.errors import DomainError
 from core.grammar import spelled
 from core.rendering import isolated
-from feedback import bulk, labelling
+from feedback import bulk, labelling, pages_desk
 from feedback.models import Bulk
 from feedback.presenting import href, many_reports
 from feedback.querying import named
@@ -89,6 +89,7 @@ def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], 
     except DomainError as problem:
         return _list(request, actor, problem)
     notes.success(request, said)
+    pages_desk.hold_undo(request)
     return redirect("feedback:labels")
 
 

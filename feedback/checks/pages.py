@@ -49,6 +49,7 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
     except DomainError as problem:
         typed = presenting.typed_rows(form.getlist("kind"), form.getlist("value"))
         return pages_desk.refused(request, actor, problem, item=feedback_id, part="check", check_rows=typed)
+    pages_desk.hold_undo(request)
     if said:
         notes.success(request, said)
     return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))

@@ -31,7 +31,7 @@ from tests.pages.desk import (
     told,
     words,
 )
-from tests.pages.dom import dom, get, submit
+from tests.pages.dom import Node, dom, get, submit
 from tests.people import People, second_admin
 from threads.models import Thread
 
@@ -633,6 +633,58 @@ def test_what_is_said_after_an_undo_is_what_was_taken_back(browser_of: Browser, 
     assert told(page) == ["Undone: snooze of “report 2”."]
     page = then(client, submit(client, page.id("desk-bar").all("form")[-1], name="Mine"))
     assert told(page) == ["Saved as Mine."]
+
+
+def undo_key(page: Node) -> str:
+    """The key of the button that undoes, as it is pressed and as it is shown; the others of the line have none."""
+    button = next(form for form in page.id("desk-status").all("form") if form.all(name="action_id")).one("button")
+    assert button.one("kbd").words == {"z": "z", "Z": "⇧Z"}[button["data-key"]]
+    return button["data-key"]
+
+
+def test_z_undoes_nothing_older_than_the_last_thing_done(browser_of: Browser, who: People) -> None:
+    """What is done to checks, views and the list of labels cannot be undone: what was done before has another key,
+    also on the pages that follow, until the next action or undo.
+    """
+    made, client = reports(who.alice, 4), browser_of("admin")
+    then(client, press(client, opened(client, made[3]), "own me"))
+
+    def done(form: Node, button: str = "", **typed: str) -> None:
+        page = then(client, press(client, opened(client, made[0]), "note", admin_note=f"{form.attributes}{typed}"))
+        assert undo_key(page) == "z"
+        then(client, submit(client, form, button, **typed))
+        page = get(client, DESK)
+        assert undo_key(page) == "Z" and "Earlier: Saved note on “report 0”" in page.id("desk-status").words
+
+    check = opened(client, made[1], "?q=&check=1").id("check").one("form")
+    done(check, "keep", kind="says", value="refund")
+    check = opened(client, made[1]).id("check").one("form")
+    done(check, next(each["value"] for each in check.all("button") if each["value"].startswith("drop")))
+    done(get(client, DESK).id("desk-bar").all("form", method="post")[0], name="Mine", q="is:open tool:echo")
+    done(get(client, f"{DESK}?q=is:open tool:echo").id("desk-bar").all("form", method="post")[1], "drop")
+    done(get(client, "/settings/labels/").id("new").within("section").one("form"), name="money")
+
+    page = then(client, press(client, opened(client, made[2]), "resolve"))
+    assert undo_key(page) == "z" and told(page) == ["Resolved “report 2”"]
+    page = then(client, submit(client, check, "keep", kind="says", value="refund"))
+    assert undo_key(page) == "Z" and "Before that: Resolved “report 2”" in page.id("desk-status").words
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert undo_key(page) == "z", "after an undo it goes on to what was done before"
+
+
+def test_z_undoes_nothing_older_than_a_button_without_effect(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    then(client, press(client, opened(client, made[1]), "label", label="money"))
+    page = then(client, press(client, opened(client, made[0]), "label", label="money"))
+    for button, typed in (("label", {"label": "money"}), ("note", {}), ("resolve", {})):
+        if button == "resolve":
+            do(second_admin(), made[0], "resolve")
+        then(client, press(client, opened(client, made[1]), "unlabel money"))
+        page = then(client, press(client, opened(client, made[1]), "label", label="money"))
+        assert undo_key(page) == "z"
+        assert undo_key(then(client, press(client, opened(client, made[0]), button, **typed))) == "Z"
+    page = then(client, press(client, opened(client, made[1]), "resolve", public_reply="We are sorry"))
+    assert told(page) == ["Your reply was not sent."] and undo_key(page) == "z", "the action can be undone"
 
 
 def test_a_label_that_is_begun_is_the_one_there_is(browser_of: Browser, who: People) -> None:
