@@ -114,6 +114,16 @@ def told_of_bulk(done: Bulk) -> str:
     return "" if done.total else "No reports match; nothing was changed."
 
 
+def told_of_vain(done: Bulk) -> str:
+    """The message after a bulk that changed no report, about those that were as it wanted them."""
+    if not done.done_count or done.verb == RENAME.name:
+        return ""
+    added = done.arguments.get("add")
+    deed = "unlabel" if done.verb == "label" and not added else done.verb
+    said = undoing.already(done.done_count, deed, ", ".join(added or done.arguments.get("remove") or ()))
+    return f"Nothing was changed: {said}."
+
+
 def told_of_failures(done: Bulk, already: int = 0) -> str:
     """How many reports a bulk could not change; of these, `already` were resolved before."""
     failed = done.failed_count - already

@@ -76,6 +76,8 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
     # While a bulk runs, the key for undo stops it. It must not undo what was done before it.
     finished = {"unfinished": _unfinished(bulks), "tried": _tried(bulks)}
     last = None if running else undoing.last_action(actor, **finished, tz=tz)
+    if of := next((each for each in bulks if last and each.key == last.action), None):
+        last = last and replace(last, unchanged=max(0, of.done_count - last.report_count))
     context: dict[str, Any] = {
         "state": query,
         "parsed": parsed,
@@ -88,6 +90,7 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         "as_of": as_of,
         "unsettled": _unsettled(bulks, last),
         "undone": _undone(bulks, last),
+        "vain": _vain(bulks, last),
         "labels": labelling.names(actor),
         "errors": {},
         **offered(actor, tz),
@@ -343,6 +346,13 @@ def _undone(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | No
     """The actor's latest undo, until their next action; the action before it must not be shown as new."""
     latest = _latest(bulks, last)
     return latest if latest is not None and latest.undoes and latest.state == Bulk.State.DONE else None
+
+
+def _vain(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:
+    """The actor's latest bulk, if there is nothing in it to undo: it changed no report, or renamed a label."""
+    latest = _latest(bulks, last)
+    is_last = latest is not None and last is not None and last.action == latest.key
+    return None if latest is None or latest.undoes or is_last else latest
 
 
 def _latest(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:

@@ -265,11 +265,13 @@ def hold_undo(request: HttpRequest) -> None:
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
     """The desk page. Messages of the last action go into the status line, where they move nothing."""
     said = [str(each) for each in notes.get_messages(request)]
-    undone = context["undone"]
+    undone, vain = context["undone"], context["vain"]
     if not said and undone and undone.finished_at > timezone.now() - _NEWS:
         said = [desk_forms.told_of_undo(undone)]
+    if vain and vain.finished_at > timezone.now() - _NEWS and (words := desk_forms.told_of_vain(vain)):
+        said.append(words)
     last = context["last"]
-    is_held = last is not None and last.at.timestamp() < request.session.get(_FINAL, 0)
+    is_held = last is not None and (vain is not None or last.at.timestamp() < request.session.get(_FINAL, 0))
     # What may be undone is shown as the news only if nothing came after it.
     is_latest = not (said or undone or is_held or context["errors"] or context.get("conflict"))
     context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held}

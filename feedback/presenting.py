@@ -79,6 +79,8 @@ class ReportRow(_Spelled):
     """The query still finds it, on another page."""
     found: str = ""
     """Where the words of the query are, if they are not in the notes, which the row shows."""
+    check: str = ""
+    """Whether its check is `passing` or `failing`; empty for any other state, and without a check."""
 
     @property
     def categories_line(self) -> str:

@@ -16,7 +16,7 @@ from core.actor import Actor
 from core.rendering import opening
 from feedback import desk_records, historytelling, leasing, quoting, versions
 from feedback.label_text import written_labels
-from feedback.models import CheckRun, Reply, Triage, TriageChange, UserFeedback
+from feedback.models import Check, CheckRun, Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
 from feedback.querying import Query
 from feedback.querying.words import place
@@ -96,6 +96,7 @@ def rows_of(
     ]
 
 
+_DECIDED = frozenset({Check.State.PASSING, Check.State.FAILING})
 _ROW_COLUMNS = (
     "pk",
     "key",
@@ -114,6 +115,8 @@ _ROW_COLUMNS = (
     "triage__owner__email",
     "triage__snoozed_until",
     "triage__snoozed_until_again",
+    "kept_check__state",
+    "kept_check__dropped_at",
 )
 
 
@@ -127,7 +130,7 @@ def _row(
     words: Sequence[str],
 ) -> ReportRow:
     (pk, key, sentiment, categories, notes, title, org, name, email, created, resolved, label) = values[:12]
-    owner_id, owner_name, owner_email, until, until_again, note, answer = values[12:]
+    owner_id, owner_name, owner_email, until, until_again, check, dropped_at, note, answer = values[12:]
     found = place(words, notes, note)
     feedback_id = ids.FEEDBACK + key
     return ReportRow(
@@ -150,6 +153,7 @@ def _row(
         is_due=not resolved and bool(until and until <= now),
         is_current=feedback_id == current,
         found="" if "notes" in found else found,
+        check=check if dropped_at is None and check in _DECIDED else "",
     )
 
 

@@ -13,6 +13,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from core.rendering import isolated
+from core.templatetags.ui import thousands
 from feedback import following, historytelling, labelling, projecting, triage
 from feedback.deciding import (
     AGAIN,
@@ -26,7 +27,9 @@ from feedback.deciding import (
     read_back,
 )
 from feedback.label_text import LABELS_LENGTH, beyond, changed
-from feedback.models import Bulk, TriageChange, UserFeedback
+from feedback.models import Bulk, Check, TriageChange, UserFeedback
+from feedback.taxonomy import Outcome
+from threads.models import Thread
 
 WINDOW = timedelta(minutes=30)
 """How long an action can be undone."""
@@ -47,6 +50,8 @@ _DEEDS = {
     "update": ("Changed {it}", "of {it}", "change"),
 }
 """Each action as a sentence, and the end and the beginning of a noun for messages like `Undone: ...`."""
+_ALREADY = {"label": "had it already", "new label": "had it already", "unlabel": "did not have it"}
+"""What is said of reports that were as an action wants them; of other actions, `were so already`."""
 _FINAL = {
     AGAIN: "A report that was reported again stays due. Snooze it again instead.",
     RETRACT: "A retracted report cannot be restored.",
@@ -55,6 +60,7 @@ _FINAL = {
 """Verbs in history that cannot be undone, and why."""
 _WHOLE = frozenset({"resolved", *REPLY_COLUMNS})
 """If one of these columns was changed since, nothing of its change is undone."""
+_HEAVY = [f"feedback__thread__{column}" for column in Thread.HEAVY]
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
 
 
@@ -71,6 +77,14 @@ class LastAction:
     """The labels that it added or removed, or until when it snoozed; empty for other actions."""
     has_note: bool = False
     """Whether it also saved a note that was typed; not for an action that is only a note."""
+    place: str = ""
+    """The title of its thread, for one without notes."""
+    feedback_id: str = ""
+    """The only report that it changed, else the last one."""
+    failing: int = 0
+    """How many of the reports that it resolved as fixed have a failing check now."""
+    unchanged: int = 0
+    """How many of the chosen reports were so already."""
 
     @property
     def until(self) -> datetime:
@@ -86,7 +100,22 @@ class LastAction:
     def words(self) -> str:
         """The action for people: `Resolved “Called me Sophia”`, `Resolved 9 reports`."""
         said = _DEEDS[self.deed][0].format(it=self._it, how=isolated(self.how))
-        return f"{said} and saved the note" if self.has_note else said
+        return "".join(
+            (
+                said,
+                " as fixed" if self.failing else "",
+                " and saved the note" if self.has_note else "",
+                f" ({already(self.unchanged, self.deed, self.how)})" if self.unchanged else "",
+            )
+        )
+
+    @property
+    def warning(self) -> str:
+        """What is wrong with it; empty if nothing is: `its check fails`, `the checks of 2 fail`."""
+        if self.report_count == 1 and self.failing:
+            return "its check fails"
+        many = f"the checks of {thousands(self.failing)} fail" if self.failing > 1 else "the check of 1 fails"
+        return many if self.failing else ""
 
     @property
     def noun(self) -> str:
@@ -102,14 +131,27 @@ class LastAction:
     @property
     def _it(self) -> str:
         if self.report_count > 1:
-            return f"{self.report_count} reports"
-        said = self.subject if len(self.subject) <= 60 else f"{self.subject[:59].rstrip()}…"
-        return f"\u201c{isolated(said)}\u201d" if said else "a report without notes"
+            return f"{thousands(self.report_count)} reports"
+        if self.subject:
+            return _quoted(self.subject)
+        return f"a report on {_quoted(self.place)}" if self.place else "a report without notes"
 
     @property
     def minutes(self) -> int:
         """How many more minutes it can be undone."""
         return max(0, int((self.until - timezone.now()).total_seconds() // 60))
+
+
+def already(count: int, deed: str, how: str = "") -> str:
+    """What is said of reports that were as an action wanted them: `25 had it already`. `how` are its labels."""
+    said = _ALREADY.get(deed, "were so already")
+    said = said.replace(" it", " them") if "," in how else said
+    return f"{thousands(count)} {said.replace('were', 'was') if count == 1 else said}"
+
+
+def _quoted(text: str) -> str:
+    said = text if len(text) <= 60 else f"{text[:59].rstrip()}…"
+    return f"\u201c{isolated(said)}\u201d"
 
 
 def last_action(
@@ -126,7 +168,8 @@ def last_action(
         .exclude(Exists(undone) & ~Q(action__in=unfinished))
         .exclude(action__in=tried)
         .exclude(verb__in=(FOLLOW, *_FINAL))
-        .select_related("feedback")
+        .select_related("feedback__thread")
+        .defer(*_HEAVY)
         .order_by("-id")
         .first()
     )
@@ -135,7 +178,8 @@ def last_action(
 
 def told(action: str) -> LastAction | None:
     """An action in words, also after it was undone; None if all its reports are deleted."""
-    last = changes_of(action).exclude(verb=FOLLOW).last()
+    changes = changes_of(action).select_related("feedback__thread").defer(*_HEAVY)
+    last = changes.exclude(verb=FOLLOW).last()
     return None if last is None else _told(last, UTC)
 
 
@@ -148,7 +192,27 @@ def _told(change: TriageChange, tz: tzinfo) -> LastAction:
     )
     deed, how = _deed(change, of["began"], tz)
     has_note = change.verb != "note" and of["notes"] > 0
-    return LastAction(change.action, deed, of["reports"], change.feedback.notes or "", change.at, how, has_note)
+    report = change.feedback
+    return LastAction(
+        action=change.action,
+        deed=deed,
+        report_count=of["reports"],
+        subject=report.notes or "",
+        at=change.at,
+        how=how,
+        has_note=has_note,
+        place=report.thread.title or "",
+        feedback_id=report.feedback_id,
+        failing=_failing(change),
+    )
+
+
+def _failing(change: TriageChange) -> int:
+    """The reports with a failing check that the action of this change resolved as fixed."""
+    if change.after.get("outcome") != Outcome.FIXED:
+        return 0
+    resolved = TriageChange.objects.filter(action=change.action, verb="resolve").values("feedback")
+    return Check.objects.filter(state=Check.State.FAILING, dropped_at=None, feedback__in=resolved).count()
 
 
 def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:

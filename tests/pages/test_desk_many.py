@@ -13,8 +13,10 @@ from django.test import Client
 
 from core import sse
 from feedback import bulk, projecting, saved_views, triage
+from feedback.checks import keeping
+from feedback.checks.wire import CheckIn
 from feedback.deciding import verb_named
-from feedback.models import Bulk, Label, Labelled, Retraction, SavedView, Triage, UserFeedback
+from feedback.models import Bulk, Check, Label, Labelled, Retraction, SavedView, Triage, UserFeedback
 from tests import make
 from tests.conftest import Api
 from tests.pages.desk import (
@@ -34,6 +36,7 @@ from tests.pages.desk import (
 )
 from tests.pages.dom import Node, dom, get, parsed, submit
 from tests.people import People, second_admin
+from threads.models import Thread
 
 
 def send(client: Client, page: Node, verb: str, ticked: list[UserFeedback], **typed: object) -> object:
@@ -204,6 +207,63 @@ def test_what_was_resolved_before_a_bulk_is_no_failure_of_it(browser_of: Browser
     assert told(page) == ["Resolved 2 reports"]
     summary = page.id("desk-status").one("details").one("summary")
     assert summary.words == "1 resolved already" and not summary.all(data_tone="warn")
+
+
+def test_a_bulk_says_how_many_were_so_already(browser_of: Browser, who: People) -> None:
+    """And if all were, that nothing was changed: what was done before is not told as new, and z does not undo it."""
+    made, client = reports(who.alice, 4), browser_of("admin")
+    do(who.admin, made[0], "label", add=["money"])
+    for verb, typed, line, again in (
+        ("label", {"label": "money"}, "Labelled 3 reports money (1 had it already)", "4 had it already"),
+        ("label", {"label": "fast, money"}, "New label fast on 4 reports", "4 had them already"),
+        ("unlabel", {"label": "fast"}, "Removed fast from 4 reports", "4 did not have it"),
+        ("own me", {}, "Claimed 4 reports", "4 were so already"),
+    ):
+        page = then(client, send(client, get(client, DESK + ALL), verb, made, **typed))
+        assert told(page) == [line]
+        page = then(client, send(client, get(client, DESK + ALL), verb, made, **typed))
+        assert told(page) == [f"Nothing was changed: {again}."]
+        assert page.id("desk-status").one("button", data_key="Z").words.endswith("⇧Z")
+    do(who.admin, made[3], "own", owner=None)
+    page = then(client, send(client, get(client, DESK + ALL), "own me", made))
+    assert told(page) == ["Claimed “report 3” (3 were so already)"]
+
+
+def test_a_fix_whose_check_fails_is_told_where_it_is_resolved(browser_of: Browser, who: People) -> None:
+    """And its row says so, as the row of one whose check passes says that; what else a check can be is no mark."""
+    made, client = reports(who.alice, 5), browser_of("admin")
+    for report, state in zip(made, ("failing", "failing", "passing", "running", "failing"), strict=True):
+        keeping.keep(who.admin.actor, report.feedback_id, CheckIn(expectations=[]))
+        Check.objects.filter(feedback=report).update(state=state)
+    keeping.drop(who.admin.actor, Check.objects.get(feedback=made[4]).check_id)
+    marks = [row.one(class_="rep-end").all(class_="mark") for row in get(client, DESK).all("li", class_="rep")]
+    assert [[mark.words for mark in each] for each in marks] == [
+        [], [], ["passing check"], ["failing check"], ["failing check"],
+    ]  # fmt: skip
+    page = then(client, press(client, opened(client, made[0]), "resolve", outcome="fixed", admin_note="Done"))
+    assert told(page) == ["Resolved “report 0” as fixed and saved the note, but its check fails"]
+    link = page.id("desk-status").one(data_said=True).one("a")
+    assert get(client, DESK + link["href"].partition("#")[0]).id("check").one("details").words.startswith("Check")
+    for report, outcome in ((made[2], "fixed"), (made[4], "fixed")):
+        page = then(client, press(client, opened(client, report), "resolve", outcome=outcome))
+        assert told(page) == [f"Resolved “{report.notes}”"]
+    page = then(client, press(client, opened(client, made[1]), "resolve", outcome="answered"))
+    assert told(page) == ["Resolved “report 1”"], "it was not called fixed"
+    for report in made[:3]:
+        do(who.admin, report, "reopen")
+    page = then(client, send(client, get(client, DESK + ALL), "resolve fixed", made[:4]))
+    assert told(page) == ["Resolved 4 reports as fixed, but the checks of 2 fail"]
+    link = page.id("desk-status").one(data_said=True).one("a")
+    assert words(get(client, DESK + link["href"])) == ["report 1", "report 0"]
+
+
+def test_what_is_done_to_a_report_without_notes_is_told_with_its_thread(browser_of: Browser, who: People) -> None:
+    [report], client = reports(who.alice, 1, notes=None), browser_of("admin")
+    Thread.objects.update(title="Refund for a ride")
+    page = then(client, press(client, opened(client, report), "resolve"))
+    assert told(page) == ["Resolved a report on “Refund for a ride”"]
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Undone: resolution of a report on “Refund for a ride”."]
 
 
 def test_while_a_bulk_runs_the_key_for_undo_stops_it_and_undoes_nothing_before(
