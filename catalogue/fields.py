@@ -60,14 +60,14 @@ class Form:
         return self.is_whole or not self.fields
 
     @property
-    def wrong(self) -> int:
-        """The number of fields with errors."""
-        return sum(bool(field.error) for field in self.fields)
+    def faulty(self) -> tuple[Field, ...]:
+        """The fields with errors."""
+        return tuple(field for field in self.fields if field.error)
 
     @property
     def status(self) -> int:
         """The HTTP status of the page with this form."""
-        return 400 if self.error or self.wrong else 200
+        return 400 if self.error or self.faulty else 200
 
     def filled(self, arguments: Any) -> "Form":
         """The form filled with these arguments."""

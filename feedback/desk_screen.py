@@ -43,7 +43,19 @@ from feedback.presenting import (
     pane_of,
     panes,
 )
-from feedback.querying import NEWEST, OLDEST, Meaning, Order, Query, completing, meaning, named, parse, row_ids
+from feedback.querying import (
+    NEWEST,
+    OLDEST,
+    Meaning,
+    Order,
+    Query,
+    completing,
+    matching,
+    meaning,
+    named,
+    parse,
+    row_ids,
+)
 from feedback.wire_finding import SimilarReportOut
 from threads import profiles
 from threads import screens as thread_screens
@@ -261,25 +273,28 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
     """Search field, views and panes; `meant` is the meaning of the query, None if it is invalid.
 
     Only the built-in views and the current one are counted, because each count is a query of its own. A view stays
-    current in another order, unless there is a view with that order.
+    current in another order, unless there is a view with that order. If the query is limited to an org, so are the
+    views and their counts, except those that name an org themselves.
     """
     total = saved_views.counted(meant.reports) if meant else None
     saved_by_people = saved_views.listed(actor)
-    looked_at, unsorted = parsed.canonical, parsed.sorted_by(NEWEST).canonical
-    counts = {looked_at: total, unsorted: total}
+    here = [parsed, parsed.of_org("")]
+    spellings = [each.canonical for query in here for each in (query, query.sorted_by(NEWEST))]
     known = {each.query for each in saved_views.BUILT_IN} | {each.query for each in saved_by_people}
-    if looked_at not in known:
-        looked_at = unsorted
+    looked_at = next((each for each in spellings if each in known), None)
+    counts = {looked_at: total}
     for each in saved_views.BUILT_IN:
         if each.is_work and each.query not in counts:
-            counts[each.query] = saved_views.count(actor, each.query)
+            counts[each.query] = _count(actor, each.query, parsed.org, meant)
     views = [
-        replace(_choice(each.name, each.query, looked_at, counts), is_aside=not each.is_work)
+        replace(_choice(each.name, each.query, looked_at, counts, parsed.org), is_aside=not each.is_work)
         for each in saved_views.BUILT_IN
     ]
     for saved in saved_by_people:
-        view = _choice(saved.name, saved.query, looked_at, counts)
-        view_id = ids.VIEW + saved.key if saved.created_by_id == actor.user_id else ""
+        view = _choice(saved.name, saved.query, looked_at, counts, parsed.org)
+        # What is shown of it for one org is not the view that would be changed or deleted.
+        is_whole = saved.query not in spellings[2:] or not parsed.org
+        view_id = ids.VIEW + saved.key if is_whole and saved.created_by_id == actor.user_id else ""
         views.append(replace(view, is_shared=saved.is_shared, view_id=view_id, is_aside=True))
     return DeskBar(
         query=query["q"],
@@ -321,8 +336,19 @@ def _other_order(parsed: Query) -> Choice:
     return Choice(f"Show {other.name} first", href({"q": parsed.sorted_by(other).text}))
 
 
-def _choice(name: str, query: str, looked_at: str, counts: Mapping[str, int | None]) -> Choice:
-    return Choice(name, href({"q": query}), query == looked_at, counts.get(query))
+def _choice(name: str, query: str, looked_at: str | None, counts: Mapping[str | None, int | None], org: str) -> Choice:
+    """A view, limited to an org if there is one and it names none."""
+    limited = parse(query).of_org(org).text if org and not parse(query).org else query
+    return Choice(name, href({"q": limited}), query == looked_at, counts.get(query))
+
+
+def _count(actor: Actor, query: str, org: str, meant: Meaning | None) -> int | None:
+    """Number of reports of a built-in view, of the org that the page's query is limited to; None if that is unknown."""
+    if not org:
+        return saved_views.count(actor, query)
+    if meant is None:
+        return None
+    return saved_views.counted(matching(actor, parse(query)).filter(org=meant.org)) if meant.org else 0
 
 
 def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[str, Any] | None:

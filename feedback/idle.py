@@ -45,7 +45,8 @@ def idle(actor: Actor, views: Sequence[Choice], tz: tzinfo) -> Idle | None:
         for each, choice in built_in
         if choice.count
     )
-    return Idle(empty.nothing, "" if left else "Nothing is waiting for you.", left, _resolved_today(actor, tz))
+    title, said = ("All done here.", f"{empty.nothing} ") if empty.is_work else (empty.nothing, "")
+    return Idle(title, said if left else f"{said}Nothing is waiting for you.", left, _resolved_today(actor, tz))
 
 
 def wider(actor: Actor, query: Query) -> list[Choice]:

@@ -207,7 +207,7 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
 @signed_in
 @posted
 def keep_view(request: HttpRequest) -> HttpResponse:
-    """Save the query as a view; overwriting the actor's own view of that name reports its previous query.
+    """Save the query as a view. If the actor has one of that name, its query is shown, with a button to replace it.
 
     Or change the current view including its name, or delete it; its query then stays in the search field. The page of
     the list and the open report stay.
@@ -226,7 +226,11 @@ def keep_view(request: HttpRequest) -> HttpResponse:
             view_id, before = form.get("view_id", ""), ""
             view = saved_views.change(actor, view_id, name=name, query=query, is_shared=is_shared)
         else:
-            view, before = saved_views.keep(actor, name, query, is_shared=is_shared)
+            # The button names the view it asked about; for a name typed since, ask again.
+            replace = form.get("replace") == name
+            view, before = saved_views.keep(actor, name, query, is_shared=is_shared, replace=replace)
+    except saved_views.IsThere as problem:
+        return refused(request, actor, problem, part="view", replaced=problem.view)
     except DomainError as problem:
         return refused(request, actor, problem, part="view")
     was = "" if before in ("", view.query) else f" Previous query: {isolated(before)}"

@@ -4,18 +4,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
+from django.utils.text import Truncator
 
 from accounts.rights import require_admin, require_author
 from core import ids
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound
+from core.errors import Conflict, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH, Field, changed, spelled
 from core.names import name_kept
 from core.paging import COUNT_LIMIT
+from core.rendering import isolated
 from core.visible import is_visible
 from feedback.models import SavedView, UserFeedback
 from feedback.querying import matching, parse, understood
 
+_SHOWN = 200
+"""Most characters of a query in a message."""
 MOST = 100
 """Most views of one person, and most shared views; everybody's menu lists all shared ones."""
 
@@ -49,6 +53,15 @@ BUILT_IN = (
 DEFAULT = BUILT_IN[0]
 
 
+class IsThere(Conflict):
+    """The name belongs to another view of the actor, which has another query."""
+
+    def __init__(self, view: SavedView) -> None:
+        self.view = view
+        query = isolated(Truncator(view.query).chars(_SHOWN))
+        super().__init__(f"\u201c{isolated(view.name)}\u201d is there already, with the query {query}", details=[])
+
+
 def listed(actor: Actor) -> list[SavedView]:
     """The actor's own views and the shared ones, by name. One query."""
     require_admin(actor)
@@ -77,12 +90,19 @@ def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> Sav
     return view
 
 
-def keep(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> tuple[SavedView, str]:
-    """Save a query as a view, replacing the actor's own view of that name; returns the view and the replaced query."""
+def keep(
+    actor: Actor, name: str, query: str, *, is_shared: bool = False, replace: bool = False
+) -> tuple[SavedView, str]:
+    """Save a query as a view; returns the view and the query that it replaced.
+
+    Raises `IsThere` if the actor has a view of that name with another query, unless `replace` is true.
+    """
     require_admin(actor)
     held = SavedView.objects.filter(created_by=actor.user_id, name=_name(name)).first()
     if held is None:
         return save(actor, name, query, is_shared=is_shared), ""
+    if not replace and understood(query, field="query").canonical != held.query:
+        raise IsThere(held)
     return change(actor, ids.VIEW + held.key, query=query, is_shared=is_shared), held.query
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
+from django.urls import reverse
+
 from core.templatetags.ui import thousands
 from feedback.insight import telling
 from feedback.insight.telling import days, duration, share
@@ -78,6 +80,8 @@ class Plot:
     is_code: bool = False
     has_tones: bool = False
     rest: str = ""
+    rest_href: str = ""
+    """Where what is left out is listed."""
 
 
 def plots(found: InsightOut, link: Link) -> list[Plot]:
@@ -158,6 +162,7 @@ def _by_label(found: InsightOut, link: Link) -> Plot:
         heads=("Label", "Negative", "Positive", "Share"),
         rows=_named_rows(found.by_label, link, _share_of(whole)),
         rest=_left_out(found.labels_left_out, "label"),
+        rest_href=reverse("feedback:labels") if found.labels_left_out else "",
     )
 
 

@@ -26,6 +26,8 @@ class Meaning:
 
     reports: QuerySet[UserFeedback]
     remarks: tuple[Remark, ...]
+    org: int | None = None
+    """The row id of the org that the query is limited to (`Query.org`); None without one, or if it does not exist."""
 
 
 def meaning(actor: Actor, query: Query) -> Meaning:
@@ -39,7 +41,7 @@ def meaning(actor: Actor, query: Query) -> Meaning:
         with suppress(OperationalError):  # the database file is locked: use what is digested so far
             digesting.digest()
     condition, asking = _compiled(actor, query)
-    return Meaning(UserFeedback.objects.filter(condition), tuple(asking.remarks))
+    return Meaning(UserFeedback.objects.filter(condition), tuple(asking.remarks), asking.orgs.get(query.org))
 
 
 def matching(actor: Actor, query: Query) -> QuerySet[UserFeedback]:

@@ -40,6 +40,8 @@ class Asking:
     now: datetime
     excluding: bool = False
     remarks: list[Remark] = field(default_factory=list)
+    orgs: dict[str, int] = field(default_factory=dict)
+    """Row ids of the orgs that the query names."""
 
     def nobody(self, words: str, asked: str, name: str) -> Q:
         """A condition that matches nothing; adds a remark that says why."""
@@ -205,7 +207,10 @@ def org(value: str, asking: Asking) -> Q:
     """`org:`, by short name or id."""
     key = ids.key_of(value.lower(), ids.ORG) or ""
     found = Org.objects.filter(Q(slug=value.lower()) | Q(key=key)).values_list("pk", flat=True).first()
-    return Q(org=found) if found else asking.nobody(f"There is no org {value}.", "org", value)
+    if found is None:
+        return asking.nobody(f"There is no org {value}.", "org", value)
+    asking.orgs[value] = found
+    return Q(org=found)
 
 
 def goal(value: str, asking: Asking) -> Q:

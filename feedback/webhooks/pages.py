@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages as notes
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -76,6 +77,7 @@ def _list(request: HttpRequest, typed: dict[str, Any], problem: DomainError | No
         "next_url": paging.next_url(request.GET, token),
         "orgs": orgs,
         "may_make": audience is not None,
+        "undo_minutes": f"{settings.HEDDLE.webhook_delay_seconds / 60:g}",
         "choices": _choices(EVENTS[audience] if audience else (), typed["events"]),
         "typed": typed,
         "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},

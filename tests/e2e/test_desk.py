@@ -1070,7 +1070,7 @@ def test_what_is_left_of_a_list_that_is_done_is_said_and_reached(empty: Heddle, 
     page.keyboard.press("j")
     shows(page, "Complaint 0")
     page.keyboard.press("e")
-    expect(page.locator("#said")).to_have_text("Resolved “Complaint 0”. No unclaimed reports.")
+    expect(page.locator("#said")).to_have_text("Resolved “Complaint 0”. All done here.")
     expect(page.locator("#desk-rows")).to_be_focused()
     page.keyboard.press("z")
     shows(page, "Complaint 0")

@@ -81,13 +81,16 @@ def test_an_empty_view_says_what_is_left_elsewhere_and_what_was_done_today(brows
         return get(client, DESK + query).id("desk-rows").one(class_="void")
 
     page = shown("")
-    assert page.words == "No unclaimed reports. 1 is yours, 1 is negative. You resolved 1 today."
+    assert page.words == "All done here. No unclaimed reports. 1 is yours, 1 is negative. You resolved 1 today."
     assert [words(get(client, DESK + link["href"])) for link in page.all("a")] == [["report 0"]] * 2
     client.cookies["tz"] = "Europe/Berlin"
-    assert shown("?q=is:due").words == "No reports are due. 1 is yours, 1 is negative. You resolved 2 today."
+    assert (
+        shown("?q=is:due").words
+        == "All done here. No reports are due. 1 is yours, 1 is negative. You resolved 2 today."
+    )
     do(who.admin, made[0], "resolve")
     page = shown("?q=is:open+-is:snoozed+owner:me")
-    assert page.words == "You have no open reports. Nothing is waiting for you. You resolved 3 today."
+    assert page.words == "All done here. You have no open reports. Nothing is waiting for you. You resolved 3 today."
     assert "You resolved" not in get(client_of(bea), DESK + "?q=is:open+-is:snoozed").words
     last = get(client, f"{DESK}?q=&after={PLACES.token(made[0].pk)}").id("desk-rows").one(class_="void")
     assert last.words == "This page is empty. Show the first page"
@@ -781,6 +784,53 @@ def test_the_line_of_views_holds_the_one_that_is_looked_at_and_its_menu_holds_al
     saved_views.save(second_admin().actor, "Of all", "is:open label:y", is_shared=True)
     menu = get(client, DESK).id("desk-views").one("details")
     assert [link.words for link in menu.all("a")][-2:] == ["Mine alone", "Of all shared"]
+
+
+def test_views_keep_the_org_that_was_chosen(browser_of: Browser, who: People) -> None:
+    """Their links, counts and which of them is looked at; not those that name an org themselves."""
+    for person in (who.alice, who.eve, who.eve):
+        reports(person, 1)
+    client = browser_of("admin")
+    for name, query in (
+        ("All", "label:none"),
+        ("Of acme", "label:none org:acme"),
+        ("Bad", "sentiment:negative"),
+        ("Each", ""),
+    ):
+        saved_views.save(who.admin.actor, name, query)
+
+    def views(query: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
+        page = get(client, DESK + query)
+        links = page.id("desk-views").one("details").all("a")
+        strip = page.id("desk-views").one("div").all("a")
+        return (
+            {link.one(class_="cut").words: query_of(link["href"])["q"] for link in links},
+            {
+                link.one(class_="cut").words: link.one(class_="count").words
+                for link in strip
+                if link.all(class_="count")
+            },
+            [link.one(class_="cut").words for link in links if link.has("aria-current")],
+        )
+
+    plain, counts, current = views("")
+    assert counts == {"Unclaimed": "3", "For me": "0", "Negative": "3", "Due": "0"} and current == ["Unclaimed"]
+    limited, counts, current = views("?q=org:globex is:unclaimed sort:oldest")
+    assert counts == {"Unclaimed": "2", "For me": "0", "Negative": "2", "Due": "0"} and current == ["Unclaimed"]
+    assert limited == {name: query if "org:" in query else f"{query} org:globex" for name, query in plain.items()}
+    assert views(f"?q={limited['Negative']}")[2] == ["Negative"]
+    assert views("?q=label:none org:acme")[2] == ["Of acme"] and views("?q=org:globex label:none")[2] == ["All"]
+    assert views("?q=-org:globex is:unclaimed")[0] == plain, "only a term at the top is a choice"
+    assert views("?q=org:nowhere is:unclaimed")[1] == dict.fromkeys(counts, "0")
+    assert views("?q=org:globex is:opne")[0] == limited
+    bar = get(client, f"{DESK}?q=label:none org:globex").id("desk-bar")
+    assert bar.none("button", value="drop") and bar.none("button", value="change"), "it is not the view for all orgs"
+    assert get(client, f"{DESK}?q=label:none org:acme").id("desk-bar").one("button", value="drop")
+    done = get(client, f"{DESK}?q=is:due org:globex").id("desk-rows").one(class_="void")
+    assert done.words.startswith("All done here. No reports are due. 2 are unclaimed")
+    assert words(get(client, DESK + done.all("a")[0]["href"])) == ["report 0"] * 2
+    asked = [queries(client, f"{DESK}?q={query}") for query in ("is:open label:none org:acme", "is:unclaimed org:acme")]
+    assert asked[0] - asked[1] == 1, "its views look the org up no more: one is counted more"
 
 
 def test_desk_and_insight_say_that_they_show_all_orgs_and_rows_name_theirs(browser_of: Browser, who: People) -> None:

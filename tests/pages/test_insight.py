@@ -10,10 +10,11 @@ import pytest
 import time_machine
 from django.test import Client
 
-from feedback.insight import telling
+from feedback.insight import figures, telling
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.querying import matching, parse
 from tests import make
+from tests.pages.desk import do
 from tests.pages.dom import Node, dom, get, queries
 from tests.people import People
 
@@ -93,6 +94,17 @@ def test_most_are_more_than_half(browser_of: Browser, who: People, today: int, w
     page = get(browser_of("admin"), INSIGHT)
     said = next(each for each in page.all("figure") if each.one("h2").words == "Feedback over time").words
     assert f"5 of 5 reports are negative, {words}" in said
+
+
+def test_labels_that_have_no_row_are_a_click_away(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "MOST_NAMES", 1)
+    make.rating(who.alice, make.thread(who.alice))
+    do(who.admin, UserFeedback.objects.get(), "label", add=["fast", "money", "slow"])
+    link = plot(get(browser_of("admin"), INSIGHT), "By label").all("a")[-1]
+    assert link.words == "2 more labels with fewer reports."
+    assert len(get(browser_of("admin"), link["href"]).one("table").one("tbody").all("tr")) == 3
 
 
 @time_machine.travel(NOW, tick=False)

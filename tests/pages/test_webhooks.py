@@ -53,6 +53,17 @@ def test_no_session_in_the_database_holds_a_secret(alice):
     assert secret not in str([session.get_decoded() for session in Session.objects.all()])
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(1800, "after the 30-minute undo window"), (90, "after the 1.5-minute undo window"), (0, "at once")],
+)
+def test_an_admin_is_told_how_long_triage_waits(browser_of, settings, seconds, said):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"webhook_delay_seconds": seconds})
+    page = get(browser_of("admin"), LIST)
+    assert f"Triage events are sent {said}." in page.words
+    assert maker(page).all("button")[-1].words == "Create webhook"
+
+
 def test_a_secret_is_not_shown_on_the_page_of_another_webhook(alice, api, here):
     made = submit(alice, maker(get(alice, LIST)), url=URL, events=hooks.SAID)
     assert get(alice, here).none(id="secret")
