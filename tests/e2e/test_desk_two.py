@@ -242,3 +242,27 @@ def test_a_query_that_is_refused_is_mended_where_it_was_typed(visit: Callable[..
     expect(page.locator("#desk-rows")).to_contain_text("Invalid query.")
     expect(page.locator("#q")).to_be_focused()
     expect(page.locator("#desk-talk")).to_have_text("")
+
+
+def test_rows_end_at_their_bottom_and_what_many_are_offered_fits_a_line(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """Also under short words; and if all that match are meant, every row shows a tick."""
+    complaints(heddle, 1, name="Short")
+    complaints(heddle, 1, name="So long that these words take two lines of a row in the list of the desk")
+    page = visit("admin").page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    with page.expect_request("**/feedback/live/*"):
+        page.goto("/feedback/?q=")
+    gap = "row.getBoundingClientRect().bottom - row.querySelector('.rep-end').getBoundingClientRect().bottom"
+    gaps = page.evaluate(f"[...document.querySelectorAll('.rep')].map((row) => {gap})")
+    assert len(gaps) > 1 and max(gaps) - min(gaps) < 1, gaps
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("[data-ticked]")).to_have_text("1 ticked")
+    tops = [each.bounding_box()["y"] for each in page.locator("#bulk :is(.joined, .menu:not(.joined *))").all()]
+    assert len(tops) == 4 and max(tops) - min(tops) < 2, tops
+    page.keyboard.press("*")
+    expect(page.locator("#bulk [name=all]")).to_be_checked()
+    unticked = "document.querySelector('.rep:not(:has(:checked)) label')"
+    assert page.evaluate(f"getComputedStyle({unticked}, '::before').visibility") == "visible"
