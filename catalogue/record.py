@@ -116,3 +116,10 @@ class ToolProblem(Exception):
         self.reason = reason
         self.path = path
         self.message = message
+
+
+class Unwritable(ToolProblem):
+    """A tool cannot be written to a dialect because of a fault in Heddle, which is in its log."""
+
+    def __init__(self, dialect: str) -> None:
+        super().__init__("internal_error", "", f"Heddle failed to write this tool in {dialect}; its log says why")

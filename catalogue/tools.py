@@ -14,7 +14,7 @@ from catalogue import dialects, naming
 from catalogue.elsewhere import handlers
 from catalogue.importing import refused, search_text
 from catalogue.models import Tool, ToolVersion
-from catalogue.record import Content, Stored, ToolProblem
+from catalogue.record import Content, Stored, ToolProblem, Unwritable
 from catalogue.wire_tools import (
     DialectPageOut,
     DialectToolOut,
@@ -107,10 +107,15 @@ def record(tool: Tool, version: ToolVersion | None = None) -> ToolOut:
 def in_dialect(
     tool: Tool, version: ToolVersion, dialect: str, *, qualified: bool = False, style: str | None = None
 ) -> DialectToolOut:
-    """One tool in a dialect with its losses; `InvalidRequest` if it cannot be expressed (C46)."""
+    """One tool in a dialect with its losses; `InvalidRequest` if it cannot be expressed (C46).
+
+    `Unwritable` passes: it is an error of the server.
+    """
     try:
         chosen = dialects.dialect_named(dialect, written=True)
         exported = dialects.write(chosen, stored(tool, version), qualified=qualified, style=style)
+    except Unwritable:
+        raise
     except ToolProblem as problem:
         raise refused(problem) from None
     return DialectToolOut(

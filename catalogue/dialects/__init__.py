@@ -4,6 +4,7 @@ One small module per dialect, with the canonical record as the intermediate form
 and out: nothing here uses the database, and invalid input raises only `ToolProblem`.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,9 @@ from catalogue import naming
 from catalogue.dialects import anthropic, convilyn, ctp, data_harness, mcp, openai, python, rdk, roboto
 from catalogue.dialects.sheet import Sheet
 from catalogue.dialects.source import Source
-from catalogue.record import Exported, Imported, JsonObject, Stored, ToolProblem
+from catalogue.record import Exported, Imported, JsonObject, Stored, ToolProblem, Unwritable
+
+logger = logging.getLogger("heddle.catalogue")
 
 ALIASES = {"roboto_client": "roboto"}
 """Alternative names of dialects."""
@@ -77,7 +80,10 @@ def read(dialect: Dialect, value: object) -> Imported:
 
 
 def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str | None = None) -> Exported:
-    """A tool in a dialect with its losses; raises `ToolProblem` with the reason `not_representable`."""
+    """A tool in a dialect with its losses; raises `ToolProblem` with the reason `not_representable`.
+
+    A fault of a dialect's own is logged and raised as `Unwritable`, so that a list of tools can leave the one out.
+    """
     require_style(dialect, style)
     assert dialect.write is not None
     home = DIALECTS.get(tool.content.source_dialect)
@@ -85,7 +91,13 @@ def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str
     sheet = Sheet(
         dialect.name, tool, name, style, home.holds | {"name", "extras"} if home and home.write else frozenset()
     )
-    written = dialect.write(sheet)
+    try:
+        written = dialect.write(sheet)
+    except ToolProblem:
+        raise
+    except Exception as problem:
+        logger.exception("tool.not_written", extra={"dialect": dialect.name, "tool": f"{tool.server}__{tool.name}"})
+        raise Unwritable(dialect.name) from problem
     return Exported(sheet.name_there, written, sheet.losses)
 
 

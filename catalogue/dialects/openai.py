@@ -1,5 +1,7 @@
 """OpenAI's function tool: nested for Chat Completions, flat for Responses, or the bare function (catalogue 1.8)."""
 
+import re
+
 from catalogue.dialects.sheet import Sheet
 from catalogue.dialects.source import Source, extras_of, param_order
 from catalogue.record import Content, Imported, JsonObject, ToolProblem
@@ -8,8 +10,11 @@ NAME = "openai"
 HOLDS = frozenset({"description", "input_schema"})
 STYLES = ("chat", "responses")
 _MAX_NAME = 64
+_FRAME = frozenset({"type", "function"})
 _OUTSIDE = "$outer"
-"""Where the extras of a nested tool keep what stood beside `function`; no key of a function begins with a dollar."""
+"""Where the extras of a nested tool keep what stood beside `function`. A key of the function that is spelled like this
+is kept with one more dollar, so that no source can collide with it."""
+_SPELLED = re.compile(r"\$+outer")
 
 
 def read(source: Source) -> Imported:
@@ -24,7 +29,7 @@ def read(source: Source) -> Imported:
     schema = {"type": "object", "properties": {}} if schema is None else schema
     description = function.take("description", str, "")
     output_schema = None if is_nested else function.take_schema("output_schema")
-    extras = function.rest()
+    extras = {_kept_as(key): value for key, value in function.rest().items()}
     if is_nested and (outside := source.rest()):
         extras[_OUTSIDE] = outside
     content = Content(
@@ -41,8 +46,7 @@ def read(source: Source) -> Imported:
 def write(sheet: Sheet) -> JsonObject:
     """Nested; flat in the style `responses`, where `strict` has to be there and an output schema may be."""
     content = sheet.content
-    extras = dict(sheet.extras)
-    outside = extras.pop(_OUTSIDE, {})
+    outside, extras = _parted(sheet.extras)
     function = {
         **extras,
         "name": sheet.rename(provider_name(sheet.name)),
@@ -55,7 +59,23 @@ def write(sheet: Sheet) -> JsonObject:
     sheet.lose_all_but(HOLDS | {"output_schema"})
     if content.output_schema is not None:
         function["output_schema"] = content.output_schema
-    return {**outside, "type": "function", "strict": False, **function}
+    for key in _FRAME & function.keys():
+        del function[key]
+        sheet.lose(f"extras/{NAME}/{key}", "no_slot", "the flat form has something else under this key")
+    for key in sorted(outside.keys() & function.keys()):
+        sheet.lose(f"extras/{NAME}/{_OUTSIDE}/{key}", "no_slot", "the flat form has one place for both")
+    return {"strict": False, **outside, **function, "type": "function"}
+
+
+def _kept_as(key: str) -> str:
+    return f"${key}" if _SPELLED.fullmatch(key) else key
+
+
+def _parted(kept: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """What stood beside the function, and what stood in it."""
+    outside = kept.get(_OUTSIDE, {})
+    inside = {key: value for key, value in kept.items() if key != _OUTSIDE}
+    return outside, {key[1:] if _SPELLED.fullmatch(key) else key: value for key, value in inside.items()}
 
 
 def provider_name(name: str) -> str:
