@@ -52,7 +52,8 @@ def _misfit(name: str, tools: list[Any]) -> tuple[int, int]:
             unread += 1
         else:
             unread += any(loss.is_arguments for loss in found.losses)
-            losses += len(found.losses) + len(found.warnings) + len(found.content.extras.get(name, {}))
+            kept = found.content.extras.get(name, {}).values()
+            losses += len(found.losses) + len(found.warnings) + sum(value is not None for value in kept)
     return unread, losses
 
 

@@ -13,7 +13,7 @@ def read(source: Source) -> Imported:
     """A custom tool; one that Anthropic hosts has no schema and is refused (C35)."""
     is_typed = source.has("type")
     kind = source.take("type", str, "custom")
-    given = {"type": source.nulls.get("type", kind)} if is_typed else {}
+    given = {"type": kind} if is_typed and "type" not in source.nulls else {}
     if kind != "custom" and not source.has("input_schema"):
         raise ToolProblem("unsupported_tool_type", "/type", f"{kind[:80]} is run by the provider and has no schema")
     name, schema = source.need("name", str), source.need_schema("input_schema")
@@ -23,7 +23,7 @@ def read(source: Source) -> Imported:
         input_schema=schema,
         param_order=param_order(schema),
         source_dialect=NAME,
-        extras=extras_of(NAME, {**source.rest(), **given}),
+        extras=extras_of(NAME, {**source.rest(), **source.nulls, **given}),
     )
     return Imported(name, content)
 
@@ -39,6 +39,6 @@ def write(sheet: Sheet) -> JsonObject:
     return {
         **sheet.extras,
         "name": sheet.rename(provider_name(sheet.name)),
-        "description": content.description,
+        "description": sheet.given("description", content.description, ""),
         "input_schema": schema,
     }

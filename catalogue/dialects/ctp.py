@@ -1,10 +1,14 @@
 """CTP's tool definition (catalogue 1.4). Its JSON Schema and its TypeScript differ: both are read, one is written."""
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
+from catalogue.dialects import ctp_closed as closed
 from catalogue.dialects import ctp_parameters
-from catalogue.dialects.ctp_parameters import cut, humanised
-from catalogue.dialects.sheet import Sheet
+from catalogue.dialects.ctp_parameters import cut, filled, humanised
+from catalogue.dialects.sheet import Sheet, pointer
 from catalogue.dialects.source import Source, extras_of, param_order
 from catalogue.record import Annotations, Content, Imported, JsonObject, ToolProblem
 from catalogue.worlds import making
@@ -21,7 +25,8 @@ CATEGORIES = (
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _MAX_ID, _MAX_NAME, _MAX_DESCRIPTION, _MAX_TAG = 100, 50, 500, 30
-_MAX_TEXTS = {"outputDescription": 200, "aiInstructions": 1000}
+_KEPT = ("parameters", "example", "outputDescription")
+"""What the extras of a tool from CTP always have; the rest is optional."""
 _LOCAL = {"read_only": True, "destructive": False, "open_world": False}
 _MODES: dict[str, dict[str, bool]] = {
     "client": _LOCAL,
@@ -46,19 +51,25 @@ def read(source: Source) -> Imported:
     mode = source.take("executionMode", str)
     if mode is not None and mode not in _MODES:
         raise ToolProblem("invalid_tool", "/executionMode", f"must be one of {', '.join(_MODES)}")
-    parameters = ctp_parameters.respelled(source.need("parameters", list))
+    parameters = ctp_parameters.respelled(source)
     schema = ctp_parameters.read(parameters, source)
-    kept = {"parameters": parameters, "executionMode": mode}
+    deprecated = source.take("deprecated", bool)
     unversioned = {
         "tags": tags,
-        "deprecated": source.take("deprecated", bool, False),
+        "deprecated": deprecated is True,
         "deprecation_message": source.take("deprecationMessage", str),
     }
     declared_version = source.take("version", str)
+    extras: JsonObject = {"parameters": parameters, **source.nulls}
+    if mode is not None:
+        extras["executionMode"] = mode
+    if deprecated is False:
+        extras["deprecated"] = False
     for key, kind in (("outputDescription", str), ("example", dict)):
-        kept[key] = source.need(key, kind)
-        source.lose(key, "no_slot", "has no place in the catalogue's record", preserved=True)
-    extras = {**source.rest(), **{key: value for key, value in kept.items() if value is not None}}
+        extras[key] = source.need(key, kind)
+        comes_back = closed.takes(closed.DEFINITION, key, extras[key])
+        source.lose(key, "no_slot", "has no place in the catalogue's record", preserved=comes_back)
+    extras |= source.rest(partial(closed.takes, closed.DEFINITION))
     content = Content(
         declared_version=declared_version,
         description=description,
@@ -76,22 +87,23 @@ def read(source: Source) -> Imported:
 def write(sheet: Sheet) -> JsonObject:
     """A definition that CTP's own schema accepts (C41 to C44)."""
     content, tool = sheet.content, sheet.tool
-    title = cut(sheet, content.annotations.title or humanised(tool.name), _MAX_NAME, "annotations/title")
+    place = ("extras", NAME)
+    optional = {key: value for key, value in sheet.extras.items() if key not in _KEPT}
+    title = filled(sheet, content.annotations.title, humanised(tool.name), _MAX_NAME, "annotations/title")
     definition = {
-        **sheet.extras,
+        **closed.kept(sheet, closed.respelled(sheet, optional, *place), closed.DEFINITION, *place),
         "id": sheet.rename(_slug(sheet.name)),
         "name": title,
-        "description": cut(sheet, content.description or title, _MAX_DESCRIPTION, "description"),
+        "description": filled(sheet, content.description, title, _MAX_DESCRIPTION, "description"),
         "category": _category(sheet),
         "tags": _tags(sheet),
         "method": "GET" if content.idempotent else "POST",
         "parameters": ctp_parameters.restored(sheet) or ctp_parameters.write(sheet),
+        "outputDescription": _output_description(sheet, title),
+        "example": _example(sheet),
     }
-    definition.setdefault("outputDescription", _output_description(sheet, title))
-    definition.setdefault("example", _example(content))
-    for key, limit in _MAX_TEXTS.items():
-        if isinstance(text := definition.get(key), str):
-            definition[key] = cut(sheet, text, limit, f"extras/{NAME}/{key}" if key in sheet.extras else key)
+    if (text := definition.get("aiInstructions")) is not None:
+        definition["aiInstructions"] = cut(sheet, text, closed.MAX_INSTRUCTIONS, pointer(*place, "aiInstructions"))
     if not sheet.is_home:
         definition["executionMode"] = _mode(content.annotations)
     if (version := content.declared_version) is not None and _VERSION.fullmatch(version):
@@ -122,23 +134,49 @@ def _category(sheet: Sheet) -> str:
 
 
 def _tags(sheet: Sheet) -> list[str]:
-    tags = [cut(sheet, tag, _MAX_TAG, "tags") for tag in sheet.tool.tags if tag]
+    tags: dict[str, None] = {}
+    for tag in sheet.tool.tags:
+        kept = cut(sheet, tag, _MAX_TAG, "tags")
+        if not kept or kept in tags:
+            sheet.lose("tags", "no_slot", "CTP takes no empty tag" if not kept else f"{kept} is there already")
+        else:
+            tags[kept] = None
     if not tags:
         sheet.lose("tags", "defaulted", "CTP asks for a tag and the tool has none; the server's name is written")
-    return list(dict.fromkeys(tags)) or [sheet.tool.server[:_MAX_TAG]]
+    return list(tags) or [sheet.tool.server[:_MAX_TAG]]
 
 
 def _output_description(sheet: Sheet, title: str) -> str:
+    instead = f"Result of {title}"
+    if (brought := sheet.extras.get("outputDescription")) is not None:
+        return filled(sheet, brought, instead, closed.MAX_OUTPUT, pointer("extras", NAME, "outputDescription"))
     said = (sheet.content.output_schema or {}).get("description")
-    return said if isinstance(said, str) and said else f"Result of {title}"
+    return cut(sheet, said if isinstance(said, str) and said else instead, closed.MAX_OUTPUT, "outputDescription")
 
 
-def _example(content: Content) -> JsonObject:
-    """An example that both of CTP's validators accept: one of them wants to see `success` in the output."""
-    return {
-        "input": making.example({"type": "object", **content.input_schema}, "input"),
-        "output": {"success": True, "data": making.example(content.output_schema or {"type": "object"}, "output")},
-    }
+def _example(sheet: Sheet) -> JsonObject:
+    """The example that the tool brought, or one that both of CTP's validators accept.
+
+    One of them wants to see `success` in the output.
+    """
+    brought = sheet.extras.get("example")
+    place = ("extras", NAME, "example")
+    example = closed.kept(sheet, brought or {}, closed.EXAMPLE, *place)
+    for part, make in _EXAMPLES.items():
+        if part not in example:
+            example[part] = make(sheet.content)
+            if brought is not None and part not in brought:
+                sheet.lose(pointer(*place, part), "defaulted", "CTP asks for it and the example has none")
+    return example
+
+
+_EXAMPLES: Mapping[str, Callable[[Content], Any]] = {
+    "input": lambda content: making.example({"type": "object", **content.input_schema}, "input"),
+    "output": lambda content: {
+        "success": True,
+        "data": making.example(content.output_schema or {"type": "object"}, "output"),
+    },
+}
 
 
 def _mode(hints: Annotations) -> str:

@@ -40,6 +40,8 @@ def read(source: Source) -> Imported:
             left["title"] = title
     if said["visible"]:
         kept_meta[_VISIBLE] = True
+    if said["tags"] == []:
+        kept_meta[_TAGS] = []
     kept = {"annotations": kept_hints, "_meta": kept_meta}
     left.update({key: value for key, value in kept.items() if value or given[key] == {}})
     source.losses += [*hints.losses, *meta.losses]
@@ -69,7 +71,7 @@ def write(sheet: Sheet) -> JsonObject:
     tool = {
         **extras,
         "name": sheet.rename(sheet.name),
-        "description": content.description,
+        "description": sheet.given("description", content.description, ""),
         "inputSchema": content.input_schema,
     }
     title = content.annotations.title

@@ -10,6 +10,7 @@ NAME = "openai"
 HOLDS = frozenset({"description", "input_schema"})
 STYLES = ("chat", "responses")
 _MAX_NAME = 64
+_NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 _FRAME = frozenset({"type", "function"})
 _OUTSIDE = "$outer"
 """Where the extras of a nested tool keep what stood beside `function`. A key of the function that is spelled like this
@@ -26,10 +27,11 @@ def read(source: Source) -> Imported:
     function = source.inner("function") if is_nested else source
     name = function.need("name", str)
     schema = function.take_schema("parameters")
-    schema = {"type": "object", "properties": {}} if schema is None else schema
+    schema = _NO_PARAMETERS if schema is None else schema
     description = function.take("description", str, "")
     output_schema = None if is_nested else function.take_schema("output_schema")
-    extras = {_kept_as(key): value for key, value in function.rest().items()}
+    nulls = {key: None for key in function.nulls if is_nested or key != "type"}
+    extras = {_kept_as(key): value for key, value in {**function.rest(), **nulls}.items()}
     if is_nested and (outside := source.rest()):
         extras[_OUTSIDE] = outside
     content = Content(
@@ -50,8 +52,8 @@ def write(sheet: Sheet) -> JsonObject:
     function = {
         **extras,
         "name": sheet.rename(provider_name(sheet.name)),
-        "description": content.description,
-        "parameters": content.input_schema,
+        "description": sheet.given("description", content.description, ""),
+        "parameters": sheet.given("parameters", content.input_schema, _NO_PARAMETERS),
     }
     if sheet.style != "responses":
         sheet.lose_all_but(HOLDS)

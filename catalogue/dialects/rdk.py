@@ -13,7 +13,7 @@ def read(source: Source) -> Imported:
     name, description = source.need("name", str), source.need("description", str)
     schema, returns = source.need_schema("parameters"), source.need_schema("returns")
     names = source.texts("param_names")
-    left = source.rest()
+    left = {**source.rest(), **source.nulls}
     if names is not None:
         left["param_names"] = names
     content = Content(

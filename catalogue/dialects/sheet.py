@@ -1,9 +1,16 @@
 """Writing a tool into a dialect: what is not taken, and not at its default, is named as lost (catalogue 1.11, 1.12)."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from catalogue.dialects.source import param_order
 from catalogue.record import JsonObject, Loss, LossReason, Stored
+
+
+def pointer(*parts: str) -> str:
+    """A place in the record, as `Sheet.lose` takes it."""
+    return "/".join(part.replace("~", "~0").replace("/", "~1") for part in parts)
+
 
 HINTS = ("read_only", "cache_mutating", "destructive", "open_world")
 
@@ -33,6 +40,10 @@ class Sheet:
     def is_home(self) -> bool:
         """Whether the tool came from this dialect."""
         return self.content.source_dialect == self.dialect
+
+    def given(self, key: str, value: Any, otherwise: Any) -> Any:
+        """A value for a key, or null where the tool came with a null there, which was read as `otherwise`."""
+        return None if value == otherwise and self.extras.get(key, otherwise) is None else value
 
     def lose(self, field: str, reason: LossReason, detail: str) -> None:
         """Note that a field does not arrive as it is."""
@@ -76,5 +87,6 @@ class Sheet:
             yield "deprecation_message", tool.deprecation_message
         for dialect, extras in content.extras.items():
             if dialect != self.dialect:
-                for key in extras:
-                    yield f"extras/{dialect}/{key}", "a field of that dialect"
+                for key, value in extras.items():
+                    if value is not None:
+                        yield pointer("extras", dialect, key), "a field of that dialect"

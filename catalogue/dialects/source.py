@@ -1,5 +1,6 @@
 """Reading a foreign tool: each key is taken once, and what nobody takes is kept verbatim (catalogue 1.12)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from catalogue.record import JsonObject, Loss, LossReason, ToolProblem
@@ -81,10 +82,13 @@ class Source:
         """Note that a key is not taken over as it is."""
         self.losses.append(Loss(path=self.at(key), reason=reason, detail=detail, preserved=preserved))
 
-    def rest(self) -> JsonObject:
-        """Everything that nobody took, kept for an export to the same dialect and noted as such."""
-        for key in self._left:
-            self.lose(key, "no_slot", "has no place in the catalogue's record", preserved=True)
+    def rest(self, comes_back: Callable[[str, Any], bool] = lambda key, value: True) -> JsonObject:
+        """Everything that nobody took, kept for an export to the same dialect and noted as such.
+
+        `comes_back`: whether that export can write it.
+        """
+        for key, value in self._left.items():
+            self.lose(key, "no_slot", "has no place in the catalogue's record", preserved=comes_back(key, value))
         return dict(self._left)
 
     def _object(self, key: str, schema: object) -> JsonObject:

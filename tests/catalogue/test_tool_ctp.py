@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from catalogue.record import Annotations, Content, Stored, ToolProblem
-from tests.catalogue.speaking import MINIMAL, SCHEMA, across, lost, read, write
+from tests.catalogue.speaking import MINIMAL, SCHEMA, across, lost, read, stored, write
 
 TEXT = {"type": "string", "minLength": 1, "maxLength": 50}
 TYPES = ("text", "textarea", "number", "boolean", "select", "json", "file", "color", "date", "datetime", "url", "email")
@@ -216,6 +216,116 @@ def test_c41_what_ctp_itself_would_refuse_does_not_come_back():
     with pytest.raises(ToolProblem) as caught:
         read("ctp", definition(parameter("$filter", "text")))
     assert (caught.value.reason, caught.value.path) == ("invalid_tool", "/parameters/0/name")
+
+
+OPTIONS = {"options": [{"value": "a", "label": "A"}, {"value": "b"}]}
+EXTRAS = "/extras/ctp"
+FIRST = f"{EXTRAS}/parameters/0"
+
+
+@pytest.mark.parametrize(
+    ("more", "lost_there"),
+    [
+        ({"$filter": 1, "timeout": 5, "status": "beta", "examples": [], "x/y": 1}, {
+            f"{EXTRAS}/{key}": "no_slot" for key in ("$filter", "timeout", "status", "examples", "x~1y")}),
+        ({"executionMode": "both"}, {f"{EXTRAS}/executionMode": "renamed"}),
+        ({"icon": 5, "keywords": [1], "requiresAuth": "no", "aiInstructions": None}, {
+            f"{EXTRAS}/{key}": "no_slot" for key in ("icon", "keywords", "requiresAuth", "aiInstructions")}),
+        ({"rateLimit": {"requests": 5, "windowSeconds": 60, "scope": "user"}}, {
+            f"{EXTRAS}/rateLimit/windowSeconds": "renamed", f"{EXTRAS}/rateLimit/scope": "no_slot"}),
+        ({"name": "", "description": "", "outputDescription": ""}, {
+            path: "defaulted" for path in ("/annotations/title", "/description", f"{EXTRAS}/outputDescription")}),
+        ({"example": {}}, {f"{EXTRAS}/example/{key}": "defaulted" for key in ("input", "output")}),
+        ({"example": {"input": 5, "output": None, "odd": 1, "description": 2}}, {
+            f"{EXTRAS}/example/{key}": "no_slot" for key in ("input", "odd", "description")}),
+        ({"version": None, "executionMode": None, "deprecated": None, "deprecationMessage": None}, {
+            f"{EXTRAS}/{key}": "no_slot" for key in ("version", "executionMode", "deprecated", "deprecationMessage")}),
+        ({"deprecated": False}, {}),
+        ({"parameters": [parameter("q", "text", label="", description="")]}, {
+            "/input_schema/properties/q/title": "defaulted", "/input_schema/properties/q/description": "defaulted"}),
+        ({"parameters": [parameter("q", "text", validation={"odd": 1, "accept": 5, "max": None}, **{"$filter": 1})]}, {
+            f"{FIRST}/{key}": "no_slot" for key in ("validation/odd", "validation/accept", "validation/max", "$filter")
+        }),
+        ({"parameters": [parameter("q", "text", validation=None, options=5, hidden="no", multiple=True)]}, {
+            f"{FIRST}/{key}": "no_slot" for key in ("validation", "options", "hidden", "multiple")}),
+        ({"parameters": [parameter("q", "select", **OPTIONS)]}, {f"{FIRST}/options/1/label": "defaulted"}),
+        ({"parameters": [parameter("q", "select", options=[{"value": "a", "label": "A", "odd": 1}])]}, {
+            f"{FIRST}/options/0/odd": "no_slot"}),
+        ({"parameters": [parameter("q", "select", multiple=True)]}, {"/input_schema/properties/q": "flattened"}),
+        ({"tags": ["", "a", "x" * 31, "x" * 32]}, {"/tags": "no_slot"}),
+    ],
+)  # fmt: skip
+def test_c41_what_the_closed_schema_does_not_take_is_lost_by_name(more, lost_there):
+    """C41 and rule 4 of 1.12: and what is kept on import says whether it comes back."""
+    found = read("ctp", definition(**more))
+    exported = write("ctp", stored(found))
+    jsonschema.validate(exported.tool, DEFINITION)
+    assert lost(exported) == lost_there
+    back = {loss.path: loss.preserved for loss in found.losses}
+    for path in (path.removeprefix(EXTRAS) for path in lost_there):
+        assert back.get(path, False) is False, path
+    assert lost(across("ctp", "ctp", exported.tool)) == {}
+    if lost_there == {}:
+        assert exported.tool == definition(**more)
+
+
+def test_c40_what_is_said_in_both_spellings_is_taken_once_by_name():
+    twice = parameter("q", "text", default="x", defaultValue="y", minLength=1, maxLength=2, validation={"minLength": 3})
+    found = read("ctp", definition(twice, parameter("r", "text", minLength=1, validation=None)))
+    assert properties(twice)["q"] == {"type": "string", "minLength": 3, "maxLength": 2, "default": "y"}
+    assert found.content.input_schema["properties"]["r"]["minLength"] == 1
+    assert {loss.path for loss in found.losses if not loss.preserved and "parameters" in loss.path} == {
+        "/parameters/0/default", "/parameters/0/minLength",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "written", "lost_there"),
+    [
+        ({"type": "string", "contentMediaType": "application/json", "maxLength": 9, "pattern": "^{"},
+         {"type": "json"}, {"maxLength": "no_slot", "pattern": "no_slot"}),
+        ({"type": "integer", "multipleOf": 0.5}, {"type": "number", "validation": {"step": 1}}, {}),
+        ({"type": "integer", "multipleOf": 1.5}, {"type": "number", "validation": {"step": 3}}, {}),
+        ({"enum": [None, {"x": 1}, True, 1.0, "b"], "default": None},
+         {"type": "select", "defaultValue": "null",
+          "options": [{"value": text, "label": text} for text in ("null", '{"x":1}', "true", "1", "b")]},
+         {"enum": "flattened"}),
+        ({"enum": [1, "1", ""]},
+         {"type": "select", "options": [{"value": "1", "label": "1"}, {"value": "", "label": "-"}]},
+         {"enum": "no_slot"}),
+        ({"type": "string", "title": ""}, {"type": "text"}, {"title": "defaulted"}),
+    ],
+)  # fmt: skip
+def test_c47_what_a_parameter_cannot_say_is_named(schema, written, lost_there):
+    """C43, C47 and rule 5 of 1.12."""
+    whole = {"type": "object", "properties": {"q": schema}}
+    exported = write(
+        "ctp", Stored("srv", "x", Content(description="d", input_schema=whole, source_dialect="mcp"), ["t"])
+    )
+    jsonschema.validate(exported.tool, DEFINITION)
+    [found] = exported.tool["parameters"]
+    assert {key: found[key] for key in written} == written and (found.keys() - written) <= set(parameter("q", "text"))
+    there = {f"/input_schema/properties/q/{key}": reason for key, reason in lost_there.items()}
+    assert {path: reason for path, reason in lost(exported).items() if path != "/category"} == there
+
+
+def test_c47_what_is_required_without_a_schema_is_a_parameter():
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "b"]}
+    content = Content(description="d", input_schema=schema, param_order=["c", "b"], source_dialect="rdk")
+    exported = write("ctp", Stored("srv", "x", content))
+    assert [(each["name"], each["type"], each["required"]) for each in exported.tool["parameters"]] == [
+        ("b", "json", True), ("a", "text", True),
+    ]  # fmt: skip
+    assert lost(exported)["/input_schema/properties/b"] == "flattened" and lost(exported)["/param_order"] == "no_slot"
+
+
+def test_c47_tags_that_ctp_cannot_tell_apart_are_named():
+    tool = Stored("srv", "x", Content(input_schema={}, source_dialect="mcp"), ["", "x" * 31, "x" * 32, "x" * 30])
+    exported = write("ctp", tool)
+    assert exported.tool["tags"] == ["x" * 30]
+    assert [loss.reason for loss in exported.losses if loss.path == "/tags"] == [
+        "no_slot", "truncated", "truncated", "no_slot", "no_slot",
+    ]  # fmt: skip
 
 
 def test_c42_names_become_slugs():

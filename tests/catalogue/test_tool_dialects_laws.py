@@ -28,7 +28,7 @@ ANNOTATIONS = st.fixed_dictionaries({"title": TEXT, **{hint: st.none() | FLAG fo
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 MCP_META = {
     "heddle/visible": FLAG,
-    "heddle/tags": st.lists(WORD, unique=True, min_size=1),
+    "heddle/tags": st.lists(WORD, unique=True),
     "heddle/cache_mutating": FLAG,
 }
 MAYBE = {
@@ -41,7 +41,7 @@ MAYBE = {
     },
     "anthropic": {"cache_control": JSON, "type": st.sampled_from([None, "custom"])},
     "openai": {"strict": st.none() | FLAG},
-    "rdk": {"param_names": st.lists(WORD, unique=True)},
+    "rdk": {"param_names": st.none() | st.lists(WORD, unique=True)},
 }
 BASE: dict[str, dict[str, Any]] = {
     "convilyn": {"input_schema": SCHEMA, "idempotent": FLAG, "output_schema": st.none() | SCHEMA},
@@ -57,7 +57,8 @@ BASE: dict[str, dict[str, Any]] = {
 @st.composite
 def foreign(draw: st.DrawFn, dialect: str) -> dict[str, Any]:
     """A tool as that dialect writes it, with keys nobody knows."""
-    fields = {"name": WORD, "description": TEXT, **BASE[dialect]}
+    description = TEXT | st.none() if dialect in ("anthropic", "mcp", "openai") else TEXT
+    fields = {"name": WORD, "description": description, **BASE[dialect]}
     tool = draw(st.fixed_dictionaries(fields, optional=MAYBE.get(dialect, {})))
     tool.update(draw(EXTRA))
     return {"type": "function", "function": tool, **draw(EXTRA)} if dialect == "openai" else tool

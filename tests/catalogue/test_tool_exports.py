@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from catalogue import dialects
-from catalogue.record import ToolProblem
 from tests.api.test_tools import TOOLS, imported
-from tests.catalogue.speaking import MINIMAL, across
+from tests.catalogue.speaking import across
 from tests.conftest import data_of
 
 FLAT = {"type": "function", "name": "look", "description": "Look.", "parameters": {"type": "object"}}
