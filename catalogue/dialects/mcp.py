@@ -1,7 +1,6 @@
 """The Model Context Protocol's tool (catalogue 1.10)."""
 
-from typing import Any
-
+from catalogue.dialects.mcp_output import with_object_root
 from catalogue.dialects.sheet import Sheet
 from catalogue.dialects.source import Source, extras_of, param_order
 from catalogue.record import Annotations, Content, Imported, JsonObject, ToolProblem
@@ -78,7 +77,7 @@ def write(sheet: Sheet) -> JsonObject:
     if title is not None and (extras.get("title") is not None or hints.get("title") is None):
         tool["title"] = title
     if content.output_schema is not None:
-        tool["outputSchema"] = _with_object_root(sheet, content.output_schema)
+        tool["outputSchema"] = with_object_root(sheet, content.output_schema)
     return tool | {key: value for key, value in (("annotations", hints), ("_meta", meta)) if value}
 
 
@@ -97,13 +96,3 @@ def _meta(sheet: Sheet) -> JsonObject:
     if sheet.tool.tags:
         meta[_TAGS] = sheet.tool.tags
     return meta
-
-
-def _with_object_root(sheet: Sheet, schema: JsonObject) -> JsonObject:
-    """Older revisions want an object at the root; a tool that came from MCP goes back as it came."""
-    if schema.get("type") == "object" or sheet.is_home:
-        return schema
-    sheet.lose("output_schema", "wrapped", "the root must be an object, so the value stands under `value`")
-    inner: dict[str, Any] = dict(schema)
-    definitions: JsonObject = {key: inner.pop(key) for key in ("$defs", "definitions") if key in inner}
-    return {"type": "object", "properties": {"value": inner}, "required": ["value"], **definitions}

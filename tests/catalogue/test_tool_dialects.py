@@ -1,9 +1,12 @@
 """Tool dialects, case by case (C9, C17, C20 to C48, C132)."""
 
+import jsonschema
 import pytest
 
+from catalogue import result_dialects, results
 from catalogue.dialects import DIALECTS
 from catalogue.record import Annotations, Content, Stored, ToolProblem
+from catalogue.schema_rules import check_schema
 from tests.api.test_tools import IMPORT, TOOLS, imported
 from tests.catalogue.speaking import MINIMAL, SCHEMA, across, lost, read, stored, write
 from tests.conftest import data_of
@@ -318,13 +321,68 @@ class TestMcp:
         found = read("mcp", exported.tool)
         assert found.unversioned == {"visible": False} and found.content.annotations.cache_mutating is True
 
-    def test_an_output_that_is_no_object_is_wrapped_with_its_definitions(self):
-        schema = {"type": "array", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"type": "string"}}}
+    @pytest.mark.parametrize(
+        ("schema", "value"),
+        [
+            (
+                {"type": "array", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"type": "string"}}},
+                {"type": "array", "items": {"$ref": "#/$defs/a"}},
+            ),
+            (
+                {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"$ref": "#"}]}},
+                {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"$ref": "#/properties/value"}]}},
+            ),
+            (
+                {"type": "array", "prefixItems": [{}, {"$ref": "#/prefixItems/0"}], "default": {"$ref": "#"}},
+                {"type": "array", "prefixItems": [{}, {"$ref": "#/properties/value/prefixItems/0"}],
+                 "default": {"$ref": "#"}},
+            ),
+        ],
+    )  # fmt: skip
+    def test_an_output_that_is_no_object_is_wrapped_with_its_definitions(self, schema, value):
+        """1.10: and what it refers to stays what it was."""
         exported = write("mcp", tool(output_schema=schema))
         assert lost(exported)["/output_schema"] == "wrapped"
+        definitions = {key: schema[key] for key in ("$defs",) if key in schema}
         assert exported.tool["outputSchema"] == {
-            "type": "object",
-            "properties": {"value": {"type": "array", "items": {"$ref": "#/$defs/a"}}},
-            "required": ["value"],
-            "$defs": {"a": {"type": "string"}},
-        }
+            "type": "object", "properties": {"value": value}, "required": ["value"], **definitions
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}},
+            {"anyOf": [{"type": "object"}, {"const": {"a": 1}}]},
+            {"allOf": [{"type": ["object", "null"]}, {"enum": [{}, {"b": 1}]}]},
+        ],
+    )
+    def test_an_output_that_can_only_be_an_object_says_so(self, schema):
+        exported = write("mcp", tool(output_schema=schema))
+        assert exported.tool["outputSchema"] == {"type": "object", **schema}
+        assert lost(exported)["/output_schema"] == "defaulted"
+
+    @pytest.mark.parametrize(
+        ("schema", "data"),
+        [
+            ({"properties": {"id": {"type": "string"}}, "required": ["id"]}, [{"id": "a"}, 5, [1], None]),
+            ({"type": ["object", "array"], "items": {"$ref": "#"}}, [{}, [], [{}, [[]]]]),
+            ({"type": "array", "items": {"anyOf": [{"type": "integer"}, {"$ref": "#"}]}}, [[1, [2, []]]]),
+            ({"type": ["string", "null"]}, ["a", None]),
+            ({"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"b": {"$ref": "#/$defs/a"}}}}}, [{}, {"b": 1}, 5]),
+            ({}, [{}, 1]),
+            ({"type": "object", "maxProperties": 0}, [{}]),
+        ],
+    )
+    def test_a_result_fits_the_schema_of_its_tool(self, schema, data):
+        """1.10 and 2.3: what a client checks is what the result's own dialect writes."""
+        exported = write("mcp", tool(output_schema=schema)).tool["outputSchema"]
+        assert exported["type"] == "object"
+        check_schema(exported, "", is_input=False)
+        validator = jsonschema.Draft202012Validator(exported)
+        for value in data:
+            assert jsonschema.Draft202012Validator(schema).is_valid(value)
+            assert validator.is_valid(result_dialects.write("mcp", results.ok(value))[0]["structuredContent"]), value
+        if "object" not in schema.get("type", "object"):
+            for wrong in ({"a": 1}, [[[""]]], 5, ["a"]):
+                written = result_dialects.write("mcp", results.ok(wrong))[0]["structuredContent"]
+                assert not validator.is_valid(written), wrong
