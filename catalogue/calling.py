@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from catalogue import calls, data, executing, result_dialects, results, tools, validating
+from catalogue import calls, data, executing, naming, result_dialects, results, tools, validating
 from catalogue.executing import Execution, Limits, Target
 from catalogue.models import Call, Tool, World
 from catalogue.result_dialects import Context
@@ -50,8 +50,7 @@ def call(actor: Actor, org_id: int, tool: Tool, body: CallIn) -> CallOut:
     given again, and a `Conflict` while there is none or for another request under the same key. In a world the key is
     the world's.
     """
-    if body.result_dialect not in result_dialects.WRITERS:
-        raise result_dialects.unsupported("result_dialect", body.result_dialect)
+    result_dialects.written_dialect("result_dialect", body.result_dialect)
     target = target_for(tool, body.version)
     _require_small(body.arguments, body.args, target.param_order)
     if body.world_id is not None:
@@ -102,7 +101,7 @@ def call_out(row: Call, dialect: str, tool_use_id: str | None = None) -> CallOut
         qualified_name=name,
         version=row.version,
         result=result_dialects.write(dialect, result, context=context)[0] if result else None,
-        result_dialect=dialect,
+        result_dialect=naming.dialect(dialect),
         attempts=answer.get("attempts", []),
         failure=answer.get("failure"),
         data_ref=answer.get("data_ref"),

@@ -1,4 +1,4 @@
-"""Names of servers, tools and worlds, and parsing of qualified names and version numbers (catalogue 1.1, 1.2, 3.8)."""
+"""Names of servers, tools, dialects and worlds; parsing of qualified names and versions (catalogue 1.1, 1.2, 3.8)."""
 
 import re
 from collections.abc import Iterable
@@ -12,6 +12,7 @@ RESERVED = "get_tool_data"
 """Convilyn's runtime answers this name itself, so a tool with it could never run."""
 BUILTIN = frozenset({"demo", "heddle"})
 """Names of the built-in servers, reserved even if they do not exist."""
+_DIALECTS = {"roboto_client": "roboto"}
 _SERVER = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _TOOL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 
@@ -37,6 +38,11 @@ def read(qualified_name: str) -> QualifiedName | None:
     """Parse `<server>__<name>` (split at the first `__`) or `<server>:<name>` (C14); None if invalid."""
     found = re.fullmatch(r"([a-z0-9_-]+?)(?:__|:)(.+)", qualified_name, re.DOTALL)
     return QualifiedName(fold(found[1]), found[2]) if found and is_server(found[1]) else None
+
+
+def dialect(name: str) -> str:
+    """The own name of a dialect of tools or results, which may have other ones (decision 008)."""
+    return _DIALECTS.get(name, name)
 
 
 def version_number(text: str) -> int:

@@ -53,11 +53,14 @@ class Failure(Wire):
     suggestion: str | None = None
 
 
+Size = Annotated[int, Field(ge=0)]
+
+
 class Metadata(Wire):
     """Sizes of input and output as canonical JSON, warnings, and custom values."""
 
-    inputSize: int | None = None
-    outputSize: int | None = None
+    inputSize: Size | None = None
+    outputSize: Size | None = None
     warnings: list[str] = []
     custom: dict[str, Any] = {}
 

@@ -267,7 +267,7 @@ def _narrowed(tools: QuerySet[Tool], filters: Filters) -> QuerySet[Tool]:
     if filters.visible is not None:
         tools = tools.filter(visible=filters.visible)
     if filters.source_dialect is not None:
-        tools = tools.filter(source_dialect=dialects.ALIASES.get(filters.source_dialect, filters.source_dialect))
+        tools = tools.filter(source_dialect=naming.dialect(filters.source_dialect))
     if filters.dispatchable is not None:
         tools = tools.filter(is_dispatchable=filters.dispatchable)
     if filters.q is not None:

@@ -16,9 +16,6 @@ from catalogue.record import Exported, Imported, JsonObject, Stored, ToolProblem
 
 logger = logging.getLogger("heddle.catalogue")
 
-ALIASES = {"roboto_client": "roboto"}
-"""Alternative names of dialects."""
-
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
@@ -58,7 +55,7 @@ DIALECTS: dict[str, Dialect] = {
 
 def dialect_named(name: str, *, written: bool = False) -> Dialect:
     """The dialect; raises `ToolProblem` with `unsupported_dialect` for an unknown (or unwritable) one (C8)."""
-    found = DIALECTS.get(ALIASES.get(name, name))
+    found = DIALECTS.get(naming.dialect(name))
     if found is None or (written and found.write is None):
         known = [each.name for each in DIALECTS.values() if each.write or not written]
         raise ToolProblem("unsupported_dialect", "", f"dialect: must be one of {', '.join(known)}")
@@ -101,4 +98,4 @@ def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str
     return Exported(sheet.name_there, written, sheet.losses)
 
 
-__all__ = ["ALIASES", "DIALECTS", "Dialect", "dialect_named", "read", "require_style", "write"]
+__all__ = ["DIALECTS", "Dialect", "dialect_named", "read", "require_style", "write"]

@@ -1,7 +1,6 @@
 """Python annotations, read from their syntax tree and never evaluated (catalogue 1.13)."""
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +55,7 @@ def read(node: ast.expr | None, depth: int = 0) -> Annotation:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return Annotation(_SPELLINGS.get(name, name))
         case ast.BinOp(op=ast.BitOr(), left=left, right=right):
-            return Annotation("Union", tuple(_members(read(left, depth + 1), read(right, depth + 1))))
+            return _union(read(left, depth + 1), read(right, depth + 1))
         case ast.Subscript(value=value, slice=inside):
             inner = inside.elts if isinstance(inside, ast.Tuple) else [inside]
             return _subscripted(read(value, depth + 1).name, inner, depth)
@@ -71,13 +70,15 @@ def _subscripted(name: str, inner: list[ast.expr], depth: int) -> Annotation:
         return Annotation(found.name, found.arguments, found.values, (*found.notes, *inner[1:]), found.is_bare)
     arguments = [read(each, depth + 1) for each in inner]
     if name in ("Optional", "Union"):
-        return Annotation("Union", tuple(_members(*arguments, *([Annotation("None")] if name == "Optional" else []))))
+        return _union(*arguments, *([Annotation("None")] if name == "Optional" else []))
     return Annotation(name, tuple(arguments), is_bare=False)
 
 
-def _members(*types: Annotation) -> Iterator[Annotation]:
-    for each in types:
-        yield from each.arguments if each.name == "Union" else (each,)
+def _union(*types: Annotation) -> Annotation:
+    """As Python makes it: unions in it dissolve, each member is there once, and a single one is no union."""
+    members = [member for each in types for member in (each.arguments if each.name == "Union" else (each,))]
+    distinct = {repr(member): member for member in members}  # equality takes Literal[1] for Literal[True]
+    return Annotation("Union", tuple(distinct.values())) if len(distinct) > 1 else members[0]
 
 
 def literal(node: ast.expr, what: str) -> Any:

@@ -23,12 +23,11 @@ def convilyn(kind: Annotation, warn: Warn) -> JsonObject:
     if kind.is_bare and kind.name in _SIMPLE:
         return {"type": _SIMPLE[kind.name]}
     if kind.is_optional:
-        inner = kind.others[0] if kind.others else Annotation("str")
-        return {"anyOf": [convilyn(inner, warn), {"type": "null"}]}
+        return {"anyOf": [convilyn(kind.others[0], warn), {"type": "null"}]}
     if kind.name == "Literal":
         return {"type": "string", "enum": [*kind.values]}
     if kind.name == "list":
-        return {"type": "array", "items": convilyn(kind.arguments[0], warn)}
+        return {"type": "array", **({"items": convilyn(kind.arguments[0], warn)} if kind.arguments else {})}
     if kind.name == "dict":
         values = {"additionalProperties": convilyn(kind.arguments[1], warn)} if len(kind.arguments) > 1 else {}
         return {"type": "object", **values}

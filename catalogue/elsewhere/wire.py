@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from catalogue import result_dialects
+from catalogue import naming, result_dialects
 from core.wire import Exact, Wire
 
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
@@ -54,9 +54,10 @@ class Reach(Exact):
     @field_validator("dialect")
     @classmethod
     def _known(cls, dialect: str | None) -> str | None:
-        if dialect is not None and dialect not in result_dialects.READERS:
+        name = dialect and naming.dialect(dialect)
+        if name is not None and name not in result_dialects.READERS:
             raise ValueError(f"must be one of {', '.join(result_dialects.READERS)}")
-        return dialect
+        return name
 
 
 class Handler(Reach):

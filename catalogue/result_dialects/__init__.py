@@ -1,11 +1,11 @@
 """Results in every dialect, to and from the canonical one (catalogue 2.3)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from catalogue import results
+from catalogue import naming, results
 from catalogue.record import Loss
 from catalogue.result_dialects import blocks, convilyn, ctp, mcp, roboto
 from catalogue.result_dialects.shape import Context, object_of, refused
@@ -19,7 +19,7 @@ Writer = Callable[[ToolResult, Context, str | None], tuple[Any, list[Loss]]]
 
 def _read_canonical(value: Any) -> tuple[ToolResult, list[Loss]]:
     try:
-        return ToolResult.model_validate(object_of(value)), []
+        return ToolResult.model_validate(object_of(value), strict=True), []
     except ValidationError as problem:
         raise invalid(problem, "result") from None
 
@@ -55,29 +55,46 @@ WRITERS: Final[Mapping[str, Writer]] = {
 }
 
 
+STYLES: Final[Mapping[str, tuple[str, ...]]] = {"ctp": ("strict",)}
+"""The variants of a dialect, if it has any."""
+
+
 def read(dialect: str, value: Any) -> tuple[ToolResult, list[Loss]]:
     """A result of that dialect as a canonical one, and what had no place in it.
 
     `plain` lifts any value. Raises `InvalidRequest` for an unknown dialect, and for what is no result of it.
     """
-    if dialect not in READERS:
-        raise unsupported("from", dialect)
-    return READERS[dialect](value)
+    reader = READERS.get(naming.dialect(dialect))
+    if reader is None:
+        raise _unsupported("from", dialect, READERS)
+    return reader(value)
 
 
 def write(
     dialect: str, result: ToolResult, *, context: Context | None = None, style: str | None = None
 ) -> tuple[Any, list[Loss]]:
-    """A canonical result in that dialect, and what was lost. Raises `InvalidRequest` for an unknown dialect."""
-    if dialect not in WRITERS:
-        raise unsupported("to", dialect)
-    return WRITERS[dialect](result, context or Context(), style)
+    """A canonical result in that dialect, and what was lost. Raises `InvalidRequest` as `written_dialect`."""
+    return WRITERS[written_dialect("to", dialect, style)](result, context or Context(), style)
 
 
-def unsupported(field: str, dialect: str) -> InvalidRequest:
+def written_dialect(field: str, dialect: str, style: str | None = None) -> str:
+    """The own name of a dialect that results are written in.
+
+    Raises `InvalidRequest` about that field for an unknown one, and for a style that the dialect does not have.
+    """
+    name = naming.dialect(dialect)
+    if name not in WRITERS:
+        raise _unsupported(field, dialect, WRITERS)
+    known = STYLES.get(name, ())
+    if style is not None and style not in known:
+        raise InvalidRequest.of("style", f"must be one of {', '.join(known)}" if known else f"{name} has none")
+    return name
+
+
+def _unsupported(field: str, dialect: str, known: Iterable[str]) -> InvalidRequest:
     """There is no such dialect of results (C8)."""
-    said = f"{field}: {dialect[:40]} is none of {', '.join(WRITERS)}"
+    said = f"{field}: {dialect[:40]} is none of {', '.join(known)}"
     return InvalidRequest(said, details={"field": field, "reason": "unsupported_dialect"})
 
 
-__all__ = ["READERS", "WRITERS", "Context", "Loss", "read", "refused", "unsupported", "write"]
+__all__ = ["READERS", "WRITERS", "Context", "Loss", "read", "refused", "write", "written_dialect"]

@@ -39,14 +39,14 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
     A custom value with the name of something that CTP says itself is lost: it would be read as that.
     """
     is_strict = style == "strict"
-    custom = _custom(result)
-    losses = list(custom_without(result, *custom))
+    losses: list[Loss] = []
+    custom = _custom(result, losses)
     metadata: dict[str, Any] = custom | _told_metadata(result)
     written: dict[str, Any] = {"success": result.success}
     if result.success or result.data is not None:
         written["data"] = result.data
     if result.error is not None:
-        written |= _told_error(result, metadata)
+        written |= _told_error(result, metadata, losses)
         if is_strict:
             losses += told(result, "/error/suggestion")
             written.pop("suggestion", None)
@@ -78,10 +78,26 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
     return result.model_copy(update={"metadata": metadata}), losses
 
 
-def _custom(result: ToolResult) -> dict[str, Any]:
-    """The custom values that CTP has a place for. It has none for null."""
+def _custom(result: ToolResult, losses: list[Loss]) -> dict[str, Any]:
+    """The custom values that CTP has a place for."""
     reserved = _MEASURED if result.success else _MEASURED + _OF_ERROR
-    return {key: value for key, value in result.metadata.custom.items() if key not in reserved and value is not None}
+    held = {key: value for key, value in result.metadata.custom.items() if key not in reserved}
+    losses += custom_without(result, *held)
+    kept: dict[str, Any] = _without_nulls(held, losses, "metadata", "custom")
+    return kept
+
+
+def _without_nulls(value: Any, losses: list[Loss], *place: str) -> Any:
+    """A copy of the value without what is null in it, each of which is lost by name."""
+    if isinstance(value, dict):
+        pairs = list(value.items())
+    elif isinstance(value, list):
+        pairs = list(enumerate(value))
+    else:
+        return value
+    losses += [loss(at(*place, str(key)), detail="CTP has no nulls") for key, child in pairs if child is None]
+    kept = {key: _without_nulls(child, losses, *place, str(key)) for key, child in pairs if child is not None}
+    return kept if isinstance(value, dict) else list(kept.values())
 
 
 def _told_metadata(result: ToolResult) -> dict[str, Any]:
@@ -95,7 +111,7 @@ def _told_metadata(result: ToolResult) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _told_error(result: ToolResult, metadata: dict[str, Any]) -> dict[str, Any]:
+def _told_error(result: ToolResult, metadata: dict[str, Any], losses: list[Loss]) -> dict[str, Any]:
     assert result.error is not None
     error, written = result.error, {"error": result.error.message, "errorCode": result.error.code}
     if error.code not in CODES:
@@ -103,7 +119,7 @@ def _told_error(result: ToolResult, metadata: dict[str, Any]) -> dict[str, Any]:
     if error.suggestion is not None:
         written["suggestion"] = error.suggestion
     if error.details is not None:
-        metadata["details"] = error.details
+        metadata["details"] = _without_nulls(error.details, losses, "error", "details")
     return written
 
 

@@ -127,3 +127,54 @@ def test_what_cannot_be_converted_is_refused_C8_C74(api, body, reason):
 @pytest.mark.parametrize("body", [{}, {"result": {}, "level": "lax"}, {"result": {}, "dialect": "mcp"}])
 def test_what_cannot_be_judged_is_refused(api, body):
     assert refusal_of(api("alice").post(f"{RESULTS}/validate", body))[0] == 400
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("execution_time_ms", "5"),
+        ("execution_time_ms", True),
+        ("execution_time_ms", -1),
+        ("metadata.inputSize", "5"),
+        ("metadata.inputSize", True),
+        ("metadata.inputSize", -5),
+        ("metadata.outputSize", 1.5),
+    ],
+)
+def test_a_canonical_result_is_read_as_it_is_or_refused(api, place, value):
+    """Catalogue 2.1: nothing is taken for a number that is none."""
+    within, _, key = place.rpartition(".")
+    result = {"success": True, "data": 1, **({within: {key: value}} if within else {key: value})}
+    answer = api("alice").post(f"{RESULTS}/convert", {"from": "canonical", "to": "mcp", "result": result})
+    assert answer.status_code == 400
+    assert place in refusal_of(answer)[2]
+
+
+def test_a_style_is_for_the_dialect_that_has_it_C68(api):
+    alice, body = api("alice"), {"from": "plain", "result": {"a": 1}, "style": "strict"}
+    assert alice.post(f"{RESULTS}/convert", {**body, "to": "ctp"}).status_code == 200
+    for target in ("canonical", "mcp", "roboto_client"):
+        answer = alice.post(f"{RESULTS}/convert", {**body, "to": target})
+        assert answer.status_code == 400 and "style" in refusal_of(answer)[2]
+
+
+def test_the_other_name_of_roboto_is_understood_everywhere(api):
+    """Decision 008."""
+    alice = api("alice")
+    sent = {"status": "success", "output": {"a": 1}, "runtime_ms": 2}
+    body = {"from": "roboto_client", "to": "roboto_client", "result": sent}
+    same = data_of(alice.post(f"{RESULTS}/convert", {**body, "from": "roboto", "to": "roboto"}))
+    assert data_of(alice.post(f"{RESULTS}/convert", body)) == same and same["result"]["output"] == {"a": 1}
+    call = {"arguments": {"message": "hi"}, "result_dialect": "roboto_client"}
+    made = data_of(alice.post("/v1/catalogue/tools/demo__echo/call", call))
+    assert (made["result_dialect"], made["result"]["status"]) == ("roboto", "success")
+    for field, odd in (("from", "robot"), ("to", "plain")):
+        answer = alice.post(f"{RESULTS}/convert", {**body, field: odd})
+        assert answer.json()["details"] == {"field": field, "reason": "unsupported_dialect"}
+
+
+def test_a_failed_call_says_nothing_null_in_ctp_C66(api):
+    call = {"arguments": {"message": None}, "result_dialect": "ctp"}
+    result = data_of(api("alice").post("/v1/catalogue/tools/demo__echo/call", call))["result"]
+    [error] = result["metadata"]["details"]["errors"]
+    assert (error["field"], error["code"]) == ("message", "TYPE_ERROR") and "received" not in error

@@ -70,6 +70,17 @@ def test_what_the_ctp_runtime_says_twice_is_named_once_C72():
     assert read("ctp", timeout)[1] == ["/metadata/originalCode"]
 
 
+def test_what_is_null_inside_of_a_ctp_result_is_named_C66():
+    details = {"errors": [{"received": None, "field": "a"}, None, 1], "a/b": None}
+    failed = results.fail("EXECUTION_ERROR", "m", details).noted(custom={"x": {"y": [None, {"z": None}]}, "n": None})
+    value, lost = written("ctp", failed)
+    assert value["metadata"] == {"x": {"y": [{}]}, "details": {"errors": [{"field": "a"}, 1]}}
+    assert {*lost} == {
+        "/metadata/custom/n", "/metadata/custom/x/y/0", "/metadata/custom/x/y/1/z",
+        "/error/details/errors/0/received", "/error/details/errors/1", "/error/details/a~1b",
+    }  # fmt: skip
+
+
 # Convilyn
 
 
@@ -151,10 +162,16 @@ JSON = some.recursive(
     max_leaves=5,
 )
 TEXT = some.text(min_size=1, max_size=8)
-CUSTOM = some.dictionaries(
-    some.sampled_from([*RESERVED, "tool_use_id", "tool_name", "cached", "a/b"]), JSON | some.none(), max_size=4
+KEYS = some.text("ab/~", max_size=3)
+HOLED = some.recursive(
+    JSON | some.none(),
+    lambda inner: some.lists(inner, max_size=3) | some.dictionaries(KEYS, inner, max_size=2),
+    max_leaves=4,
 )
-DETAILS = some.dictionaries(some.sampled_from(["suggestion", "errors", "originalCode", "limit"]), JSON, max_size=3)
+CUSTOM = some.dictionaries(
+    some.sampled_from([*RESERVED, "tool_use_id", "tool_name", "cached", "a/b"]), HOLED, max_size=4
+)
+DETAILS = some.dictionaries(some.sampled_from(["suggestion", "errors", "originalCode", "limit"]), HOLED, max_size=3)
 TIMES = some.none() | some.floats(0, 1e9)
 RESULTS = some.builds(
     lambda success, data, code, message, details, suggestion, took, metadata: (
@@ -185,9 +202,18 @@ def without(value: dict[str, Any], *paths: str) -> dict[str, Any]:
         parent = at(copy, within)
         if isinstance(parent, dict):
             parent.pop(last, None)
+        elif isinstance(parent, list) and parent[int(last) :][:1] == [None]:
+            parent[int(last)] = ...
+    copy = without_gaps(copy)
     copy["metadata"]["custom"] = copy["metadata"].get("custom") or {}
     copy["error"] = copy["error"] and {**copy["error"], "details": copy["error"].get("details") or None}
     return copy
+
+
+def without_gaps(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_gaps(child) for key, child in value.items()}
+    return [without_gaps(child) for child in value if child is not ...] if isinstance(value, list) else value
 
 
 def steps(path: str) -> list[str]:

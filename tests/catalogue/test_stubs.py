@@ -160,6 +160,23 @@ def test_c100_heddles_own_style():
 
 
 @pytest.mark.parametrize(
+    ("annotation", "schema"),
+    [
+        ("Optional[Optional[int]]", {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ("Union[int, int | None]", {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ("Union[int]", {"type": "integer"}),
+        ("Optional[None]", {"type": "null"}),
+        (
+            "Union[Literal[1], Literal[True]]",
+            {"anyOf": [{"type": "integer", "enum": [1]}, {"type": "boolean", "enum": [True]}]},
+        ),
+    ],
+)
+def test_c100_a_union_is_as_python_makes_it(annotation, schema):
+    assert properties(f"def f(a: {annotation}): ...") == {"a": schema}
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "import os\nos.makedirs('{path}')\ndef f(): ...",
@@ -226,5 +243,5 @@ def test_a_stub_is_a_tool_like_any_other(api):
     assert (item["outcome"], item["qualified_name"]) == ("created", "srv__book")
     answer = alice.get("/v1/catalogue/tools/srv__book?dialect=python")
     assert (answer.status_code, answer.json()["details"]["reason"]) == (400, "unsupported_dialect")
-    for options in ({"style": "odd"}, {"x": 1}):
+    for options in ({"style": "odd"}, {"x": 1}, {"source": "def g(): ..."}):
         assert alice.post("/v1/catalogue/tools/import", {**sent, "options": options}).status_code == 400

@@ -7,10 +7,23 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from catalogue.record import ToolProblem
 from tests.catalogue.speaking import MINIMAL, SCHEMA, across, lost, read, stored, write
 from tests.conftest import ROOT, data_of
 
 WRITTEN = sorted(MINIMAL)
+ANNOTATIONS = (
+    "Union[int]", "Optional[None]", "Optional[Optional[int]]", "Union[int, int]", "Union[str, Union[str, None]]",
+    "int | int", "Union[None, int, None]", "Union[List[str]]", "List", "list[()]", "Union[Literal[1], Literal[True]]",
+    "Optional[Annotated[int, 'n']]", "Dict[str, Union[int]]",
+)  # fmt: skip
+
+
+def made(source: str) -> Any:
+    """The live function of a source, for the packages that want one."""
+    namespace: dict[str, Any] = {}
+    exec(f"from typing import *\n{source}", namespace)  # noqa: S102 - our own text
+    return namespace["f"]
 
 
 @pytest.fixture(params=["retail", "airline"])
@@ -100,6 +113,14 @@ class TestConvilyn:
         broken = api("alice").post(path, {"dialect": "convilyn", "server": "places", "tool": tool})
         assert broken.status_code == 400 and broken.json()["details"]["reason"] == "invalid_schema"
 
+    @pytest.mark.parametrize("annotation", ANNOTATIONS)
+    def test_c99_unions_are_as_python_makes_them(self, annotation):
+        source = f"def f(a: {annotation}): ...\n"
+        server = self.author.ToolServer(name="s", description="d")
+        server.tool(description="d")(made(source))
+        [real] = server._tools
+        assert read("python", {"source": source, "style": "convilyn"}).content.input_schema == real.input_schema
+
     def test_c99_stubs_make_the_real_servers_schemas(self):
         from typing import Any, Literal, Optional, Union  # noqa: F401
 
@@ -151,6 +172,20 @@ class TestDataHarness:
         """C24."""
         spec = self.types.ToolSpec("look", "Look.", SCHEMA)
         assert across("data_harness", "anthropic", MINIMAL["data_harness"]).tool == spec.to_provider_dict()
+
+    @pytest.mark.parametrize("annotation", ANNOTATIONS)
+    def test_c98_unions_are_as_python_makes_them(self, annotation):
+        infer, source = (
+            pytest.importorskip("data_harness.core.schema").infer_input_schema,
+            f"def f(a: {annotation}): ...",
+        )
+        try:
+            real = infer(made(source))
+        except TypeError:
+            with pytest.raises(ToolProblem):
+                read("python", {"source": source, "style": "data_harness"})
+        else:
+            assert read("python", {"source": source, "style": "data_harness"}).content.input_schema == real
 
     def test_c98_stubs_make_the_real_inference(self):
         infer = pytest.importorskip("data_harness.core.schema").infer_input_schema
