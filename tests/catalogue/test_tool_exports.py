@@ -1,12 +1,18 @@
 """Whatever was imported can be exported, or is refused by name; no list breaks (C31, C46, C50, 1.12)."""
 
+import copy
 from typing import Any
 
+import jsonschema
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from catalogue import dialects
-from tests.api.test_tools import TOOLS, imported
-from tests.catalogue.speaking import across
+from catalogue.dialects.sheet import HINTS
+from tests.api.test_tools import IMPORT, TOOLS, imported
+from tests.catalogue.speaking import MINIMAL, SCHEMA, across
+from tests.catalogue.test_tool_ctp import DEFINITION, parameter
 from tests.conftest import data_of
 
 FLAT = {"type": "function", "name": "look", "description": "Look.", "parameters": {"type": "object"}}
@@ -64,3 +70,98 @@ def test_a_tool_that_cannot_be_written_is_left_out_of_lists(api, monkeypatch):
     checks = data_of(alice.post("/v1/catalogue/compliance", {"server": "srv"}))["results"]
     assert {each["passed"] for each in checks if each["check_name"] == "heddle:portable_name:bad"} == {False}
     assert alice.get(f"{TOOLS}/srv__bad?dialect=openai").status_code == 500
+
+
+WRITTEN = [name for name, dialect in dialects.DIALECTS.items() if dialect.write]
+PLACES: dict[str, list[tuple[str | int, ...]]] = {
+    "openai": [(), ("function",)],
+    "mcp": [(), ("annotations",), ("_meta",)],
+    "data_harness": [(), ("annotations",)],
+    "ctp": [(), ("example",), *(("parameters", 0, *more) for more in ((), ("validation",), ("options", 0)))],
+}
+"""Where a dialect's tool has objects; the others have one."""
+FULL: dict[str, Any] = {
+    **MINIMAL,
+    "mcp": {**MINIMAL["mcp"], "annotations": {}, "_meta": {}},
+    "data_harness": {**MINIMAL["data_harness"], "annotations": {}},
+    "ctp": {
+        **MINIMAL["ctp"],
+        "parameters": [parameter("q", "select", options=[{"value": "a", "label": "A"}], validation={})],
+    },
+}
+WORDS = [
+    "$outer", "$$outer", "$filter", "a/b", "a~b", "function", "type", "title", "extras", "annotations", "_meta",
+    "parameters", "example", "strict", "status", "both", "output_schema", "outputSchema", "description", "idempotent",
+    "visible", "tags", "validation", "options", "executionMode", "rateLimit", "icon", "version", "deprecated",
+    "param_names", "capabilities", "heddle/tags", "heddle/visible", "idempotentHint", "default", "multiple",
+    "minLength",
+]  # fmt: skip
+KEY = st.sampled_from(WORDS) | st.text("$_/~.aZ1é ", max_size=3)
+LEAF = st.none() | st.booleans() | st.integers(-2, 9) | st.sampled_from(["", "a", "both", "1.0.0", "$ref", "x" * 1200])
+VALUE = st.recursive(
+    LEAF, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEY, inner, max_size=2), max_leaves=3
+)
+SCHEMAS = st.sampled_from(
+    [
+        {}, {"required": ["gone"]}, {"properties": {"q": {"enum": [None, 1, "1", {"a": 1}], "default": 1}}},
+        {"properties": {"q": True, "$filter": {"type": "integer", "multipleOf": 0.5}}}, {"$ref": "#/$defs/a",
+        "$defs": {"a": {"properties": {"q": {"$ref": "#"}}}}}, SCHEMA,
+    ]
+)  # fmt: skip
+
+
+@st.composite
+def sent(draw: st.DrawFn, dialect: str) -> dict[str, Any]:
+    """A tool with keys of any name, wherever its dialect has an object, and with schemas of many kinds."""
+    tool: dict[str, Any] = copy.deepcopy(FULL[dialect])
+    for holder in (tool, tool.get("function", {})):
+        for key in ("parameters", "input_schema", "inputSchema", "returns"):
+            if isinstance(holder.get(key), dict):
+                holder[key] = draw(SCHEMAS)
+    for place in PLACES.get(dialect, [()]):
+        holder = tool
+        for step in place:
+            holder = holder[step]
+        holder |= {
+            key: value for key, value in draw(st.dictionaries(KEY, VALUE, max_size=2)).items() if key not in holder
+        }
+    return tool
+
+
+@pytest.mark.parametrize("dialect", WRITTEN)
+@given(data=st.data())
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_imported_is_exported_or_refused_by_name(api, dialect, data):
+    """1.12, C46 and C50: as one tool and in a list, in every dialect and style; in CTP by its closed schema (C41)."""
+    alice, tool = api("alice"), data.draw(sent(dialect))
+    answer = alice.post(IMPORT, {"dialect": dialect, "server": "srv", "tool": tool})
+    if answer.status_code != 200:
+        assert answer.status_code == 400 and answer.json()["details"]["reason"] in ("invalid_tool", "invalid_schema")
+        return
+    [item] = data_of(answer)["items"]
+    for target in [*WRITTEN, "openai&style=responses"]:
+        name = target.partition("&")[0]
+        there = alice.get(f"{TOOLS}/{item['qualified_name']}?dialect={target}")
+        listed = data_of(alice.get(f"{TOOLS}?dialect={target}&server=srv&visible=any&naming=bare"))
+        if there.status_code == 200:
+            found = data_of(there)
+            assert listed["items"] == [found["tool"]] and listed["omitted"] == []
+            assert name != "ctp" or jsonschema.validate(found["tool"], DEFINITION) is None
+            if name == dialect and "&" not in target:
+                assert found["losses"] or _is_home(found["tool"], tool, dialect)
+        else:
+            assert (there.status_code, there.json()["details"]["reason"]) == (400, "not_representable")
+            assert [each["reason"] for each in listed["omitted"]] == ["not_representable"]
+
+
+def _is_home(written: dict[str, Any], tool: dict[str, Any], dialect: str) -> bool:
+    """Rule 4 of 1.12: equal but for defaults that are written out."""
+    defaults: dict[str, Any] = {
+        "convilyn": {"idempotent": False, "output_schema": None},
+        "data_harness": {"visible": True, "annotations": None},
+    }.get(dialect, {})
+    given = {key: value for key, value in tool.items() if value is not None or key not in defaults}
+    if dialect == "data_harness":
+        hints = {**dict.fromkeys(HINTS), "title": None, **tool["annotations"]}
+        given["annotations"] = hints if any(value is not None for value in hints.values()) else None
+    return written == {**defaults, **given}
