@@ -1,7 +1,7 @@
 """Reading a thread: its record, and deltas. Every read of several tables uses one snapshot (B87)."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, cast
 
 from django.db.models import QuerySet
@@ -92,8 +92,10 @@ def _news(actor: Actor, thread: Thread, since: int, api_version: str, *, is_lost
     if since > thread.revision:
         # A token from the future: the database was restored from a backup. Send everything again (spec 4.4).
         return _news(actor, thread, 0, api_version, is_lost=True)
+    messages, blocks = found
     reset = 0 if is_lost else _first_rewound(rewound) if since else None
-    changed = _woven(*found, since=since, echo_to=actor.user_id, kept_below=reset)
+    echoed, reset = _own_copies(messages, since, actor.user_id, reset)
+    changed = _woven(messages, blocks, echoed=echoed)
     return DeltaOut(
         messages_by_idx={
             str(each.index): out for each, out in zip(changed, message_outs(changed, api_version), strict=True)
@@ -125,37 +127,30 @@ def questions(
     return [(messages, given), (blocks[with_raw], given)]
 
 
-def _woven(
-    found: list[Row],
-    parts: list[Row],
-    *,
-    since: int = 0,
-    echo_to: int | None = None,
-    kept_below: int | None = None,
-) -> list[MessageSnapshot]:
-    """Combine messages with their blocks; the rows hold only blocks newer than `since`.
-
-    `echo_to`: a user whose own sent texts are left out if their client already has them (B51). `kept_below`: the index
-    from which the reader drops everything, so nothing from there on counts as known to the client.
-    """
+def _woven(found: list[Row], parts: list[Row], *, echoed: int | None = None) -> list[MessageSnapshot]:
+    """Combine messages with their blocks. `echoed`: the message that is told without its texts."""
     content = _content(parts)
-    if echo_to is not None:
-        for idx in _echoed(found, since, echo_to, kept_below):
-            content[idx] = [block for block in content.get(idx, ()) if block["content_type"] != "text"]
+    if echoed is not None:
+        content[echoed] = [block for block in content.get(echoed, ()) if block["content_type"] != "text"]
     return [
         MessageSnapshot(idx, role, status, created, content.get(idx, []), author)
         for idx, role, status, created, _, _, author in found
     ]
 
 
-def _echoed(found: list[Row], since: int, echo_to: int, kept_below: int | None) -> Iterator[int]:
-    """The messages that this user's client sent and still has."""
-    first_revisions = {row[0]: row[4] for row in found}
-    for idx, *_, first, echo, _ in found:
-        is_dropped = kept_below is not None and idx >= kept_below
-        # The message before it is not newer than the token, or only its state is: the client has it.
-        if echo == echo_to and idx > 0 and first > since >= first_revisions.get(idx - 1, 0) and not is_dropped:
-            yield idx
+def _own_copies(found: list[Row], since: int, sender_id: int, reset: int | None) -> tuple[int | None, int | None]:
+    """Where the sender's client holds copies of what it sent since its token (spec 4.6 item 9).
+
+    It appended each to whatever it held. Returns the message whose copy is in its place, if any, and the index from
+    which the client has to drop messages: `reset`, or an earlier one if another copy is out of place.
+    """
+    newer = [(idx, echo) for idx, *_, first, echo, _ in found if first > since]
+    copies = [idx for idx, echo in newer if echo == sender_id and (reset is None or idx < reset)]
+    if not copies:
+        return None, reset
+    next_idx = newer[0][0]
+    # Without a token the client may hold none of the messages before it.
+    return (next_idx, reset) if since and copies == [next_idx] else (None, next_idx)
 
 
 def _content(rows: list[Row]) -> dict[int, list[BlockDict]]:

@@ -160,21 +160,33 @@ def test_the_sender_does_not_get_their_own_text_back_and_others_do_B51_B52(api, 
     token = token_of(api, thread)
     data_of(api("alice").post(f"threads/{thread.thread_id}/messages", {"message": make.say("My own words")}))
 
-    mine = delta(thread, token)["messages_by_idx"]["2"]
+    found = delta(thread, token)
+    mine = found["messages_by_idx"]["2"]
     assert (mine["content"], mine["status"], mine["role"]) == ([], "completed", "user")
+    assert found["reset_from_message_sequence_num"] is None
     for other in ("bob", "admin"):
-        theirs = delta(thread, token, other)["messages_by_idx"]["2"]
-        assert shapes.said(theirs) == "My own words"
+        found = delta(thread, token, other)
+        assert shapes.said(found["messages_by_idx"]["2"]) == "My own words"
+        assert found["reset_from_message_sequence_num"] is None
 
 
-def test_an_older_token_of_the_sender_brings_the_text_B51(api, who, delta):
-    """Spec 4.6 item 9: only a token that covers the message before it leaves the text out."""
-    thread = make.thread(who.alice, run=False)
+def test_a_sender_who_was_behind_drops_their_own_copies_and_gets_everything_B51_B86(api, who, delta):
+    """Spec 4.6 item 9: their copy stands where the token's next message belongs; nobody else has one to drop."""
+    thread = make.thread(who.alice, run=False, visibility="org")
     old = token_of(api, thread)
+    bare = data_of(api("alice").get(f"threads/{thread.thread_id}?load_messages=False"))["continuation_token"]
     make.run_turns()
-    data_of(api("alice").post(f"threads/{thread.thread_id}/messages", {"message": make.say("My own words")}))
-    for token in (None, old):
-        assert shapes.said(delta(thread, token)["messages_by_idx"]["2"]) == "My own words"
+    newer = token_of(api, thread)
+    for words in ("My own words", "Some more"):
+        data_of(api("alice").post(f"threads/{thread.thread_id}/messages", {"message": make.say(words)}))
+        make.run_turns()
+    record = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    for token, first in ((None, 0), (bare, 0), (old, 1), (newer, 2)):
+        mine, theirs = delta(thread, token), delta(thread, token, "bob")
+        assert list(mine["messages_by_idx"].values()) == record["messages"][first:]
+        assert mine["messages_by_idx"] == theirs["messages_by_idx"]
+        assert (mine["reset_from_message_sequence_num"], theirs["reset_from_message_sequence_num"]) == (first, None)
+        assert delta(thread, mine["continuation_token"])["reset_from_message_sequence_num"] is None
 
 
 def test_a_viewing_context_is_no_echo_of_the_senders_text_B51(api, who, delta):

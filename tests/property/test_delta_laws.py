@@ -71,9 +71,10 @@ def happen(draw, world, sender=None):
         case "submit":
             world.submit(draw(st.integers(1, 3)))
         case "send":
-            world.send(draw(texts), sender)
+            world.send(draw(texts), sender, is_behind=draw(st.booleans()))
         case "send_goals":
-            world.send(draw(st.just("") | texts), sender, goals=draw(st.integers(1, 2)))
+            goals = draw(st.integers(1, 2))
+            world.send(draw(st.just("") | texts), sender, goals=goals, is_behind=draw(st.booleans()))
         case "retitle":
             world.retitle(draw(st.sampled_from(["One", "Another"])))
         case "poll" | "keep" as name:
@@ -90,7 +91,7 @@ lengths = st.integers(4, 30)
 @law
 @given(data=st.data(), length=lengths)
 def test_rolling_deltas_from_any_token_rebuild_exactly_the_record_B86(who, data, length):
-    """For the sender with their own copies (B51), for another reader (B52), for an admin, and from old tokens (B93).
+    """For the sender with their own copies (B51), up to date or behind when they send, for another reader (B52), for an admin, and from old tokens (B93).
 
     So several readers see the same at last (B88), and the fragments they got are the persisted answer (B55).
     """

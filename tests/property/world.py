@@ -110,13 +110,13 @@ class World:
     def status(self) -> str:
         return make.fresh(self.thread).status
 
-    def send(self, text: str, sender: Reader | None = None, goals: int = 0) -> None:
-        """The sender is up to date, as after `run()`, and appends a copy of their own."""
+    def send(self, text: str, sender: Reader | None = None, goals: int = 0, *, is_behind: bool = False) -> None:
+        """The sender appends a copy of their own; unless behind, they are up to date, as after `run()`."""
         if self.status not in SENDABLE:
             return
         declared = [{"goal_type": "dataset_summary", "dataset_id": f"ds_{number}"} for number in range(goals)]
         message = make.say(text) if text else None
-        if sender is not None:
+        if sender is not None and not is_behind:
             sender.poll(self.thread)
         body = bodies.parse(SendIn, {"message": message, "goals": declared or None})
         turns.send(self.who.alice.actor, make.fresh(self.thread), body)

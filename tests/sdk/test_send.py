@@ -5,12 +5,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from roboto.ai.agent_thread import AgentMessage
+from roboto.ai.agent_thread import AgentMessage, AgentThread
 from roboto.ai.agent_thread.record import AgentRole, AgentTextContent, AgentThreadStatus
 from roboto.ai.goals import DatasetSummaryAgentGoal
 from roboto.exceptions import RobotoInvalidRequestException, RobotoUnauthorizedException
 
-from tests.sdk.callers import Caller, blocks, follow, held, roles, run, some_words, spoken, text_of
+from tests.sdk.callers import Caller, blocks, calls, follow, held, roles, run, some_words, spoken, text_of
 
 pytestmark = pytest.mark.live
 CODE = "RobotoInvalidRequestException"
@@ -51,6 +51,47 @@ def test_several_text_blocks_stay_several(alice: Caller) -> None:
     assert [block["text"] for block in blocks(stored.messages[2])] == ["First, ", "second", ", third.\n"]
     assert "First, second, third." in text_of(thread.latest_message)
     assert held(thread) == held(stored)
+
+
+def answered(alice: Caller, thread: AgentThread) -> None:
+    """Wait for the end of the turn without letting the thread's own object know."""
+    run(alice.thread(thread))
+
+
+def test_a_sender_who_is_behind_holds_everything_once(alice: Caller) -> None:
+    """B51, B86: the answer came while nobody polled, and so did the answer to what was sent then."""
+    thread = alice.start("One. [[words 3]]")
+    for number in range(2, 4):
+        answered(alice, thread)
+        thread.send_text(f"Number {number}. [[words 3]]")
+    run(thread)
+    assert roles(thread) == ["user", "assistant"] * 3
+    assert held(thread) == held(alice.thread(thread))
+    run(thread.send_text("And on."))
+    assert held(thread) == held(alice.thread(thread))
+
+
+def test_a_sender_who_gave_up_waiting_holds_everything_once(alice: Caller) -> None:
+    """B51, B58, B86: messages were made after the last poll, behind one of which only the beginning is held."""
+    thread = alice.start(f"{calls(('echo', {'value': 1}))} [[words 12]] [[pace 0.1]]")
+    with pytest.raises(TimeoutError):
+        run(thread, timeout=0.3)
+    answered(alice, thread)
+    run(thread.send_text("Two. [[words 3]]"))
+    assert held(thread) == held(alice.thread(thread))
+
+
+@pytest.mark.parametrize("sends", [1, 2])
+def test_a_sender_who_never_loaded_the_messages_holds_everything_once(alice: Caller, sends: int) -> None:
+    """B25, B51."""
+    started = alice.talk("One. [[words 3]]")
+    run(started.send_text("Two. [[words 3]]"))
+    thread = alice.thread(started, load_messages=False)
+    for number in range(sends):
+        thread.send_text(f"Number {number}. [[words 2]]")
+        answered(alice, thread)
+    run(thread)
+    assert held(thread) == held(alice.thread(thread))
 
 
 def test_another_reader_gets_the_sent_words(alice: Caller, admin: Caller) -> None:
