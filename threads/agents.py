@@ -19,6 +19,7 @@ from threads.wire import StartIn, ThreadOut
 from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
 
 PLACEHOLDER = re.compile(r"\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}")
+_SDK_TOOL_NAME = re.compile("client_[a-z][a-z0-9_]*")
 _PLACES = paging.Places("agents")
 
 
@@ -105,15 +106,20 @@ def listed(
     for word in words.split():
         rows = rows.filter(Q(name__icontains=word) | Q(description__icontains=word))
     found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token)
-    shown = [agent for agent in found if not for_sdk or _suits_sdk(agent.request_template)]
+    shown = [agent for agent in found if not for_sdk or _suits_sdk(agent)]
     return AgentPageOut(items=[agent_out(agent) for agent in shown], next_token=next_token)
 
 
-def _suits_sdk(template: Mapping[str, Any]) -> bool:
-    """Whether the SDK knows every goal type of a template and accepts the names of its client tools."""
+def _suits_sdk(agent: Agent) -> bool:
+    """Whether the SDK knows every goal type of a template, accepts the names of its client tools, and finds every
+    declared variable: it drops `world_id`, which is an extension of Heddle.
+    """
+    template = {key: value for key, value in agent.request_template.items() if key != "world_id"}
     declared, tools = template.get("goals") or [], template.get("client_tools") or []
-    return all(goal.get("goal_type") in goals.SDK_GOALS for goal in declared) and all(
-        str(tool.get("name", "")).startswith("client_") for tool in tools
+    return (
+        all(goal.get("goal_type") in goals.SDK_GOALS for goal in declared)
+        and all(_SDK_TOOL_NAME.fullmatch(str(tool.get("name", ""))) for tool in tools)
+        and set(_placeholders(template)) == {variable["name"] for variable in agent.variables}
     )
 
 

@@ -45,6 +45,7 @@ KNOWN_VERSIONS = frozenset({
     "2026-07-05", "2026-08-10", "2026-08-27", "2026-09-30", "2026-10-02", "2026-10-05", "2026-10-06",
 })  # fmt: skip
 SESSION_NAMES_BEFORE = "2026-05-20"
+_VERSION_HEADER = "HTTP_X_ROBOTO_API_VERSION"
 
 
 class ThreadEndpoint(Endpoint):
@@ -60,8 +61,13 @@ class ThreadEndpoint(Endpoint):
     @property
     def api_version(self) -> str:
         """The client's API version; empty for none or an unknown one, which means the latest (spec 1.6)."""
-        version = str(self.request.META.get("HTTP_X_ROBOTO_API_VERSION", ""))
+        version = str(self.request.META.get(_VERSION_HEADER, ""))
         return version if version in KNOWN_VERSIONS else ""
+
+    @property
+    def names_version(self) -> bool:
+        """Whether the client sent an API version, even an unknown one, as the SDK always does."""
+        return bool(self.request.META.get(_VERSION_HEADER))
 
     def answer(self, model: BaseModel) -> HttpResponse:
         """The response with a record, using the key names that older clients expect (spec 1.6)."""

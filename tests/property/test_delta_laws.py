@@ -91,7 +91,8 @@ lengths = st.integers(4, 30)
 @law
 @given(data=st.data(), length=lengths)
 def test_rolling_deltas_from_any_token_rebuild_exactly_the_record_B86(who, data, length):
-    """For the sender with their own copies (B51), up to date or behind when they send, for another reader (B52), for an admin, and from old tokens (B93).
+    """For the sender with their own copies (B51), behind when they send or not, for another reader (B52), for an admin,
+    and from old tokens (B93).
 
     So several readers see the same at last (B88), and the fragments they got are the persisted answer (B55).
     """

@@ -160,17 +160,35 @@ def test_all_of_an_org_newest_first_over_several_pages(alice: Caller, eve: Calle
 
 
 def test_an_agent_that_the_sdk_cannot_read_costs_it_no_list(eve: Caller) -> None:
-    """G4: a goal type or a client tool's name of which the SDK knows nothing is left out for it, and only for it."""
-    readable = write(eve, "readable by all")
+    """G4: what the SDK refuses to read is left out for it, and only for it; so for a version that nobody knows (1.6)."""
+    go = {"messages": [{"role": "user", "content": [{"text": "Go."}]}]}
     goal = {"goal_type": "checklist", "items": {"lights": "They are off."}}
-    tool = {"name": "remember", "description": "Remember.", "input_schema": {"type": "object"}}
-    for name, more in (("goal of our own", {"goals": [goal]}), ("tool of any name", {"client_tools": [tool]})):
-        template = {"messages": [{"role": "user", "content": [{"text": "Go."}]}], **more}
-        assert eve.post("agents", {"name": name, "request_template": template})[0] == 200
-    names = [agent.name for agent in Agent.for_org(roboto_client=eve.client)]
-    assert readable.name in names
-    assert not {"goal of our own", "tool of any name"} & set(names)
-    assert {"goal of our own", "tool of any name"} <= {item["name"] for item in eve.get("agents?limit=100")["items"]}
+    worlds = [{"name": "w"}]
+
+    def tool(name: str) -> dict[str, Any]:
+        return {"client_tools": [{"name": name, "description": "Remember.", "input_schema": {"type": "object"}}]}
+
+    unreadable: dict[str, tuple[dict[str, Any], list[dict[str, str]]]] = {
+        "goal of our own": ({"goals": [goal]}, []),
+        **{
+            f"tool {name}": (tool(name), [])
+            for name in ("remember", "client_Upper", "client_1", "client_", "client_aB")
+        },
+        "any world": ({"world_id": "{{w}}"}, worlds),
+    }
+    readable = {
+        "tool client_a1_": (tool("client_a1_"), []),
+        "any world that is told": ({"world_id": "{{w}}", "system_prompt": "You are in {{w}}."}, worlds),
+    }
+    for name, (more, variables) in {**unreadable, **readable}.items():
+        body = {"name": name, "request_template": {**go, **more}, "variables": variables}
+        assert eve.post("agents", body)[0] == 200, name
+    names = {agent.name for agent in Agent.for_org(roboto_client=eve.client)}
+    assert readable.keys() <= names
+    assert not unreadable.keys() & names
+    unknown = {"X-Roboto-Api-Version": "2027-01-01"}
+    assert not unreadable.keys() & {item["name"] for item in eve.get("agents?limit=100", **unknown)["items"]}
+    assert unreadable.keys() <= {item["name"] for item in eve.get("agents?limit=100")["items"]}
 
 
 def test_a_taken_name_is_a_conflict(alice: Caller, bob: Caller) -> None:
