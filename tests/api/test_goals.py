@@ -260,6 +260,17 @@ def test_an_invalid_attempt_is_an_error_result_and_the_goal_stays_open_B98_B107_
     assert record["status"] == "goals_failed"
 
 
+@pytest.mark.parametrize("arguments", ["[1]", '{"summary": "\\u0000"}', '{"summary": "\\ud800"}', '{"summary": 1e400}'])
+def test_an_attempt_that_the_server_refuses_is_an_attempt_B103(api, who, arguments):
+    """Spec 4.3: every attempt is named, one whose arguments are no storable object too."""
+    text = f"[[call achieve_dataset_summary {arguments}]] [[refuse-goals]]"
+    record = record_of(api, make.thread(who.alice, text, goals=[SUMMARY]))
+    [use] = shapes.blocks(record, "tool_use")
+    assert (use["answered_by_server"], use["input"]) == (True, None)
+    assert record["goals"][0]["achieve_tool_use_id"] == use["tool_use_id"]
+    assert (record["goals"][0]["status"], record["status"]) == ("failed", "goals_failed")
+
+
 def test_after_a_failed_attempt_the_model_tries_again_B97(api, who):
     text = '[[call achieve_dataset_summary {"summary": ""}]]'
     record = record_of(api, make.thread(who.alice, text, goals=[SUMMARY]))

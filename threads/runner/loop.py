@@ -324,6 +324,9 @@ class _Run:
         writer.close(answer, Message.Status.COMPLETED)
         self.answer = None
         refused = [result for _, result in pairs if result is not None]
+        for use, result in pairs:
+            if result is not None:
+                self.tools.record(writer, use, result)
         open_ = [use for use, result in pairs if result is None]
         servers = [use for use in open_ if not self.tools.is_clients(use)]
         if servers:
