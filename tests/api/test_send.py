@@ -239,6 +239,14 @@ def test_a_bad_tool_refuses_the_whole_send_B18(post):
     assert stored() == before
 
 
+def test_an_answer_of_no_words_is_a_complete_one(post, read):
+    """The simulator's `[[words 0]]`: a model may say nothing."""
+    data_of(post({"message": make.say("Hush. [[words 0]]")}))
+    make.run_turns()
+    last = read()["messages"][-1]
+    assert (last["role"], last["status"], last["content"]) == ("assistant", "completed", [])
+
+
 @pytest.mark.parametrize("name", ["client_context", "context"])
 def test_the_viewing_context_stands_on_the_sent_message_B19(post, read, name):
     data_of(post({"message": make.say("Hi"), name: {"file_ids": ["fl_1"]}}))

@@ -18,6 +18,7 @@ from functools import cache
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
+from threads.content import LOAD_SKILL
 from threads.runner.prompts import is_reprompt
 from threads.runner.providers.history import LOOKING_AT
 
@@ -54,9 +55,12 @@ async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterato
     """First the requested calls, then the goals, then the text."""
     asked, since = _last_words(messages)
     directives = parse(asked)
-    # An invoked skill is also a call, but not one from a directive.
-    asked_for = [_bare(name) for name, _ in directives.calls]
-    called = [[_bare(part.tool_name) for part in each.tool_calls] for each in since if isinstance(each, ModelResponse)]
+    asked_for = [_call(name, arguments) for name, arguments in directives.calls]
+    called = [
+        [_call(part.tool_name, part.args_as_json_str()) for part in each.tool_calls]
+        for each in since
+        if isinstance(each, ModelResponse)
+    ]
     if asked_for and asked_for not in called:
         yield _calls(directives.calls)
         return
@@ -67,7 +71,8 @@ async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterato
     await asyncio.sleep(min(directives.sleep, MAX_SECONDS))
     if directives.fail:
         raise SimulatedFailure
-    for fragment in fragments(_text(directives, since)):
+    # A stream must have something in it, even if nothing is said.
+    for fragment in [*fragments(_text(directives, since))] or [""]:
         yield fragment
         if directives.pace:
             await asyncio.sleep(min(directives.pace, MAX_SECONDS))
@@ -115,6 +120,13 @@ def _call_directives(said: str) -> Iterator[tuple[int, int, str, str]]:
 def _bare(name: str) -> str:
     """A tool's name without its server, whose stored spelling may differ from the one in the directive."""
     return re.split("__|:", name, maxsplit=1)[-1]
+
+
+def _call(name: str, arguments: str) -> tuple[str, bool]:
+    """What tells a call from another kind of call: an invoked skill is one too, but says its version and is not what
+    a directive asks for.
+    """
+    return _bare(name), name == LOAD_SKILL and '"version"' in arguments
 
 
 def _number(text: str, name: str) -> float | None:
