@@ -56,9 +56,10 @@ _SCOPES = {"scope": ("personal", "org")}
 class Skills(SkillEndpoint):
     @describe(gives=SummaryPageOut, query=("scope", "limit", "page_token"), choices=_SCOPES, summary="List skills (K6)")
     def get(self, request: Request) -> HttpResponse:
+        org_id = self.org()
         limit = paging.limit_of(self.query("limit"))
         token = self.query("page_token")
-        return record(skills.listed(self.actor, self.org(), self.query("scope"), limit=limit, page_token=token))
+        return record(skills.listed(self.actor, org_id, self.query("scope"), limit=limit, page_token=token))
 
 
 class Tags(SkillEndpoint):

@@ -257,8 +257,9 @@ class Import(OrgEndpoint):
 
     @describe(takes=ConversationsIn, gives=ImportOut, summary="Import conversations (spec 9)")
     def post(self, request: Request) -> HttpResponse:
+        org_id = self.org()
         body = self.parse(ConversationsIn, apart="conversations")
-        owner_id, org_id = importing.target(self.actor, body.owner, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
+        owner_id = importing.owner_for(self.actor, body.owner, org_id)
         done = importing.import_conversations(body.format, body.conversations, owner_id, org_id, body.visibility)
         return record(importing.record(done))
 

@@ -26,9 +26,10 @@ class AgentEndpoint(SdkEndpoint):
 class Agents(AgentEndpoint, OrgEndpoint):
     @describe(gives=AgentPageOut, query=("limit", "page_token"), summary="List agents (G4)")
     def get(self, request: Request) -> HttpResponse:
+        org_id = self.org()
         limit = paging.limit_of(self.query("limit"))
         page_token, for_sdk = self.query("page_token"), self.names_version
-        return record(agents.listed(self.actor, self.org(), limit=limit, page_token=page_token, for_sdk=for_sdk))
+        return record(agents.listed(self.actor, org_id, limit=limit, page_token=page_token, for_sdk=for_sdk))
 
     @describe(takes=AgentIn, gives=AgentOut, summary="Create an agent (G1)")
     def post(self, request: Request) -> HttpResponse:

@@ -280,6 +280,9 @@ def test_nobody_imports_for_another_owner_or_org_without_admin_right_B179(api, w
     assert refusal_of(imported(api, talk(), owner="bob@acme.test"))[0] == 403
     assert refusal_of(imported(api, talk(), owner="nobody@acme.test"))[0] == 403
     assert refusal_of(imported(api, talk(), headers={"X-Roboto-Org-Id": who.globex.org_id}))[0] == 403
+    # May one not at all, then what one sent is not looked at (spec 1.4).
+    for org_id in (who.globex.org_id, "og_x"):
+        assert refusal_of(api("alice", **{"X-Roboto-Org-Id": org_id}).post("threads/import", b"{not json"))[0] == 403
     assert not Thread.objects.exists()
     data_of(imported(api, talk(), owner=" Alice@ACME.test "))
 
