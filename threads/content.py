@@ -4,6 +4,7 @@ A block has the same form everywhere: the dict on the wire is the dict that dial
 below validate incoming blocks and rebuild stored ones.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
@@ -179,6 +180,24 @@ def tool_result(
         "payload": payload,
         "raw_response": raw,
     }
+
+
+CLIENT_PREFIX: Final = "client_"
+"""What the names of client tools begin with in the SDK (spec 3.6)."""
+
+
+def given(block: BlockDict, clients: Collection[str] = ()) -> BlockDict:
+    """A block from a seed or an import as it is stored: a result of a client tool or of `load_skill` names who
+    answered, as in a turn, so that every reader gets its payload as raw response too (spec 3.3).
+
+    `clients`: the client tools that are known by name.
+    """
+    if block["content_type"] != "tool_result":
+        return block
+    name = block["tool_name"]
+    if name == LOAD_SKILL:
+        return {**block, "answered_by": "skill"}
+    return {**block, "answered_by": "client"} if name in clients or name.startswith(CLIENT_PREFIX) else block
 
 
 def without_answerer(block: BlockDict) -> BlockDict:

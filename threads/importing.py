@@ -16,7 +16,7 @@ from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.visible import is_visible
 from threads import dialects, reading, titles, transcript
 from threads.access import may
-from threads.content import BlockDict, JsonObject
+from threads.content import BlockDict, JsonObject, given
 from threads.conversation_files import Unreadable
 from threads.dialects import Conversation, DialectError
 from threads.models import Thread
@@ -56,8 +56,13 @@ def counts_of(done: Sequence[Imported]) -> dict[str, int]:
 def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[int, int]:
     """Row ids of the owner and the org of an import; only admins may name another owner (B179)."""
     org_id = org_of(actor, org_public_id)
+    return owner_for(actor, owner, org_id), org_id
+
+
+def owner_for(actor: Actor, owner: str | None, org_id: int) -> int:
+    """The row id of the owner of an import into an org (B179)."""
     if owner is None or owner.strip().lower() == actor.email:
-        return actor.user_id, org_id
+        return actor.user_id
     if not actor.is_admin:
         raise Unauthorized("Only platform admins can import for somebody else.")
     try:
@@ -66,7 +71,7 @@ def target(actor: Actor, owner: str | None, org_public_id: str | None) -> tuple[
         raise InvalidRequest(f"owner: {problem.message}") from None
     if not other.belongs_to(org_id):
         raise InvalidRequest(f"owner: {owner} is not a member of that org")
-    return other.user_id, org_id
+    return other.user_id
 
 
 def import_conversations(
@@ -216,7 +221,8 @@ def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -
     with transaction.atomic(), transcript.creating(thread) as writer:
         for message in parsed.messages:
             author = owner_id if message.role == "user" else None
-            writer.add(message.role, message.blocks, created=message.created or created, author_id=author)
+            blocks = [given(block) for block in message.blocks]
+            writer.add(message.role, blocks, created=message.created or created, author_id=author)
     return thread
 
 

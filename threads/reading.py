@@ -228,8 +228,13 @@ def _open(block: BlockDict) -> BlockDict:
 
 
 def _payload_as_raw(result: BlockDict) -> object:
-    """The raw response that every reader gets: the payload if the result has nothing else (spec 3.3), else None."""
-    return result.get("payload") if result.get("answered_by") in ("client", "skill", "refusal") else None
+    """The raw response that every reader gets: the payload if the result has nothing else (spec 3.3), else None.
+
+    The results of a turn have objects; a seeded or imported text or list has no place in a raw response.
+    """
+    payload = result.get("payload")
+    is_told = result.get("answered_by") in ("client", "skill", "refusal") and isinstance(payload, dict)
+    return payload if is_told else None
 
 
 def _goal_outs(rows: Iterable[Row]) -> list[GoalOut]:

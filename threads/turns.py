@@ -1,7 +1,7 @@
 """Starting threads, sending, submitting tool results, retrying and cancelling (spec 2.2 to 2.4)."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,6 +27,7 @@ from threads.content import (
     BlockDict,
     ClientContextBlock,
     error,
+    given,
     text,
     tool_result,
     tool_use,
@@ -315,18 +316,21 @@ def _add_request(
     Returns the index of the last user message, which the turn's goals refer to (B100).
     """
     dangling = [] if writer.thread._state.adding else left_open(writer.thread.pk)
+    clients = {tool.name for tool in body.client_tools or ()}
+    context = [] if body.client_context is None else [ClientContextBlock(context=body.client_context)]
+    shown: list[BlockDict] = [block.model_dump(mode="json") for block in context]
     at = last_user = max((place for place, each in enumerate(messages) if each.role == "user"), default=-1)
     for place, message in enumerate(messages):
-        blocks: list[BlockDict] = [block.model_dump(mode="json") for block in message.content]
+        blocks = [given(block.model_dump(mode="json"), clients) for block in message.content]
         dangling = unanswered([*dangling, *blocks])
-        if place == last_user and body.client_context is not None:
-            blocks.append(ClientContextBlock(context=body.client_context).model_dump(mode="json"))
+        if place == last_user:
+            blocks += shown
         author = actor.user_id if message.role == "user" else None
         stored = writer.add(message.role, blocks, author_id=author, echo_to_id=actor.user_id if echo else None)
         at = stored.idx if place == last_user else at
     if last_user < 0 and (declared or invoked):
-        at = writer.add("user", [text(_own_words(declared))], author_id=actor.user_id).idx
-    _close_unanswered(writer, dangling)
+        at = writer.add("user", [text(_own_words(declared)), *shown], author_id=actor.user_id).idx
+    _close_unanswered(writer, dangling, clients)
     for skill in invoked:
         _add_skill(writer, skill)
     if declared:
@@ -343,16 +347,21 @@ def _add_skill(writer: Transcript, skill: SkillText) -> None:
     writer.add("roboto", [{**tool_result(LOAD_SKILL, use_id, "success", skill.as_data()), "answered_by": "skill"}])
 
 
-def _close_unanswered(writer: Transcript, uses: Sequence[BlockDict]) -> None:
-    """Add error results for unanswered calls from a fork, an import or a seed (spec 4.7, 9)."""
-    if results := _unanswered_results(writer, uses, UNANSWERED):
+def _close_unanswered(writer: Transcript, uses: Sequence[BlockDict], declared: Set[str] = frozenset()) -> None:
+    """Add error results for unanswered calls from a fork, an import or a seed (spec 4.7, 9).
+
+    `declared`: the client tools that the request declares.
+    """
+    if results := _unanswered_results(writer, uses, UNANSWERED, declared):
         writer.add("roboto", results)
 
 
-def _unanswered_results(writer: Transcript, uses: Sequence[BlockDict], said: str) -> list[BlockDict]:
+def _unanswered_results(
+    writer: Transcript, uses: Sequence[BlockDict], said: str, declared: Set[str] = frozenset()
+) -> list[BlockDict]:
     """An error result for each call; that of a client tool tells its client why, as all of its results do (3.3)."""
     is_new = writer.thread._state.adding
-    clients = client_tools.names_of(writer.thread) if uses and not is_new else frozenset()
+    clients = declared | (client_tools.names_of(writer.thread) if uses and not is_new else frozenset())
     return [
         {
             **tool_result(use["tool_name"], use["tool_use_id"], "error", {"error": said}),

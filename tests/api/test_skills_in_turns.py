@@ -429,6 +429,26 @@ def test_a_skill_that_is_gone_when_a_second_worker_answers_is_an_error_result(ap
     assert (after["status"], after["messages"][-1]["status"]) == ("user_turn", "completed")
 
 
+def test_an_invoked_skill_keeps_its_raw_response_through_export_and_import(api, write, start, read):
+    """Spec 3.3, 9."""
+    record = read(data_of(start(invoke_skills=[{"skill_id": write("alice", "weave", "Over, under.")}])))
+    messages = data_of(api("alice").get(f"threads/{record['thread_id']}/export?format=roboto"))["messages"]
+    body = {"format": "roboto", "conversations": [{"id": "back", "messages": messages}]}
+    [item] = data_of(api("alice").post("threads/import", body))["items"]
+    again = data_of(api("alice").get(f"threads/{item['thread_id']}"))
+    assert pairs(again) == pairs(record) != []
+
+
+def test_an_invoked_skill_is_not_the_call_that_a_directive_asks_for(write, start, read):
+    """The simulator's directives: it calls what the words ask for, whatever was loaded before them."""
+    skill_id = write("alice", "weave", "Over, under.")
+    message = make.say('[[call load_skill {"name": "weave"}]]')
+    chosen = [{"skill_id": skill_id}]
+    record = read(data_of(start(messages=[message], invoke_skills=chosen, available_skills=chosen)))
+    assert [use for use, _ in pairs(record)] == [{"name": "weave", "version": 1}, {"name": "weave"}]
+    assert record["status"] == "user_turn"
+
+
 def test_a_client_tool_may_not_be_called_load_skill_B18(start):
     body = {"messages": [make.say("Hi")], "client_tools": [make.client_tool("load_skill")]}
     assert refusal_of(start(**body))[2].startswith("client_tools.0.name: ")
