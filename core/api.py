@@ -18,6 +18,7 @@ from core.actor import Actor
 from core.db import dump
 from core.errors import InvalidRequest, MethodNotAllowed, NotFound, NotSignedIn, Unauthorized
 from core.prepared import Question
+from core.wire import keys_read
 
 Model = TypeVar("Model", bound=BaseModel)
 View = TypeVar("View", bound=Callable[..., Any])
@@ -99,7 +100,8 @@ class Endpoint(APIView):
 
     def parse(self, model: type[Model], *, apart: str = "") -> Model:
         """The validated JSON body. The caller checks whether the value of the field `apart` can be stored."""
-        body = bodies.read_json(self.raw_body(), apart=apart)
+        keys = keys_read(model)
+        body = bodies.read_json(self.raw_body(), is_checked=lambda key: key != apart and (keys is None or key in keys))
         return bodies.parse(model, self._with_key(body) if KEY in model.model_fields else body)
 
     def _with_key(self, body: Any) -> Any:

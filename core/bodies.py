@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,10 +16,11 @@ _BAD_TEXT = "contains a NUL character or a lone surrogate"
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_json(raw: bytes, *, apart: str = "") -> Any:
+def read_json(raw: bytes, *, is_checked: Callable[[str], bool] = lambda key: True) -> Any:
     """The JSON value in `raw`; {} if it is empty, as in a POST without a body.
 
-    `apart` is a key whose value the caller checks item by item, so that only bad items are rejected.
+    `is_checked`: whether the value of a key of the outermost object is checked here. It need not be if the caller
+    ignores it, or checks it item by item so that only bad items are rejected.
 
     Raises `InvalidRequest` for malformed text, NaN and numbers out of range, nesting deeper than 100 levels, NUL
     characters and lone surrogates: not every database stores the latter two unchanged.
@@ -32,7 +33,8 @@ def read_json(raw: bytes, *, apart: str = "") -> Any:
         raise InvalidRequest(f"body: is nested more than {MAX_DEPTH} levels deep") from None
     except (ValueError, UnicodeDecodeError) as problem:
         raise InvalidRequest(f"body: is not valid JSON ({problem})") from None
-    check_storable({key: item for key, item in value.items() if key != apart} if isinstance(value, dict) else value)
+    is_object = isinstance(value, dict)
+    check_storable({key: item for key, item in value.items() if is_checked(key)} if is_object else value)
     return value
 
 

@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any, Final, Generic, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     ConfigDict,
     Field,
@@ -102,6 +104,16 @@ class Exact(BaseModel):
 
 class Nothing(Exact):
     """The body of a request without parameters: empty, or an empty object."""
+
+
+@cache
+def keys_read(model: type[BaseModel]) -> frozenset[str] | None:
+    """The keys that a body of this model is read by; None if it has no others, because it rejects them."""
+    if model.model_config.get("extra", "ignore") != "ignore":
+        return None
+    aliases = (field.validation_alias for field in model.model_fields.values())
+    older = (choice for alias in aliases if isinstance(alias, AliasChoices) for choice in alias.choices)
+    return frozenset(model.model_fields) | {choice for choice in older if isinstance(choice, str)}
 
 
 UNCHANGED: Final[Any] = Field(default_factory=lambda: None)

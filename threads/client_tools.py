@@ -6,11 +6,11 @@ from catalogue import calls, offering, schemas
 from catalogue.worlds import in_threads as playing
 from core.canonical import size_of
 from core.errors import InvalidRequest
+from threads import goals
 from threads.content import LOAD_SKILL
 from threads.models import ClientTool, Thread
 from threads.wire import MAX_CLIENT_TOOLS, MAX_SCHEMAS_BYTES, ClientToolIn
 
-RESERVED_PREFIXES = ("achieve_",)
 RESERVED = frozenset({LOAD_SKILL})
 
 
@@ -37,7 +37,7 @@ def checked(tools: Sequence[ClientToolIn] | None, thread: Thread | None = None) 
     found: dict[str, ClientToolIn] = {}
     taken = RESERVED | calls.tool_names() | _offered(thread, {tool.name for tool in tools})
     for place, tool in enumerate(tools):
-        if tool.name in taken or tool.name.startswith(RESERVED_PREFIXES):
+        if tool.name in taken or goals.is_tool_name(tool.name):
             raise InvalidRequest(f"client_tools.{place}.name: the name {tool.name} is taken by a server tool")
         if problem := schemas.problem_of_schema(tool.input_schema, is_input=True):
             raise InvalidRequest(f"client_tools.{place}.input_schema: {problem}")

@@ -1,5 +1,6 @@
 """T1: starting a thread (spec 2.2)."""
 
+import json
 from datetime import datetime, timedelta
 
 import pytest
@@ -287,7 +288,20 @@ def test_no_available_skills_are_accepted_in_either_spelling_B156(api, skills):
     data_of(api("alice").post("threads", {"messages": [make.say("Hi")], "available_skills": skills}))
 
 
-@pytest.mark.parametrize("name", ["remember", "recall", "client_recall", "A", "a" + "0" * 63, "Z_9"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "remember",
+        "recall",
+        "client_recall",
+        "A",
+        "a" + "0" * 63,
+        "Z_9",
+        "achieve_records",
+        "achieve_",
+        "achieve_checklists",
+    ],
+)
 def test_tool_names_of_the_pattern_are_accepted_B18(api, name):
     body = {"messages": [make.say("Hi")], "client_tools": [make.client_tool(name)]}
     record = data_of(api("alice").post("threads", body))
@@ -296,7 +310,7 @@ def test_tool_names_of_the_pattern_are_accepted_B18(api, name):
 
 @pytest.mark.parametrize(
     "name", ["", "9lives", "_hidden", "with-dash", "a" + "0" * 64, "naïve", "a b", "a\n", "calculate", "echo",
-             "load_skill", "achieve_dataset_summary"]
+             "load_skill", "achieve_dataset_summary", "achieve_checklist_2"]
 )  # fmt: skip
 def test_other_tool_names_and_those_of_the_server_are_refused_before_anything_is_stored_B18(api, name):
     before = stored()
@@ -371,6 +385,43 @@ def test_a_refusal_names_the_fields_that_were_sent(api):
 def test_client_context_wins_over_its_older_name_even_as_null_B19(api):
     body = {"messages": [make.say("Hi")], "client_context": None, "context": {"dataset_ids": ["ds_1"]}}
     assert shapes.blocks(data_of(api("alice").post("threads", body)), "client_context") == []
+
+
+def test_seeded_results_of_client_tools_and_skills_carry_their_payload_as_raw_response(api):
+    """Spec 3.3: the SDK's event takes its output from there alone; what is no object has no place there."""
+    names = ["remember", "client_x", "load_skill", "echo"]
+    payloads = [{"kept": None}, {"x": 1}, {"body": "Look."}, {"value": 1}]
+
+    def pair(place, name, payload):
+        named = {"tool_name": name, "tool_use_id": f"tu_{place}"}
+        return [{**named, "input": {}}, {**named, "runtime_ms": 1, "status": "success", "payload": payload}]
+
+    blocks = [block for place, name in enumerate(names) for block in pair(place, name, payloads[place])]
+    blocks += [*pair(8, "client_x", "text"), {"tool_name": "remember", "tool_use_id": "tu_9", "input": {}}]
+    seeded = [make.say("Hi"), {"role": "assistant", "content": blocks}, make.say("Go on")]
+    record = data_of(api("alice").post("threads", {"messages": seeded, "client_tools": [make.client_tool("remember")]}))
+    results = shapes.blocks(record, "tool_result")
+    unanswered = {"error": "This call was never answered."}
+    assert [result["payload"] for result in results] == [*payloads, "text", unanswered]
+    assert [result["raw_response"] for result in results] == [*payloads[:3], None, None, unanswered]
+
+
+def test_a_viewing_context_without_a_message_sits_on_the_servers_own_B4(api):
+    """Spec 2.2, 3.3."""
+    body = {"goals": [SUMMARY], "client_context": {"dataset_ids": ["q"]}}
+    record = data_of(api("alice").post("threads", body))
+    assert [block["content_type"] for block in record["messages"][0]["content"]] == ["text", "client_context"]
+    [block] = shapes.blocks(record, "client_context")
+    assert block["context"]["dataset_ids"] == ["q"]
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', '{"\\u0000": 1}', "1e999", "[" * 200 + "]" * 200])
+def test_an_unknown_field_is_ignored_whatever_its_value_B20(api, value):
+    """Even one that could not be stored; a known field with it is refused."""
+    body = json.dumps({"messages": [make.say("Hi")]})[:-1]
+    data_of(api("alice").post("threads", f'{body}, "note": {value}}}'.encode()))
+    for name in ("system_prompt", "context"):
+        assert refusal_of(api("alice").post("threads", f'{body}, "{name}": {value}}}'.encode()))[0] == 400
 
 
 def test_unknown_fields_are_ignored_everywhere_in_a_start_B20(api):

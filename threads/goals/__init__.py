@@ -4,6 +4,7 @@ A type defines its declaration, the input that achieves it, rules that depend on
 the agent, and what readers see. The runner does everything else (tool names, attempts, re-prompts, states).
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -61,6 +62,14 @@ def named(of_turn: Iterable[Goal]) -> dict[str, Goal]:
     return found
 
 
+def is_tool_name(name: str) -> bool:
+    """Whether a goal of some type may get a tool of this name (see `named`)."""
+    return _TOOL_NAME.fullmatch(name) is not None
+
+
+_TOOL_NAME = re.compile(rf"achieve_(?:{'|'.join(REGISTRY)})(?:_[0-9]+)?")
+
+
 def check_attempt(goal_data: Mapping[str, Any], arguments: Any) -> dict[str, Any]:
     """The checked input of an achieve call; raises `GoalRefused` with a reason for the agent."""
     kind = REGISTRY[goal_data["goal_type"]]
@@ -87,6 +96,7 @@ __all__ = [
     "Point",
     "check_attempt",
     "declared",
+    "is_tool_name",
     "named",
     "points",
 ]
