@@ -70,7 +70,7 @@ def requests(get_response: Handler) -> Handler:
         started = time.perf_counter()
         request.request_id = "req_" + secrets.token_hex(6)  # type: ignore[attr-defined]
         token = request_id_var.set(request.request_id)  # type: ignore[attr-defined]
-        if request.path_info.startswith("//v1/"):
+        if request.path_info.startswith("//v1/") or request.path_info == "//v1":
             # The SDK appends paths to its endpoint, which may end in a slash (spec 1.2).
             request.path_info = request.path_info[1:]
         try:

@@ -13,13 +13,12 @@ from core.prepared import Question
 from feedback import capture, finding, projecting, taxonomy, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
 from threads.access import message_questions_of, message_standing_for, thread_for
+from threads.api import SdkEndpoint
 
 FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 
 
-class MessageFeedback(Endpoint):
-    has_exact_query = False
-
+class MessageFeedback(SdkEndpoint):
     def next_questions(self) -> Sequence[Question]:
         thread_id = self.kwargs["thread_id"]
         return [*message_questions_of(thread_id, _index(self.kwargs["index"])), *capture.questions_of(thread_id)]
@@ -27,7 +26,7 @@ class MessageFeedback(Endpoint):
     @describe(takes=FeedbackIn, gives=UserFeedbackOut, summary="Rate a message (T7)")
     def post(self, request: Request, thread_id: str, index: str) -> HttpResponse:
         message = message_standing_for(self.actor, thread_id, _index(index), Right.RATE)
-        return record(capture.submit(self.actor, message, self.parse(FeedbackIn)))
+        return self.answer(capture.submit(self.actor, message, self.parse(FeedbackIn)))
 
     @describe(summary="Retract your rating of a message")
     def delete(self, request: Request, thread_id: str, index: str) -> HttpResponse:

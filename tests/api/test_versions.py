@@ -29,6 +29,8 @@ def test_before_may_2026_threads_are_called_sessions_in_every_record(api, who, r
     for page in (data_of(old.get(root)), data_of(old.post(f"{root}/search", {}))):
         assert [names(item) for item in page["items"]] == [{"session_id", "forked_from_session_id"}] * 2
     data_of(old.get(f"{path}/delta"))
+    rating = data_of(old.post(f"{path}/messages/1/feedback", {"sentiment": "positive"}))
+    assert (names(rating), rating["session_id"]) == ({"session_id"}, record["session_id"])
 
 
 @pytest.mark.parametrize("version", [NEW, "2026-10-06", "9999-01-01", "", None])
