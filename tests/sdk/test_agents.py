@@ -160,7 +160,7 @@ def test_all_of_an_org_newest_first_over_several_pages(alice: Caller, eve: Calle
 
 
 def test_an_agent_that_the_sdk_cannot_read_costs_it_no_list(eve: Caller) -> None:
-    """G4: what the SDK refuses to read is left out for it, and only for it; so for a version that nobody knows (1.6)."""
+    """G4: what the SDK refuses to read is left out for it, and only for it; for an unknown version too (1.6)."""
     go = {"messages": [{"role": "user", "content": [{"text": "Go."}]}]}
     goal = {"goal_type": "checklist", "items": {"lights": "They are off."}}
     worlds = [{"name": "w"}]
