@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from catalogue.dialects.sheet import Sheet
 from catalogue.record import JsonObject
-from catalogue.subschemas import hoisted, subschemas, target_of
+from catalogue.subschemas import REFERENCES, Links, linked, target_of
 
 Kinds = frozenset[str]
 _OBJECT, _OTHER = "object", "other"
@@ -23,32 +23,33 @@ def with_object_root(sheet: Sheet, schema: JsonObject) -> JsonObject:
     """The schema of what a call returns as its structured content. A tool that came from MCP goes back as it came."""
     if schema.get("type") == "object" or sheet.is_home:
         return schema
-    kinds = _kinds(schema, hoisted(schema), {})
+    whole = linked(schema)
+    kinds = _kinds(whole, whole, {})
     if kinds == {_OBJECT}:
         sheet.lose("output_schema", "defaulted", "the root type must be there: object")
         return {"type": "object", **schema}
     sheet.lose("output_schema", "wrapped", "the root must be an object, so any other value stands under `value`")
-    of_root: JsonObject = {key: schema[key] for key in _OF_ROOT if key in schema}
-    inner = {key: value for key, value in schema.items() if key not in of_root}
     if _OBJECT in kinds:
-        whole: JsonObject = {"type": "object", "anyOf": [inner, _under_value({"$ref": "#"})], **of_root}
-        return _with_references_to("/anyOf/0", whole)
-    return _with_references_to("/properties/value", {"type": "object", **_under_value(inner), **of_root})
+        of_root, inner = _parted(schema, "/anyOf/0")
+        return {"type": "object", "anyOf": [inner, _under_value({"$ref": "#/anyOf/0"})], **of_root}
+    of_root, inner = _parted(schema, "/properties/value")
+    return {"type": "object", **_under_value(inner), **of_root}
 
 
 def _under_value(schema: JsonObject) -> JsonObject:
     return {"properties": {"value": schema}, "required": ["value"]}
 
 
-def _with_references_to(place: str, whole: JsonObject) -> JsonObject:
-    """The schema with its references to what was the root, and is at this place now, led there."""
-    moved = deepcopy(whole)
-    for _, each in subschemas(moved):
-        for keyword in ("$ref", "$dynamicRef"):
-            reference = each.get(keyword)
-            if isinstance(reference, str) and _leads_into_root(reference):
-                each[keyword] = f"#{place}{reference[1:]}"
-    return moved
+def _parted(schema: JsonObject, place: str) -> tuple[JsonObject, JsonObject]:
+    """What stays at the root, and what moves to a place, with the references to the latter led there."""
+    copy = deepcopy(schema)
+    for each in Links(copy).places.values():
+        for keyword in REFERENCES:
+            reference = each.schema.get(keyword)
+            if not each.root and isinstance(reference, str) and _leads_into_root(reference):
+                each.schema[keyword] = f"#{place}{reference[1:]}"
+    of_root: JsonObject = {key: copy.pop(key) for key in _OF_ROOT if key in copy}
+    return of_root, copy
 
 
 def _leads_into_root(reference: str) -> bool:
