@@ -46,6 +46,8 @@ _LATEST = "bulk_latest"
 """Session key of the latest bulk of ticked reports; the next page ticks those that it still lists."""
 _FINAL = "final_at"
 """Session key: when the reader last did something that cannot be undone."""
+OF_RUNS = "runs"
+"""Tag of the message that runs of the open report's check were started; once they are over, their outcome is told."""
 _NEWS = timedelta(minutes=1)
 """How long a page tells of an undo that is over."""
 View = Callable[..., HttpResponseBase]
@@ -88,6 +90,8 @@ def desk(request: HttpRequest) -> HttpResponse:
     if added := request.GET.get("add", "").strip():
         place = bodies.number(request.GET.get("at", ""))
         return redirect(_desk_at({"q": parse(query["q"]).with_term(added, at=place).anchored(zones.of(request)).text}))
+    if "edit" in request.GET and (shown := _as_shown(request)):
+        return redirect(shown)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
         part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
@@ -268,7 +272,8 @@ def hold_undo(request: HttpRequest) -> None:
 
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
     """The desk page. Messages of the last action go into the status line, where they move nothing."""
-    said = [str(each) for each in notes.get_messages(request)]
+    outcome = getattr(context.get("check"), "outcome", "")
+    said = [(each.extra_tags == OF_RUNS and outcome) or str(each) for each in notes.get_messages(request)]
     undone, vain = context["undone"], context["vain"]
     if not said and undone and undone.finished_at > timezone.now() - _NEWS:
         said = [desk_forms.told_of_undo(undone)]
@@ -313,6 +318,19 @@ def _state_of(request: HttpRequest) -> dict[str, str]:
 
 def _state_in(request: HttpRequest, query: str) -> dict[str, str]:
     return desk_screen.state_of(parse_qsl(query, keep_blank_values=True), zones.of(request))
+
+
+def _as_shown(request: HttpRequest) -> str:
+    """This address with the report that the page shows instead of another one; empty if it is that one.
+
+    With scripts, reports open without reloading the search field, so its links name the one that was open before.
+    """
+    shown = dict(parse_qsl(urlsplit(came_from(request)).query)).get("item", "") if HtmxDetails(request) else ""
+    if shown in ("", request.GET.get("item")):
+        return ""
+    asked = request.GET.copy()
+    asked["item"] = shown
+    return f"{request.path}?{asked.urlencode()}"
 
 
 def _looking_at(request: HttpRequest, query: str) -> str:

@@ -268,7 +268,7 @@ def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
     chosen = {name: request.POST[name] for name in ("skills", "tools", "model_profile") if request.POST.get(name)}
     index = _index(request.POST.get("message_sequence_num", ""))
     made = reruns.rerun(actor, thread, bodies.parse(RerunIn, {**chosen, "message_sequence_num": index}))
-    notes.success(request, "This private fork is yours. The same request is being rerun.")
+    notes.success(request, "This private fork is yours. The same request is being rerun.", extra_tags="running")
     place = f"#m{made.forked_from_message_sequence_num}"
     return redirect(reverse("threads:detail", args=[made.thread_id]) + place)
 

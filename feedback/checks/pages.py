@@ -40,18 +40,18 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
             return pages_desk.to_desk(request, item=feedback_id)
         running.come_by()
         return render(
-            request, "feedback/checks/_check.html", screen.of_report(actor, triage.report_for(actor, feedback_id))
+            request, "feedback/checks/_polled.html", screen.of_report(actor, triage.report_for(actor, feedback_id))
         )
     form = request.POST
     try:
         bodies.check_storable(dict(form.lists()))
-        said = _pressed(actor, feedback_id, form)
+        said, tag = _pressed(actor, feedback_id, form)
     except DomainError as problem:
         typed = presenting.typed_rows(form.getlist("kind"), form.getlist("value"))
         return pages_desk.refused(request, actor, problem, item=feedback_id, part="check", check_rows=typed)
     pages_desk.hold_undo(request)
     if said:
-        notes.success(request, said)
+        notes.success(request, said, extra_tags=tag)
     return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
 
 
@@ -71,12 +71,22 @@ def checks(request: HttpRequest) -> HttpResponse:
         "checks": cards,
         "running_ids": [each.check_id for each in cards if each.is_running],
         "state": state,
+        "is_ticked": "ticked" in request.GET,
+        "tick_url": _tick_url(request.GET),
         "states": [(name, word, counts.get(name, 0) if name else sum(counts.values())) for name, word in STATES],
         "regressed": keeping.regressed(actor),
         "next_url": paging.next_url(request.GET, token),
         **screen.choices(),
     }
     return render(request, "feedback/checks/checks.html", context)
+
+
+def _tick_url(query: QueryDict) -> str:
+    """The page of these checks with all of them ticked, or with none if all are."""
+    asked = query.copy()
+    if not asked.pop("ticked", None):
+        asked["ticked"] = "all"
+    return f"?{asked.urlencode()}"
 
 
 @signed_in
@@ -101,23 +111,26 @@ def _started(count: int) -> str:
     return f"{count} run{'' if count == 1 else 's'} started."
 
 
-def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> str:
-    """Apply the pressed button; any button except Delete also saves typed changes."""
+def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> tuple[str, str]:
+    """Apply the pressed button and return what to say of it, with the tag of the message.
+
+    Any button except Delete also saves typed changes.
+    """
     verb, _, choice = form.get("verb", "keep").partition(" ")
     if verb not in _VERBS:
         raise InvalidRequest("verb: is not an action of a check")
     if verb == "drop":
         keeping.drop(actor, choice)
-        return "Check deleted. To restore it with its runs, create it again."
+        return "Check deleted. To restore it with its runs, create it again.", ""
     _keep(actor, feedback_id, form, is_asked=verb in ("keep", "keep_run"))
     if verb == "keep":
-        return "Check saved."
+        return "Check saved.", ""
     if verb in ("passed", "failed"):
         judging.judge(actor, choice, verb)
-        return ""
+        return "", ""
     asked = _chosen(RunIn, form)
     running.run(actor, list(keeping.of_report(triage.report_for(actor, feedback_id))), asked)
-    return _started(asked.times)
+    return _started(asked.times), pages_desk.OF_RUNS
 
 
 def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) -> None:

@@ -129,6 +129,11 @@ class CheckCard(Marked):
         return f"{sum(run.state == state for run in latest)} of {len(latest)} {MARKS[state][2]}"
 
     @property
+    def outcome(self) -> str:
+        """What its latest batch came to, as a sentence; empty while any run goes on."""
+        return "" if self.is_running or not self.tally else f"Check {self.word}: {self.tally}."
+
+    @property
     def was(self) -> str:
         """The earlier result if the latest batch changed it, else empty."""
         return self.before if self.before and {self.before, self.state} == _TURNED else ""

@@ -4,16 +4,16 @@ import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "
 const desk = part("desk");
 const ahead = new Map();
 const row = () => one(".rep[aria-current]");
+const title = () => one(".rep[aria-current] a");
 const opened = (url = location) => new URL(url).searchParams.get("item");
 const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
-let leases, bulks, held, resting, source, heard, last, unfolded, shown;
+let leases, bulks, held, resting, source, heard, last, shown;
 
 function settle() {
   const { pane } = one("#desk-tabs [aria-current]").dataset;
   if (desk.dataset.pane !== pane) scrollTo(0, 0);
   desk.dataset.pane = pane;
   mark(opened());
-  if (unfolded && unfolded === opened()) part("all-words")?.setAttribute("open", "");
   one("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
   lead();
   recall();
@@ -33,16 +33,15 @@ function progress() {
 }
 
 function renew() {
-  const drafts = focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report,#dock";
+  const drafts = focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report:innerHTML,#dock";
   const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${drafts}`;
   return htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB });
 }
 
 function mark(item) {
-  const found = item && part(`r-${item}`);
-  if (item !== shown) found?.scrollIntoView({ block: "nearest" });
+  const found = part(`r-${item}`);
+  if (item !== shown) found?.scrollIntoView({ block: "nearest" }), (part("desk-report").scrollTop = 0);
   shown = item;
-  if (found === row()) return;
   row()?.removeAttribute("aria-current");
   found?.setAttribute("aria-current", "true");
 }
@@ -69,36 +68,32 @@ function fetched(href) {
 }
 
 // Open from the cache; the last click wins.
-on(
-  "click",
-  async (event) => {
-    const href = event.target.closest?.(".rep a, [data-near]")?.href;
-    if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const item = opened(href);
-    if (item === opened()) return;
-    desk.ariaBusy = true;
-    for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
-    if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
-    mark(item);
-    const html = await fetched(href);
-    if (!row() || row() !== part(`r-${item}`)) return;
-    desk.ariaBusy = false;
-    forgive();
-    if (html == null) return settle(), refocus(true), fail();
-    if (!html) return location.assign(href);
-    history.replaceState({ htmx: true }, "");
-    history[opened() ? "replaceState" : "pushState"]({ htmx: true }, "", href);
-    swap(html, "#desk-tabs,#desk-talk,#desk-report,#dock,#told");
-    settle();
-    refocus();
-    say(words(".rep[aria-current] a"));
-  },
-  true,
-);
+on("click", visit, true);
 
-on("toggle", ({ target }) => target.id === "all-words" && (unfolded = target.open && opened()), true);
+async function visit(event) {
+  const href = event.target.closest(".rep a, [data-near]")?.href;
+  if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const item = opened(href);
+  if (item === opened()) return;
+  desk.ariaBusy = true;
+  for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
+  if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
+  mark(item);
+  const html = await fetched(href);
+  if (!row() || row() !== part(`r-${item}`)) return;
+  desk.ariaBusy = false;
+  forgive();
+  if (html == null) return settle(), refocus(true), fail();
+  if (!html) return location.assign(href);
+  history.replaceState({ htmx: true }, "");
+  history[opened() ? "replaceState" : "pushState"]({ htmx: true }, "", href);
+  swap(html, "#desk-tabs,#desk-talk,#desk-report,#dock,#told");
+  settle();
+  refocus();
+  say(words(".rep[aria-current] a"));
+}
 
 // Scroll keys are for the conversation.
 on("keydown", ({ key }) => {
@@ -107,18 +102,14 @@ on("keydown", ({ key }) => {
 
 /** Lost focus goes to an error, the row, or the pane. */
 function refocus(goes) {
-  if (!goes && !focused().matches("body, .rep a")) return;
+  if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
   const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
-  const link = one(".rep[aria-current] a") ?? one(".rep a");
+  const link = title() ?? one(".rep a");
   enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
 }
 
 // Keys typed after a field was sent are not its text.
-on("htmx:beforeSend", ({ target }) => target === focused().form && target.id === "triage" && enter(one(".rep[aria-current] a")));
-
-on("htmx:configRequest", ({ detail }) => {
-  if (/edit=/.test(detail.path)) detail.path = detail.path.replace(/&item=\w*|$/, opened() ? `&item=${opened()}` : "");
-});
+on("htmx:beforeSend", ({ target }) => target === focused().form && target.id === "triage" && enter(title()));
 
 // Refusals are swapped in, without a history entry.
 on("htmx:beforeSwap", ({ detail }) => {
@@ -126,17 +117,18 @@ on("htmx:beforeSwap", ({ detail }) => {
   detail.shouldSwap = true;
   detail.isError = false;
 });
-on("htmx:beforeHistoryUpdate", ({ detail }) => {
+on("htmx:beforeHistoryUpdate", ({ detail: { xhr, history } }) => {
   const here = location.pathname + location.search;
-  if (detail.xhr.status >= 400) detail.history.path = here;
-  if (detail.history.path === here) detail.history.type = "replace";
+  if (xhr.status >= 400) history.path = here;
+  if (history.path === here) history.type = "replace";
 });
 on("htmx:afterRequest", ({ detail }) => {
-  if (detail.elt.matches("input, #check-runs")) return;
-  const isPost = detail.requestConfig.verb === "post";
-  const isDone = detail.successful && detail.xhr.status < 400;
+  const { elt, verb } = detail.requestConfig;
+  if (elt.matches("input, #check-runs")) return;
+  const isPost = verb === "post";
+  const isDone = /^[23]/.test(detail.xhr.status);
   if (isPost) ahead.clear();
-  if (isDone && detail.requestConfig.elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
+  if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
   desk.ariaBusy = false;
   settle();
   refocus(isDone && detail.boosted && !one("[data-typing]:focus"));
@@ -168,15 +160,16 @@ on("click", ({ target, shiftKey }) => {
 on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set()));
 
 function recall(ids = ticks()) {
+  const bulk = part("bulk");
   sessionStorage.ticks = JSON.stringify([query(), ...ids]);
-  part("bulk").toggleAttribute("data-on", ids.size);
+  bulk.toggleAttribute("data-on", ids.size);
   last = ids.size && last;
   one("[data-ticked]").textContent = `${ids.size} ticked`;
-  part("bulk").ticked.value = [...ids];
+  bulk.ticked.value = [...ids];
   for (const box of all("[name=all]")) box.checked &&= ids.size;
   let more = ids.size;
   for (const box of all(".rep input")) more -= box.checked = ids.has(box.value);
-  part("bulk").toggleAttribute("data-more", more);
+  bulk.toggleAttribute("data-more", more);
 }
 
 // Leases: two minutes, renewed while a report is open.
@@ -192,13 +185,13 @@ function hold() {
   }, 300);
 }
 
-const leave = () => held && lease(held, new URLSearchParams("leave=1"));
+const leave = () => held && lease(held, 1);
 
 let line = Promise.resolve();
 
 /** No release may overtake its lease. */
-function lease(item, body = new URLSearchParams()) {
-  body.set("csrfmiddlewaretoken", one("[name=csrfmiddlewaretoken]").value);
+function lease(item, leave = "") {
+  const body = new URLSearchParams({ leave, csrfmiddlewaretoken: one("[name=csrfmiddlewaretoken]").value });
   line = line.then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});
 }
 
@@ -213,30 +206,31 @@ function tell() {
 }
 
 function note(id, who) {
-  const told = part(id);
-  if (!told) return;
-  told.hidden = !who;
-  one("strong", told).textContent = who;
+  const name = one(`#${id} strong`);
+  if (name) (name.textContent = who), (part(id).hidden = !who);
 }
+
+const NEWS = {
+  leases: (data) => ((leases = JSON.parse(data)), tell()),
+  changed(data) {
+    ahead.clear();
+    const deeds = JSON.parse(data);
+    for (const id in deeds) part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
+    const deed = deeds[opened()];
+    if (deed) note("changed", deed), say(words("#changed"));
+  },
+  bulks: (data) => ((bulks = parsed(data).firstChild), progress()),
+  list: (data) => swap(data, "#desk-views,#news,#desk-total,#desk-count"),
+  own: () => document.hasFocus() || renew(),
+  gone: () => source.close(),
+};
 
 function listen() {
   source?.close();
   heard = query();
   source = new EventSource(`/feedback/live/${location.search}`);
   source.onopen = forgive;
-  const hear = (name, work) => source.addEventListener(name, (event) => work(event.data));
-  hear("leases", (data) => ((leases = JSON.parse(data)), tell()));
-  hear("changed", (data) => {
-    ahead.clear();
-    const deeds = JSON.parse(data);
-    for (const id in deeds) part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
-    const deed = deeds[opened()];
-    if (deed) note("changed", deed), say(words("#changed"));
-  });
-  hear("bulks", (data) => ((bulks = parsed(data).firstChild), progress()));
-  hear("list", (data) => swap(data, "#desk-views,#news,#desk-total,#desk-count"));
-  hear("own", () => document.hasFocus() || renew());
-  hear("gone", () => source.close());
+  for (const name in NEWS) source.addEventListener(name, ({ data }) => NEWS[name](data));
 }
 
 settle();

@@ -28,9 +28,11 @@ function type(key) {
   const field = focused();
   if (key === "Send") send(field);
   else if (key === "Enter" && !field.rows) press(one("button:not([type=button])", field.form));
-  else document.execCommand("insertText", false, key === "Enter" ? "\n" : key);
+  else insert(key === "Enter" ? "\n" : key);
   return true;
 }
+
+const insert = (text) => document.execCommand("insertText", false, text);
 
 function act() {
   let used;
@@ -49,20 +51,27 @@ function then() {
 }
 on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
 
-function inField(event) {
-  const field = event.target.closest(TYPING);
+function inField({ key, target, ctrlKey, metaKey, shiftKey }) {
+  const isSent = ctrlKey || metaKey ? !target.closest("a, button, summary") : target.matches("select[data-submit], [type=radio]");
+  if (key === "Enter" && isSent && send(target)) return true;
+  const field = target.closest(TYPING);
   if (!field) return false;
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey || field.matches("select, [type=radio]")) && "submit" in field.dataset) {
-    return send(field);
+  if (key === "Tab" && !shiftKey && field.value) {
+    const typed = `"${CSS.escape(field.value)}" i`;
+    const more = field.list?.querySelector(`[value^=${typed}]:not([value=${typed}])`);
+    return more && (field.select(), insert(more.value));
   }
-  if (event.key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
-  if (event.key !== "Escape") return false;
+  if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
+  if (key !== "Escape") return false;
   if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) enter(one(".rep[aria-current] a") ?? field.blur());
   return true;
 }
 
-// Not requestSubmit(button): htmx sends the clicked name.
-const send = (field) => press(one(field.dataset.submit || ".btn[data-kind=primary]", field.form));
+/** As the field or its form says. Not requestSubmit(button): htmx sends the clicked name. */
+function send(target) {
+  const sender = target.closest("[data-submit]");
+  return sender && press(one(sender.dataset.submit || ".btn[data-kind=primary]", sender.form ?? sender));
+}
 
 on("click", (event) => {
   // Its text stays a draft.
@@ -73,8 +82,7 @@ on("click", (event) => {
   if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
 });
 
-const shut = ({ target }) => all("details.menu[open]").forEach((menu) => (menu.open = menu.contains(target)));
-on("click focusin", shut, true);
+on("click focusin", ({ target }) => all("details.menu[open]").forEach((menu) => (menu.open = menu.contains(target))), true);
 
 function closeMenus() {
   const menu = one("details.menu[open]");
@@ -82,8 +90,8 @@ function closeMenus() {
   return menu;
 }
 
-const WALK = { g: () => (went = Date.now()), j: () => move(1), k: () => move(-1), o: open, enter: open };
-const OWN = { ...WALK, x: tick, n: free, "+": atTurn, "-": atTurn, f: atTurn };
+const WALK = { g: () => (went = Date.now()), j: () => move(1), k: () => move(-1), o: open, enter: open, x: tick, n: free };
+const OWN = { ...WALK, "+": atTurn, "-": atTurn, f: atTurn };
 
 function plain(key) {
   const small = key.toLowerCase();
@@ -174,7 +182,7 @@ whenShown((root) => {
     const links = stops(list);
     settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
   }
-  for (const each of all("[data-focus]", root)) each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
+  for (const each of all("[data-focus]", root)) each.form?.scrollIntoView({ block: "nearest" }), each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
 });
 
 const TURN = "#talk .msg[data-index]";

@@ -9,6 +9,7 @@ from tests.e2e.test_reruns import complaint  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit, sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
+COLOUR = "each => getComputedStyle(each).backgroundColor"
 
 
 def verdicts(page: Page) -> list[str]:
@@ -50,6 +51,37 @@ def test_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> Non
     expect(page.locator("h1")).to_have_text("Checks")
 
 
+def test_a_run_leaves_the_panel_where_it_is_and_says_what_came_out(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """While the run is in progress, when its result arrives, and if it is over before the page tells of its start."""
+    reports = []
+    for asked in ("Slowly. [[sleep 1]]", "At once. [[fail]]"):
+        thread_id = heddle.start("alice", asked, visibility="org")
+        heddle.rate("alice", thread_id, 1, notes="Not that.")
+        [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+        check = {"title": asked, "expectations": [{"kind": "says", "value": "never said"}]}
+        heddle.call("admin", "PUT", f"admin/feedback/{report['feedback_id']}/check", check)
+        reports.append(report["feedback_id"])
+    page = visit("admin", viewport={"width": 1440, "height": 600}).page
+    panel, state = page.locator("#desk-report"), page.locator("#desk-status [data-said]")
+    for report_id, told in zip(
+        reports, ("Check failing: 1 of 1 failed.", "Check undecided: 1 of 1 broken."), strict=True
+    ):
+        page.goto(f"/feedback/?q=&item={report_id}")
+        run = page.locator("#check button", has_text="Run")
+        panel.evaluate("each => each.scrollTo(0, each.querySelector('#check').offsetTop)")
+        before = panel.evaluate("each => each.scrollTop")
+        assert before > 100
+        run.click()
+        expect(page.locator("#check-runs li")).to_have_count(1)
+        assert abs(panel.evaluate("each => each.scrollTop") - before) < 2
+        expect(state).to_have_text(told)
+        expect(page.locator("#said")).to_contain_text(told)
+        assert abs(panel.evaluate("each => each.scrollTop") - before) < 2
+        expect(page.locator("#check-runs li")).to_be_in_viewport()
+    page.keyboard.press("k")
+    expect(page.locator("#desk-report .words")).to_be_in_viewport()  # another report begins at its top
+
+
 def test_a_form_that_was_left_is_closed_and_takes_no_keys(
     visit: Callable[..., Visit],
     complaint: tuple[str, str],  # noqa: F811
@@ -81,13 +113,23 @@ def test_a_list_of_checks_is_walked_and_ticked_by_keys(
     heddle.call("admin", "PUT", f"admin/feedback/{complaint[1]}/check", {"title": "By keys"})
     page = visit("admin").page
     page.goto("/feedback/checks/?state=untried")
-    page.locator("button", has_text="Run ticked").click()
+    run, boxes = page.locator("button", has_text="Run ticked"), page.locator("#checks td input")
+    every = page.get_by_role("link", name="Tick all")
+    plain = page.locator("button", has_text="Run all").evaluate(COLOUR)
+    assert run.evaluate(COLOUR) == plain  # there is nothing yet that it could run
+    run.click()
     expect(page.locator("#notes")).to_contain_text("No check is ticked.")
     page.keyboard.press("j")
     expect(page.locator("th a").first).to_be_focused()
     page.keyboard.press("x")
-    expect(page.locator("#checks input:checked")).to_have_count(1)
-    page.locator("th a", has_text="By keys").click()
+    expect(page.locator("#checks td input:checked")).to_have_count(1)
+    assert run.evaluate(COLOUR) != plain
+    every.click()
+    expect(page.locator("#checks td input:checked")).to_have_count(boxes.count())
+    page.get_by_role("link", name="Untick all").click()
+    expect(page.locator("#checks td input:checked")).to_have_count(0)
+    assert run.evaluate(COLOUR) == plain
+    page.locator("th a", has_text="By keys").first.click()
     expect(page.locator("#check")).to_be_in_viewport()
 
 
@@ -132,3 +174,9 @@ def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], complaint:
     expect(page.locator("#check-runs")).to_contain_text('never calls calculate {"expression":"6 * 7"}')
     page.locator("#check button", has_text="Delete").click()
     expect(page.locator("button", has_text="Create check")).to_be_visible()
+    heddle.call("admin", "PUT", f"admin/feedback/{report}/check", {"title": "Ticked by hand"})
+    page.goto("/feedback/checks/?state=untried")
+    page.get_by_role("link", name="Tick all").click()
+    assert page.get_by_label("Tick Ticked by hand").first.is_checked()
+    page.locator("button", has_text="Run ticked").click()
+    expect(page.locator("#results")).to_be_visible()

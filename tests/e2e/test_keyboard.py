@@ -58,8 +58,7 @@ def test_sign_in_open_a_thread_find_what_went_wrong_and_rate_it(heddle: Heddle, 
     page.keyboard.type("Zero <b>is</b> no number of bikes.")
     press_until(page, "Tab", "#rate-3 [value=incorrect]")
     page.keyboard.press("Space")
-    press_until(page, "Shift+Tab", "#notes-3")
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Control+Enter")  # from wherever the focus is in the form
     rating = page.locator("section[aria-label='Rating of message 3']")
     expect(rating).to_contain_text("Zero <b>is</b> no number of bikes.")
     expect(rating).to_be_focused()
@@ -122,6 +121,45 @@ def test_the_list_is_one_stop_and_places_have_keys(heddle: Heddle, visit: Callab
     page.keyboard.press("g")
     page.keyboard.press("t")
     page.wait_for_url("**/threads/")
+
+
+def test_tab_takes_a_suggestion_over_and_moves_on_without_one(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Completed.")
+    heddle.rate("alice", thread_id, 1, notes="To be completed")
+    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    body = {"verb": "label", "arguments": {"add": ["Tabbed billing"]}}
+    heddle.call("admin", "POST", f"admin/feedback/{report['feedback_id']}/actions", body)
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+
+    line = page.locator("#q")
+    line.press("Tab")
+    expect(line).not_to_be_focused()  # nothing is typed, nothing is taken
+    line.focus()
+    page.keyboard.type("has:l")
+    expect(page.locator("#terms option[value='has:label']")).to_have_count(1)
+    page.keyboard.press("Tab")
+    expect(line).to_have_value("has:label")
+    expect(line).to_be_focused()
+    page.keyboard.type(" cat")
+    expect(page.locator("#terms option").first).to_have_attribute("value", "has:label category:incorrect")
+    page.keyboard.press("Tab")
+    expect(line).to_have_value("has:label category:incorrect")
+    expect(page.locator("#terms option")).to_have_count(1)  # fetched for what now stands there
+    page.keyboard.press("Tab")
+    expect(line).not_to_be_focused()
+
+    label = page.locator("#admin-label")
+    label.focus()
+    page.keyboard.type("tabbed")
+    page.keyboard.press("Shift+Tab")
+    expect(label).not_to_be_focused()
+    expect(label).to_have_value("tabbed")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(label).to_have_value("Tabbed billing")
+    page.keyboard.press("Enter")
+    expect(page.locator("#desk-status")).to_contain_text("Tabbed billing")
 
 
 def test_the_first_stop_skips_to_the_content(heddle: Heddle, visit: Callable[..., Visit]) -> None:
@@ -254,6 +292,24 @@ def test_a_form_that_closes_gives_the_focus_back_to_what_opened_it(heddle: Heddl
         expect(opener).to_be_focused()
         heddle.rate("alice", thread_id, 1)
         page.reload()
+
+
+@pytest.mark.parametrize("height", [900, 1000])
+def test_a_rating_form_opens_above_the_composer(heddle: Heddle, visit: Callable[..., Visit], height: int) -> None:
+    """Wherever the answer ends in the window."""
+    thread_id = heddle.start("alice", "Rated. [[words 60]]")
+    page = visit("alice", viewport={"width": 1440, "height": height}).page
+    page.goto(f"/threads/{thread_id}/")
+    end = "document.querySelector('#acts-1').getBoundingClientRect().bottom"
+    for room in range(60, 500, 110):
+        page.eval_on_selector("#m0", f"each => each.style.marginTop = `${{{height - 105 - room} - {end}}}px`")
+        page.locator("#acts-1 a").last.click()
+        expect(page.locator("#notes-1")).to_be_focused()
+        form, composer = page.locator("#rate-1").bounding_box(), page.locator("#write").bounding_box()
+        assert form and composer and form["y"] + form["height"] <= composer["y"], room
+        assert form["y"] > 90, room
+        page.keyboard.press("Escape")
+        page.eval_on_selector("#m0", "each => each.style.marginTop = 0")
 
 
 def test_a_new_name_and_a_pin_leave_the_focus_at_the_heading(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -29,6 +29,7 @@ def rerun_and_compare(page: Page, press: Callable[[], Any], source: str, *, by_k
     expect(page.locator("#notes")).to_contain_text("being rerun")
     assert source not in page.url
     expect(page.locator("#status")).to_have_text("Idle")
+    expect(page.locator("#notes .fault")).to_be_hidden()
     expect(page.locator("#talk .call summary")).to_contain_text("calculate")
     page.keyboard.press("d") if by_keys else page.get_by_role("link", name="Compare", exact=True).click()
     expect(page.locator("h1")).to_have_text("Same answer")
@@ -63,6 +64,26 @@ def test_on_a_phone(visit: Callable[..., Visit], complaint: tuple[str, str]) -> 
     page.goto(f"/feedback/?q=&item={report}&pane=talk")
     page.locator("#dock summary[aria-label='More actions']").tap()
     rerun_and_compare(page, page.locator("#dock button", has_text="Rerun").tap, thread_id)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
+def test_what_is_told_of_a_fork_covers_nothing_that_is_read(
+    heddle: Heddle, visit: Callable[..., Visit], width: int, height: int
+) -> None:
+    """It stands in the app bar, and is gone when the answer that it announces is there."""
+    thread_id = heddle.start("alice", "Rerun. [[sleep 2]]", visibility="org")
+    heddle.rate("alice", thread_id, 1, notes="Again, please.")
+    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    page = visit("admin", viewport={"width": width, "height": height}).page
+    page.goto(f"/feedback/?q=&item={report['feedback_id']}&pane=report")
+    page.locator("#desk-report button", has_text="Rerun").first.click()
+    page.wait_for_url("**/threads/ags_*/#m0")
+    note = page.locator("#notes .fault")
+    expect(note).to_be_visible()
+    told, top = note.bounding_box(), page.locator(".top").bounding_box()
+    assert told and top and told["y"] >= 0 and told["y"] + told["height"] <= top["height"]
+    expect(page.locator("#status")).to_have_text("Idle")
+    expect(note).to_be_hidden()
 
 
 def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
