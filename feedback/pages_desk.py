@@ -90,8 +90,8 @@ def desk(request: HttpRequest) -> HttpResponse:
     if added := request.GET.get("add", "").strip():
         place = bodies.number(request.GET.get("at", ""))
         return redirect(_desk_at({"q": parse(query["q"]).with_term(added, at=place).anchored(zones.of(request)).text}))
-    if "edit" in request.GET and (shown := _as_shown(request)):
-        return redirect(shown)
+    if "edit" in request.GET and (current := _as_shown(request)):
+        return redirect(current)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
         part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}

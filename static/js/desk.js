@@ -40,7 +40,7 @@ function renew() {
 
 function mark(item) {
   const found = part(`r-${item}`);
-  if (item !== shown) found?.scrollIntoView({ block: "nearest" }), (part("desk-report").scrollTop = 0);
+  if (item !== shown) found?.scrollIntoView({ block: "nearest" }), shown && (part("desk-report").scrollTop = 0);
   shown = item;
   row()?.removeAttribute("aria-current");
   found?.setAttribute("aria-current", "true");

@@ -90,8 +90,18 @@ function closeMenus() {
   return menu;
 }
 
-const WALK = { g: () => (went = Date.now()), j: () => move(1), k: () => move(-1), o: open, enter: open, x: tick, n: free };
-const OWN = { ...WALK, "+": atTurn, "-": atTurn, f: atTurn };
+const OWN = {
+  g: () => (went = Date.now()),
+  j: () => move(1),
+  k: () => move(-1),
+  o: open,
+  enter: open,
+  x: tick,
+  n: free,
+  "+": atTurn,
+  "-": atTurn,
+  f: atTurn,
+};
 
 function plain(key) {
   const small = key.toLowerCase();

@@ -169,41 +169,6 @@ def test_the_panes_of_the_desk(heddle: Heddle, visit: Callable[..., Visit], crow
     only(talk)
 
 
-def test_a_pane_that_is_here_is_shown_without_a_request(heddle: Heddle, visit: Callable[..., Visit]) -> None:
-    """Its tab changes the address; a reload and the way back show the same."""
-    thread_id = complaints(heddle, 2, "Turned")
-    page = visit("admin", **PHONE).page
-    page.goto(f"/feedback/?q=thread:{thread_id}")
-    page.locator(".rep a").first.tap()
-    expect(page.locator(".rated")).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "/live/" not in request.url else None)
-    tabs, report = page.locator("#desk-tabs a[data-pane]"), page.locator("#desk-report")
-    tabs.nth(2).tap()
-    expect(report).to_be_visible()
-    page.wait_for_url("**pane=report**")
-    expect(tabs.nth(2)).to_have_attribute("aria-current", "true")
-    expect(page.locator("#desk-tabs [aria-current]")).to_have_count(1)
-    page.locator("#check button", has_text="Create check").tap()
-    expect(page.locator("#check-value-1")).to_be_visible()  # what is done here stays here
-    page.locator("#check [data-cancel]").tap()
-    expect(page.locator("#check-value-1")).to_have_count(0)
-    expect(report).to_be_visible()
-    asked.clear()
-    tabs.nth(1).tap()
-    expect(page.locator(".rated")).to_be_in_viewport()
-    tabs.nth(0).tap()
-    expect(page.locator(".desk-list")).to_be_visible()
-    page.locator(".rep[aria-current] a").tap()  # the open one leads back to it
-    expect(page.locator(".rated")).to_be_in_viewport()
-    assert asked == []
-    page.reload()
-    expect(page.locator(".rated")).to_be_in_viewport()
-    page.go_back()
-    expect(page.locator(".desk-list")).to_be_visible()
-
-
 def test_a_report_is_snoozed_woken_and_labelled_from_the_dock(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     thread_id = complaints(heddle, 1, "Docked")
     page = visit("admin", **PHONE).page

@@ -67,7 +67,7 @@ def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Calla
     assert "Create check" in client.get(here).content.decode()
     lines = (("never_calls", 'echo {"value": 8}'), ("says", "  "), ("no_tool_errors", ""), ("calls", "echo"))
     assert press("keep", *lines)["Location"] == here
-    assert '<datalist id="tools-called"><option>echo</option></datalist>' in client.get(here).content.decode()
+    assert '<datalist id="tools-called"><option value="echo"></option></datalist>' in client.get(here).content.decode()
     check = Check.objects.get()
     assert check.expectations == [
         {"kind": "never_calls", "value": "echo", "input": {"value": 8}},
