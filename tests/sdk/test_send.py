@@ -73,7 +73,7 @@ def test_a_sender_who_is_behind_holds_everything_once(alice: Caller) -> None:
 
 def test_a_sender_who_gave_up_waiting_holds_everything_once(alice: Caller) -> None:
     """B51, B58, B86: messages were made after the last poll, behind one of which only the beginning is held."""
-    thread = alice.start(f"{calls(('echo', {'value': 1}))} [[words 12]] [[pace 0.1]]")
+    thread = alice.start(f"{calls(('echo', {'value': 1}))} [[words 12]] [[pace 0.4]]")
     with pytest.raises(TimeoutError):
         run(thread, timeout=0.3)
     answered(alice, thread)
