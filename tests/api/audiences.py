@@ -103,8 +103,8 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id thread answer_idx",
         "org": "requested_by state error_code",
         "own": "profile model input_tokens output_tokens cost requests retries reprompts queued_at started_at "
-        "first_text_at finished_at attempt replays_calls",
-        "nobody": "worker lease_until request_hash requested_at is_told",
+        "first_text_at finished_at attempt replays_calls waits",
+        "nobody": "losses worker lease_until request_hash requested_at is_told",
     },
     "threads.Goal": {
         "public": "id thread turn",

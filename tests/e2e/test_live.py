@@ -374,7 +374,8 @@ def test_what_stops_a_turn_stands_still_under_the_pointer(heddle: Heddle, visit:
     places = []
     for words in (20, 80, 140):
         wait_until(lambda words=words: len(page.locator("#m3 .prose").inner_text().split()) > words)  # type: ignore[misc]
-        places.append(page.locator("#cancel").bounding_box())
+        place = page.locator("#cancel").bounding_box()
+        places.append({side: round(value) for side, value in place.items()} if place else {})  # no pixel is parted
     assert places[0] and places == places[:1] * 3, places
     page.locator("#say").press("Escape")
     page.keyboard.press("s")
