@@ -100,7 +100,7 @@ class Import(CatalogueEndpoint):
 class Tools(CatalogueEndpoint):
     @describe(gives=ToolListOut, query=(*_FILTERS, *_EXPORT, *_PAGE), choices=_CHOICES, summary="List tools (C49, C50)")
     def get(self, request: Request) -> HttpResponse:
-        dialect = self.query("dialect")
+        org_id, dialect = self.org(), self.query("dialect")
         filters = Filters(
             server=self.query("server"),
             tag=self.query("tag"),
@@ -114,10 +114,10 @@ class Tools(CatalogueEndpoint):
         limit, token, qualified = self.limit(), self.query("page_token"), self.is_qualified("qualified")
         style = self.style(dialect)
         if dialect is None:
-            return record(tools.listed(self.org(), filters, limit=limit, page_token=token))
+            return record(tools.listed(org_id, filters, limit=limit, page_token=token))
         return record(
             tools.listed_in(
-                self.org(),
+                org_id,
                 filters,
                 dialect,
                 qualified=qualified,

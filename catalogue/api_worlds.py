@@ -48,8 +48,9 @@ class Worlds(CatalogueEndpoint):
 
     @describe(gives=WorldPageOut, query=("status", "limit", "page_token"), summary="List worlds")
     def get(self, request: Request) -> HttpResponse:
+        org_id = self.org()
         limit, token = self.limit(), self.query("page_token")
-        return record(keeping.listed(self.org(), self.query("status"), limit=limit, page_token=token))
+        return record(keeping.listed(org_id, self.query("status"), limit=limit, page_token=token))
 
 
 class OneWorld(WorldEndpoint):

@@ -91,8 +91,9 @@ class Test(WebhookDoor):
 class Deliveries(WebhookDoor):
     @describe(gives=DeliveryPageOut, query=("limit", "page_token"), summary="List a webhook's deliveries, newest first")
     def get(self, request: Request, webhook_id: str) -> HttpResponse:
+        webhook = self.webhook()
         limit = paging.limit_of(self.query("limit"))
-        return record(deliveries.listed(self.webhook(), limit=limit, page_token=self.query("page_token")))
+        return record(deliveries.listed(webhook, limit=limit, page_token=self.query("page_token")))
 
 
 class Replay(WebhookDoor):

@@ -490,6 +490,26 @@ def test_what_is_wrong_with_a_body_is_told_only_to_those_with_the_right(name, wo
                 assert response.status_code == 403, route
 
 
+def test_what_is_wrong_with_a_query_is_told_only_to_those_with_the_right(world, api):
+    """Spec 1.4, on every list: of a thread or tool, and of an org in whose name one asks."""
+    wrong = []
+    for path in sorted({world.shared.path(route) for method, route in ROUTES if method == "GET"}):
+        for name, headers in (("alice", {}), ("bob", {}), ("eve", {}), ("alice", {"X-Roboto-Org-Id": "og_x"})):
+            usual, odd = (ask_for(api(name), f"{path}{query}", headers) for query in ("", "?limit=0"))
+            takes_limit = b"not a known parameter" not in odd.getvalue()
+            if usual.status_code in (403, 404) and takes_limit and odd.status_code != usual.status_code:
+                wrong.append(f"{path} as {name} {headers}: {odd.status_code}, not {usual.status_code}")
+    assert wrong == []
+
+
+def ask_for(client: Api, path: str, headers: dict[str, str]) -> Any:
+    """A read, of which nothing stays."""
+    with transaction.atomic():
+        response = client.get(path, **headers)
+        transaction.set_rollback(True)
+    return response
+
+
 def test_any_other_method_is_refused_in_the_envelope(world, api):
     """Spec 1.4: 405 where the URL is known."""
     known: dict[str, set[str]] = {}
