@@ -338,7 +338,8 @@ def _other_order(parsed: Query) -> Choice:
 
 def _choice(name: str, query: str, looked_at: str | None, counts: Mapping[str | None, int | None], org: str) -> Choice:
     """A view, limited to an org if there is one and it names none."""
-    limited = parse(query).of_org(org).text if org and not parse(query).org else query
+    parsed = parse(query) if org else None
+    limited = parsed.of_org(org).text if parsed and not parsed.org else query
     return Choice(name, href({"q": limited}), query == looked_at, counts.get(query))
 
 

@@ -186,7 +186,7 @@ CLIENT_PREFIX: Final = "client_"
 """What the names of client tools begin with in the SDK (spec 3.6)."""
 
 
-def given(block: BlockDict, clients: Collection[str] = ()) -> BlockDict:
+def with_answerer(block: BlockDict, clients: Collection[str] = ()) -> BlockDict:
     """A block from a seed or an import as it is stored: a result of a client tool or of `load_skill` names who
     answered, as in a turn, so that every reader gets its payload as raw response too (spec 3.3).
 

@@ -16,7 +16,7 @@ from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.visible import is_visible
 from threads import dialects, reading, titles, transcript
 from threads.access import may
-from threads.content import BlockDict, JsonObject, given
+from threads.content import BlockDict, JsonObject, with_answerer
 from threads.conversation_files import Unreadable
 from threads.dialects import Conversation, DialectError
 from threads.models import Thread
@@ -221,7 +221,7 @@ def _stored(parsed: Conversation, owner_id: int, org_id: int, visibility: str) -
     with transaction.atomic(), transcript.creating(thread) as writer:
         for message in parsed.messages:
             author = owner_id if message.role == "user" else None
-            blocks = [given(block) for block in message.blocks]
+            blocks = [with_answerer(block) for block in message.blocks]
             writer.add(message.role, blocks, created=message.created or created, author_id=author)
     return thread
 

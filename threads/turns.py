@@ -27,10 +27,10 @@ from threads.content import (
     BlockDict,
     ClientContextBlock,
     error,
-    given,
     text,
     tool_result,
     tool_use,
+    with_answerer,
 )
 from threads.models import Goal, Message, Thread, Turn
 from threads.pending import (
@@ -321,7 +321,7 @@ def _add_request(
     shown: list[BlockDict] = [block.model_dump(mode="json") for block in context]
     at = last_user = max((place for place, each in enumerate(messages) if each.role == "user"), default=-1)
     for place, message in enumerate(messages):
-        blocks = [given(block.model_dump(mode="json"), clients) for block in message.content]
+        blocks = [with_answerer(block.model_dump(mode="json"), clients) for block in message.content]
         dangling = unanswered([*dangling, *blocks])
         if place == last_user:
             blocks += shown
