@@ -4,6 +4,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from config import docs, operations
+from config.palette import palette
 from core.api import UnknownUrl
 from feedback.urls_api import of_a_thread as feedback_of_a_thread
 from feedback.urls_api import of_the_desk
@@ -24,6 +25,7 @@ urlpatterns = [
     path("", include("threads.urls")),
     path("", include("catalogue.urls")),
     path("", include("feedback.urls")),
+    path("go/", palette, name="palette"),
     path("livez", operations.livez),
     path("readyz", operations.readyz),
     path("metrics", operations.metrics),

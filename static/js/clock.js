@@ -1,21 +1,19 @@
-// The viewer's time zone: days begin at their midnight.
+// Days begin at the viewer's midnight.
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
 // Worded as core.rendering.ago.
 
-const RELATIVE = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/;
-
 setInterval(() => {
-  for (const time of document.querySelectorAll("time")) {
-    const [, just, shown, past] = RELATIVE.exec(time.textContent) ?? [];
-    const passed = (Date.now() - Date.parse(time.dateTime)) / 1e3;
-    const words = shown && ago("until" in time.dataset ? -passed : passed);
-    if (words) time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
-  }
+	for (const time of document.querySelectorAll("time")) {
+		const [, just, shown, past] = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/.exec(time.textContent) ?? [];
+		const passed = (Date.now() - Date.parse(time.dateTime)) / 6e4;
+		const words = shown && ago("until" in time.dataset ? -passed : passed);
+		if (words) time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
+	}
 }, 3e4);
 
-function ago(seconds) {
-  if (seconds < 60) return "now";
-  const [unit, word] = seconds < 3600 ? [60, "min"] : seconds < 86400 ? [3600, "h"] : [86400, "d"];
-  return seconds < 30 * 86400 ? `${Math.floor(seconds / unit)} ${word}` : "";
+function ago(minutes) {
+	if (minutes < 1) return "now";
+	const [unit, word] = minutes < 60 ? [1, "min"] : minutes < 1440 ? [60, "h"] : [1440, "d"];
+	return minutes < 43200 && `${Math.floor(minutes / unit)} ${word}`;
 }

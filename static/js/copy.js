@@ -1,22 +1,22 @@
 import { enter, focused, on, one, say } from "./page.js";
 
 on("click", ({ target }) => {
-  const button = target.closest("[data-copy], [data-copy-next]");
-  if (!button) return;
-  const done = write(button.dataset.copy ?? one("pre", button.closest(":has(pre)")).textContent);
-  say(done ? "Copied" : "Copying is not allowed here");
-  button.toggleAttribute("data-done", done);
-  setTimeout(() => delete button.dataset.done, 1200);
+	const button = target.closest("[data-copy], [data-copy-next]");
+	if (!button) return;
+	const done = write(button.dataset.copy ?? one("pre", button.closest(":has(pre)")).textContent);
+	say(done ? "Copied" : "Copying is not allowed here");
+	button.toggleAttribute("data-done", done);
+	setTimeout(() => delete button.dataset.done, 1200);
 });
 
-/** Fallback: the clipboard API needs HTTPS. */
+/** The clipboard API needs HTTPS. */
 function write(text) {
-  const had = focused();
-  const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });
-  document.body.append(field);
-  field.select();
-  const done = document.execCommand("copy");
-  field.remove();
-  enter(had);
-  return done;
+	const had = focused();
+	const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });
+	document.body.append(field);
+	field.select();
+	const done = document.execCommand("copy");
+	field.remove();
+	enter(had);
+	return done;
 }

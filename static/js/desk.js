@@ -3,109 +3,109 @@ import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "
 
 const desk = part("desk");
 const ahead = new Map();
-const row = () => one(".rep[aria-current]");
-const title = () => one(".rep[aria-current] a");
+const OPEN = ".rep[aria-current] a";
+const title = () => one(OPEN);
+const row = () => title()?.closest(".rep");
 const opened = (url = location) => new URL(url).searchParams.get("item");
 const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
 let leases, bulks, held, resting, source, heard, last, shown;
 
 function settle() {
-  const { pane } = one("#desk-tabs [aria-current]").dataset;
-  if (desk.dataset.pane !== pane) scrollTo(0, 0);
-  desk.dataset.pane = pane;
-  mark(opened());
-  one("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
-  lead();
-  recall();
-  tell();
-  hold();
-  progress();
-  if (heard !== query()) listen();
+	const { pane } = one("#desk-tabs [aria-current]").dataset;
+	if (desk.dataset.pane !== pane) scrollTo(0, 0);
+	desk.dataset.pane = pane;
+	mark(opened());
+	one("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
+	lead();
+	recall();
+	tell();
+	hold();
+	progress();
+	if (heard !== query()) listen();
 }
 
-/** Bulks: the newer of page and stream wins; an end may come before its beginning. */
+/** The newer of page and stream wins; an end may come before its beginning. */
 function progress() {
-  const shown = part("bulks");
-  if (!(bulks?.dataset.at > shown.dataset.at)) return;
-  const isOver = shown.childElementCount && !bulks.childElementCount;
-  swap(bulks.outerHTML, "#bulks");
-  if (isOver) renew().then(() => say(done()));
+	const shown = part("bulks");
+	if (!(bulks?.dataset.at > shown.dataset.at)) return;
+	const isOver = shown.childElementCount && !bulks.childElementCount;
+	swap(bulks.outerHTML, "#bulks");
+	if (isOver) renew().then(() => say(done()));
 }
 
 function renew() {
-  const drafts = focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report:innerHTML,#dock";
-  const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${drafts}`;
-  return htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB });
+	const drafts = focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report:innerHTML,#dock";
+	const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${drafts}`;
+	return htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB });
 }
 
 function mark(item) {
-  const found = part(`r-${item}`);
-  if (item !== shown) found?.scrollIntoView({ block: "nearest" }), shown && (part("desk-report").scrollTop = 0);
-  shown = item;
-  row()?.removeAttribute("aria-current");
-  found?.setAttribute("aria-current", "true");
+	const found = part(`r-${item}`);
+	if (item !== shown) found?.scrollIntoView({ block: "nearest" }), shown && (part("desk-report").scrollTop = 0);
+	shown = item;
+	row()?.removeAttribute("aria-current");
+	found?.setAttribute("aria-current", "true");
 }
 
 /** After resolving: the row below, else above, else the list. */
 function lead() {
-  const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
-  const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
-  all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at].href));
-  const links = near.reverse().filter(Boolean);
-  if (part("triage") && links[0]) part("triage").next.value = links[0].pathname + links[0].search;
-  for (const { href } of links) fetched(href);
+	const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
+	const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
+	all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at].href));
+	const links = near.reverse().filter(Boolean);
+	if (part("triage") && links[0]) part("triage").next.value = links[0].pathname + links[0].search;
+	for (const { href } of links) fetched(href);
 }
 
 /** HTML of a report, cached for 20 s; "" if it needs a page load, undefined on failure. */
 function fetched(href) {
-  if (ahead.has(href)) return ahead.get(href);
-  const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
-    .then((answer) => (answer.ok ? answer.text() : answer.status < 500 ? "" : Promise.reject()))
-    .catch(() => void ahead.delete(href));
-  ahead.set(href, html);
-  setTimeout(() => ahead.delete(href), 2e4);
-  return html;
+	if (ahead.has(href)) return ahead.get(href);
+	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
+		.then((answer) => (answer.ok ? answer.text() : answer.status < 500 ? "" : Promise.reject()))
+		.catch(() => void ahead.delete(href));
+	ahead.set(href, html);
+	setTimeout(() => ahead.delete(href), 2e4);
+	return html;
 }
 
-// Open from the cache; the last click wins.
+// From the cache; the last click wins.
 on("click", visit, true);
 
 async function visit(event) {
-  const href = event.target.closest(".rep a, [data-near]")?.href;
-  if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  event.stopPropagation();
-  const item = opened(href);
-  if (item === opened()) return;
-  desk.ariaBusy = true;
-  for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
-  if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
-  mark(item);
-  const html = await fetched(href);
-  if (!row() || row() !== part(`r-${item}`)) return;
-  desk.ariaBusy = false;
-  forgive();
-  if (html == null) return settle(), refocus(true), fail();
-  if (!html) return location.assign(href);
-  history.replaceState({ htmx: true }, "");
-  history[opened() ? "replaceState" : "pushState"]({ htmx: true }, "", href);
-  swap(html, "#desk-tabs,#desk-talk,#desk-report,#dock,#told");
-  settle();
-  refocus();
-  say(words(".rep[aria-current] a"));
+	const href = event.target.closest(".rep a, [data-near]")?.href;
+	if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
+	event.preventDefault();
+	event.stopPropagation();
+	const item = opened(href);
+	if (item === opened()) return;
+	desk.ariaBusy = true;
+	for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
+	if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
+	mark(item);
+	const html = await fetched(href);
+	if (!row() || row() !== part(`r-${item}`)) return;
+	desk.ariaBusy = false;
+	forgive();
+	if (html == null) return settle(), refocus(true), fail();
+	if (!html) return location.assign(href);
+	history.replaceState({ htmx: true }, "");
+	history[opened() ? "replaceState" : "pushState"]({ htmx: true }, "", href);
+	swap(html, "#desk-tabs,#desk-talk,#desk-report,#dock,#told");
+	settle();
+	refocus();
+	say(words(OPEN));
 }
 
-// Scroll keys are for the conversation.
 on("keydown", ({ key }) => {
-  if (/^( |Page)/.test(key) && part("triage") && focused().matches("body, .rep a")) part("desk-talk").focus();
+	if (/^( |Page)/.test(key) && part("triage") && focused().matches("body, .rep a")) part("desk-talk").focus();
 });
 
 /** Lost focus goes to an error, the row, or the pane. */
 function refocus(goes) {
-  if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
-  const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
-  const link = title() ?? one(".rep a");
-  enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
+	if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
+	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
+	const link = title() ?? one(".rep a");
+	enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
 }
 
 // Keys typed after a field was sent are not its text.
@@ -113,27 +113,27 @@ on("htmx:beforeSend", ({ target }) => target === focused().form && target.id ===
 
 // Refusals are swapped in, without a history entry.
 on("htmx:beforeSwap", ({ detail }) => {
-  if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
-  detail.shouldSwap = true;
-  detail.isError = false;
+	if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
+	detail.shouldSwap = true;
+	detail.isError = false;
 });
 on("htmx:beforeHistoryUpdate", ({ detail: { xhr, history } }) => {
-  const here = location.pathname + location.search;
-  if (xhr.status >= 400) history.path = here;
-  if (history.path === here) history.type = "replace";
+	const here = location.pathname + location.search;
+	if (xhr.status >= 400) history.path = here;
+	if (history.path === here) history.type = "replace";
 });
 on("htmx:afterRequest", ({ detail }) => {
-  const { elt, verb } = detail.requestConfig;
-  if (elt.matches("input, #check-runs")) return;
-  const isPost = verb === "post";
-  const isDone = /^[23]/.test(detail.xhr.status);
-  if (isPost) ahead.clear();
-  if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
-  desk.ariaBusy = false;
-  settle();
-  refocus(isDone && detail.boosted && !one("[data-typing]:focus"));
-  const wrong = words("main [role=alert]:not([hidden]), .wrong, .failed p");
-  say(wrong || `${isPost ? done() : ""} ${words(".rep[aria-current] a, #desk-rows h2")}`);
+	const { elt, verb } = detail.requestConfig;
+	if (elt.matches("input, #check-runs")) return;
+	const isPost = verb === "post";
+	const isDone = /^[23]/.test(detail.xhr.status);
+	if (isPost) ahead.clear();
+	if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
+	desk.ariaBusy = false;
+	settle();
+	refocus(isDone && detail.boosted && !one("[data-typing]:focus"));
+	const wrong = words("main [role=alert]:not([hidden]), .wrong, .failed p");
+	say(wrong || `${isPost ? done() : ""} ${words(`${OPEN}, #desk-rows h2`)}`);
 });
 
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
@@ -144,45 +144,45 @@ const done = () => words("[data-said]");
 const query = () => part("bulk").q.value;
 
 function ticks() {
-  const [of, ...ids] = JSON.parse(sessionStorage.ticks ?? "[]");
-  return new Set(of === query() ? ids : []);
+	const [of, ...ids] = JSON.parse(sessionStorage.ticks ?? "[]");
+	return new Set(of === query() ? ids : []);
 }
 
 on("click", ({ target, shiftKey }) => {
-  if (target.name !== "feedback_ids") return;
-  const ids = ticks();
-  const rows = all(".rep input").map((box) => box.value);
-  const [at, from] = [target.value, shiftKey && last].map((id) => rows.indexOf(id));
-  for (const id of rows.slice(from < 0 ? at : Math.min(at, from), Math.max(at, from) + 1)) ids[target.checked ? "add" : "delete"](id);
-  last = target.value;
-  recall(ids);
+	if (target.name !== "feedback_ids") return;
+	const ids = ticks();
+	const rows = all(".rep input").map((box) => box.value);
+	const [at, from] = [target.value, shiftKey && last].map((id) => rows.indexOf(id));
+	for (const id of rows.slice(from < 0 ? at : Math.min(at, from), Math.max(at, from) + 1)) ids[target.checked ? "add" : "delete"](id);
+	last = target.value;
+	recall(ids);
 });
 on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set()));
 
 function recall(ids = ticks()) {
-  const bulk = part("bulk");
-  sessionStorage.ticks = JSON.stringify([query(), ...ids]);
-  bulk.toggleAttribute("data-on", ids.size);
-  last = ids.size && last;
-  one("[data-ticked]").textContent = `${ids.size} ticked`;
-  bulk.ticked.value = [...ids];
-  for (const box of all("[name=all]")) box.checked &&= ids.size;
-  let more = ids.size;
-  for (const box of all(".rep input")) more -= box.checked = ids.has(box.value);
-  bulk.toggleAttribute("data-more", more);
+	const bulk = part("bulk");
+	sessionStorage.ticks = JSON.stringify([query(), ...ids]);
+	bulk.toggleAttribute("data-on", ids.size);
+	last = ids.size && last;
+	one("[data-ticked]").textContent = `${ids.size} ticked`;
+	bulk.ticked.value = [...ids];
+	for (const box of all("[name=all]")) box.checked &&= ids.size;
+	let more = ids.size;
+	for (const box of all(".rep input")) more -= box.checked = ids.has(box.value);
+	bulk.toggleAttribute("data-more", more);
 }
 
-// Leases: two minutes, renewed while a report is open.
+// Leases are renewed while a report is open.
 
 function hold() {
-  clearTimeout(resting);
-  resting = setTimeout(() => {
-    const item = part("triage") && opened();
-    if (item === held) return;
-    leave();
-    if (item) lease(item);
-    held = item;
-  }, 300);
+	clearTimeout(resting);
+	resting = setTimeout(() => {
+		const item = part("triage") && opened();
+		if (item === held) return;
+		leave();
+		if (item) lease(item);
+		held = item;
+	}, 300);
 }
 
 const leave = () => held && lease(held, 1);
@@ -191,46 +191,46 @@ let line = Promise.resolve();
 
 /** No release may overtake its lease. */
 function lease(item, leave = "") {
-  const body = new URLSearchParams({ leave, csrfmiddlewaretoken: one("[name=csrfmiddlewaretoken]").value });
-  line = line.then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});
+	const body = new URLSearchParams({ leave, csrfmiddlewaretoken: one("[name=csrfmiddlewaretoken]").value });
+	line = line.then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});
 }
 
 function tell() {
-  if (!leases) return;
-  for (const each of all(".rep")) {
-    const name = leases[each.id.slice(2)];
-    if (name) each.dataset.held = name;
-    else delete each.dataset.held;
-  }
-  note("held", leases[opened()]);
+	if (!leases) return;
+	for (const each of all(".rep")) {
+		const name = leases[each.id.slice(2)];
+		if (name) each.dataset.held = name;
+		else delete each.dataset.held;
+	}
+	note("held", leases[opened()]);
 }
 
 function note(id, who) {
-  const name = one(`#${id} strong`);
-  if (name) (name.textContent = who), (part(id).hidden = !who);
+	const name = one(`#${id} strong`);
+	if (name) (name.textContent = who), (part(id).hidden = !who);
 }
 
 const NEWS = {
-  leases: (data) => ((leases = JSON.parse(data)), tell()),
-  changed(data) {
-    ahead.clear();
-    const deeds = JSON.parse(data);
-    for (const id in deeds) part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
-    const deed = deeds[opened()];
-    if (deed) note("changed", deed), say(words("#changed"));
-  },
-  bulks: (data) => ((bulks = parsed(data).firstChild), progress()),
-  list: (data) => swap(data, "#desk-views,#news,#desk-total,#desk-count"),
-  own: () => document.hasFocus() || renew(),
-  gone: () => source.close(),
+	leases: (data) => ((leases = JSON.parse(data)), tell()),
+	changed(data) {
+		ahead.clear();
+		const deeds = JSON.parse(data);
+		for (const id in deeds) part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
+		const deed = deeds[opened()];
+		if (deed) note("changed", deed), say(words("#changed"));
+	},
+	bulks: (data) => ((bulks = parsed(data).firstChild), progress()),
+	list: (data) => swap(data, "#desk-views,#news,#desk-total,#desk-count"),
+	own: () => document.hasFocus() || renew(),
+	gone: () => source.close(),
 };
 
 function listen() {
-  source?.close();
-  heard = query();
-  source = new EventSource(`/feedback/live/${location.search}`);
-  source.onopen = forgive;
-  for (const name in NEWS) source.addEventListener(name, ({ data }) => NEWS[name](data));
+	source?.close();
+	heard = query();
+	source = new EventSource(`/feedback/live/${location.search}`);
+	source.onopen = forgive;
+	for (const name in NEWS) source.addEventListener(name, ({ data }) => NEWS[name](data));
 }
 
 settle();

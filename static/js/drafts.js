@@ -1,4 +1,4 @@
-// Drafts survive reloads, closed forms and lost connections, in this tab.
+// Drafts survive reloads, closed forms and lost connections.
 import { all, enter, focused, on, one, whenShown } from "./page.js";
 
 const kept = sessionStorage;
@@ -7,33 +7,33 @@ const key = (field) => `draft ${field.dataset.draft}`;
 on("input", ({ target }) => target.dataset?.draft && keep(target));
 
 function keep(field) {
-  if (field.value === field.defaultValue) delete kept[key(field)];
-  else kept[key(field)] = field.value;
+	if (field.value === field.defaultValue) delete kept[key(field)];
+	else kept[key(field)] = field.value;
 }
 
 const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 
 const sent = (form, button) =>
-  all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? ""));
+	all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
-// A draft ends once accepted (by the answer, or without htmx the next page). Text typed since stays.
+// A draft ends once accepted (by an answer, or the next page). Text typed since stays.
 let from, typing, behind, taken = {};
 
 on("htmx:beforeSend", () => (from = focused()));
 on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
-  const { elt, formData, triggeringEvent } = requestConfig;
-  const isSent = (field) => formData.getAll(field.name).includes(field.value);
-  const at = focused();
-  typing = !(at === from && isSent(at)) && key(at);
-  behind = at.value?.length - at.selectionEnd;
-  for (const field of xhr.status < 400 ? sent(elt, triggeringEvent?.submitter) : []) {
-    taken[key(field)] = formData.get(field.name);
-    if (isSent(field)) delete kept[key(field)];
-  }
+	const { elt, formData, triggeringEvent } = requestConfig;
+	const isSent = (field) => formData.getAll(field.name).includes(field.value);
+	const at = focused();
+	typing = !(at === from && isSent(at)) && key(at);
+	behind = at.value?.length - at.selectionEnd;
+	for (const field of xhr.status < 400 ? sent(elt, triggeringEvent?.submitter) : []) {
+		taken[key(field)] = formData.get(field.name);
+		if (isSent(field)) delete kept[key(field)];
+	}
 });
 on("htmx:afterRequest", () => (taken = {}, typing = 0));
 on("submit", (event) => {
-  if (!event.defaultPrevented) kept.sent = sent(event.target, event.submitter).map(key);
+	if (!event.defaultPrevented) kept.sent = sent(event.target, event.submitter).map(key);
 });
 if (!one(".door, [data-why]")) forget(kept.sent);
 delete kept.sent;
@@ -41,19 +41,19 @@ delete kept.sent;
 on("click", ({ target }) => forget(target.dataset?.forget));
 
 whenShown((root) => {
-  for (const field of all("[data-draft]", root)) {
-    const id = key(field);
-    const draft = field.value ? kept[id] : kept[id]?.replace(taken[id] ?? "", "");
-    const isKept = draft != null && draft !== field.value && field.value === field.defaultValue;
-    if (isKept) {
-      field.value = draft;
-      field.dataset.kept = "";
-      keep(field);
-    }
-    if (isKept || id === typing) field.closest("details")?.toggleAttribute("open", true);
-    if (id !== typing) continue;
-    enter(field);
-    field.selectionStart = field.selectionEnd = field.value.length - behind;
-    field.dataset.typing = "";
-  }
+	for (const field of all("[data-draft]", root)) {
+		const id = key(field);
+		const draft = field.value ? kept[id] : kept[id]?.replace(taken[id] ?? "", "");
+		const isKept = draft != null && draft !== field.value && field.value === field.defaultValue;
+		if (isKept) {
+			field.value = draft;
+			field.dataset.kept = "";
+			keep(field);
+		}
+		if (isKept || id === typing) field.closest("details")?.toggleAttribute("open", true);
+		if (id !== typing) continue;
+		enter(field);
+		field.selectionStart = field.selectionEnd = field.value.length - behind;
+		field.dataset.typing = "";
+	}
 });

@@ -2,123 +2,132 @@
 import { all, enter, focused, on, one, say, whenShown } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
-const OVERLAYS = ":popover-open, details.menu[open]";
+const OVERLAYS = ":popover-open, .menu[open]";
 let went = 0;
+let isChord;
 
 on("keydown", (event) => {
-  if (event.isComposing || event.defaultPrevented) return;
-  const { key } = event;
-  if (waiting[0] ? ends(event) : inField(event) || inList(event)) return event.preventDefault();
-  if (key === "Escape") return closeMenus() || one("#bulk[data-on]")?.reset();
-  if (event.ctrlKey || event.metaKey || event.altKey || event.getModifierState("AltGraph")) return;
-  if (key === "?" && press(one(":popover-open .btn"))) return;
-  if ((!waiting[0] && event.target.closest(TYPING)) || one(OVERLAYS) || key.length > 1) return;
-  waiting.push(event.shiftKey ? key : key.toLowerCase());
-  if (act() || waiting[0]) event.preventDefault();
+	if (!(event.isComposing || event.defaultPrevented) && isUsed(event)) event.preventDefault();
 });
 
-// Keys queue during a request; typed into a field that one of them opens; dropped on a refusal or menu.
+function isUsed(event) {
+	const { key, target } = event;
+	isChord = event.ctrlKey || event.metaKey;
+	if (isChord && key === "k") return press(one("[popovertarget=palette]"));
+	if (key === "Enter" && target.id === "command") return waiting.push("Send"), act(), true;
+	if (one(":popover-open")) return inList(event) || (key === "?" && press(one(":popover-open .btn")));
+	if (waiting[0] ? ends(event) : inField(event) || inList(event)) return true;
+	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
+	if (isChord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
+	if ((!waiting[0] && target.closest(TYPING)) || one(OVERLAYS)) return;
+	waiting.push(event.shiftKey ? key : key.toLowerCase());
+	return act() || waiting[0];
+}
+
+// Keys wait for a request, go into a field that one opens, and are dropped on a refusal or menu.
 const waiting = [];
 
-/** Enter waits with the keys before it, and with Ctrl as Send; Backspace takes one back. */
-const ends = ({ key, ctrlKey, metaKey }) =>
-  key === "Enter" ? waiting.push(ctrlKey || metaKey ? "Send" : key) : key === "Backspace" && waiting.pop();
+/** Enter waits too, with Ctrl as Send; Backspace takes a key back. */
+const ends = ({ key }) =>
+	key === "Enter" ? waiting.push(isChord ? "Send" : key) : key === "Backspace" && waiting.pop();
 
 function type(key) {
-  const field = focused();
-  if (key === "Send") send(field);
-  else if (key === "Enter" && !field.rows) press(one("button:not([type=button])", field.form));
-  else insert(key === "Enter" ? "\n" : key);
-  return true;
+	const field = focused();
+	if (key === "Send") send(field);
+	else if (key === "Enter" && !field.rows) press(one("button:not([type=button])", field.form));
+	else insert(key === "Enter" ? "\n" : key);
+	return true;
 }
 
 const insert = (text) => document.execCommand("insertText", false, text);
 
 function act() {
-  let used;
-  while (waiting[0] && !one("form.htmx-request")) {
-    if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
-    const key = waiting.shift();
-    used = focused().matches(TYPING) ? type(key) : plain(key);
-    if (one(OVERLAYS)) waiting.length = 0;
-  }
-  return used;
+	let used;
+	while (waiting[0] && !one("form.htmx-request, #command.htmx-request")) {
+		if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
+		const key = waiting.shift();
+		used = focused().matches(TYPING) ? type(key) : plain(key);
+		if (one(OVERLAYS)) waiting.length = 0;
+	}
+	return used;
 }
 
 function then() {
-  if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) waiting.length = 0;
-  act();
+	if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) waiting.length = 0;
+	act();
 }
 on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
 
-function inField({ key, target, ctrlKey, metaKey, shiftKey }) {
-  const isSent = ctrlKey || metaKey ? !target.closest("a, button, summary") : target.matches("select[data-submit], [type=radio]");
-  if (key === "Enter" && isSent && send(target)) return true;
-  const field = target.closest(TYPING);
-  if (!field) return false;
-  if (key === "Tab" && !shiftKey && field.value) {
-    const typed = `"${CSS.escape(field.value)}" i`;
-    const more = field.list?.querySelector(`[value^=${typed}]:not([value=${typed}])`);
-    return more && (field.select(), insert(more.value));
-  }
-  if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
-  if (key !== "Escape") return false;
-  if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) enter(one(".rep[aria-current] a") ?? field.blur());
-  return true;
+function inField({ key, target, shiftKey }) {
+	const isSent = isChord ? !target.closest("a, button, summary") : target.matches("select[data-submit], [type=radio]");
+	if (key === "Enter" && isSent && send(target)) return true;
+	const field = target.closest(TYPING);
+	if (!field) return false;
+	if (key === "Tab" && !shiftKey && field.value) {
+		const typed = `"${CSS.escape(field.value)}" i`;
+		const more = field.list?.querySelector(`[value^=${typed}]:not([value=${typed}])`);
+		return more && (field.select(), insert(more.value));
+	}
+	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
+	if (key !== "Escape") return false;
+	if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) enter(one(".rep[aria-current] a") ?? field.blur());
+	return true;
 }
 
-/** As the field or its form says. Not requestSubmit(button): htmx sends the clicked name. */
+/** Not requestSubmit(button): htmx sends the clicked name. */
 function send(target) {
-  const sender = target.closest("[data-submit]");
-  return sender && press(one(sender.dataset.submit || ".btn[data-kind=primary]", sender.form ?? sender));
+	const sender = target.closest("[data-submit]");
+	return sender && press(one(sender.dataset.submit || ".btn[data-kind=primary]", sender.form ?? sender));
 }
 
 on("click", (event) => {
-  // Its text stays a draft.
-  const form = event.target.closest("[data-cancel]")?.closest(".rate");
-  const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
-  if (opener) event.preventDefault(), form.remove(), enter(opener);
-  const jump = event.target.closest("[data-jump]");
-  if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
+	// Its text stays a draft.
+	const form = event.target.closest("[data-cancel]")?.closest(".rate");
+	const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
+	if (opener) event.preventDefault(), form.remove(), enter(opener);
+	const jump = event.target.closest("[data-jump]");
+	if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
 });
 
-on("click focusin", ({ target }) => all("details.menu[open]").forEach((menu) => (menu.open = menu.contains(target))), true);
+on("click focusin", ({ target }) => all(".menu[open]").forEach((menu) => (menu.open = menu.contains(target))), true);
 
 function closeMenus() {
-  const menu = one("details.menu[open]");
-  if (menu) (menu.open = false), one("summary", menu).focus();
-  return menu;
+	const menu = one(".menu[open]");
+	if (menu) (menu.open = false), one("summary", menu).focus();
+	return menu;
 }
 
 const OWN = {
-  g: () => (went = Date.now()),
-  j: () => move(1),
-  k: () => move(-1),
-  o: open,
-  enter: open,
-  x: tick,
-  n: free,
-  "+": atTurn,
-  "-": atTurn,
-  f: atTurn,
+	g: () => (went = Date.now()),
+	j: () => move(1),
+	k: () => move(-1),
+	o: open,
+	enter: open,
+	x: tick,
+	n: free,
+	"+": atTurn,
+	"-": atTurn,
+	f: atTurn,
 };
 
 function plain(key) {
-  const small = key.toLowerCase();
-  const isSecond = Date.now() - went < 1200;
-  went = 0;
-  return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
+	const small = key.toLowerCase();
+	const isSecond = Date.now() - went < 1200;
+	went = 0;
+	return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
 }
 
-/** Bulk actions first. */
 function use(key) {
-  const named = `[data-key="${CSS.escape(key)}"]`;
-  const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
-  const menu = found?.matches("summary") && found.parentElement;
-  if (menu) (menu.open = true), begin(menu);
-  else if (found?.matches(TYPING)) found.focus(), found.setSelectionRange?.(1e6, 1e6);
-  else return press(found);
-  return true;
+	const named = `[data-key="${CSS.escape(key)}"]`;
+	return perform(one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`));
+}
+
+export function perform(found) {
+	const menu = found?.matches("summary") && found.parentElement;
+	if (menu) (menu.open = true), begin(menu);
+	else if (found?.matches(TYPING)) found.focus(), found.setSelectionRange?.(1e6, 1e6);
+	else return press(found);
+	return true;
 }
 
 const begin = (menu) => menu?.querySelector("input:not([type=hidden]), textarea, button, a")?.focus();
@@ -127,72 +136,72 @@ on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), true);
 const press = (found) => (found?.click(), !!found);
 
 function open() {
-  const details = [focused().closest("details"), ...(reached()?.querySelectorAll("details") ?? [])].find(inView);
-  if (details) details.open = !details.open;
-  return details || press(focused().closest("[data-roving] a"));
+	const details = [focused().closest("details"), ...(reached()?.querySelectorAll("details") ?? [])].find(inView);
+	if (details) details.open = !details.open;
+	return details || press(focused().closest("[data-roving] a"));
 }
 
-/** The focused turn, else the last that ends in view. */
+/** On the focused turn, else the last that ends in view. */
 function atTurn(key) {
-  const act = `.msg-end [data-act="${key}"]`;
-  const ended = all(`${TURN} ${act}`).filter(inView).at(-1);
-  const turn = [focused(), ended, reached(act)].map((each) => each?.closest(TURN)).find(inView);
-  return press(turn?.querySelector(act)) || (reached() && say("Not on this turn."));
+	const act = `.msg-end [data-act="${key}"]`;
+	const ended = all(`${TURN} ${act}`).filter(inView).at(-1);
+	const turn = [focused(), ended, reached(act)].map((each) => each?.closest(TURN)).find(inView);
+	return press(turn?.querySelector(act)) || (reached() && say("Not on this turn."));
 }
 
 function tick(key, shiftKey) {
-  const row = focused().closest(".rep, tr") ?? one(".rep[aria-current]") ?? one(".rep");
-  return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
+	const row = focused().closest(".rep, tr") ?? one(".rep[aria-current]") ?? one(".rep");
+	return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
 function free() {
-  const below = ".rep:not([aria-current], :has(~ [aria-current]))";
-  const link = one(`${below}:not([data-held], [data-owned]) a`);
-  link?.focus();
-  return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "The rest is claimed.");
+	const below = ".rep:not([aria-current], :has(~ [aria-current]))";
+	const link = one(`${below}:not([data-held], [data-owned]) a`);
+	link?.focus();
+	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "The rest is claimed.");
 }
 
 function tell(words) {
-  say((one("#told").textContent = words || "No more reports."));
+	say((one("#told").textContent = words || "No more reports."));
 }
 
-// A list is one Tab stop: arrows move in it, j and k in the page's list.
+// A list is one Tab stop: arrows move in it.
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
-function inList(event) {
-  const list = ARROWS[event.key] && event.target.closest("[data-roving], details.menu[open]");
-  return list && event.target.closest("a, button, summary, [hx-get]") && rove(list, ARROWS[event.key]);
+function inList({ key, target }) {
+	const list = ARROWS[key] && target.closest("[data-roving], .menu[open]");
+	return list && target.closest("a, button, summary, [hx-get]") && rove(list, ARROWS[key]);
 }
 
-const stops = (list) => (list ? all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list) : []);
+const stops = (list) => (list ? all(list.matches("table") ? ".title a" : "a, button, [type=radio], #command", list) : []);
 
 function rove(list, by, opens) {
-  const links = stops(list);
-  if (!links.length) return false;
-  const at = links.indexOf(focused());
-  const open = links.findIndex((link) => link.closest("[aria-current]"));
-  const from = at < 0 ? open : opens && open < 0 ? at - by : at;
-  const next = links[Math.max(0, Math.min(links.length - 1, from + by))];
-  list.matches("details") || settle(links, next);
-  next.checked = true;
-  next.focus();
-  if (!opens) return true;
-  if (links.indexOf(next) !== from) next.click();
-  else if (!press(one(`[data-beside="${by}"] a`)) && by > 0) tell();
-  return true;
+	const links = stops(list);
+	if (!links.length) return false;
+	const at = links.indexOf(focused());
+	const open = links.findIndex((link) => link.closest("[aria-current]"));
+	const from = at < 0 ? open : opens && open < 0 ? at - by : at;
+	const next = links[from + by] ?? links.at(-(by > 0));
+	list.matches("details") || settle(links, next);
+	next.checked = true;
+	next.focus();
+	if (!opens) return true;
+	if (links.indexOf(next) !== from) next.click();
+	else if (!press(one(`[data-beside="${by}"] a`)) && by > 0) tell();
+	return true;
 }
 
 function settle(links, current) {
-  for (const link of links) link.tabIndex = -(link !== current);
+	for (const link of links) link.tabIndex = -(link !== current);
 }
 
 whenShown((root) => {
-  for (const list of all("[data-roving]", root.closest("[data-roving]") ?? root)) {
-    const links = stops(list);
-    settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
-  }
-  for (const each of all("[data-focus]", root)) each.form?.scrollIntoView({ block: "nearest" }), each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
+	for (const list of all("[data-roving]", root.closest("[data-roving]") ?? root)) {
+		const links = stops(list);
+		settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
+	}
+	for (const each of all("[data-focus]", root)) each.form?.scrollIntoView({ block: "nearest" }), each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
 });
 
 const TURN = "#talk .msg[data-index]";
@@ -200,39 +209,39 @@ const TURN = "#talk .msg[data-index]";
 const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
 
 function inView(element) {
-  const { top, bottom } = element?.getBoundingClientRect() ?? {};
-  return bottom > edge() + 8 && top < innerHeight - 72;
+	const { top, bottom } = element?.getBoundingClientRect() ?? {};
+	return bottom > edge() + 8 && top < innerHeight - 72;
 }
 
-/** The focused turn if in view, else the first in view with something of a kind. */
+/** The focused turn, else the first in view with such a part. */
 const reached = (kind = "*") => [focused().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
 
 function move(by) {
-  const list = all(TURN);
-  if (!list.length) return rove(one("[data-roving]"), by, !!one("#desk"));
-  const at = reached();
-  const isAhead = by > 0 && at && !at.contains(focused()) && below(at);
-  const next = list[list.indexOf(at) + (isAhead ? 0 : by)];
-  if (next) arrive(next);
-  return next;
+	const list = all(TURN);
+	if (!list.length) return rove(one("[data-roving]"), by, !!one("#desk"));
+	const at = reached();
+	const isAhead = by > 0 && at && !at.contains(focused()) && below(at);
+	const next = list[list.indexOf(at) + (isAhead ? 0 : by)];
+	if (next) arrive(next);
+	return next;
 }
 
 let leapt;
 
 function leap(kind) {
-  const found = all(`#talk :is(${kind})`);
-  if (!found.length) return false;
-  const at = found.indexOf(found.includes(leapt) ? leapt : focused().closest(kind));
-  leapt = (at < 0 && found.find(below)) || found[(at + 1) % found.length];
-  arrive(leapt);
-  say(`${found.indexOf(leapt) + 1} of ${found.length}`);
-  return true;
+	const found = all(`#talk :is(${kind})`);
+	if (!found.length) return false;
+	const at = found.indexOf(found.includes(leapt) ? leapt : focused().closest(kind));
+	leapt = (at < 0 && found.find(below)) || found[(at + 1) % found.length];
+	arrive(leapt);
+	say(`${found.indexOf(leapt) + 1} of ${found.length}`);
+	return true;
 }
 
 const below = (element) => element.getBoundingClientRect().top > edge() - 8;
 
 function arrive(element) {
-  element.tabIndex = -1;
-  enter(one(":scope > summary", element) ?? element);
-  element.scrollIntoView();
+	element.tabIndex = -1;
+	enter(one(":scope > summary", element) ?? element);
+	element.scrollIntoView();
 }

@@ -1,4 +1,4 @@
-// Keeps a transcript up to date. Every event carries a token to resume after.
+// Keeps a transcript up to date. Each event has a token to resume after.
 import { adopt, all, enter, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
@@ -13,115 +13,114 @@ addEventListener("scroll", follow);
 addEventListener("pagehide", () => source.close());
 addEventListener("pageshow", (event) => event.persisted && connect());
 on("htmx:afterSettle", ({ target }) => {
-  if (!target.matches("#write, #asked")) return;
-  connect(); // a form's answer may be older than the stream: start again with the head
-  if (focused() === document.body && matchMedia("(hover)").matches) enter(part("say"));
+	if (!target.matches("#write, #asked")) return;
+	connect(); // its answer may be older than the stream
+	if (focused() === document.body && matchMedia("(hover)").matches) enter(part("say"));
 });
 
 function connect() {
-  source?.close();
-  source = new EventSource(live + token);
-  source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, (wait = 1e3));
-  source.onerror = () => ((talk.dataset.lost = ""), source.readyState > 1 && again());
-  for (const name in WORK) source.addEventListener(name, hear);
+	source?.close();
+	source = new EventSource(live + token);
+	source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, (wait = 1e3));
+	source.onerror = () => ((talk.dataset.lost = ""), source.readyState > 1 && again());
+	for (const name in WORK) source.addEventListener(name, hear);
 }
 
-/** Browsers reconnect by themselves, but not after a refusal. */
+/** Browsers do not reconnect after a refusal. */
 function again() {
-  setTimeout(async () => {
-    const { status } = await fetch("", { redirect: "manual" }).catch(() => ({}));
-    status < 500 && status !== 200 ? gone() : connect();
-  }, wait);
-  wait = Math.min(wait * 2, 3e4);
+	setTimeout(async () => {
+		const { status } = await fetch("", { redirect: "manual" }).catch(() => ({}));
+		status < 500 && status !== 200 ? gone() : connect();
+	}, wait);
+	wait = Math.min(wait * 2, 3e4);
 }
 
 function hear({ type, data, lastEventId }) {
-  token = lastEventId || token;
-  follow();
-  WORK[type](data);
-  if (follows) scrollTo(0, 1e9), (seen = scrollY);
-  else if (type === "turns") talk.dataset.below = "";
+	token = lastEventId || token;
+	follow();
+	WORK[type](data);
+	if (follows) scrollTo(0, 1e9), (seen = scrollY);
+	else if (type === "turns") talk.dataset.below = "";
 }
 
 /** Stay at the end until the reader scrolls up or fills in a form. */
 function follow() {
-  const left = talk.getBoundingClientRect().bottom - innerHeight;
-  follows = !focused().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
-  seen = scrollY;
-  if (follows) delete talk.dataset.below;
+	const left = talk.getBoundingClientRect().bottom - innerHeight;
+	follows = !focused().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
+	seen = scrollY;
+	if (follows) delete talk.dataset.below;
 }
 
 function bring(html) {
-  const body = parsed(html);
-  for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
-  [...body.children].forEach(put);
+	const body = parsed(html);
+	for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
+	[...body.children].forEach(put);
 }
 
 // News wait while an element is pressed, selected or being sent.
 const aside = new Map();
 
 function put(fresh) {
-  const held = part(fresh.id);
-  aside.delete(fresh.id); // older than this
-  const chosen = getSelection();
-  const isChosen = held && !chosen.isCollapsed && chosen.containsNode(held, true);
-  if (isChosen || (held && all(".htmx-request, :active", held)[0])) aside.set(fresh.id, fresh);
-  else (fresh.dataset.index ? place : exchange)(fresh, held);
+	const held = part(fresh.id);
+	aside.delete(fresh.id);
+	const chosen = getSelection();
+	const isChosen = held && !chosen.isCollapsed && chosen.containsNode(held, true);
+	if (isChosen || (held && all(".htmx-request, :active", held)[0])) aside.set(fresh.id, fresh);
+	else (fresh.dataset.index ? place : exchange)(fresh, held);
 }
 
 on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].forEach(put)));
 
 function place(article, held) {
-  if (held?.matches(".msg")) return replace(held, article);
-  (turns().find((other) => number(other) > number(article)) ?? part("asked")).before(article);
-  adopt(article);
+	if (held?.matches(".msg")) return replace(held, article);
+	(turns().find((other) => number(other) > number(article)) ?? part("asked")).before(article);
+	adopt(article);
 }
 
 const turns = () => all("[data-index]", talk);
 const number = (article) => +article.dataset.index;
 
 function drop(index) {
-  for (const article of turns()) if (number(article) >= index) article.remove(), aside.delete(article.id);
+	for (const article of turns()) if (number(article) >= index) article.remove(), aside.delete(article.id);
 }
 
 function exchange(fresh, held) {
-  if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
-  const said = one("#status", fresh)?.dataset.said;
-  if (said && said !== one("#status").dataset.said) say(said);
-  replace(held, fresh);
+	if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
+	const said = one("#status", fresh)?.dataset.said;
+	if (said && said !== one("#status").dataset.said) say(said);
+	replace(held, fresh);
 }
 
-/** As received, without what was opened or typed since. */
 const telling = (element) => (element.telling ??= element.outerHTML);
 
 /** Keep a refusal while the same tools wait. */
 function tells(held, fresh) {
-  const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
-  return one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);
+	const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
+	return one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);
 }
 
 function replace(held, fresh) {
-  const had = focused();
-  const at = held.contains(had) && reachable(held).indexOf(had);
-  keep(held, fresh);
-  held.replaceWith(fresh);
-  adopt(fresh);
-  if (at === false) return;
-  fresh.tabIndex = -1;
-  enter(had.isConnected ? had : part(had.id) || reachable(fresh)[at] || fresh);
+	const had = focused();
+	const at = held.contains(had) && reachable(held).indexOf(had);
+	keep(held, fresh);
+	held.replaceWith(fresh);
+	adopt(fresh);
+	if (at === false) return;
+	fresh.tabIndex = -1;
+	enter(had.isConnected ? had : part(had.id) || reachable(fresh)[at] || fresh);
 }
 
 function keep(held, fresh) {
-  for (const details of all("details[open][id]", held)) {
-    const twin = namesake(details, fresh);
-    if (!twin) continue;
-    twin.open = true;
-    if (details.dataset.outcome === twin.dataset.outcome) one(".call-io", twin)?.replaceWith(one(".call-io", details));
-  }
-  for (const typed of all("[id^=form-]:has(*), textarea[id], input[id]", held)) {
-    const twin = namesake(typed, fresh);
-    if (twin) (typed.placeholder = twin.placeholder), twin.replaceWith(typed);
-  }
+	for (const details of all("details[open][id]", held)) {
+		const twin = namesake(details, fresh);
+		if (!twin) continue;
+		twin.open = true;
+		if (details.dataset.outcome === twin.dataset.outcome) one(".call-io", twin)?.replaceWith(one(".call-io", details));
+	}
+	for (const typed of all("[id^=form-]:has(*), textarea[id], input[id]", held)) {
+		const twin = namesake(typed, fresh);
+		if (twin) (typed.placeholder = twin.placeholder), twin.replaceWith(typed);
+	}
 }
 
 const namesake = (element, root) => one(`#${CSS.escape(element.id)}`, root);
@@ -129,8 +128,8 @@ const namesake = (element, root) => one(`#${CSS.escape(element.id)}`, root);
 const reachable = (root) => all(":scope :is(a[href], button, summary, input, textarea, [tabindex])", root);
 
 function gone() {
-  source.close();
-  for (const form of all("#asked, #write")) form.remove();
-  part("gone").hidden = false;
-  say(part("gone").textContent);
+	source.close();
+	for (const form of all("#asked, #write")) form.remove();
+	part("gone").hidden = false;
+	say(part("gone").textContent);
 }

@@ -3,13 +3,13 @@ export const one = (selector, root = document) => root.querySelector(selector);
 export const part = (id) => document.getElementById(id);
 
 export const on = (events, work, how) => {
-  for (const event of events.split(" ")) document.addEventListener(event, work, how);
+	for (const event of events.split(" ")) document.addEventListener(event, work, how);
 };
 
-/** Matches under root, root included. */
+/** Root included. */
 export function all(selector, root = document) {
-  const found = [...root.querySelectorAll(selector)];
-  return root.matches?.(selector) ? [root, ...found] : found;
+	const found = [...root.querySelectorAll(selector)];
+	return root.matches?.(selector) ? [root, ...found] : found;
 }
 
 export const focused = () => document.activeElement;
@@ -18,15 +18,15 @@ export const enter = (element) => element?.focus({ preventScroll: true });
 
 export const say = (words) => one("#said")?.replaceChildren(words);
 
-/** Run now and for whatever htmx adds. */
+/** Now and for whatever htmx adds. */
 export function whenShown(work) {
-  work(document.body);
-  on("htmx:load", ({ target }) => target !== document.body && work(target));
+	work(document.body);
+	on("htmx:load", ({ target }) => target !== document.body && work(target));
 }
 
 export function adopt(element) {
-  htmx.process(element);
-  htmx.trigger(element, "htmx:load");
+	htmx.process(element);
+	htmx.trigger(element, "htmx:load");
 }
 
 const line = part("failed").content.firstElementChild;
@@ -35,12 +35,12 @@ const unreached = reason.textContent;
 
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
-/** Show a failure next to its form, in the server's words if it had any. */
+/** Next to its form, in the server's words if it had any. */
 export function fail(near, { status, responseText } = {}) {
-  const told = status ? all("[data-why]", parsed(responseText)) : [];
-  reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));
-  (near?.closest("main") ? near : one("main")).append(line);
-  say(line.innerText);
+	const told = status ? all("[data-why]", parsed(responseText)) : [];
+	reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));
+	(near?.closest("main") ? near : one("main")).append(line);
+	say(line.innerText);
 }
 
 export const forgive = () => line.remove();

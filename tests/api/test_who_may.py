@@ -553,6 +553,7 @@ TOOL_OF_ORG = Page(stranger=404)
 
 PAGES: dict[tuple[str, str], Page] = {
     ("GET", ""): Page(302, 302, 302, 302, has_object=False),
+    ("GET", "go/"): Page(stranger=200, has_object=False),
     ("GET", "settings/"): Page(stranger=200, has_object=False),
     ("POST", "settings/tokens/"): Page(302, 302, 302, 302, {"name": "mine"}, has_object=False),
     ("POST", "settings/tokens/<int:token_id>/revoke/"): acting(shared=404, stranger=404, admin=404),

@@ -16,6 +16,9 @@ NAMES = ("chromium-headless-shell", "chromium", "google-chrome")
 """The first needs a quarter less of two cores: the same engine without a desktop's browser around it."""
 CHROMIUM = os.environ.get("HEDDLE_TEST_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), "")
 
+FLAGS = ["--no-sandbox", "--renderer-process-limit=1"]
+"""One process for all pages of a visit: each would otherwise begin in one and go on in another."""
+
 
 @pytest.fixture(scope="session")
 def heddle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heddle]:
@@ -30,7 +33,7 @@ def heddle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heddle]:
 def browser(heddle: Heddle) -> Iterator[Browser]:
     """Chromium. Playwright keeps an event loop running, which the ORM refuses, so it ends with its module."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
 

@@ -1,0 +1,46 @@
+"""What the command palette finds of feedback, for admins: pages, views, labels, and a report by its id."""
+
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from core import ids
+from core.actor import Actor
+from core.destinations import AT_MOST, Destination, Page, are_long_enough, fits, list_search, pages
+from core.grammar import Field, spelled
+from feedback import labelling, saved_views
+
+_PAGES = (
+    Page("Feedback desk", "feedback:desk", "desk", "reports triage", "g f"),
+    Page("Insight", "feedback:insight", "plot", "feedback plots figures", "g i"),
+    Page("Checks", "feedback:checks", "check", "feedback", "g k"),
+    Page("Batches of check runs", "feedback:batches", "check", "feedback checks"),
+    Page("Labels", "feedback:labels", "label", "settings feedback"),
+)
+_FOR_ORGS = (Page("Webhooks", "feedback:webhooks", "upload", "settings deliveries events"),)
+
+
+def destinations(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
+    """What fits the words; without words the pages and views. Two queries at most, none for those who are no admins."""
+    yield from pages(words, _FOR_ORGS)
+    if not actor.is_admin:
+        return
+    yield from pages(words, _PAGES)
+    queries = {each.name: each.query for each in saved_views.BUILT_IN}
+    queries |= {each.name: each.query for each in saved_views.listed(actor)}
+    for name, query in queries.items():
+        if fits(words, name):
+            yield Destination("View", name, _desk(q=query), "eye", query)
+    if not words:
+        return
+    if len(words) == 1 and ids.is_id(words[0], ids.FEEDBACK):
+        yield Destination("Report", words[0], _desk(q="", item=words[0]), "desk")
+    if are_long_enough(words):
+        for name in [name for name in labelling.names(actor) if fits(words, name)][:AT_MOST]:
+            yield Destination("Label", name, _desk(q=spelled(Field("label", name, literal=True))), "label")
+    yield list_search("Search reports for", "feedback:desk", words)
+
+
+def _desk(**query: str) -> str:
+    return f"{reverse('feedback:desk')}?{urlencode(query)}"

@@ -1,0 +1,186 @@
+"""The command palette: every place that a person may open, found by the beginnings of its words."""
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from django.test import Client
+
+from accounts.orgs import add_member
+from catalogue.models import Tool
+from feedback import labelling
+from feedback.models import SavedView
+from tests import make
+from tests.conftest import Api, data_of
+from tests.pages.dom import Node, fragment, get, queries
+from tests.people import People
+from threads.models import Thread
+
+Browser = Callable[[str | None], Client]
+SKILL = {"name": "greeting", "description": "What for.", "body": "How."}
+TOOL = {"dialect": "openai", "server": "gate", "tool": {"name": "greet"}}
+
+
+def items(page: Node) -> list[tuple[str, str]]:
+    """Name and kind of each item."""
+    return [(link.all("span")[0].words, link.all("span")[-1].words) for link in page.all("a")]
+
+
+def found(client: Client, typed: str) -> list[tuple[str, str]]:
+    return items(fragment(client, f"/go/?q={quote(typed)}"))
+
+
+def leads(client: Client, typed: str, name: str) -> str:
+    """The address of the item with that name."""
+    links = fragment(client, f"/go/?q={quote(typed)}").all("a")
+    return next(link["href"] for link in links if link.all("span")[0].words == name)
+
+
+def titled(person: object, title: str, **fields: object) -> Thread:
+    return Thread.objects.create(
+        org_id=next(iter(person.actor.orgs.values())),  # type: ignore[attr-defined]
+        created_by=person.user,  # type: ignore[attr-defined]
+        title=title,
+        status="user_turn",
+        **fields,
+    )
+
+
+def test_pages_are_found_by_the_beginnings_of_their_words_and_of_what_they_are_about(browser_of: Browser) -> None:
+    alice = browser_of("alice")
+    assert found(alice, "imp thr")[0] == ("Import threads", "Page")
+    assert found(alice, "TOKENS")[0] == ("Settings", "Page")
+    assert ("Settings", "Page") not in found(alice, "okens"), "the middle of a word is no beginning"
+    assert leads(alice, "rest", "REST API") == "/v1/docs/"
+
+
+def test_every_page_that_it_names_opens_for_whom_it_names_it(browser_of: Browser) -> None:
+    for name in ("alice", "admin"):
+        client = browser_of(name)
+        links = fragment(client, "/go/").all("a")
+        assert len(links) > 12
+        for link in links:
+            assert client.get(link["href"]).status_code == 200, link["href"]
+
+
+def test_only_admins_are_led_to_the_desk(browser_of: Browser, who: People) -> None:
+    labelling.make(who.admin.actor, "money")
+    SavedView.objects.create(name="money matters", query="label:money", created_by=who.admin.user)
+    thread = make.thread(who.alice, visibility="org")
+    report = make.rating(who.alice, thread).feedback_id
+    for typed, item in (
+        ("money", ("money", "Label")),
+        ("matters", ("money matters", "View")),
+        ("unclaimed", ("Unclaimed", "View")),
+        ("desk", ("Feedback desk", "g f Page")),
+        (report, (report, "Report")),
+        ("x", ("Search reports for “x”", "Search")),
+    ):
+        assert item in found(browser_of("admin"), typed)
+        assert not {"Label", "View", "Report"} & {kind for _, kind in found(browser_of("alice"), typed)}
+        assert item not in found(browser_of("alice"), typed)
+    page = get(browser_of("admin"), leads(browser_of("admin"), report, report))
+    assert page.one(id="desk-report").all(data_copy=report)
+
+
+def test_threads_are_found_by_words_of_their_titles_and_by_their_ids(browser_of: Browser, who: People) -> None:
+    """B28 to B30: only those that one may read, whatever their titles."""
+    shared = titled(who.alice, "Late refund for a bicycle", visibility="org")
+    titled(who.alice, "Refund that nobody else sees")
+    titled(who.eve, "Refund of another org", visibility="org")
+    mine = {name for name, kind in found(browser_of("alice"), "refund") if kind == "Thread"}
+    assert mine == {"Late refund for a bicycle", "Refund that nobody else sees"}
+    assert [name for name, kind in found(browser_of("bob"), "FUND late") if kind == "Thread"] == [shared.title]
+    for name in ("bob", "eve"):
+        assert "Refund that nobody else sees" not in str(found(browser_of(name), "refund nobody"))
+    assert found(browser_of("bob"), shared.thread_id)[0] == (shared.title, "Thread")
+    assert leads(browser_of("bob"), shared.thread_id, shared.title) == f"/threads/{shared.thread_id}/"
+    assert "Thread" not in [kind for _, kind in found(browser_of("eve"), shared.thread_id)]
+
+
+def test_without_words_it_begins_with_where_one_was(browser_of: Browser, who: People) -> None:
+    titled(who.alice, "Of mine")
+    titled(who.bob, "Of his", visibility="org")
+    kinds = dict(found(browser_of("alice"), " "))
+    assert kinds["Of mine"] == "Thread" and "Of his" not in kinds
+    assert "Search" not in kinds.values() and kinds["Tools"] == "g c Page"
+
+
+def test_what_the_catalogue_holds_is_found_by_name(browser_of: Browser, api: Callable[..., Api], who: People) -> None:
+    alice = api("alice")
+    data_of(alice.post("/v1/catalogue/tools/import", TOOL))
+    data_of(alice.post("/v1/skills/create", SKILL | {"accessibility": "org"}))
+    data_of(alice.post("/v1/catalogue/worlds", {"tools": ["gate__greet"], "name": "greeting world"}))
+    template = {"messages": [make.say("Hi")]}
+    data_of(alice.post("/v1/ai/agents", {"name": "greeter", "request_template": template}))
+    wanted = {
+        ("gate__greet", "Tool"),
+        ("greeting", "Skill"),
+        ("greeting world", "World"),
+        ("greeter", "Agent"),
+    }
+    assert wanted <= set(found(browser_of("bob"), "greet"))
+    assert not wanted & set(found(browser_of("eve"), "greet"))
+    for name, _ in wanted:
+        assert browser_of("bob").get(leads(browser_of("bob"), "greet", name)).status_code == 200
+
+
+def test_what_begins_with_it_comes_first_and_the_searches_last(browser_of: Browser, who: People) -> None:
+    titled(who.alice, "A thread about tools")
+    names = found(browser_of("admin"), "tools")
+    assert names[0] == ("Tools", "g c Page")
+    assert [name for name, kind in names if kind == "Search"] == [name for name, _ in names[-3:]]
+    assert ("A thread about tools", "Thread") in names[1:-3]
+
+
+def test_a_search_keeps_what_was_typed(browser_of: Browser) -> None:
+    client = browser_of("alice")
+    typed = 'a&b "c" <i>ü</i>'
+    href = leads(client, typed, f"Search threads for “{typed}”")
+    assert get(client, href).one(id="q")["value"] == typed
+
+
+@pytest.mark.parametrize(
+    "typed", ["<script>alert(1)</script>", "%", "_", "\\", "x" * 10_000, "( OR -", "\u202e", "xa " * 500, "'\"`"]
+)
+def test_whatever_is_typed_is_looked_for_and_no_more(browser_of: Browser, who: People, typed: str) -> None:
+    titled(who.alice, "plain")
+    page = fragment(browser_of("admin"), f"/go/?q={quote(typed)}")
+    assert page.none("script")
+    assert "plain" not in [name for name, _ in items(page)]
+    get(browser_of("admin"), f"/go/?q={quote(typed)}")
+
+
+def test_a_name_that_is_not_plain_leads_to_its_tool(browser_of: Browser, api: Callable[..., Api]) -> None:
+    data_of(api("alice").post("/v1/catalogue/tools/import", TOOL))
+    Tool.objects.filter(name="greet").update(qualified_name="gate__a/b?c#d-")
+    assert leads(browser_of("alice"), "a/b?", "gate__a/b?c#d-") == "/catalogue/tools/gate__a%2Fb%3Fc%23d-/"
+
+
+def test_it_asks_as_much_of_many_as_of_few(browser_of: Browser, who: People, api: Callable[..., Api]) -> None:
+    add_member(who.acme, who.admin.user)
+
+    def fill(start: int) -> None:
+        for number in range(start, start + 8):
+            titled(who.alice, f"same {number}", visibility="org")
+            labelling.make(who.admin.actor, f"same {number}")
+            SavedView.objects.create(name=f"same {number}", query="is:open", created_by=who.admin.user)
+            tool = {**TOOL, "tool": {"name": f"same_{number}"}}
+            data_of(api("alice").post("/v1/catalogue/tools/import", tool))
+            data_of(api("alice").post("/v1/skills/create", SKILL | {"name": f"same-{number}"}))
+
+    fill(0)
+    for name in ("admin", "alice"):
+        few = queries(browser_of(name), "/go/?q=same")
+        fill(10 if name == "admin" else 20)
+        assert queries(browser_of(name), "/go/?q=same") == few
+
+
+def test_only_the_items_are_fetched_and_without_scripts_there_is_a_page(browser_of: Browser) -> None:
+    assert fragment(browser_of("alice"), "/go/?q=tools").none("form")
+    page = get(browser_of("alice"), "/go/?q=tools")
+    assert page.one("h1").words == "Go to"
+    assert page.one("div", role="search").one("form").fields() == {"q": ["tools"]}
+    assert items(page.one(id="places"))[0] == ("Tools", "g c Page")
+    nothing = get(browser_of("alice"), "/settings/").one(id="palette")
+    assert nothing.one(id="places").words == ""

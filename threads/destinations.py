@@ -1,0 +1,59 @@
+"""What the command palette finds of threads: pages, threads by title or id, and agents."""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import and_
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Org
+from core import ids
+from core.actor import Actor
+from core.destinations import AT_MOST, Destination, Page, are_long_enough, list_search, pages
+from core.rendering import ago
+from threads import agents
+from threads.models import Thread
+
+_PAGES = (
+    Page("Threads", "threads:list", "threads", "conversations all", "g t"),
+    Page("New thread", "threads:start", "plus", "start conversation ask write"),
+    Page("Import threads", "threads:import", "upload", "conversations upload file openai anthropic otel traces"),
+    Page("Agents", "threads:agents", "agent", "templates launch", "g a"),
+    Page("New agent", "threads:agent_new", "plus", "template create"),
+)
+_NEWEST = 2_000
+"""Threads whose titles are searched, the newest ones, so that the palette is as fast with a million of them. The list's
+search looks through all."""
+
+
+def destinations(actor: Actor, org: Org | None, words: Sequence[str]) -> Iterator[Destination]:
+    """What fits the words; without words the pages and the actor's latest threads. Three queries at most."""
+    yield from pages(words, _PAGES)
+    yield from _threads(actor, words)
+    if org and are_long_enough(words):
+        for agent in agents.listed(actor, org.pk, limit=AT_MOST, page_token=None, words=" ".join(words)).items:
+            yield Destination("Agent", agent.name, reverse("threads:agent", args=[agent.agent_id]), "agent")
+    if words:
+        yield list_search("Search threads for", "threads:list", words)
+
+
+def _threads(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
+    visible = Thread.objects.visible_to(actor)
+    if len(words) == 1 and ids.is_id(words[0], *ids.THREAD_SPELLINGS):
+        found = visible.filter(key=ids.key_of(words[0], *ids.THREAD_SPELLINGS))
+    elif not words:
+        found = visible.filter(created_by=actor.user_id)
+    elif are_long_enough(words):
+        newest = visible.order_by("-created", "-id").values("pk")[:_NEWEST]
+        found = Thread.objects.filter(pk__in=newest).filter(reduce(and_, (Q(title__icontains=word) for word in words)))
+    else:
+        return
+    now = timezone.now()
+    rows = found.order_by("-created", "-id").values_list("key", "title", "created", "created_by__email")
+    for key, title, created, email in rows[:AT_MOST]:
+        url = reverse("threads:detail", args=[ids.THREAD + key])
+        yield Destination(
+            "Thread", title or "Untitled", url, "threads", f"{email.partition('@')[0]}, {ago(created, now)}"
+        )
