@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 from django_htmx.middleware import HtmxDetails
@@ -27,8 +28,10 @@ def palette(request: HttpRequest) -> HttpResponse:
     """The places that fit the typed words: the list alone for the palette, a page without scripts."""
     typed = request.GET.get("q", "")[:MOST_CHARACTERS]
     places = _ranked(_all(request, typed.split()[:_MOST_WORDS]), typed.strip().casefold())
-    template = "_places.html" if HtmxDetails(request) else "palette.html"
-    return render(request, template, {"places": places, "typed": typed})
+    context = {"places": places, "typed": typed}
+    if HtmxDetails(request):  # without the request, to skip the queries of the page frame
+        return HttpResponse(render_to_string("_places.html", context))
+    return render(request, "palette.html", context)
 
 
 def _all(request: HttpRequest, words: Sequence[str]) -> Iterator[Destination]:
