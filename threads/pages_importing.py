@@ -18,7 +18,7 @@ from core.errors import InvalidRequest, NoOrgProvided, Unauthorized
 from core.rendering import size_text
 from threads import conversation_files, dialects, importing
 from threads.importing import Imported
-from threads.presenting.words import IMPORT_WORDS, Word, counted
+from threads.presenting.words import FORMAT_WORDS, IMPORT_WORDS, Word, counted
 
 FIELDS = ("text", "file", "format", "visibility")
 MOST = 500
@@ -27,13 +27,7 @@ _SHOWN = 100
 _KEPT_BYTES = 1_000_000
 """A file up to this size is shown as text by a page without scripts."""
 _NOTHING = "paste conversations, or choose a file"
-FORMATS = {
-    "openai": "OpenAI messages",
-    "anthropic": "Anthropic messages",
-    "otel": "OpenTelemetry traces or messages",
-    "data_harness": "data_harness",
-    "roboto": "Heddle messages",
-}
+FORMATS = {name: FORMAT_WORDS[name] for name in dialects.FORMATS} | {"otel": "OpenTelemetry traces or messages"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """View models of a thread's header."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,7 +8,7 @@ from catalogue.worlds.choosing import Choice
 from core.rendering import one_line
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.imports import Import
-from threads.presenting.words import Word
+from threads.presenting.words import FORMAT_WORDS, Word
 from threads.status import RUNNING
 
 
@@ -94,6 +95,11 @@ class ThreadHead:
     def goals_achieved(self) -> int:
         """The number of achieved goals."""
         return sum(goal.status == "achieved" for goal in self.goals)
+
+    @property
+    def exports(self) -> Iterable[tuple[str, str]]:
+        """The formats of exports with their words."""
+        return FORMAT_WORDS.items()
 
     @property
     def context_line(self) -> str:

@@ -47,6 +47,17 @@ IMPORT_WORDS: dict[str, Word] = {
     "failed": Word("failed", "failed", "neg", "fault"),
 }
 
+FORMAT_WORDS: dict[str, str] = {
+    "markdown": "Markdown",
+    "transcript": "transcript",
+    "openai": "OpenAI messages",
+    "anthropic": "Anthropic messages",
+    "data_harness": "data_harness",
+    "otel": "OpenTelemetry messages",
+    "roboto": "Heddle messages",
+}
+"""The formats of exports, in the order of the menu; those that hold messages are imported, too."""
+
 
 def goal_title(goal_type: str) -> str:
     """The title of a goal type."""
