@@ -1,6 +1,8 @@
-"""The command palette: everything that has a name, from one field. What a page can do, its script adds."""
+"""The command palette: everything that has a name, from one field."""
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,30 +17,62 @@ import feedback.destinations
 import threads.destinations
 from accounts.authentication import page_actor
 from accounts.pages import current_org, signed_in
-from core.destinations import Destination, fits
+from core.destinations import Destination, contains, fits
 
-MOST_CHARACTERS = 200
-_MOST_WORDS = 10
-_ORDER = ("View", "Page", "Label", "Thread", "Report", "Agent", "Tool", "Skill", "World", "Search")
+_MOST_CHARACTERS, _MOST_WORDS, _MOST_ACTS = 200, 10, 100
+_EVERYWHERE = "? Keyboard shortcuts"
+"""What every page can do that runs scripts."""
+_ORDER = ("Page", "View", "Label", "Thread", "Report", "Batch", "Agent", "Tool", "Skill", "World", "Search")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that the page can do, with the key that does it."""
+
+    key: str
+    name: str
+
+    @property
+    def shown(self) -> str:
+        """The key as it stands on buttons: `⇧E` for `E`."""
+        return f"⇧{self.key}" if self.key.isupper() else self.key
 
 
 @signed_in
 @require_GET
 def palette(request: HttpRequest) -> HttpResponse:
-    """The places that fit the typed words: the list alone for the palette, a page without scripts."""
-    typed = request.GET.get("q", "")[:MOST_CHARACTERS]
-    places = _ranked(_all(request, typed.split()[:_MOST_WORDS]), typed.strip().casefold())
-    context = {"places": places, "typed": typed}
+    """What fits the typed words: the list alone for the palette, a page without scripts.
+
+    `acts` are the keys of the page with their buttons' captions, one after a tab: `e Resolve & next`.
+    """
+    typed = request.GET.get("q", "")[:_MOST_CHARACTERS].strip()
+    words = typed.split()[:_MOST_WORDS]
+    acts = [act for act in _acts(request.GET.get("acts")) if contains(words, act.name)]
+    places = _ranked(_all(request, words), typed.casefold())
+    nothing = not acts and all(place.kind == "Search" for place in places)
+    context = {"acts": acts, "places": places, "nothing": nothing, "typed": typed}
     if HtmxDetails(request):  # without the request, to skip the queries of the page frame
         return HttpResponse(render_to_string("_places.html", context))
     return render(request, "palette.html", context)
 
 
+def _acts(sent: str | None) -> Iterator[Act]:
+    """One action for each key, the first that was named. Captions end with what a button shows: a count, its key."""
+    seen = set[str]()
+    for line in [*sent.split("\t")[:_MOST_ACTS], _EVERYWHERE] if sent is not None else ():
+        key, _, caption = line.partition(" ")
+        act = Act(key, " ".join(caption.split()))
+        name = re.sub(r" \d+$", "", act.name.removesuffix(f" {act.shown}"))
+        if name and key not in seen:
+            seen.add(key)
+            yield Act(key, name)
+
+
 def _all(request: HttpRequest, words: Sequence[str]) -> Iterator[Destination]:
     actor, org = page_actor(request), current_org(request)
-    yield from feedback.destinations.destinations(actor, words)
     yield from threads.destinations.destinations(actor, org, words)
     yield from catalogue.destinations.destinations(actor, org, words)
+    yield from feedback.destinations.destinations(actor, words)
     yield from accounts.destinations.destinations(words)
     if fits(words, "REST API documentation docs schema openapi"):
         yield Destination("Page", "REST API", reverse("docs"), "keys")

@@ -96,7 +96,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 PASSWORD_HASHERS = ["accounts.hashing.InTurn"]
 PLACES = {
-    "": ("threads", "threads:list", "All threads"),
+    "": ("", "threads:list", "All threads"),
+    "threads": ("threads", "threads:list", "All threads"),
     "catalogue": ("catalogue", "catalogue:tools", "Back to the catalogue"),
     "catalogue/worlds": ("catalogue", "catalogue:worlds", "All worlds"),
     "skills": ("catalogue", "catalogue:skills", "All skills"),

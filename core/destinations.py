@@ -1,10 +1,17 @@
-"""Places that the command palette leads to. Each app finds its own, and `config.palette` lists them together."""
+"""Places that the command palette leads to. Each app finds its own, and `config.palette` lists them together.
 
+Pages are found by the beginnings of words, whatever has a name by any part of it: two letters are in the middle of
+nearly every title.
+"""
+
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.urls import reverse
+
+from core import ids
 
 AT_MOST = 6
 """Objects of one kind in the list."""
@@ -41,6 +48,18 @@ def fits(words: Sequence[str], *texts: str) -> bool:
     """Whether each word is the beginning of one in the texts, ignoring case."""
     known = " ".join(texts).casefold().split()
     return all(any(each.startswith(word.casefold()) for each in known) for word in words)
+
+
+def contains(words: Sequence[str], name: str) -> bool:
+    """Whether each word is in the name, ignoring case."""
+    folded = name.casefold()
+    return all(word.casefold() in folded for word in words)
+
+
+def pasted(words: Sequence[str], *prefixes: str) -> str | None:
+    """The key of the public id that was pasted, alone or in an address of Heddle; None if there is none."""
+    parts = re.split(r"[^0-9A-Za-z_]+", words[0]) if len(words) == 1 else ()
+    return next((ids.key_of(part, *prefixes) for part in parts if ids.is_id(part, *prefixes)), None)
 
 
 def pages(words: Sequence[str], known: Iterable[Page]) -> Iterator[Destination]:

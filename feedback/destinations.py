@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from core import ids
 from core.actor import Actor
-from core.destinations import AT_MOST, Destination, Page, are_long_enough, fits, list_search, pages
+from core.destinations import AT_MOST, Destination, Page, are_long_enough, contains, list_search, pages, pasted
 from core.grammar import Field, spelled
 from feedback import labelling, saved_views
 
@@ -30,14 +30,16 @@ def destinations(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
     queries = {each.name: each.query for each in saved_views.BUILT_IN}
     queries |= {each.name: each.query for each in saved_views.listed(actor)}
     for name, query in queries.items():
-        if fits(words, name):
+        if contains(words, name):
             yield Destination("View", name, _desk(q=query), "eye", query)
     if not words:
         return
-    if len(words) == 1 and ids.is_id(words[0], ids.FEEDBACK):
-        yield Destination("Report", words[0], _desk(q="", item=words[0]), "desk")
+    if key := pasted(words, ids.FEEDBACK):
+        yield Destination("Report", ids.FEEDBACK + key, _desk(q="", item=ids.FEEDBACK + key), "desk")
+    if key := pasted(words, ids.BATCH):
+        yield Destination("Batch", ids.BATCH + key, reverse("feedback:batch", args=[ids.BATCH + key]), "check")
     if are_long_enough(words):
-        for name in [name for name in labelling.names(actor) if fits(words, name)][:AT_MOST]:
+        for name in [name for name in labelling.names(actor) if contains(words, name)][:AT_MOST]:
             yield Destination("Label", name, _desk(q=spelled(Field("label", name, literal=True))), "label")
     yield list_search("Search reports for", "feedback:desk", words)
 

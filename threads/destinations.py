@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import and_
+from urllib.parse import urlencode
 
 from django.db.models import Q
 from django.urls import reverse
@@ -11,10 +12,12 @@ from django.utils import timezone
 from accounts.models import Org
 from core import ids
 from core.actor import Actor
-from core.destinations import AT_MOST, Destination, Page, are_long_enough, list_search, pages
+from core.destinations import AT_MOST, Destination, Page, are_long_enough, fits, list_search, pages, pasted
 from core.rendering import ago
-from threads import agents
+from threads import agents, finding, hooks
 from threads.models import Thread
+from threads.presenting.listing import VIEW_WORDS
+from threads.status import Visibility
 
 _PAGES = (
     Page("Threads", "threads:list", "threads", "conversations all", "g t"),
@@ -29,8 +32,17 @@ search looks through all."""
 
 
 def destinations(actor: Actor, org: Org | None, words: Sequence[str]) -> Iterator[Destination]:
-    """What fits the words; without words the pages and the actor's latest threads. Three queries at most."""
+    """What fits the words; without words the pages and the actor's latest threads. Two queries at most."""
     yield from pages(words, _PAGES)
+    for name, line in finding.VIEWS.items():
+        if line and words and fits(words, VIEW_WORDS[name], "threads"):
+            yield Destination(
+                "View",
+                f"Threads: {VIEW_WORDS[name]}",
+                f"{reverse('threads:list')}?{urlencode({'q': line})}",
+                "eye",
+                line,
+            )
     yield from _threads(actor, words)
     if org and are_long_enough(words):
         for agent in agents.listed(actor, org.pk, limit=AT_MOST, page_token=None, words=" ".join(words)).items:
@@ -40,20 +52,24 @@ def destinations(actor: Actor, org: Org | None, words: Sequence[str]) -> Iterato
 
 
 def _threads(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
+    """Threads by the id or by words of the title, but not the runs of checks, which the list leaves out as well."""
     visible = Thread.objects.visible_to(actor)
-    if len(words) == 1 and ids.is_id(words[0], *ids.THREAD_SPELLINGS):
-        found = visible.filter(key=ids.key_of(words[0], *ids.THREAD_SPELLINGS))
+    if key := pasted(words, *ids.THREAD_SPELLINGS):
+        found = visible.filter(key=key)
     elif not words:
-        found = visible.filter(created_by=actor.user_id)
+        found = visible.filter(~hooks.feedback.runs(actor), created_by=actor.user_id)
     elif are_long_enough(words):
         newest = visible.order_by("-created", "-id").values("pk")[:_NEWEST]
-        found = Thread.objects.filter(pk__in=newest).filter(reduce(and_, (Q(title__icontains=word) for word in words)))
+        titled = reduce(and_, (Q(title__icontains=word) for word in words))
+        found = Thread.objects.filter(~hooks.feedback.runs(actor), titled, pk__in=newest)
     else:
         return
     now = timezone.now()
-    rows = found.order_by("-created", "-id").values_list("key", "title", "created", "created_by__email")
-    for key, title, created, email in rows[:AT_MOST]:
+    rows = found.order_by("-created", "-id").values_list(
+        "key", "title", "created", "created_by__email", "visibility", "forked_from"
+    )
+    for key, title, created, email, visibility, source in rows[:AT_MOST]:
         url = reverse("threads:detail", args=[ids.THREAD + key])
-        yield Destination(
-            "Thread", title or "Untitled", url, "threads", f"{email.partition('@')[0]}, {ago(created, now)}"
-        )
+        marks = ["private"] * (visibility == Visibility.PRIVATE) + ["fork"] * (source is not None)
+        detail = ", ".join([*marks, email.partition("@")[0], ago(created, now)])
+        yield Destination("Thread", title or "Untitled", url, "threads", detail)

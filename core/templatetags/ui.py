@@ -97,6 +97,12 @@ def thousands(number: int | None) -> str:
 
 
 @register.filter
+def took(milliseconds: int | None) -> str:
+    """A duration: `< 1 ms`, `184 ms`, `1.2 s`; empty for None."""
+    return "" if milliseconds is None else rendering.took(milliseconds)
+
+
+@register.filter
 def counted(number: int | None, more: str = "+") -> str:
     """A count limited to `COUNT_LIMIT`, shown with `more` if it is: 1 000+."""
     return thousands(number) + (more if number == COUNT_LIMIT else "")

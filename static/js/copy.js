@@ -4,7 +4,7 @@ on("click", ({ target }) => {
 	const button = target.closest("[data-copy], [data-copy-next]");
 	if (!button) return;
 	const done = write(button.dataset.copy ?? one("pre", button.closest(":has(pre)")).textContent);
-	say(done ? "Copied" : "Copying is not allowed here");
+	say(done ? "Copied" : "Not allowed here");
 	button.toggleAttribute("data-done", done);
 	setTimeout(() => delete button.dataset.done, 1200);
 });

@@ -24,7 +24,7 @@ function settle() {
 	if (heard !== query()) listen();
 }
 
-/** The newer of page and stream wins; an end may come before its beginning. */
+/** The newer of page and stream wins. */
 function progress() {
 	const shown = part("bulks");
 	if (!(bulks?.dataset.at > shown.dataset.at)) return;
@@ -47,7 +47,7 @@ function mark(item) {
 	found?.setAttribute("aria-current", "true");
 }
 
-/** After resolving: the row below, else above, else the list. */
+/** After resolving: below, else above, else the list. */
 function lead() {
 	const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
 	const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
@@ -68,7 +68,7 @@ function fetched(href) {
 	return html;
 }
 
-// From the cache; the last click wins.
+// The last click wins.
 on("click", visit, true);
 
 async function visit(event) {
@@ -172,8 +172,6 @@ function recall(ids = ticks()) {
 	bulk.toggleAttribute("data-more", more);
 }
 
-// Leases are renewed while a report is open.
-
 function hold() {
 	clearTimeout(resting);
 	resting = setTimeout(() => {
@@ -186,7 +184,6 @@ function hold() {
 }
 
 const leave = () => held && lease(held, 1);
-
 let line = Promise.resolve();
 
 /** No release may overtake its lease. */

@@ -3,7 +3,6 @@ import { all, enter, focused, on, one, whenShown } from "./page.js";
 
 const kept = sessionStorage;
 const key = (field) => `draft ${field.dataset.draft}`;
-
 on("input", ({ target }) => target.dataset?.draft && keep(target));
 
 function keep(field) {
@@ -18,7 +17,6 @@ const sent = (form, button) =>
 
 // A draft ends once accepted (by an answer, or the next page). Text typed since stays.
 let from, typing, behind, taken = {};
-
 on("htmx:beforeSend", () => (from = focused()));
 on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
 	const { elt, formData, triggeringEvent } = requestConfig;

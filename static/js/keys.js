@@ -3,19 +3,15 @@ import { all, enter, focused, on, one, say, whenShown } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
 const OVERLAYS = ":popover-open, .menu[open]";
-let went = 0;
-let isChord;
+let went = 0, isChord;
 
-on("keydown", (event) => {
-	if (!(event.isComposing || event.defaultPrevented) && isUsed(event)) event.preventDefault();
-});
+on("keydown", (event) => event.isComposing || event.defaultPrevented || (isUsed(event) && event.preventDefault()));
 
 function isUsed(event) {
 	const { key, target } = event;
 	isChord = event.ctrlKey || event.metaKey;
-	if (isChord && key === "k") return press(one("[popovertarget=palette]"));
-	if (key === "Enter" && target.id === "command") return waiting.push("Send"), act(), true;
-	if (one(":popover-open")) return inList(event) || (key === "?" && press(one(":popover-open .btn")));
+	if (isChord && /^k|KeyK/i.test(key + event.code)) return press(one("#go"));
+	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
 	if (waiting[0] ? ends(event) : inField(event) || inList(event)) return true;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
 	if (isChord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
@@ -27,7 +23,7 @@ function isUsed(event) {
 // Keys wait for a request, go into a field that one opens, and are dropped on a refusal or menu.
 const waiting = [];
 
-/** Enter waits too, with Ctrl as Send; Backspace takes a key back. */
+/** Enter waits too, with Ctrl as Send. */
 const ends = ({ key }) =>
 	key === "Enter" ? waiting.push(isChord ? "Send" : key) : key === "Backspace" && waiting.pop();
 
@@ -43,7 +39,7 @@ const insert = (text) => document.execCommand("insertText", false, text);
 
 function act() {
 	let used;
-	while (waiting[0] && !one("form.htmx-request, #command.htmx-request")) {
+	while (waiting[0] && !one("form.htmx-request")) {
 		if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
 		const key = waiting.shift();
 		used = focused().matches(TYPING) ? type(key) : plain(key);
@@ -81,7 +77,6 @@ function send(target) {
 }
 
 on("click", (event) => {
-	// Its text stays a draft.
 	const form = event.target.closest("[data-cancel]")?.closest(".rate");
 	const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
 	if (opener) event.preventDefault(), form.remove(), enter(opener);
@@ -117,12 +112,9 @@ function plain(key) {
 	return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
 }
 
-function use(key) {
+export function use(key) {
 	const named = `[data-key="${CSS.escape(key)}"]`;
-	return perform(one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`));
-}
-
-export function perform(found) {
+	const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
 	const menu = found?.matches("summary") && found.parentElement;
 	if (menu) (menu.open = true), begin(menu);
 	else if (found?.matches(TYPING)) found.focus(), found.setSelectionRange?.(1e6, 1e6);
@@ -132,7 +124,6 @@ export function perform(found) {
 
 const begin = (menu) => menu?.querySelector("input:not([type=hidden]), textarea, button, a")?.focus();
 on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), true);
-
 const press = (found) => (found?.click(), !!found);
 
 function open() {
@@ -141,7 +132,6 @@ function open() {
 	return details || press(focused().closest("[data-roving] a"));
 }
 
-/** On the focused turn, else the last that ends in view. */
 function atTurn(key) {
 	const act = `.msg-end [data-act="${key}"]`;
 	const ended = all(`${TURN} ${act}`).filter(inView).at(-1);
@@ -161,9 +151,7 @@ function free() {
 	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "The rest is claimed.");
 }
 
-function tell(words) {
-	say((one("#told").textContent = words || "No more reports."));
-}
+const tell = (words) => say((one("#told").textContent = words || "No more reports."));
 
 // A list is one Tab stop: arrows move in it.
 
@@ -174,7 +162,7 @@ function inList({ key, target }) {
 	return list && target.closest("a, button, summary, [hx-get]") && rove(list, ARROWS[key]);
 }
 
-const stops = (list) => (list ? all(list.matches("table") ? ".title a" : "a, button, [type=radio], #command", list) : []);
+const stops = (list) => (list ? all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list) : []);
 
 function rove(list, by, opens) {
 	const links = stops(list);
@@ -205,7 +193,6 @@ whenShown((root) => {
 });
 
 const TURN = "#talk .msg[data-index]";
-
 const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
 
 function inView(element) {

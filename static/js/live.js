@@ -124,7 +124,6 @@ function keep(held, fresh) {
 }
 
 const namesake = (element, root) => one(`#${CSS.escape(element.id)}`, root);
-
 const reachable = (root) => all(":scope :is(a[href], button, summary, input, textarea, [tabindex])", root);
 
 function gone() {

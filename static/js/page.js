@@ -1,21 +1,17 @@
 export const one = (selector, root = document) => root.querySelector(selector);
-
 export const part = (id) => document.getElementById(id);
 
 export const on = (events, work, how) => {
 	for (const event of events.split(" ")) document.addEventListener(event, work, how);
 };
 
-/** Root included. */
 export function all(selector, root = document) {
 	const found = [...root.querySelectorAll(selector)];
 	return root.matches?.(selector) ? [root, ...found] : found;
 }
 
 export const focused = () => document.activeElement;
-
 export const enter = (element) => element?.focus({ preventScroll: true });
-
 export const say = (words) => one("#said")?.replaceChildren(words);
 
 /** Now and for whatever htmx adds. */
@@ -32,7 +28,6 @@ export function adopt(element) {
 const line = part("failed").content.firstElementChild;
 const reason = one("p", line);
 const unreached = reason.textContent;
-
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
 /** Next to its form, in the server's words if it had any. */
@@ -44,7 +39,6 @@ export function fail(near, { status, responseText } = {}) {
 }
 
 export const forgive = () => line.remove();
-
 on("htmx:beforeSend", forgive);
 addEventListener("online", forgive);
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));

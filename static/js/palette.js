@@ -1,24 +1,39 @@
-// Ctrl+K: what is possible here; the server finds places.
-import { perform } from "./keys.js";
-import { all, one, part } from "./page.js";
+// Ctrl+K: the server finds places, and among the names of its keys what this page can do.
+import { use } from "./keys.js";
+import { all, on, one, part } from "./page.js";
 
 const [palette, field] = ["palette", "command"].map(part);
+const FOUND = "#places :is(a, button)";
+const named = (each) => each.title || each.ariaLabel || (each.labels?.[0] ?? each).innerText;
+let wanted;
 
-function item(target) {
-	const made = part("act").content.firstElementChild.cloneNode(true);
-	const named = (target.labels?.[0] ?? target).cloneNode(true);
-	one("kbd", named)?.remove();
-	one("span", made).append(target.ariaLabel || target.title || named.textContent);
-	one("kbd", made).append(target.dataset.key.replace(/[A-Z]/, "⇧$&"));
-	made.onclick = () => (palette.hidePopover(), perform(target));
-	return made;
+part("go").onclick = () => {
+	if (palette.open) return !!palette.close();
+	const keyed = ["#bulk[data-on]", "#desk-report", "main"].flatMap((root) => all(`${root} [data-key]`));
+	const shown = keyed.filter((each) => each.checkVisibility());
+	part("acts").value = shown.map((each) => `${each.dataset.key} ${named(each)}`).join("\t");
+	field.value = "";
+	palette.showModal();
+	htmx.trigger(field, "input");
+	return false;
+};
+
+function take() {
+	wanted = field.matches(".htmx-request");
+	if (!wanted) one(FOUND)?.click();
 }
+on("htmx:afterRequest", () => wanted && setTimeout(take));
 
-function list() {
-	const words = field.value.toLowerCase().split(" ");
-	const fits = (each) => words.every((word) => each.textContent.toLowerCase().includes(word));
-	part("acts").replaceChildren(...all("main [data-key]").filter((each) => each.checkVisibility()).map(item).filter(fits));
-}
-
-palette.oninput = list;
-palette.onbeforetoggle = () => (field.form.reset(), list());
+palette.onkeydown = (event) => {
+	const { key, target } = event;
+	const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+	const found = all(FOUND);
+	if (by) (found[Math.max(found.indexOf(target), 0) + by] ?? field).focus();
+	else if (key === "Enter" && target === field) take();
+	else return void (key.length < 2 && field.focus());
+	event.preventDefault();
+};
+palette.onclick = ({ target }) => {
+	const { act } = target.closest("button")?.dataset ?? {};
+	if (act) palette.close(), use(act);
+};

@@ -33,6 +33,7 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     expect(conflict).to_contain_text("Bea's words")
     expect(mine.page.locator("#said")).to_contain_text("Bea has changed this report meanwhile.")
     expect(mine.page.locator("#admin-note")).to_have_value("My words")
+    expect(mine.page.locator("#admin-note")).to_be_focused()
     mine.page.click("#triage [value=note] >> visible=true")
     expect(mine.page.locator("#said")).to_contain_text("Saved note on")
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"

@@ -22,8 +22,8 @@ TOOL = {"dialect": "openai", "server": "gate", "tool": {"name": "greet"}}
 
 
 def items(page: Node) -> list[tuple[str, str]]:
-    """Name and kind of each item."""
-    return [(link.all("span")[0].words, link.all("span")[-1].words) for link in page.all("a")]
+    """Name and kind of each place."""
+    return [(link.all("span")[0].words, link.all("span")[-1].words) for link in page.all("a", data_place=True)]
 
 
 def found(client: Client, typed: str) -> list[tuple[str, str]]:
@@ -32,7 +32,7 @@ def found(client: Client, typed: str) -> list[tuple[str, str]]:
 
 def leads(client: Client, typed: str, name: str) -> str:
     """The address of the item with that name."""
-    links = fragment(client, f"/go/?q={quote(typed)}").all("a")
+    links = fragment(client, f"/go/?q={quote(typed)}").all("a", data_place=True)
     return next(link["href"] for link in links if link.all("span")[0].words == name)
 
 
@@ -86,15 +86,22 @@ def test_only_admins_are_led_to_the_desk(browser_of: Browser, who: People) -> No
 def test_threads_are_found_by_words_of_their_titles_and_by_their_ids(browser_of: Browser, who: People) -> None:
     """B28 to B30: only those that one may read, whatever their titles."""
     shared = titled(who.alice, "Late refund for a bicycle", visibility="org")
+    titled(who.bob, "Refund of a fork", visibility="org", forked_from=shared)
     titled(who.alice, "Refund that nobody else sees")
     titled(who.eve, "Refund of another org", visibility="org")
-    mine = {name for name, kind in found(browser_of("alice"), "refund") if kind == "Thread"}
-    assert mine == {"Late refund for a bicycle", "Refund that nobody else sees"}
+    page = fragment(browser_of("alice"), "/go/?q=refund")
+    details = {link.all("span")[0].words: link.all("span")[1].words for link in page.all("a", data_place="Thread")}
+    assert details == {
+        "Late refund for a bicycle": "alice, now",
+        "Refund that nobody else sees": "private, alice, now",
+        "Refund of a fork": "fork, bob, now",
+    }
     assert [name for name, kind in found(browser_of("bob"), "FUND late") if kind == "Thread"] == [shared.title]
     for name in ("bob", "eve"):
         assert "Refund that nobody else sees" not in str(found(browser_of(name), "refund nobody"))
     assert found(browser_of("bob"), shared.thread_id)[0] == (shared.title, "Thread")
-    assert leads(browser_of("bob"), shared.thread_id, shared.title) == f"/threads/{shared.thread_id}/"
+    for pasted in (shared.thread_id, f"https://heddle.example.org/threads/{shared.thread_id}/#m3"):
+        assert leads(browser_of("bob"), pasted, shared.title) == f"/threads/{shared.thread_id}/"
     assert "Thread" not in [kind for _, kind in found(browser_of("eve"), shared.thread_id)]
 
 
@@ -113,16 +120,16 @@ def test_what_the_catalogue_holds_is_found_by_name(browser_of: Browser, api: Cal
     data_of(alice.post("/v1/catalogue/worlds", {"tools": ["gate__greet"], "name": "greeting world"}))
     template = {"messages": [make.say("Hi")]}
     data_of(alice.post("/v1/ai/agents", {"name": "greeter", "request_template": template}))
-    wanted = {
-        ("gate__greet", "Tool"),
-        ("greeting", "Skill"),
-        ("greeting world", "World"),
-        ("greeter", "Agent"),
-    }
-    assert wanted <= set(found(browser_of("bob"), "greet"))
-    assert not wanted & set(found(browser_of("eve"), "greet"))
-    for name, _ in wanted:
+    data_of(alice.post("/v1/catalogue/worlds", {"tools": ["gate__greet"], "mode": "examples", "seed": 71}))
+    kinds = {kind: name for name, kind in found(browser_of("bob"), "greet") if kind != "Search"}
+    world = kinds["World"]
+    assert kinds == {"Tool": "gate__greet", "Skill": "greeting", "World": world, "Agent": "greeter"}
+    assert world.startswith("greeting world, step 0")
+    assert {kind for _, kind in found(browser_of("eve"), "greet")} == {"Search"}
+    for name in kinds.values():
         assert browser_of("bob").get(leads(browser_of("bob"), "greet", name)).status_code == 200
+    [(nameless, _)] = [each for each in found(browser_of("bob"), "seed 71") if each[1] == "World"]
+    assert nameless.startswith("Examples world of gate, seed 71")
 
 
 def test_what_begins_with_it_comes_first_and_the_searches_last(browser_of: Browser, who: People) -> None:
@@ -172,7 +179,7 @@ def test_it_asks_as_much_of_many_as_of_few(browser_of: Browser, who: People, api
     fill(0)
     for name in ("admin", "alice"):
         few = queries(browser_of(name), "/go/?q=same", **{"HX-Request": "true"})
-        assert few <= 11
+        assert few <= 12
         fill(10 if name == "admin" else 20)
         assert queries(browser_of(name), "/go/?q=same", **{"HX-Request": "true"}) == few
 
@@ -181,7 +188,67 @@ def test_only_the_items_are_fetched_and_without_scripts_there_is_a_page(browser_
     assert fragment(browser_of("alice"), "/go/?q=tools").none("form")
     page = get(browser_of("alice"), "/go/?q=tools")
     assert page.one("h1").words == "Go to"
-    assert page.one("div", role="search").one("form").fields() == {"q": ["tools"]}
-    assert items(page.one(id="places"))[0] == ("Tools", "g c Page")
-    nothing = get(browser_of("alice"), "/settings/").one(id="palette")
-    assert nothing.one(id="places").words == ""
+    assert page.one("form", role="search").fields() == {"q": ["tools"]}
+    assert items(page)[0] == ("Tools", "g c Page")
+    assert page.one(id="go")["href"] == "/go/", "the button is a link"
+
+
+def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -> None:
+    """What the script sends: keys with the captions of their buttons, which may end with a count and the key."""
+    sent = "\t".join(
+        [
+            "e Resolve the ticked",
+            "e Resolve & next e",
+            "F Rerun ⇧F",
+            "r Next rating 2 r",
+            "m  Admin\n note m",
+            "x",
+            "",
+            "<i> <b>bold</b>",
+        ]
+    )
+
+    def acts(typed: str) -> list[tuple[str, str, str]]:
+        page = fragment(browser_of("admin"), f"/go/?q={quote(typed)}&acts={quote(sent)}")
+        return [
+            (act["data-act"], act.one("span", class_="cut").words, act.one("kbd").words)
+            for act in page.all("button", type="button")
+        ]
+
+    assert acts("") == [
+        ("e", "Resolve the ticked", "e"),
+        ("F", "Rerun", "⇧F"),
+        ("r", "Next rating", "r"),
+        ("m", "Admin note", "m"),
+        ("<i>", "<b>bold</b>", "<i>"),
+        ("?", "Keyboard shortcuts", "?"),
+    ]
+    assert [key for key, *_ in acts("note adm")] == ["m"]
+    page = fragment(browser_of("admin"), f"/go/?q=admin&acts={quote(sent)}")
+    assert page.all("li")[0].one("button")["data-act"] == "m"
+
+
+def test_when_nothing_has_it_in_its_name_that_is_said_before_the_searches(browser_of: Browser) -> None:
+    rows = fragment(browser_of("alice"), "/go/?q=zzz").all("li")
+    assert [row.words for row in rows] == [
+        "Nothing has “ zzz ” in its name.",
+        "Search threads for “zzz”Search",
+        "Search tools for “zzz”Search",
+    ]
+
+
+def test_runs_of_checks_are_left_out_as_in_the_list(browser_of: Browser, who: People, api: Callable[..., Api]) -> None:
+    thread = make.thread(who.alice, "Refund me", visibility="org")
+    report = make.rating(who.alice, thread).feedback_id
+    check = data_of(api("admin").request("PUT", f"admin/feedback/{report}/check", {}))["check_id"]
+    data_of(api("admin").post(f"admin/checks/{check}/runs", {}))
+    make.run_turns()
+    assert Thread.objects.count() == 2
+    for typed in ("refund", ""):
+        kinds = [kind for name, kind in found(browser_of("admin"), typed) if "Refund" in name and kind == "Thread"]
+        assert len(kinds) == (1 if typed else 0)
+
+
+def test_the_views_of_the_thread_list_are_places(browser_of: Browser) -> None:
+    assert leads(browser_of("alice"), "failed", "Threads: Failed") == "/threads/?q=status%3Afailed"
+    get(browser_of("alice"), "/threads/?q=status%3Afailed")

@@ -143,7 +143,7 @@ class View:
     count: int | None = None
 
 
-_VIEWS = {
+VIEW_WORDS = {
     "all": "All",
     "mine": "Mine",
     "replies": "Replies",
@@ -160,7 +160,7 @@ _VIEWS = {
 def thread_views(lines: Mapping[str, tuple[str, bool]], counts: Mapping[str, int]) -> list[View]:
     """The views of the list, from their queries, whether each is current, and what is new in some; no news no count."""
     return [
-        View(key, _VIEWS[key], href(line), is_current, counts.get(key) or None)
+        View(key, VIEW_WORDS[key], href(line), is_current, counts.get(key) or None)
         for key, (line, is_current) in lines.items()
     ]
 
