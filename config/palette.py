@@ -48,6 +48,7 @@ def palette(request: HttpRequest) -> HttpResponse:
     typed = request.GET.get("q", "")[:_MOST_CHARACTERS].strip()
     words = typed.split()[:_MOST_WORDS]
     acts = [act for act in _acts(request.GET.get("acts")) if contains(words, act.name)]
+    acts.sort(key=lambda act: not act.name.casefold().startswith(typed.casefold()))
     places = _ranked(_all(request, words), typed.casefold())
     nothing = not acts and all(place.kind == "Search" for place in places)
     context = {"acts": acts, "places": places, "nothing": nothing, "typed": typed}

@@ -18,7 +18,7 @@ from tests.e2e.desk import (
     shows,
     stored,
 )
-from tests.e2e.visiting import Heddle, Visit
+from tests.e2e.visiting import Heddle, Visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 
@@ -767,6 +767,7 @@ def test_the_conversation_is_scrolled_from_the_list(empty: Heddle, visit: Callab
     before = page.evaluate(at)
     page.keyboard.press("Shift+Space")
     page.wait_for_function(f"(before) => {at} < before - 200", arg=before)
+    wait_until(lambda: page.evaluate(at) == (page.wait_for_timeout(200), page.evaluate(at))[1])  # it has come to rest
     page.keyboard.press("Space")
     page.wait_for_function(f"(before) => {at} > before - 200", arg=before)
     page.keyboard.press("j")
