@@ -1,11 +1,8 @@
 """What the command palette finds of the catalogue: pages, tools, skills and worlds."""
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
-from operator import and_
 from urllib.parse import quote
 
-from django.db.models import Q
 from django.urls import reverse
 
 from accounts.models import Org
@@ -13,7 +10,16 @@ from catalogue.models import Skill, Tool
 from catalogue.worlds import choosing
 from core import ids
 from core.actor import Actor
-from core.destinations import AT_MOST, Destination, Page, are_long_enough, contains, list_search, pages
+from core.destinations import (
+    AT_MOST,
+    Destination,
+    Page,
+    are_long_enough,
+    column_contains,
+    contains,
+    list_search,
+    pages,
+)
 
 _PAGES = (
     Page("Tools", "catalogue:tools", "shelf", "catalogue servers", "g c"),
@@ -31,19 +37,15 @@ def destinations(actor: Actor, org: Org | None, words: Sequence[str]) -> Iterato
     yield from pages(words, _PAGES)
     if not org or not are_long_enough(words):
         return
-    tools = Tool.objects.visible_in(org.pk).filter(_contains("qualified_name", words)).order_by("qualified_name")
+    tools = Tool.objects.visible_in(org.pk).filter(column_contains(words, "qualified_name")).order_by("qualified_name")
     for name in tools.values_list("qualified_name", flat=True)[:AT_MOST]:
         # `reverse` would leave some characters of a name as they are.
         url = reverse("catalogue:tool", args=["-"]).replace("-", quote(name, safe=""))
         yield Destination("Tool", name, url, "shelf")
-    skills = Skill.objects.visible_to(actor).filter(_contains("name", words)).order_by("name")
+    skills = Skill.objects.visible_to(actor).filter(column_contains(words, "name")).order_by("name")
     for key, name in skills.values_list("key", "name")[:AT_MOST]:
         yield Destination("Skill", name, reverse("catalogue:skill", args=[ids.SKILL + key]), "shelf")
     for world in choosing.choices(org.pk):
         if contains(words, world.words):
             yield Destination("World", world.words, reverse("catalogue:world", args=[world.world_id]), "shelf")
     yield list_search("Search tools for", "catalogue:tools", words)
-
-
-def _contains(column: str, words: Sequence[str]) -> Q:
-    return reduce(and_, (Q(**{f"{column}__icontains": word}) for word in words))

@@ -43,7 +43,7 @@ class Act:
 def palette(request: HttpRequest) -> HttpResponse:
     """What fits the typed words: the list alone for the palette, a page without scripts.
 
-    `acts` are the keys of the page with their buttons' captions, one after a tab: `e Resolve & next`.
+    `acts` are the keys of the page, each with its button's caption, separated by tabs: `e Resolve & next`.
     """
     typed = request.GET.get("q", "")[:_MOST_CHARACTERS].strip()
     words = typed.split()[:_MOST_WORDS]

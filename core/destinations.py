@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from django.db.models import Q
 from django.urls import reverse
 
 from core import ids
@@ -54,6 +55,11 @@ def contains(words: Sequence[str], name: str) -> bool:
     """Whether each word is in the name, ignoring case."""
     folded = name.casefold()
     return all(word.casefold() in folded for word in words)
+
+
+def column_contains(words: Sequence[str], column: str) -> Q:
+    """As `contains`, as a condition for a column."""
+    return Q(*(Q(**{f"{column}__icontains": word}) for word in words))
 
 
 def pasted(words: Sequence[str], *prefixes: str) -> str | None:

@@ -1,7 +1,6 @@
 """What the command palette finds of feedback, for admins: pages, views, labels, and a report by its id."""
 
 from collections.abc import Iterator, Sequence
-from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -10,6 +9,7 @@ from core.actor import Actor
 from core.destinations import AT_MOST, Destination, Page, are_long_enough, contains, list_search, pages, pasted
 from core.grammar import Field, spelled
 from feedback import labelling, saved_views
+from feedback.presenting import href
 
 _PAGES = (
     Page("Feedback desk", "feedback:desk", "desk", "reports triage", "g f"),
@@ -27,9 +27,10 @@ def destinations(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
     if not actor.is_admin:
         return
     yield from pages(words, _PAGES)
-    queries = {each.name: each.query for each in saved_views.BUILT_IN}
-    queries |= {each.name: each.query for each in saved_views.listed(actor)}
-    for name, query in queries.items():
+    # Pairs, because the views of two people may have the same name.
+    views = [(each.name, each.query) for each in saved_views.BUILT_IN]
+    views += [(each.name, each.query) for each in saved_views.listed(actor)]
+    for name, query in views:
         if contains(words, name):
             yield Destination("View", name, _desk(q=query), "eye", query)
     if not words:
@@ -45,4 +46,4 @@ def destinations(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
 
 
 def _desk(**query: str) -> str:
-    return f"{reverse('feedback:desk')}?{urlencode(query)}"
+    return reverse("feedback:desk") + href(query)

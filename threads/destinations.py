@@ -1,22 +1,28 @@
 """What the command palette finds of threads: pages, threads by title or id, and agents."""
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
-from operator import and_
-from urllib.parse import urlencode
 
-from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Org
 from core import ids
 from core.actor import Actor
-from core.destinations import AT_MOST, Destination, Page, are_long_enough, fits, list_search, pages, pasted
+from core.destinations import (
+    AT_MOST,
+    Destination,
+    Page,
+    are_long_enough,
+    column_contains,
+    fits,
+    list_search,
+    pages,
+    pasted,
+)
 from core.rendering import ago
 from threads import agents, finding, hooks
 from threads.models import Thread
-from threads.presenting.listing import VIEW_WORDS
+from threads.presenting.listing import VIEW_WORDS, href
 from threads.status import Visibility
 
 _PAGES = (
@@ -36,13 +42,8 @@ def destinations(actor: Actor, org: Org | None, words: Sequence[str]) -> Iterato
     yield from pages(words, _PAGES)
     for name, line in finding.VIEWS.items():
         if line and words and fits(words, VIEW_WORDS[name], "threads"):
-            yield Destination(
-                "View",
-                f"Threads: {VIEW_WORDS[name]}",
-                f"{reverse('threads:list')}?{urlencode({'q': line})}",
-                "eye",
-                line,
-            )
+            url = reverse("threads:list") + href(line)
+            yield Destination("View", f"Threads: {VIEW_WORDS[name]}", url, "eye", line)
     yield from _threads(actor, words)
     if org and are_long_enough(words):
         for agent in agents.listed(actor, org.pk, limit=AT_MOST, page_token=None, words=" ".join(words)).items:
@@ -60,8 +61,7 @@ def _threads(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
         found = visible.filter(~hooks.feedback.runs(actor), created_by=actor.user_id)
     elif are_long_enough(words):
         newest = visible.order_by("-created", "-id").values("pk")[:_NEWEST]
-        titled = reduce(and_, (Q(title__icontains=word) for word in words))
-        found = Thread.objects.filter(~hooks.feedback.runs(actor), titled, pk__in=newest)
+        found = Thread.objects.filter(~hooks.feedback.runs(actor), column_contains(words, "title"), pk__in=newest)
     else:
         return
     now = timezone.now()

@@ -79,11 +79,6 @@ class Node:
         assert self.parent is not None, f"no {tag} around it"
         return self.parent if self.parent.tag == tag else self.parent.within(tag)
 
-    @property
-    def is_pattern(self) -> bool:
-        """Whether it stands in a template, where scripts take copies from."""
-        return self.parent is not None and (self.parent.tag == "template" or self.parent.is_pattern)
-
     def _is(self, tag: str, wanted: dict[str, str | bool]) -> bool:
         return tag in ("", self.tag) and (not wanted or all(self._holds(*each) for each in wanted.items()))
 
@@ -205,7 +200,7 @@ def _whole(root: Node, response: HttpResponse) -> None:
                 assert target in ids, f"{node.tag} {name}={target}"
         if (node.get("href") or "").startswith("#"):
             assert node["href"][1:] in ids, f"a link to {node['href']}"
-        if node.tag in ("button", "a") and not node.is_pattern:
+        if node.tag in ("button", "a"):
             named = node.words or node.get("aria-label") or any(child.get("aria-label") for child in node.all())
             assert named, f"<{node.tag}> without a name: {node.attributes}"
     assert len(root.all("h1")) == 1, [node.words for node in root.all("h1")]

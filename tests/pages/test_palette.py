@@ -13,7 +13,7 @@ from feedback.models import SavedView
 from tests import make
 from tests.conftest import Api, data_of
 from tests.pages.dom import Node, fragment, get, queries
-from tests.people import People
+from tests.people import People, second_admin
 from threads.models import Thread
 
 Browser = Callable[[str | None], Client]
@@ -66,6 +66,9 @@ def test_every_page_that_it_names_opens_for_whom_it_names_it(browser_of: Browser
 def test_only_admins_are_led_to_the_desk(browser_of: Browser, who: People) -> None:
     labelling.make(who.admin.actor, "money")
     SavedView.objects.create(name="money matters", query="label:money", created_by=who.admin.user)
+    SavedView.objects.create(name="money matters", query="is:due", created_by=second_admin().user, is_shared=True)
+    queries = [link.all("span")[1].words for link in fragment(browser_of("admin"), "/go/?q=matters").all("a")[:2]]
+    assert sorted(queries) == ["is:due", "label:money"], "two people's views of one name"
     thread = make.thread(who.alice, visibility="org")
     report = make.rating(who.alice, thread).feedback_id
     for typed, item in (
