@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 
 from core.db import tidy_once
 
@@ -7,4 +8,7 @@ class CoreConfig(AppConfig):
     name = "core"
 
     def ready(self) -> None:
+        from core import fulltext
+
         tidy_once()
+        connection_created.connect(fulltext.prepare)

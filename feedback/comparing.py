@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.models import Max
 from django.utils.text import get_text_list
 
+from core import fulltext
 from feedback import indexing
 from feedback.deciding import UNDO
 from feedback.models import RatedTool, Triage, TriageChange, UserFeedback
@@ -179,4 +180,4 @@ def facts_of(pks: Iterable[int]) -> dict[int, Facts]:
 
 
 def _words(notes: str | None) -> frozenset[str]:
-    return frozenset(word for word in indexing.split(notes or "") if len(word) > 2 and word not in _STOP)
+    return frozenset(word for word in fulltext.split(notes or "") if len(word) > 2 and word not in _STOP)

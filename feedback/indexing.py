@@ -1,23 +1,21 @@
 """Database triggers that keep derived data of reports current: owner, digest queue and full-text index.
 
-Triggers cannot be forgotten by a verb, command or manual repair. They are installed after every migration. On SQLite
-they are removed before one, because changing a table there creates a new one, which would silently lose them.
+Triggers cannot be forgotten by a verb, command or manual repair.
 
 The index has one row per report: on SQLite in an FTS5 table with one column per kind of text, on PostgreSQL a vector
 with one weight per kind. The digest inserts the row, because doing it with the rating would make rating 50 % slower.
 From then on the triggers update it.
 """
 
-import re
-from typing import Any
-
 from django.db import connection
 
+from core.fulltext import Index
+from core.triggers import Triggers
 from feedback import recounting
 
 TABLE = "feedback_search"
 WEIGHTS = {"notes": "A", "note": "B", "answer": "C", "tools": "D"}
-"""The columns of the index, and their weights on PostgreSQL."""
+INDEX = Index(TABLE, "feedback_id", WEIGHTS)
 
 NEWEST = {
     "sqlite": f"SELECT %s AS word, rowid FROM {TABLE} WHERE {TABLE} MATCH %s ORDER BY rowid DESC LIMIT {{limit}}",  # noqa: S608
@@ -26,9 +24,6 @@ NEWEST = {
     "ORDER BY feedback_id DESC LIMIT {limit}",
 }
 """SQL for the newest hits of a search, with the searched word as the first column."""
-_TABLES = {TABLE, "feedback_untallied"}
-"""Tables that must exist before the triggers are installed."""
-_WORD = re.compile(r"[^\W_]+")
 
 _SQLITE = {
     "feedback_report_added": """
@@ -97,44 +92,14 @@ _POSTGRES = {
     ),
     **recounting.POSTGRES,
 }
-
-
-def split(text: str) -> list[str]:
-    """The words of a text as in the index, in lower case."""
-    return [word.lower() for word in _WORD.findall(text)]
+TRIGGERS = Triggers(
+    frozenset({TABLE, "feedback_untallied"}), _SQLITE, _POSTGRES, f"{TABLE}_words ON {TABLE} USING gin (document)"
+)
 
 
 def in_notes(word: str) -> str:
     """The index query for a word in notes."""
     return f'{{notes}} : "{word}"' if connection.vendor == "sqlite" else f"'{word}':{WEIGHTS['notes']}"
-
-
-def install(**signal: Any) -> None:
-    """Install the triggers, after a migration."""
-    if not signal.get("plan", True) or not _TABLES.issubset(connection.introspection.table_names()):
-        return
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            for name, body in _SQLITE.items():
-                cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
-                cursor.execute(f"CREATE TRIGGER {name} {body}")
-            return
-        for name, (when, body) in _POSTGRES.items():
-            cursor.execute(
-                f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
-                f"AS $$ BEGIN {body} RETURN NULL; END $$"
-            )
-            cursor.execute(f"CREATE OR REPLACE TRIGGER {name} {when} EXECUTE FUNCTION {name}()")
-        # A bulk load drops this index and may have failed before it created it again.
-        cursor.execute(f"CREATE INDEX IF NOT EXISTS {TABLE}_words ON {TABLE} USING gin (document)")
-
-
-def remove(**signal: Any) -> None:
-    """Remove the triggers on SQLite, before a migration that changes something."""
-    if connection.vendor == "sqlite" and signal.get("plan", True):
-        with connection.cursor() as cursor:
-            for name in _SQLITE:
-                cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
 
 
 def add(rows: list[tuple[str, str, int]]) -> None:

@@ -64,9 +64,9 @@ def in_bulk(*tables: Table) -> Iterator[None]:
     """A transaction that locks these tables for other writers and disables the desk's triggers."""
     with transaction.atomic():
         if connection.vendor == "sqlite":
-            indexing.remove()
+            indexing.TRIGGERS.remove()
             yield
-            indexing.install()
+            indexing.TRIGGERS.install()
             return
         with connection.cursor() as cursor:
             for table in tables:
@@ -94,4 +94,4 @@ def without_word_index() -> Iterator[None]:
     try:
         yield
     finally:
-        indexing.install()
+        indexing.TRIGGERS.install()

@@ -10,11 +10,10 @@ from django.db.models.expressions import RawSQL
 
 from accounts.models import Org, User
 from accounts.rights import require_admin
-from core import grammar
+from core import grammar, related
 from core.actor import Actor
 from core.paging import COUNT_LIMIT
 from feedback.models import Label, RatedAnswer, RatedTool
-from feedback.querying import sides
 from feedback.querying.conditions import Remark
 from feedback.querying.fields import FIELDS, named
 
@@ -116,8 +115,8 @@ def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
         case "model" | "error" | "tool":
             model, column = _COLUMNS[name]
             if not counting:
-                return [(value, None) for value in sides.names(model, column)[:_OFFERED]]
-            return list(sides.counted(model, column, limit=_OFFERED, at_most=COUNT_LIMIT))
+                return [(value, None) for value in related.names(model, column)[:_OFFERED]]
+            return list(related.counted(model, column, by="feedback_id", limit=_OFFERED, at_most=COUNT_LIMIT))
     return []
 
 

@@ -10,10 +10,11 @@ from django.db.models.lookups import GreaterThan
 from accounts.models import Org, User
 from core import ids, moments
 from core.actor import Actor
+from core.related import spellings
 from feedback.label_text import plain
 from feedback.models import Check, CheckRun, Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
 from feedback.querying import words
-from feedback.querying.sides import beside, between, is_resolved, spellings
+from feedback.querying.sides import beside, between, is_resolved
 from feedback.taxonomy import BIT, Outcome
 from threads.models import Goal, Thread
 

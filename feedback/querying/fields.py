@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from django.utils.text import get_text_list
 
-from core import moments, vocabulary
+from core import fulltext, moments, vocabulary
 from core.grammar import Field
 from core.vocabulary import Clean
 from feedback.models import Check
-from feedback.querying import conditions, durations, words
+from feedback.querying import conditions, durations
 from feedback.querying.conditions import Condition
 from feedback.querying.ordering import ORDERS, SORT
 from feedback.taxonomy import Category, Outcome, Sentiment
@@ -92,7 +92,7 @@ def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], 
 
 
 def _worded(name: str, text: str, column: str) -> QueryField:
-    return QueryField(name, text, "words", conditions.text_in(column), words.clean, is_digested=True)
+    return QueryField(name, text, "words", conditions.text_in(column), fulltext.clean, is_digested=True)
 
 
 ID, ORG = "id", "org"

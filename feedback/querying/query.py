@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import TypeGuard
 
-from core import grammar, ids, moments, vocabulary
+from core import fulltext, grammar, ids, moments, vocabulary
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
-from feedback.querying import words
 from feedback.querying.fields import DATED, FIELDS, ID, ORG, named
 from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
 
@@ -190,7 +189,7 @@ def _checked(node: Node, text: str, *, is_within: bool = False) -> Node:
         case Text() if ids.is_id(node.text, ids.FEEDBACK, *ids.THREAD_SPELLINGS):
             return Field(ID, node.text, start=node.start, end=node.end)
         case Text():
-            return node if words.has_word(node.text) else grammar.unknown(node, text, words.NEEDED)
+            return node if fulltext.has_word(node.text) else grammar.unknown(node, text, fulltext.NEEDED)
         case Field(name=name) if is_within and name == SORT:
             return grammar.unknown(node, text, "sorts the whole list; use it once, not after - or in an OR")
         case Field(name=name, value=value, literal=True) if name in FIELDS and FIELDS[name].is_literal(value):

@@ -6,6 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from core import related
 from feedback import querying
 from feedback.models import RatedTool, Triage, UserFeedback
 from feedback.querying import sides
@@ -76,7 +77,7 @@ def test_a_page_follows_an_index_on_sqlite(plan_of, line, order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("line", [line for line in SIDES if ":" in line and line != "is:due"])
 def test_many_hits_are_found_on_the_walk_down_the_reports_on_sqlite(plan_of, monkeypatch, line, order):
-    monkeypatch.setattr(sides, "MANY", -1)
+    monkeypatch.setattr(related, "MANY", -1)
     monkeypatch.setattr(sides, "MANY_TIMES", -1)
     plan = plan_of(f"{line} {order}")
     assert "TEMP B-TREE" not in plan

@@ -373,8 +373,8 @@ def test_the_terms_take_the_same_number_of_queries_however_many_there_are(who, a
 
 def test_triggers_are_put_in_place_after_a_migration(who, reports):
     """A table that is changed is a new one on SQLite, and would lose them."""
-    indexing.remove(plan=[...])
-    indexing.install(plan=[...])
+    indexing.TRIGGERS.remove(plan=[...])
+    indexing.TRIGGERS.install(plan=[...])
     for name in ("tools", "plain"):
         make.rating(who.admin, reports[name].thread, reports[name].message_sequence_num, notes="Afterwards.")
     assert len(UserFeedback.objects.filter(created_by=who.admin.user)) == Undigested.objects.count() - 4 == 2

@@ -8,11 +8,11 @@ import time_machine
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from core import grammar
+from core import fulltext, grammar, related
 from core.grammar import All, Either, Field, Not, Text
 from feedback import querying
 from feedback.models import Triage, UserFeedback
-from feedback.querying import sides, words
+from feedback.querying import sides
 from tests import make
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
@@ -204,9 +204,9 @@ def rows(who):
 def hits(request, monkeypatch):
     """What has many hits is asked for in another way. Both mean the same."""
     if request.param == "many":
-        monkeypatch.setattr(words, "MANY", 1)
-        monkeypatch.setattr(words, "FEW", 0)
-        monkeypatch.setattr(sides, "MANY", -1)
+        monkeypatch.setattr(fulltext, "MANY", 1)
+        monkeypatch.setattr(fulltext, "FEW", 0)
+        monkeypatch.setattr(related, "MANY", -1)
         monkeypatch.setattr(sides, "MANY_TIMES", -1)
 
 

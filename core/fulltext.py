@@ -1,0 +1,150 @@
+"""Full-text search on both databases: how texts are split into words, and conditions on phrases of words.
+
+A phrase is words next to each other, in any case; a `*` at its end stands for the rest of the last word.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from django.db import connection
+from django.db.models import BooleanField, F, Func, Q, Value
+from django.db.models.expressions import RawSQL
+
+MANY, FEW = 20_000, 1000
+"""From `MANY` hits on, SQLite checks row by row instead of collecting all hits; `FEW` is PostgreSQL's limit."""
+NEEDED = "must contain a letter or a digit"
+_SAYS = "says_words"
+"""A function for SQLite: whether one of several texts contains the phrase that is its first argument."""
+_WORD = re.compile(r"[^\W_]+")
+
+
+def split(text: str) -> list[str]:
+    """The words of a text as in the index, in lower case."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def has_word(value: str) -> bool:
+    """Whether a text contains a word at all."""
+    return bool(split(value))
+
+
+def clean(value: str) -> str:
+    """The phrase to search for; raises `ValueError` if it contains no word."""
+    if not has_word(value):
+        raise ValueError(NEEDED)
+    return value
+
+
+@lru_cache(maxsize=64)
+def pattern(phrase: str) -> re.Pattern[str]:
+    """A pattern that finds a phrase where the index does."""
+    words = r"[\W_]+".join(re.escape(word) for word in split(phrase))
+    return re.compile(rf"(?<![^\W_]){words}" + ("" if phrase.endswith("*") else r"(?![^\W_])"), re.IGNORECASE)
+
+
+def is_in(phrase: str, text: str | None) -> bool:
+    """Whether a text contains a phrase, as an index finds it."""
+    return bool(text and pattern(phrase).search(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The rows that contain a phrase: a condition on their model, and whether they are few and so already looked up."""
+
+    condition: Q
+    are_few: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A full-text index with one row for each row of a model.
+
+    On SQLite it is an FTS5 table with the model's row ids, and on PostgreSQL a table with the column `key` for them and
+    a vector `document`.
+    """
+
+    table: str
+    key: str
+    weights: dict[str, str]
+    """Its columns, and their weights in the vector."""
+
+    def hits(self, phrase: str, *columns: str) -> Hits:
+        """The rows with a phrase in one of these columns, by default in any."""
+        if connection.vendor != "sqlite":
+            return self._hits_on_postgres(self.vector_query(phrase, columns))
+        matched = f"{self.table} MATCH %s"
+        said = self.match(phrase, columns)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT count(*) FROM (SELECT 1 FROM {self.table} WHERE {matched} LIMIT {MANY})",  # noqa: S608
+                [said],
+            )
+            [(count,)] = cursor.fetchall()
+        if count == MANY:
+            texts = [f"c{place}" for place, name in enumerate(self.weights) if not columns or name in columns]
+            # FTS5 keeps the texts in a table of its own, by row id, in the order of the columns.
+            kept = f"{self.table}_content WHERE id = %(expressions)s, {', '.join(texts)})"
+            return Hits(_has_phrase(phrase, kept), are_few=False)
+        found = RawSQL(f"SELECT rowid FROM {self.table} WHERE {matched}", [said])  # noqa: S608, S611
+        return Hits(Q(pk__in=found), are_few=True)
+
+    def _hits_on_postgres(self, query: str) -> Hits:
+        """Few hits are looked up first: the planner overestimates rare words and would scan."""
+        found = f"SELECT {self.key} FROM {self.table} WHERE document @@ {_QUERY}"  # noqa: S608
+        with connection.cursor() as cursor:
+            # MATERIALIZED makes the planner use the index, as if for all hits; LIMIT still stops early.
+            cursor.execute(f"WITH hits AS MATERIALIZED ({found}) SELECT * FROM hits LIMIT {FEW + 1}", [query])  # noqa: S608
+            pks = [pk for (pk,) in cursor.fetchall()]
+        are_few = len(pks) <= FEW
+        kept = f"{self.table} WHERE {self.key} = %(expressions)s)"
+        return Hits(Q(pk__in=pks) if are_few else _has_phrase(query, kept), are_few)
+
+    def match(self, phrase: str, columns: Sequence[str] = ()) -> str:
+        """A phrase for FTS5. Words contain only letters and digits, so never operators."""
+        said = '"' + " ".join(split(phrase)) + '"' + ("*" if phrase.endswith("*") else "")
+        return f"{{{' '.join(columns)}}} : {said}" if columns else said
+
+    def vector_query(self, phrase: str, columns: Sequence[str] = ()) -> str:
+        """A phrase as a PostgreSQL tsquery. Each column separately, so that no phrase spans two columns."""
+        words, end = split(phrase), "*" if phrase.endswith("*") else ""
+        if len(words) == 1 and not columns:
+            return f"'{words[0]}'" + (f":{end}" if end else "")
+        phrases = []
+        for column in columns or self.weights:
+            weighted = [f"'{word}':{self.weights[column]}" for word in words]
+            phrases.append(" <-> ".join(weighted) + end)
+        return " | ".join(f"({phrase})" for phrase in phrases)
+
+
+_QUERY = "to_tsquery('pg_catalog.simple', %s)"
+
+
+class _HasPhrase(Func):
+    """Whether the index has a phrase for the row with a row id; the template names the index."""
+
+    output_field: ClassVar = BooleanField()
+    conditional = True
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, arg_joiner=f" AND {_SAYS}(", **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        joiner = f" AND document @@ {_QUERY}".removesuffix("%s)")
+        return self.as_sql(compiler, connection, arg_joiner=joiner, **context)
+
+
+def _has_phrase(phrase: str, kept: str) -> Q:
+    return Q(_HasPhrase(F("pk"), Value(phrase), template=f"EXISTS (SELECT 1 FROM {kept})"))  # noqa: S608
+
+
+def prepare(connection: Any, **signal: Any) -> None:
+    """Register the search function on a new SQLite connection; FTS5 is a hundred times slower for a single row."""
+    if connection.vendor == "sqlite":
+        connection.connection.create_function(_SAYS, -1, _says, deterministic=True)
+
+
+def _says(phrase: str, *texts: str | None) -> bool:
+    return any(is_in(phrase, text) for text in texts)
