@@ -77,10 +77,13 @@ app.conf.update(
         "catalogue": {"task": "catalogue.sweep", "schedule": env.sweep_seconds},
         "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
         # One that waited for long turns is obsolete: the next one does its work.
-        "digest": {
-            "task": "feedback.digest",
-            "schedule": env.digest_seconds,
-            "options": {"expires": env.digest_seconds},
+        **{
+            task: {
+                "task": task,
+                "schedule": env.digest_seconds,
+                "options": {"expires": env.digest_seconds},
+            }
+            for task in ("feedback.digest", "threads.index")
         },
     },
     beat_scheduler="config.alive:Clock",

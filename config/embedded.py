@@ -14,6 +14,7 @@ from core.db import log_refused
 from feedback import bulk, digesting, sweeping
 from feedback.insight import tallying
 from feedback.webhooks import sending
+from threads import indexing
 from threads.runner import claims, loop
 
 logger = logging.getLogger("heddle.embedded")
@@ -70,10 +71,10 @@ def _sweep(pause: Callable[[float], object] = time.sleep) -> None:
 
 
 def _digest() -> None:
-    """Index newly rated answers and count closed days, periodically. Without news: two short queries."""
+    """Index new answers and new ratings, and count closed days, periodically. Without news: three short queries."""
     while True:
         time.sleep(settings.HEDDLE.digest_seconds)
-        for catch_up in (digesting.catch_up, tallying.catch_up):
+        for catch_up in (indexing.catch_up, digesting.catch_up, tallying.catch_up):
             _done("digest.failed", catch_up)
         connection.close()
 

@@ -58,5 +58,8 @@ def _quoted(model: type[Model], column: str) -> tuple[str, str]:
 
 
 def spellings(model: type[Model], column: str, value: str) -> list[str]:
-    """The values of a column that equal this one, ignoring case."""
-    return [name for name in names(model, column) if name.lower() == value.lower()]
+    """The values of a column that equal this one, ignoring case; of very many, only the same spelling is certain."""
+    found = {name for name in names(model, column) if name.lower() == value.lower()}
+    if value not in found and model._base_manager.filter(**{column: value}).exists():
+        found.add(value)
+    return sorted(found)

@@ -157,8 +157,13 @@ def flat(text: str) -> str:
 
 
 def opening(markdown: str, limit: int) -> str:
-    """The beginning of a Markdown text in one line, without the marks of headings, lists, tables, emphasis, code."""
-    return one_line(_MARKS.sub("", markdown[: limit * 4]), limit)
+    """The beginning of a Markdown text in one line, without its marks."""
+    return one_line(unmarked(markdown[: limit * 4]), limit)
+
+
+def unmarked(markdown: str) -> str:
+    """A Markdown text without the marks of headings, lists, tables, emphasis and code."""
+    return _MARKS.sub("", markdown)
 
 
 def is_one_line(text: str) -> bool:

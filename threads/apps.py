@@ -6,7 +6,8 @@ class ThreadsConfig(AppConfig):
 
     def ready(self) -> None:
         from catalogue import hooks
-        from threads import sharing
+        from threads import indexing, sharing
         from threads.models import Thread
 
         hooks.threads = hooks.Threads(titles=sharing.titles, in_worlds=Thread.objects.all)
+        indexing.TRIGGERS.keep(self)

@@ -11,13 +11,13 @@ from django.db.models.lookups import IContains
 from django.utils import timezone
 from django.utils.text import get_text_list
 
-from core import grammar, ids, moments, vocabulary
+from core import fulltext, grammar, ids, moments, vocabulary
 from core.actor import Actor
 from core.db import dump
 from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
 from core.rendering import one_line
 from core.vocabulary import Clean
-from threads import hooks, profiles
+from threads import hooks, profiles, searching
 from threads.lists import says
 from threads.models import Goal, Subject, Thread
 from threads.status import BAD_OUTCOMES, GoalStatus, ThreadStatus
@@ -60,13 +60,14 @@ class Problem:
 class Found:
     """The condition of a query. With problems it matches nothing, and `rest` is the query without the invalid terms.
 
-    `words` are the texts that a thread may be found by.
+    `words` are the texts that a thread may be found by, and `phrases` those of its answers.
     """
 
     condition: Q
     problems: tuple[Problem, ...] = ()
     rest: str = ""
     words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
 
 
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
@@ -74,7 +75,11 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     root = _checked(line)
     if unknown := _unknown_in(root):
         return Found(Q(pk__in=[]), tuple(_problem(leaf, line) for leaf in unknown), _without(root))
-    return Found(_condition(root, Asking(actor, timezone.now(), tz)), words=tuple(_words(root)))
+    condition = _fresh(root, Asking(actor, timezone.now(), tz))
+    wanted = list(_wanted(root))
+    words = [leaf.text.rstrip("*") for leaf in wanted if isinstance(leaf, Text)]
+    phrases = [leaf.value if isinstance(leaf, Field) else searching.begun(leaf.text) for leaf in wanted]
+    return Found(condition, words=tuple(words), phrases=tuple(filter(None, phrases)))
 
 
 def understood(actor: Actor, line: str | None) -> Q:
@@ -82,7 +87,7 @@ def understood(actor: Actor, line: str | None) -> Q:
     root = _checked(line or "")
     if unknown := _unknown_in(root):
         raise grammar.refusal([(each, vocabulary.meant(each, FIELDS)) for each in unknown])
-    return _condition(root, Asking(actor, timezone.now(), UTC))
+    return _fresh(root, Asking(actor, timezone.now(), UTC))
 
 
 def narrowed(line: str, view: str) -> str:
@@ -223,6 +228,9 @@ FIELDS: dict[str, ThreadField] = {
             lambda value, asking: Q(model_profile__iexact=value),
             lambda: [each.id for each in profiles.all_profiles()],
         ),
+        ThreadField("text", "words", lambda value, asking: searching.answers(value), fulltext.clean, tuple),
+        _named("tool", "the name of a tool", lambda value, asking: searching.used(value)),
+        _named("failed", "the name of a tool", lambda value, asking: searching.used(value, failed=True)),
         _named("agent", "the id of an agent", lambda value, asking: Q(created_from_agent_id=value)),
         _named(
             "about",
@@ -237,6 +245,7 @@ FIELDS: dict[str, ThreadField] = {
         _named("meta", "text in the metadata that a thread was imported with", _meta),
     )
 }
+_INDEXED = ("text", "tool", "failed")
 VIEWS = {
     "all": "",
     "mine": "is:mine",
@@ -279,13 +288,14 @@ def _problem(leaf: Unknown, line: str) -> Problem:
     return Problem(one_line(leaf.text, 80), leaf.reason, meant, mended)
 
 
-def _words(node: Node) -> Iterator[str]:
+def _wanted(node: Node) -> Iterator[Text | Field]:
+    """The terms that a thread is found by because of its texts."""
     match node:
-        case Text(text=text):
-            yield text.rstrip("*")
+        case Text() | Field(name="text"):
+            yield node
         case All(parts=parts) | Either(parts=parts):
             for part in parts:
-                yield from _words(part)
+                yield from _wanted(part)
 
 
 def _without(root: Node) -> str:
@@ -297,10 +307,18 @@ def _without(root: Node) -> str:
     return grammar.spelled(All(tuple(kept)))
 
 
+def _fresh(root: Node, asking: Asking) -> Q:
+    """The condition of a query, with an index that is up to date if it needs one."""
+    if any(not isinstance(leaf, Field) or leaf.name in _INDEXED for leaf in grammar.leaves(root)):
+        searching.refresh()
+    return _condition(root, asking)
+
+
 def _condition(node: Node, asking: Asking) -> Q:
     match node:
         case Text(text=text):
-            return says(text.rstrip("*"))
+            phrase = searching.begun(text)
+            return says(text.rstrip("*")) | (searching.answers(phrase) if phrase else Q())
         case Field(name=name, value=value):
             return FIELDS[name].condition(value, asking)
         case Not(part=part):

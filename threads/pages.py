@@ -68,7 +68,7 @@ def threads(request: HttpRequest) -> HttpResponse:
     found = finding.find(actor, line or finding.UNASKED, tz=zones.of(request))
     scope = _in_org(request, actor).filter(found.condition)
     rows, next_token = lists.keyset(actor, scope, limit=PAGE, page_token=after or None)
-    shown = screens.rows_of(actor, rows, found.words)
+    shown = screens.rows_of(actor, rows, found.words, found.phrases)
     views = finding.views(line)
     news = _in_org(request, actor).filter(hooks.feedback.answered(actor, unseen=True)).count()
     bands = listing.bands(shown, now=timezone.localtime(timezone=zones.of(request)), after=request.GET.get("band", ""))
@@ -109,7 +109,8 @@ def running(request: HttpRequest) -> HttpResponse:
     marks = dict(each.split(".") for each in request.GET.getlist("row")[:PAGE] if each.count(".") == 1)
     keys = [key for each in marks if (key := ids.key_of(each, *ids.THREAD_SPELLINGS))]
     line = request.GET.get("q", "")
-    rows = screens.rows_of(actor, lists.rows_by_key(actor, keys), finding.find(actor, line).words)
+    found = finding.find(actor, line)
+    rows = screens.rows_of(actor, lists.rows_by_key(actor, keys), found.words, found.phrases)
     changed = [row for row in rows if row.mark != marks.get(row.thread_id)]
     if not changed and len(rows) == len(marks):
         return HttpResponse(status=204)

@@ -284,10 +284,12 @@ def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
     return {goal.pk: inputs.get(goal.achieve_tool_use_id) if goal.result is None else goal.result for goal in found}
 
 
-def rows_of(actor: Actor, threads: Sequence[Thread], words: Sequence[str] = ()) -> list[ThreadRow]:
-    """Threads as list rows, with one query for all ratings, and two for what they were found by."""
+def rows_of(
+    actor: Actor, threads: Sequence[Thread], words: Sequence[str] = (), phrases: Sequence[str] = ()
+) -> list[ThreadRow]:
+    """Threads as list rows, with one query for all ratings, and a few for what they were found by."""
     ratings = hooks.feedback.thread_ratings(actor, [thread.pk for thread in threads])
-    found = hits.of(threads, words)
+    found = hits.of(threads, words, phrases)
     return [_row(thread, ratings.get(thread.pk, hooks.Ratings()), found.get(thread.pk)) for thread in threads]
 
 

@@ -4,6 +4,7 @@ from celery import shared_task
 from django.db import close_old_connections
 
 from core import jobs
+from threads import indexing
 from threads.runner import claims, loop
 
 
@@ -12,6 +13,13 @@ def advance(turn_id: int) -> None:
     """Advance a turn as far as possible."""
     close_old_connections()
     loop.advance(turn_id)
+
+
+@shared_task(name="threads.index", ignore_result=True)
+def index() -> None:
+    """Index what has ended since."""
+    with jobs.periodical("threads.index"):
+        indexing.catch_up()
 
 
 @shared_task(name="threads.sweep", ignore_result=True)

@@ -22,7 +22,7 @@ from core.prepared import Prepared, PreparedCommand, PreparedInsert, PreparedRow
 from core.rows import new
 from threads import weaving
 from threads.content import BlockDict
-from threads.models import Block, Message, Rewind, Thread, Turn
+from threads.models import Block, Message, Rewind, Thread, Turn, UsedTool
 from threads.status import ThreadStatus, TurnState
 
 _OWN_COLUMNS = (
@@ -51,6 +51,8 @@ class Transcript:
         self._messages: list[Message] = []
         self._blocks: list[Block] = []
         self._changed: dict[int, Message] = {}
+        self._unindexed: int | None = None
+        """The first message whose end the index must learn of."""
 
     def add(
         self,
@@ -77,7 +79,8 @@ class Transcript:
         self.thread.message_count += 1
         self._messages.append(message)
         self._append(message, blocks)
-        self._note_outcome(message)
+        if status != Message.Status.GENERATING:
+            self._has_ended(message)
         return message
 
     def extend(self, message: Message, blocks: Sequence[BlockDict]) -> None:
@@ -90,7 +93,7 @@ class Transcript:
         message.status = status
         message.revision = self._next()
         self._changed[message.idx] = message
-        self._note_outcome(message)
+        self._has_ended(message)
 
     def turn_to(self, status: ThreadStatus) -> None:
         """Set the thread's status. Readers get it together with the content that led to it, in one commit (B90)."""
@@ -117,6 +120,8 @@ class Transcript:
         thread.message_count = min(thread.message_count, idx)
         Rewind.objects.create(thread=thread, revision=thread.revision, from_idx=idx)
         thread.weave, thread.has_error = weaving.of_thread(thread.pk)
+        UsedTool.objects.filter(thread=thread).delete()
+        self._unindexed = 0
 
     def flush(self) -> None:
         """Store all changes; called once, by `writing` and `creating`."""
@@ -136,6 +141,8 @@ class Transcript:
         for idx, message in self._changed.items():
             if idx not in added:
                 _MESSAGE.update(message)
+        if self._unindexed is not None:
+            _UNINDEXED.run(thread.pk, self._unindexed)
         announce(thread.pk)
 
     def _append(self, message: Message, blocks: Sequence[BlockDict]) -> None:
@@ -148,9 +155,12 @@ class Transcript:
             message.block_count += 1
         message.revision = thread.revision
 
-    def _note_outcome(self, message: Message) -> None:
-        """Lists and pages tell by it whether the last answer was complete."""
-        if message.role == Message.Role.ASSISTANT and message.status != Message.Status.GENERATING:
+    def _has_ended(self, message: Message) -> None:
+        if message.role == Message.Role.USER:
+            return  # the index has only what agents and tools said
+        if self._unindexed is None or message.idx < self._unindexed:
+            self._unindexed = message.idx
+        if message.role == Message.Role.ASSISTANT:  # lists and pages tell by it whether the last answer was complete
             self.thread.last_outcome = message.status
 
     def _next(self) -> int:
@@ -162,6 +172,11 @@ _THREADS, _THREAD = PreparedInsert(Thread), PreparedUpdate(Thread, *_OWN_COLUMNS
 _MESSAGES = PreparedInsert(Message)
 _MESSAGE = PreparedUpdate(Message, "status", "revision", "block_count", by=("thread", "idx"))
 _BLOCKS = PreparedInsert(Block)
+_UNINDEXED = PreparedCommand("""
+    INSERT INTO threads_unindexed (thread_id, from_idx) VALUES (%s, %s)
+    ON CONFLICT (thread_id) DO UPDATE SET from_idx = excluded.from_idx
+    WHERE excluded.from_idx < threads_unindexed.from_idx
+""")
 
 
 class LeaseLost(Exception):
@@ -242,6 +257,7 @@ def copy(source_id: int, target: Thread, upto: int, *, with_raw: bool) -> None:
     _THREADS.insert(target)
     _COPY_MESSAGES.run(target.pk, target.revision, target.revision, source_id, upto)
     _COPY_BLOCKS.run(target.pk, target.revision, with_raw, source_id, upto)
+    _UNINDEXED.run(target.pk, 0)
     announce(target.pk)
 
 

@@ -21,7 +21,8 @@ from config.seeding import tables, words
 from config.seeding.tables import Table, moment
 from feedback import indexing, taxonomy
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
-from threads.models import Block, Message, Thread, Turn
+from threads.indexing import index_answers
+from threads.models import Block, Message, Thread, Turn, UsedTool
 from threads.status import ThreadStatus, TurnState
 
 PER_THREAD = 8
@@ -105,7 +106,8 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
     random, part = Random(f"{number}/{first}"), _Part()  # noqa: S311 - nothing here is a secret
     with tables.in_bulk(*(made[name] for name in ("thread", "report", "message", "block", "turn"))):
         thread_pk, report_pk = made["thread"].next_id(), made["report"].next_id()
-        for place in range(first, first + -(-reports // PER_THREAD)):
+        last = thread_pk + -(-reports // PER_THREAD) - 1
+        for place in range(first, first + last - thread_pk + 1):
             wanted = min(PER_THREAD, reports - (place - first) * PER_THREAD)
             at = start + step * (place - first)
             thread = _thread(part, random, people, thread_pk + place - first, _key("t", number, place), at, step)
@@ -117,6 +119,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
             table.write(part.rows.get(name, []))
         tables.write("feedback_untallied", ["day"], {(row[5][:10],) for row in part.rows["report"]})
         indexing.add(words_of)
+        index_answers(thread_pk, last)
 
 
 def _tables() -> dict[str, Table]:
@@ -136,6 +139,7 @@ def _tables() -> dict[str, Table]:
             Turn, "thread", "requested_by", "state", "attempt", "queued_at", "started_at", "finished_at", "requests",
             "profile", "model", "input_tokens", "output_tokens", "answer_idx", "error_code", "requested_at",
         ),
+        "used": Table(UsedTool, "thread", "tool_name", "failed"),
         "report": Table(
             UserFeedback, "id", "key", "thread", "message_sequence_num", "org", "created", "created_by", "modified",
             "modified_by", "sentiment", "categories", "category_bits", "notes", "admin_label", "admin_note", "resolved",
@@ -200,6 +204,12 @@ def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at:
         tokens = (random.randint(200, 4000), len(said) // 4)
         part.add("turn", pk, owner, state, 1, when, when, when, 1, model, model, *tokens, idx - 1, error, when)
     has_error = any(answer[3] for answer in answers)
+    used: dict[str, bool] = {}
+    for *_, tools in answers:
+        for name, failed in tools.items():
+            used[name] = failed or used.get(name, False)
+    for name, failed in used.items():
+        part.add("used", pk, name, failed)
     title = words.sentence(random, 3, 6)
     part.add(
         "thread", pk, key, people.org.pk, owner, when, when, title, ThreadStatus.USER_TURN, "org", revision, idx, weave,

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Field, Max, Model
 
 from feedback import indexing
+from threads import indexing as threads
 
 Row = tuple[Any, ...]
 _TRIGGERED = ("feedback_userfeedback", "feedback_triage", "feedback_ratedanswer", "feedback_ratedtool")
@@ -87,11 +88,12 @@ def in_bulk(*tables: Table) -> Iterator[None]:
 
 @contextmanager
 def without_word_index() -> Iterator[None]:
-    """Drop PostgreSQL's word index and rebuild it at the end, which is many times faster than updating it."""
+    """Drop PostgreSQL's word indexes and rebuild them at the end, which is many times faster than updating them."""
     if connection.vendor != "sqlite":
         with connection.cursor() as cursor:
-            cursor.execute("DROP INDEX IF EXISTS feedback_search_words")
+            cursor.execute("DROP INDEX IF EXISTS feedback_search_words, threads_search_words")
     try:
         yield
     finally:
         indexing.TRIGGERS.install()
+        threads.TRIGGERS.install()

@@ -43,7 +43,8 @@ def test_a_line_may_say_and_and_not(found):
     assert found("is:mine AND NOT is:private") == found("is:mine -is:private") == ["alice org"]
     assert found("NOT (is:private OR is:shared)") == []
     assert found("whales AND ships") == found("whales and ships") == ["alice org", "alice private"]
-    assert found("whales AND not") == found('whales "AND" "NOT"') == []
+    assert found("whales NOT ships") == []
+    assert found("whales not ships") == found('whales "NOT" ships') == ["alice org", "alice private"]
 
 
 def test_a_search_takes_a_line_beside_its_own_fields(found):

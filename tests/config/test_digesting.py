@@ -1,4 +1,4 @@
-"""The periodic digest of rated answers: the task and its schedule."""
+"""The periodic digest of rated answers and the index of threads: the tasks and their schedule."""
 
 import pytest
 from django.conf import settings
@@ -9,7 +9,8 @@ from core import notices
 from feedback import digesting, tasks, triage
 from feedback.models import RatedAnswer, Undigested
 from tests import make
-from threads.models import Block
+from threads import tasks as threads
+from threads.models import Block, Unindexed
 
 
 @pytest.mark.django_db(transaction=True)  # the task gives its connection back
@@ -33,10 +34,18 @@ def test_desks_that_are_open_are_told_of_new_reports_once_for_all(who, monkeypat
     assert told == [triage.NOTICE]
 
 
-def test_it_is_asked_every_few_seconds():
-    entry = app.conf.beat_schedule["digest"]
-    assert entry["task"] == tasks.digest.name == "feedback.digest"
-    assert entry["schedule"] == settings.HEDDLE.digest_seconds <= 10
+@pytest.mark.django_db(transaction=True)
+def test_the_task_indexes_what_has_ended(who):
+    make.thread(who.alice)
+    threads.index()
+    assert not Unindexed.objects.exists()
+
+
+def test_they_run_every_few_seconds():
+    for name in (tasks.digest.name, threads.index.name):
+        entry = app.conf.beat_schedule[name]
+        assert entry["task"] == name
+        assert entry["schedule"] == settings.HEDDLE.digest_seconds <= 10
 
 
 @pytest.mark.django_db

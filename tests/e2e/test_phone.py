@@ -89,6 +89,15 @@ def test_no_screen_goes_sideways(heddle: Heddle, visit: Callable[..., Visit], cr
     assert sideways(page) == 0
 
 
+def test_a_row_of_the_list_is_cut_at_the_edge(visit: Callable[..., Visit], crowded: str) -> None:
+    """Also the line that shows where the words are."""
+    page = visit("admin", **PHONE).page
+    page.goto("/threads/?q=text:words")
+    for shown in (page.locator(".rows .title").first, page.locator(".rows .title p").first):
+        box = shown.bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["viewport"]["width"]
+
+
 @pytest.mark.parametrize("name", ["admin", "maxi"])
 def test_the_places_and_the_names_share_one_line(visit: Callable[..., Visit], name: str) -> None:
     """Six places, whatever the person and the org are called; what is cut is told whole where the pointer rests."""

@@ -15,7 +15,7 @@ from accounts.orgs import add_member
 from tests import make
 from tests.pages.dom import Node, dom, fragment, get, parsed, queries
 from tests.people import People
-from threads import forks, sharing
+from threads import forks, indexing, sharing
 from threads.access import thread_for
 from threads.models import Thread
 from threads.status import ThreadStatus
@@ -479,7 +479,7 @@ def test_an_empty_view_and_an_empty_search_say_which_they_are(browser_of: Browse
     assert get(client, "/threads/?q=IS%3Afork").one("main").one("h2").words == "No threads in this view."
     unfound = get(client, "/threads/?q=zzz").one(class_="void")
     assert unfound.one("h2").words == "No thread matches."
-    assert "in titles and in what people wrote, not in answers" in unfound.words and "id:" in unfound.words
+    assert "in titles, in what people wrote, and in answers" in unfound.words and "id:" in unfound.words
     assert "answers" not in get(client, "/threads/?q=owner:nobody").one(class_="void").words
     assert titles(get(client, "/threads/?view=bogus")) == ["T 0"]
 
@@ -548,12 +548,38 @@ def test_a_row_shows_where_the_words_are_that_it_was_found_by(browser_of: Browse
     assert not get(client, "/threads/?q=is:mine+-pumpe").all("mark")
 
 
+def test_a_row_shows_where_in_an_answer_the_words_are(browser_of: Browser, who: People) -> None:
+    """Only if nobody wrote them: the first answer with one of the phrases, and the row leads there."""
+    said = [
+        ("user", "Nothing"),
+        ("assistant", "No."),
+        ("user", "And?"),
+        ("assistant", "<b>It is a \u202ePump of old. Pumps!"),
+    ]
+    thread = make.imported(who.alice, said)
+    make.imported(who.alice, [("user", "Loud pumps"), ("assistant", "A pump.")], origin_id="two")
+    client = browser_of("alice")
+    for line in ("pump", "text:pump", 'text:"a pump" OR x'):
+        rows = {row.one("a").words: row for row in get(client, f"/threads/?q={quote(line)}").all("td", class_="title")}
+        shown = rows["Nothing"]
+        assert shown.one("p").words == "<b>It is a Pump of old. Pumps!"
+        assert shown.one("mark").words in ("Pump", "a Pump")
+        assert shown.one("a")["href"].endswith(f"/{thread.thread_id}/#m3")
+    assert not get(client, "/threads/?q=-text:pump").all("mark")
+
+
 def test_rows_that_are_found_by_words_are_no_more_queries(browser_of: Browser, who: People) -> None:
     client = browser_of("alice")
-    make.thread(who.alice, "Old\n\npump")
+
+    def more() -> None:
+        make.thread(who.alice, "Old\n\npump")
+        make.imported(who.alice, [("user", "Old"), ("assistant", "A pump.")], origin_id=f"{Thread.objects.count()}")
+        indexing.catch_up()
+
+    more()
     before = queries(client, "/threads/?q=pump")
     for _ in range(3):
-        make.thread(who.alice, "Old\n\npump")
+        more()
     assert queries(client, "/threads/?q=pump") == before
 
 

@@ -1,0 +1,153 @@
+"""The index of threads: the words of answers, and the tools that were used.
+
+The writer of the transcript only marks a thread as unindexed, because an answer is stored in fragments and a turn must
+not wait for an index. The scheduler indexes every few seconds, and searches do so first, so that they find the newest
+answers. Messages are indexed once they have ended. Rows of the full-text index are deleted by a trigger with their
+message.
+"""
+
+from typing import Any
+
+from django.db import connection, transaction
+
+from core.fulltext import Index
+from core.prepared import Prepared
+from core.triggers import Triggers
+from threads.models import Block, Message, Thread, Unindexed, UsedTool
+
+INDEX = Index("threads_search", "message_id", {"text": "A"})
+AT_ONCE = 200
+"""Messages per transaction: SQLite has one writer, and the threads are locked meanwhile."""
+_THREADS = 50
+_LENGTH = 100_000
+"""Characters of an answer; PostgreSQL cannot index a text with more than a megabyte of different words."""
+
+TRIGGERS = Triggers(
+    frozenset({INDEX.table, "threads_message"}),
+    {
+        "threads_message_gone": f"""
+            AFTER DELETE ON threads_message BEGIN
+                DELETE FROM {INDEX.table} WHERE rowid = old.id;
+            END""",  # noqa: S608
+    },
+    {
+        "threads_message_gone": (
+            "AFTER DELETE ON threads_message FOR EACH ROW",
+            f"DELETE FROM {INDEX.table} WHERE message_id = old.id;",  # noqa: S608
+        ),
+        "threads_messages_gone": (
+            "AFTER TRUNCATE ON threads_message FOR EACH STATEMENT",
+            f"TRUNCATE {INDEX.table};",
+        ),
+    },
+    f"{INDEX.table}_words ON {INDEX.table} USING gin (document)",
+)
+
+
+def index() -> int:
+    """Index at most `AT_ONCE` messages; returns how many. One short query if there are none."""
+    if not _ANY_WAITING.rows():
+        return 0
+    done = 0
+    with transaction.atomic():
+        # Locked like by the writer, and in its order, so neither can wait for the other in a circle.
+        for pk, count, first in list(_WAITING.select_for_update(skip_locked=True, no_key=True)):
+            end = min(count, first + AT_ONCE - done)
+            index_range(pk, first, end)
+            waiting = Unindexed.objects.filter(pk=pk)
+            if end < count:
+                waiting.update(from_idx=end)
+            else:
+                waiting.delete()
+            done += max(end - first, 1)
+            if done >= AT_ONCE:
+                break
+    return done
+
+
+def catch_up(batches: int = 500) -> int:
+    """Index all that waits, in limited batches; returns how many messages."""
+    total = 0
+    for _ in range(batches):
+        done = index()
+        total += done
+        if not done:
+            break
+    return total
+
+
+def index_range(thread_pk: int, first: int, end: int) -> None:
+    """Index the ended messages of a thread from `first` to before `end`. The caller has locked the thread."""
+    _index_answers("m.thread_id = %s AND m.idx >= %s AND m.idx < %s", [thread_pk, first, end])
+    names: dict[str, str] = {}
+    used, failed = set(), set()
+    for kind, use_id, data, outcome in _TOOLS.rows(thread_pk, first, end):
+        if kind == "tool_use":
+            names[use_id] = _name(data)
+            used.add(names[use_id])
+        elif outcome == "error":
+            failed.add(use_id)
+    if not used and not failed:
+        return
+    if earlier := failed - names.keys():
+        uses = Block.objects.filter(thread=thread_pk, tool_use_id__in=earlier, kind="tool_use")
+        names |= {str(use_id): _name(data) for use_id, data in uses.values_list("tool_use_id", "data")}
+    UsedTool.objects.bulk_create(
+        (UsedTool(thread_id=thread_pk, tool_name=name) for name in sorted(used)), ignore_conflicts=True
+    )
+    if failed:
+        in_thread = UsedTool.objects.filter(thread=thread_pk, failed=False)
+        in_thread.filter(tool_name__in={names[each] for each in failed & names.keys()}).update(failed=True)
+
+
+def index_answers(first_pk: int, last_pk: int) -> None:
+    """Index the answers of all threads between these row ids, for bulk loads."""
+    _index_answers("m.thread_id BETWEEN %s AND %s", [first_pk, last_pk])
+
+
+def _index_answers(which: str, values: list[int]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_TEXTS[connection.vendor].format(which=which), values)
+
+
+def _name(data: Any) -> str:
+    """The tool's name in a tool use."""
+    return str(data["tool_name"])[:200]
+
+
+_ANY_WAITING = Prepared(lambda: Unindexed.objects.values_list("pk")[:1])
+_WAITING = (
+    Thread.objects.filter(unindexed__isnull=False)
+    .order_by("-pk")
+    .values_list("pk", "message_count", "unindexed__from_idx")[:_THREADS]
+)
+# Payloads of results may be long, and only their outcome is needed.
+_TOOLS = Prepared(
+    lambda pk, first, end: (
+        Block.objects.filter(thread=pk, idx__gte=first, idx__lt=end, kind__in=("tool_use", "tool_result"))
+        .order_by("idx", "position")
+        .values_list("kind", "tool_use_id", "data", "outcome")
+    ),
+    int,
+    int,
+    int,
+)
+_ENDED = "', '".join((Message.Status.COMPLETED, Message.Status.FAILED, Message.Status.CANCELLED))
+_OF_RANGE = f"""
+    FROM threads_message m JOIN threads_block b ON b.thread_id = m.thread_id AND b.idx = m.idx
+    WHERE {{which}} AND m.role = 'assistant' AND m.status IN ('{_ENDED}') AND b.kind = 'text'
+"""
+_TEXTS = {
+    # An aggregate of a subquery with an ORDER BY reads its rows in that order.
+    "sqlite": f"""
+        INSERT OR REPLACE INTO {INDEX.table} (rowid, text)
+        SELECT id, substr(group_concat(said, ''), 1, {_LENGTH})
+        FROM (SELECT m.id, b.text AS said {_OF_RANGE} ORDER BY m.id, b.position) GROUP BY id""",  # noqa: S608
+    # What is no letter and no digit becomes a blank, so that words are split as on SQLite.
+    "postgresql": f"""
+        INSERT INTO {INDEX.table} (message_id, document)
+        SELECT m.id, setweight(to_tsvector('pg_catalog.simple', regexp_replace(
+            left(string_agg(b.text, '' ORDER BY b.position), {_LENGTH}), '[^[:alnum:]]+', ' ', 'g')), 'A')
+        {_OF_RANGE} GROUP BY m.id
+        ON CONFLICT (message_id) DO UPDATE SET document = excluded.document""",
+}
