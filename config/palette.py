@@ -34,8 +34,8 @@ class Act:
 
     @property
     def shown(self) -> str:
-        """The key as it stands on buttons: `⇧E` for `E`."""
-        return f"⇧{self.key}" if self.key.isupper() else self.key
+        """The key as it stands on buttons: `⇧E` for `E`. What has only a name for one, such as `pin`, shows none."""
+        return f"⇧{self.key}" if self.key.isupper() else self.key if len(self.key) == 1 else ""
 
 
 @signed_in
@@ -64,7 +64,7 @@ def _acts(sent: str | None) -> Iterator[Act]:
         key, _, caption = line.partition(" ")
         act = Act(key, " ".join(caption.split()))
         name = re.sub(r" \d+$", "", act.name.removesuffix(f" {act.shown}"))
-        if name and key not in seen:
+        if name and key not in seen and not key.isdigit():  # views have digits, and are among the places
             seen.add(key)
             yield Act(key, name)
 

@@ -14,7 +14,7 @@ export const focused = () => document.activeElement;
 export const enter = (element) => element?.focus({ preventScroll: true });
 export const say = (words) => one("#said")?.replaceChildren(words);
 
-/** Now and for whatever htmx adds. */
+/** Now and for what htmx adds. */
 export function whenShown(work) {
 	work(document.body);
 	on("htmx:load", ({ target }) => target !== document.body && work(target));
@@ -30,7 +30,7 @@ const reason = one("p", line);
 const unreached = reason.textContent;
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
-/** Next to its form, in the server's words if it had any. */
+/** At its form, in the server's words if any. */
 export function fail(near, { status, responseText } = {}) {
 	const told = status ? all("[data-why]", parsed(responseText)) : [];
 	reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));

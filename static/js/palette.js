@@ -1,16 +1,16 @@
-// Ctrl+K: the server finds places, and among the names of its keys what this page can do.
+// Ctrl+K: the server matches places and what a page can do.
 import { use } from "./keys.js";
 import { all, on, one, part } from "./page.js";
 
 const [palette, field] = ["palette", "command"].map(part);
 const FOUND = "#places :is(a, button)";
-const named = (each) => each.title || each.ariaLabel || (each.labels?.[0] ?? each).innerText;
+const named = (each) => each.title || each.ariaLabel || (each.labels?.[0] ?? each).textContent;
 let wanted;
 
 part("go").onclick = () => {
 	if (palette.open) return !!palette.close();
-	const keyed = ["#bulk[data-on]", "#desk-report", "main"].flatMap((root) => all(`${root} [data-key]`));
-	const shown = keyed.filter((each) => each.checkVisibility());
+	const keyed = ["#bulk[data-on]", "#desk-report", "main", "header .menu"].flatMap((root) => all(`${root} [data-key]`));
+	const shown = keyed.filter((each) => (each.closest(".menu") ?? each).checkVisibility());
 	part("acts").value = shown.map((each) => `${each.dataset.key} ${named(each)}`).join("\t");
 	field.value = "";
 	palette.showModal();

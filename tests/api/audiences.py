@@ -106,6 +106,8 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "first_text_at finished_at attempt replays_calls waits",
         "nobody": "losses worker lease_until request_hash requested_at is_told",
     },
+    "threads.Unindexed": {"public": "thread", "nobody": "from_idx"},
+    "threads.UsedTool": {"public": "id thread", "org": "tool_name failed"},
     "threads.Goal": {
         "public": "id thread turn",
         "org": "goal_type goal_data status message_sequence_num created concluded_at achieve_tool_use_id attempt_count "

@@ -3,7 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -144,9 +144,9 @@ def test_a_large_table_that_says_something_is_a_table() -> None:
 @pytest.mark.parametrize("piece", ["[", "![", "[a](", "**a ", "> ", "_a", "`", "|a", "<", "&a", "~~a "])
 def test_no_text_takes_long(piece: str) -> None:
     text = (piece * rendering.MARKDOWN_LIMIT)[: rendering.MARKDOWN_LIMIT]
-    began = perf_counter()
+    began = thread_time()
     markdown_html(text)
-    assert perf_counter() - began < 2
+    assert thread_time() - began < 2
 
 
 def test_half_a_character_does_not_break_the_page() -> None:

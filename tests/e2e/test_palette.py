@@ -55,9 +55,33 @@ def test_what_a_page_can_do_is_in_it_with_its_key(empty: Heddle, visit: Callable
     page.keyboard.type("snooze")
     page.keyboard.press("Enter")
     expect(page.locator(".menu[open] button").first).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("snooze tom")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("Snoozed “Complaint 0”")
     reports = {each["notes"]: each for each in stored(empty, thread_id)}
     assert reports["Complaint 1"]["admin_note"] == "Written here"
     assert [each["resolved"] for each in reports.values()] == [False, False]
+
+
+def test_what_is_in_a_menu_needs_no_key_of_its_own(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Each menu of the page and of its frame, without opening it."""
+    thread_id = heddle.start("alice", "Kept on top")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("pin to\n")
+    expect(page.locator("#head")).to_contain_text("pinned")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("export markdown")
+    expect(page.locator("#places button").first).to_contain_text("Export as Markdown")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename.endswith(".md")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("sign out")
+    expect(page.locator("#places button").first).to_have_text("Sign out")
 
 
 def test_what_is_ticked_is_acted_on(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

@@ -356,6 +356,16 @@ def test_reports_that_mention_a_tool_are_for_admins(browser_of, who):
     assert "Reports on answers" not in get(browser_of("alice"), path("heddle__calculate")).words
 
 
+def test_a_tools_page_leads_to_the_threads_that_used_it(browser_of, who):
+    """Under either of its names: imported threads have the one that their model knew."""
+    make.thread(who.alice, '[[call calculate {"expression": "1"}]] Sum')
+    make.thread(who.alice, "None")
+    alice = browser_of("alice")
+    [link] = [each for each in get(alice, path("heddle__calculate")).all("a") if "Threads that used" in each.words]
+    assert "tool%3Aheddle__calculate" in link["href"] and "tool%3Acalculate" in link["href"]
+    assert [each.words for each in get(alice, link["href"]).one("table").all("a", class_="cut")] == ["Sum"]
+
+
 def test_a_tools_page_costs_the_same_however_much_there_is(browser_of, publish, who):
     alice = browser_of("alice")
     publish(tool(schema=OLDER))
