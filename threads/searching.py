@@ -12,6 +12,8 @@ from core import fulltext, related
 from threads import indexing
 from threads.models import Block, Message, UsedTool
 
+_LETTERS = 3
+
 
 def refresh() -> None:
     """Index what has ended since, before a search. It writes, so it must not run in a read-only transaction."""
@@ -55,5 +57,12 @@ def first_answers(threads: Sequence[int], phrases: Sequence[str]) -> list[tuple[
 
 
 def begun(text: str) -> str:
-    """The phrase for a text typed into a search field, whose last word may go on; empty without a word."""
-    return text.rstrip("*") + "*" if fulltext.has_word(text) else ""
+    """The phrase for a text typed into a search field, whose last word may go on; empty without a word.
+
+    Not that of one or two Latin letters: it begins half of all words, which takes an index as long as reading them.
+    """
+    words = fulltext.split(text)
+    if not words:
+        return ""
+    is_short = words[-1].isascii() and len(words[-1]) < _LETTERS
+    return text.rstrip("*") + "*" * (not is_short)

@@ -67,6 +67,8 @@ LINES = {
     '"are booked"': ["Two"],
     "two booked": ["Two"],
     "tw": ["Two"],
+    "R-1": [],
+    "完": ["Three"],
     "€": [],
 }
 
