@@ -18,7 +18,6 @@ from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
 from core.rendering import one_line
 from core.vocabulary import Clean
 from threads import hooks, profiles, searching
-from threads.lists import says
 from threads.models import Goal, Subject, Thread
 from threads.status import BAD_OUTCOMES, GoalStatus, ThreadStatus
 
@@ -60,14 +59,14 @@ class Problem:
 class Found:
     """The condition of a query. With problems it matches nothing, and `rest` is the query without the invalid terms.
 
-    `words` are the texts that a thread may be found by, and `phrases` those of its answers.
+    `words` are the texts that a thread may be found by, and `phrases` those for its index, with their columns.
     """
 
     condition: Q
     problems: tuple[Problem, ...] = ()
     rest: str = ""
     words: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
 
 
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
@@ -78,8 +77,8 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     condition = _fresh(root, Asking(actor, timezone.now(), tz))
     wanted = list(_wanted(root))
     words = [leaf.text.rstrip("*") for leaf in wanted if isinstance(leaf, Text)]
-    phrases = [leaf.value if isinstance(leaf, Field) else searching.begun(leaf.text) for leaf in wanted]
-    return Found(condition, words=tuple(words), phrases=tuple(filter(None, phrases)))
+    phrases = [(leaf.value, "text") if isinstance(leaf, Field) else (searching.begun(leaf.text),) for leaf in wanted]
+    return Found(condition, words=tuple(words), phrases=tuple(each for each in phrases if each[0]))
 
 
 def understood(actor: Actor, line: str | None) -> Q:
@@ -228,7 +227,7 @@ FIELDS: dict[str, ThreadField] = {
             lambda value, asking: Q(model_profile__iexact=value),
             lambda: [each.id for each in profiles.all_profiles()],
         ),
-        ThreadField("text", "words", lambda value, asking: searching.answers(value), fulltext.clean, tuple),
+        ThreadField("text", "words", lambda value, asking: searching.messages(value, "text"), fulltext.clean, tuple),
         _named("tool", "the name of a tool", lambda value, asking: searching.used(value)),
         _named("failed", "the name of a tool", lambda value, asking: searching.used(value, failed=True)),
         _named("agent", "the id of an agent", lambda value, asking: Q(created_from_agent_id=value)),
@@ -317,8 +316,7 @@ def _fresh(root: Node, asking: Asking) -> Q:
 def _condition(node: Node, asking: Asking) -> Q:
     match node:
         case Text(text=text):
-            phrase = searching.begun(text)
-            return says(text.rstrip("*")) | (searching.answers(phrase) if phrase else Q())
+            return searching.anywhere(text.rstrip("*"))
         case Field(name=name, value=value):
             return FIELDS[name].condition(value, asking)
         case Not(part=part):

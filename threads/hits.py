@@ -1,7 +1,7 @@
 """Where in a thread the text is that a search found it by."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 
@@ -21,32 +21,35 @@ _READ = 50_000
 """Characters of a message in which the text is looked for."""
 
 
-def of(threads: Sequence[Thread], words: Sequence[str], phrases: Sequence[str]) -> dict[int, Hit]:
-    """The first hit in each thread, by row id: of these texts in what people wrote, else of these phrases in an answer.
+def of(threads: Sequence[Thread], words: Sequence[str], phrases: Sequence[tuple[str, ...]]) -> dict[int, Hit]:
+    """The first hit in each thread, by row id: of these phrases, else of the texts that the index may not find.
 
     None in those whose title has one of the texts. At most four queries, and one for each phrase.
     """
-    found: dict[int, Hit] = {}
     searched = {thread.pk for thread in threads}
     if words:
-        pattern = re.compile("|".join(re.escape(each) for each in words), re.IGNORECASE)
-        searched -= {thread.pk for thread in threads if pattern.search(thread.title or "")}
-        found = _written(searched, words, pattern)
-    if phrases:
-        said = re.compile("|".join(fulltext.pattern(each).pattern for each in phrases), re.IGNORECASE)
-        for pk, idx, text in searching.first_answers(sorted(searched - found.keys()), phrases):
-            if hit := _hit(idx, text[:_READ], said):
-                found[pk] = hit
-    return found
+        in_title = _any_of(re.escape(each) for each in words)
+        searched -= {thread.pk for thread in threads if in_title.search(thread.title or "")}
+    said = _any_of(fulltext.pattern(phrase).pattern for phrase, *_ in phrases)
+    places = searching.first_messages(sorted(searched), phrases)
+    found = {pk: hit for pk, idx, text in places if (hit := _hit(idx, text[:_READ], said))}
+    read = [each for each in words if not searching.is_indexed(each)]
+    return _written(searched - found.keys(), read) | found
 
 
-def _written(searched: set[int], words: Sequence[str], pattern: re.Pattern[str]) -> dict[int, Hit]:
-    if not searched:
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+def _written(searched: set[int], words: Sequence[str]) -> dict[int, Hit]:
+    """Hits in what people wrote, which is read through."""
+    if not searched or not words:
         return {}
     said = reduce(or_, (Q(text__icontains=each) for each in words))
     blocks = Block.objects.filter(written(), said, thread__in=searched)
     first = list(blocks.values_list("thread").annotate(first=Min("id")).values_list("first", flat=True))
     rows = Block.objects.filter(pk__in=first).values_list("thread", "idx", Left("text", _READ))
+    pattern = _any_of(re.escape(each) for each in words)
     return {pk: hit for pk, idx, text in rows if (hit := _hit(idx, text, pattern))}
 
 

@@ -1,4 +1,4 @@
-"""The index of threads: the words of answers, and the tools that were used.
+"""The index of threads: the words of answers and of what people wrote, and the tools that were used.
 
 The writer of the transcript only marks a thread as unindexed, because an answer is stored in fragments and a turn must
 not wait for an index. The scheduler indexes every few seconds, and searches do so first, so that they find the newest
@@ -15,12 +15,12 @@ from core.prepared import Prepared
 from core.triggers import Triggers
 from threads.models import Block, Message, Thread, Unindexed, UsedTool
 
-INDEX = Index("threads_search", "message_id", {"text": "A"})
+INDEX = Index("threads_search", "message_id", {"text": "A", "asked": "B"})
 AT_ONCE = 200
 """Messages per transaction: SQLite has one writer, and the threads are locked meanwhile."""
 _THREADS = 50
 _LENGTH = 100_000
-"""Characters of an answer; PostgreSQL cannot index a text with more than a megabyte of different words."""
+"""Characters of a message; PostgreSQL cannot index a text with more than a megabyte of different words."""
 
 TRIGGERS = Triggers(
     frozenset({INDEX.table, "threads_message"}),
@@ -78,7 +78,7 @@ def catch_up(batches: int = 500) -> int:
 
 def index_range(thread_pk: int, first: int, end: int) -> None:
     """Index the ended messages of a thread from `first` to before `end`. The caller has locked the thread."""
-    _index_answers("m.thread_id = %s AND m.idx >= %s AND m.idx < %s", [thread_pk, first, end])
+    _index_texts("m.thread_id = %s AND m.idx >= %s AND m.idx < %s", [thread_pk, first, end])
     names: dict[str, str] = {}
     used, failed = set(), set()
     for kind, use_id, data, outcome in _TOOLS.rows(thread_pk, first, end):
@@ -100,12 +100,12 @@ def index_range(thread_pk: int, first: int, end: int) -> None:
         in_thread.filter(tool_name__in={names[each] for each in failed & names.keys()}).update(failed=True)
 
 
-def index_answers(first_pk: int, last_pk: int) -> None:
-    """Index the answers of all threads between these row ids, for bulk loads."""
-    _index_answers("m.thread_id BETWEEN %s AND %s", [first_pk, last_pk])
+def index_texts(first_pk: int, last_pk: int) -> None:
+    """Index the messages of all threads between these row ids, for bulk loads."""
+    _index_texts("m.thread_id BETWEEN %s AND %s", [first_pk, last_pk])
 
 
-def _index_answers(which: str, values: list[int]) -> None:
+def _index_texts(which: str, values: list[int]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_TEXTS[connection.vendor].format(which=which), values)
 
@@ -135,19 +135,22 @@ _TOOLS = Prepared(
 _ENDED = "', '".join((Message.Status.COMPLETED, Message.Status.FAILED, Message.Status.CANCELLED))
 _OF_RANGE = f"""
     FROM threads_message m JOIN threads_block b ON b.thread_id = m.thread_id AND b.idx = m.idx
-    WHERE {{which}} AND m.role = 'assistant' AND m.status IN ('{_ENDED}') AND b.kind = 'text'
+    WHERE {{which}} AND m.role IN ('assistant', 'user') AND m.status IN ('{_ENDED}') AND b.kind = 'text'
 """
 _TEXTS = {
     # An aggregate of a subquery with an ORDER BY reads its rows in that order.
     "sqlite": f"""
-        INSERT OR REPLACE INTO {INDEX.table} (rowid, text)
-        SELECT id, substr(group_concat(said, ''), 1, {_LENGTH})
-        FROM (SELECT m.id, b.text AS said {_OF_RANGE} ORDER BY m.id, b.position) GROUP BY id""",  # noqa: S608
+        INSERT OR REPLACE INTO {INDEX.table} (rowid, text, asked)
+        SELECT id, CASE WHEN role = 'assistant' THEN said END, CASE WHEN role = 'user' THEN said END FROM (
+            SELECT id, role, substr(group_concat(said, ''), 1, {_LENGTH}) AS said
+            FROM (SELECT m.id, m.role, b.text AS said {_OF_RANGE} ORDER BY m.id, b.position) GROUP BY id, role)
+    """,  # noqa: S608
     # What is no letter and no digit becomes a blank, so that words are split as on SQLite.
     "postgresql": f"""
         INSERT INTO {INDEX.table} (message_id, document)
         SELECT m.id, setweight(to_tsvector('pg_catalog.simple', regexp_replace(
-            left(string_agg(b.text, '' ORDER BY b.position), {_LENGTH}), '[^[:alnum:]]+', ' ', 'g')), 'A')
+            left(string_agg(b.text, '' ORDER BY b.position), {_LENGTH}), '[^[:alnum:]]+', ' ', 'g')),
+            CASE WHEN m.role = 'user' THEN 'B' ELSE 'A' END::"char")
         {_OF_RANGE} GROUP BY m.id
         ON CONFLICT (message_id) DO UPDATE SET document = excluded.document""",
 }

@@ -285,7 +285,7 @@ def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
 
 
 def rows_of(
-    actor: Actor, threads: Sequence[Thread], words: Sequence[str] = (), phrases: Sequence[str] = ()
+    actor: Actor, threads: Sequence[Thread], words: Sequence[str] = (), phrases: Sequence[tuple[str, ...]] = ()
 ) -> list[ThreadRow]:
     """Threads as list rows, with one query for all ratings, and a few for what they were found by."""
     ratings = hooks.feedback.thread_ratings(actor, [thread.pk for thread in threads])

@@ -1,5 +1,6 @@
-"""Conditions on what the index of threads holds: words of answers, and used tools."""
+"""Conditions on what the index of threads holds: words of messages, and used tools."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
@@ -10,9 +11,14 @@ from django.db.models import Exists, Min, OuterRef, Q
 
 from core import fulltext, related
 from threads import indexing
+from threads.lists import says
 from threads.models import Block, Message, UsedTool
 
 _LETTERS = 3
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Letters of scripts that put no spaces between words, so that the index has whole sentences as words."""
 
 
 def refresh() -> None:
@@ -21,9 +27,19 @@ def refresh() -> None:
         indexing.index()
 
 
-def answers(phrase: str) -> Q:
-    """Threads with these words next to each other in an answer."""
-    hits = indexing.INDEX.hits(phrase)
+def anywhere(text: str) -> Q:
+    """Threads with this text in the title, or words beginning with it in a message. The last word may go on.
+
+    What people wrote in a script without spaces is read through instead, which takes long with very many threads.
+    """
+    phrase = begun(text)
+    found = Q(title__icontains=text) if is_indexed(text) else says(text)
+    return found | messages(phrase) if phrase else found
+
+
+def messages(phrase: str, *columns: str) -> Q:
+    """Threads with these words next to each other in a message; columns as in the index."""
+    hits = indexing.INDEX.hits(phrase, *columns)
     found = Message.objects.filter(hits.condition)
     if hits.are_few:
         return Q(pk__in=found.values("thread"))
@@ -36,24 +52,29 @@ def used(tool_name: str, *, failed: bool = False) -> Q:
     return related.having(rows.filter(failed=True) if failed else rows, by="thread")
 
 
-def first_answers(threads: Sequence[int], phrases: Sequence[str]) -> list[tuple[int, int, str]]:
-    """In each of these threads the first answer with one of the phrases: thread, index, and text.
+def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -> list[tuple[int, int, str]]:
+    """In each of these threads the first message with one of the phrases: thread, index, and text.
 
-    Two queries, and one for each phrase.
+    Each phrase with the columns of the index to look in, if not in all. Two queries, and one for each phrase.
     """
     if not threads or not phrases:
         return []
-    said = reduce(or_, (indexing.INDEX.hits(each).condition for each in phrases))
+    said = reduce(or_, (indexing.INDEX.hits(*each).condition for each in phrases))
     places = Message.objects.filter(said, thread__in=threads).values_list("thread").annotate(first=Min("idx"))
     at = dict(places.values_list("thread", "first"))
     if not at:
         return []
-    of_answers = reduce(or_, (Q(thread=thread, idx=idx) for thread, idx in at.items()))
-    blocks = Block.objects.filter(of_answers, kind="text").order_by("thread", "idx", "position")
+    found = reduce(or_, (Q(thread=thread, idx=idx) for thread, idx in at.items()))
+    blocks = Block.objects.filter(found, kind="text").order_by("thread", "idx", "position")
     texts: dict[int, list[str]] = {}
     for thread, text in blocks.values_list("thread", "text"):
         texts.setdefault(thread, []).append(text)
     return [(thread, at[thread], "".join(parts)) for thread, parts in texts.items()]
+
+
+def is_indexed(text: str) -> bool:
+    """Whether the index finds this text wherever it begins a word."""
+    return fulltext.has_word(text) and not _UNSPACED.search(text)
 
 
 def begun(text: str) -> str:

@@ -156,8 +156,6 @@ class Transcript:
         message.revision = thread.revision
 
     def _has_ended(self, message: Message) -> None:
-        if message.role == Message.Role.USER:
-            return  # the index has only what agents and tools said
         if self._unindexed is None or message.idx < self._unindexed:
             self._unindexed = message.idx
         if message.role == Message.Role.ASSISTANT:  # lists and pages tell by it whether the last answer was complete

@@ -21,7 +21,7 @@ from config.seeding import tables, words
 from config.seeding.tables import Table, moment
 from feedback import indexing, taxonomy
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
-from threads.indexing import index_answers
+from threads.indexing import index_texts
 from threads.models import Block, Message, Thread, Turn, UsedTool
 from threads.status import ThreadStatus, TurnState
 
@@ -119,7 +119,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
             table.write(part.rows.get(name, []))
         tables.write("feedback_untallied", ["day"], {(row[5][:10],) for row in part.rows["report"]})
         indexing.add(words_of)
-        index_answers(thread_pk, last)
+        index_texts(thread_pk, last)
 
 
 def _tables() -> dict[str, Table]:

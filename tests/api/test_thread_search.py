@@ -29,9 +29,9 @@ def found(api):
 
 
 def answered(who, title, *answers, **options):
-    """A thread with these answers."""
-    return make.imported(who.alice, [pair for each in answers for pair in (("user", title), ("assistant", each))],
-                         **options)  # fmt: skip
+    """A thread with these answers, each to a request that begins with the title."""
+    said = [(("user", f"{title}\n\nPlease お願いします。"), ("assistant", each)) for each in answers]
+    return make.imported(who.alice, [message for pair in said for message in pair], **options)
 
 
 def indexed():
@@ -67,6 +67,12 @@ LINES = {
     '"are booked"': ["Two"],
     "two booked": ["Two"],
     "tw": ["Two"],
+    "please": ["Three", "Two", "One"],
+    "text:please": [],
+    "plea": ["Three", "Two", "One"],
+    "lease": [],
+    "ます": ["Three", "Two", "One"],
+    "ます。": ["Three", "Two", "One"],
     "R-1": [],
     "完": ["Three"],
     "€": [],
@@ -158,7 +164,7 @@ def test_what_is_taken_back_is_not_found(found, who):
         writer.add("assistant", [text("A zebra.")])
     assert found("text:aardvark") == found("tool:look") == []
     assert found("text:zebra") == ["Again"]
-    assert indexed() == {Message.objects.get(thread=thread, role="assistant").pk}
+    assert indexed() == set(Message.objects.filter(thread=thread).values_list("pk", flat=True))
 
 
 def test_a_fork_is_found_like_its_source(api, found, who):
@@ -173,7 +179,7 @@ def test_a_deleted_thread_leaves_nothing_in_the_index(found, who):
     kept = answered(who, "Kept", "A zebra.")
     indexing.catch_up()
     deleting.delete(who.admin.actor, thread.pk)
-    assert indexed() == set(Message.objects.filter(thread=kept, role="assistant").values_list("pk", flat=True))
+    assert indexed() == set(Message.objects.filter(thread=kept).values_list("pk", flat=True))
     assert not UsedTool.objects.filter(thread=thread).exists()
     deleting.delete(who.admin.actor, answered(who, "Unindexed", "A yak.", origin_id="later").pk)
     assert indexing.catch_up() == 0
@@ -183,7 +189,7 @@ def test_a_long_thread_is_indexed_in_parts(found, who, monkeypatch):
     """Each in a short transaction: SQLite has one writer, and the thread is locked meanwhile."""
     monkeypatch.setattr(indexing, "AT_ONCE", 4)
     answered(who, "Long", *(f"Number w{number}." for number in range(9)))
-    assert [indexing.index() for _ in range(6)] == [4, 4, 4, 4, 1, 0]
+    assert [indexing.index() for _ in range(6)] == [4, 4, 4, 4, 2, 0]
     assert found("text:w0") == found("text:w8") == ["Long"]
 
 

@@ -479,7 +479,10 @@ def test_an_empty_view_and_an_empty_search_say_which_they_are(browser_of: Browse
     assert get(client, "/threads/?q=IS%3Afork").one("main").one("h2").words == "No threads in this view."
     unfound = get(client, "/threads/?q=zzz").one(class_="void")
     assert unfound.one("h2").words == "No thread matches."
-    assert "in titles, in what people wrote, and in answers" in unfound.words and "id:" in unfound.words
+    assert (
+        "in titles, and from the beginning of a word in messages and answers" in unfound.words
+        and "id:" in unfound.words
+    )
     assert "answers" not in get(client, "/threads/?q=owner:nobody").one(class_="void").words
     assert titles(get(client, "/threads/?view=bogus")) == ["T 0"]
 

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-SQLITE = "CREATE VIRTUAL TABLE threads_search USING fts5(text, tokenize = 'unicode61 remove_diacritics 0')"
+SQLITE = "CREATE VIRTUAL TABLE threads_search USING fts5(text, asked, tokenize = 'unicode61 remove_diacritics 0')"
 POSTGRES = """
     CREATE TABLE threads_search (message_id bigint PRIMARY KEY, document tsvector NOT NULL);
     CREATE INDEX threads_search_words ON threads_search USING gin (document);
