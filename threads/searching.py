@@ -7,7 +7,9 @@ from functools import reduce
 from operator import or_
 
 from django.db import OperationalError
-from django.db.models import Exists, Min, OuterRef, Q
+from django.db.models import Min, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import GreaterThan
 
 from core import fulltext, related
 from threads import indexing
@@ -43,7 +45,10 @@ def messages(phrase: str, *columns: str) -> Q:
     found = Message.objects.filter(hits.condition)
     if hits.are_few:
         return Q(pk__in=found.values("thread"))
-    return Q(Exists(found.filter(thread=OuterRef("pk"))))
+    # Not EXISTS, for which PostgreSQL would collect all hits before it looks at the first thread; and not IS NULL,
+    # which it takes for rare, so that it would go through all threads for the opposite.
+    first = Subquery(found.filter(thread=OuterRef("pk")).values("pk")[:1])
+    return Q(GreaterThan(Coalesce(first, 0), 0))
 
 
 def used(tool_name: str, *, failed: bool = False) -> Q:

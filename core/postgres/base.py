@@ -50,6 +50,15 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             self.Database.connect(**{"connect_timeout": _FIRST_SECONDS, **conn_params}).close()
         return super().get_new_connection(conn_params)
 
+    def _configure_connection(self, connection: Any) -> bool:
+        """Without compiling queries: PostgreSQL does so for a page that might read much, and takes longer than the page.
+
+        Not a startup option, which a pooler in between may refuse.
+        """
+        super()._configure_connection(connection)
+        connection.execute("SET jit = off")
+        return True
+
     def probe(self) -> None:
         """Raise `OperationalError` if PostgreSQL accepts no connection within a second. Bypasses the pool."""
         with self.wrap_database_errors:

@@ -328,3 +328,10 @@ def run(line, *statements):
     with line.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
+
+
+def test_no_query_is_compiled():
+    """That takes longer than a page."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW jit")
+        assert cursor.fetchone() == ("off",)
