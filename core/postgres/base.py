@@ -51,7 +51,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         return super().get_new_connection(conn_params)
 
     def _configure_connection(self, connection: Any) -> bool:
-        """Without compiling queries: PostgreSQL does so for a page that might read much, and takes longer than the page.
+        """Compile no queries: PostgreSQL would for a page that might read much, and takes longer than the page.
 
         Not a startup option, which a pooler in between may refuse.
         """
