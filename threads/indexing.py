@@ -6,6 +6,8 @@ answers. Messages are indexed once they have ended. Rows of the full-text index 
 message.
 """
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
@@ -13,7 +15,7 @@ from django.db import connection, transaction
 from core.fulltext import Index
 from core.prepared import Prepared
 from core.triggers import Triggers
-from threads.models import Block, Message, Thread, Unindexed, UsedTool
+from threads.models import Block, Message, Thread, Unindexed
 
 INDEX = Index("threads_search", "message_id", {"text": "A", "asked": "B"})
 AT_ONCE = 200
@@ -44,25 +46,42 @@ TRIGGERS = Triggers(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The messages of a thread from `first` to before `end`, and whether they are all that wait."""
+
+    thread_pk: int
+    first: int
+    end: int
+    is_last: bool
+
+
 def index() -> int:
     """Index at most `AT_ONCE` messages; returns how many. One short query if there are none."""
     if not _ANY_WAITING.rows():
         return 0
-    done = 0
     with transaction.atomic():
         # Locked like by the writer, and in its order, so neither can wait for the other in a circle.
-        for pk, count, first in list(_WAITING.select_for_update(skip_locked=True, no_key=True)):
-            end = min(count, first + AT_ONCE - done)
-            index_range(pk, first, end)
-            waiting = Unindexed.objects.filter(pk=pk)
-            if end < count:
-                waiting.update(from_idx=end)
-            else:
-                waiting.delete()
-            done += max(end - first, 1)
-            if done >= AT_ONCE:
-                break
-    return done
+        parts = _batch(_WAITING.select_for_update(skip_locked=True, no_key=True))
+        _index_texts(_RANGE, [[part.thread_pk, part.first, part.end] for part in parts])
+        _index_tools(parts)
+        for part in parts:
+            if not part.is_last:
+                Unindexed.objects.filter(pk=part.thread_pk).update(from_idx=part.end)
+        Unindexed.objects.filter(pk__in=[part.thread_pk for part in parts if part.is_last]).delete()
+    return sum(max(part.end - part.first, 1) for part in parts)
+
+
+def _batch(waiting: Iterable[tuple[int, int, int]]) -> list[_Part]:
+    """As much as one transaction takes, of threads with their number of messages and the first that waits."""
+    parts, room = [], AT_ONCE
+    for pk, count, first in waiting:
+        end = min(count, first + room)
+        parts.append(_Part(pk, first, end, end == count))
+        room -= end - first
+        if room <= 0:
+            break
+    return parts
 
 
 def catch_up(batches: int = 500) -> int:
@@ -76,38 +95,35 @@ def catch_up(batches: int = 500) -> int:
     return total
 
 
-def index_range(thread_pk: int, first: int, end: int) -> None:
-    """Index the ended messages of a thread from `first` to before `end`. The caller has locked the thread."""
-    _index_texts("m.thread_id = %s AND m.idx >= %s AND m.idx < %s", [thread_pk, first, end])
-    names: dict[str, str] = {}
-    used, failed = set(), set()
-    for kind, use_id, data, outcome in _TOOLS.rows(thread_pk, first, end):
-        if kind == "tool_use":
-            names[use_id] = _name(data)
-            used.add(names[use_id])
-        elif outcome == "error":
-            failed.add(use_id)
-    if not used and not failed:
-        return
-    if earlier := failed - names.keys():
-        uses = Block.objects.filter(thread=thread_pk, tool_use_id__in=earlier, kind="tool_use")
-        names |= {str(use_id): _name(data) for use_id, data in uses.values_list("tool_use_id", "data")}
-    UsedTool.objects.bulk_create(
-        (UsedTool(thread_id=thread_pk, tool_name=name) for name in sorted(used)), ignore_conflicts=True
-    )
-    if failed:
-        in_thread = UsedTool.objects.filter(thread=thread_pk, failed=False)
-        in_thread.filter(tool_name__in={names[each] for each in failed & names.keys()}).update(failed=True)
-
-
 def index_texts(first_pk: int, last_pk: int) -> None:
     """Index the messages of all threads between these row ids, for bulk loads."""
-    _index_texts("m.thread_id BETWEEN %s AND %s", [first_pk, last_pk])
+    _index_texts("m.thread_id BETWEEN %s AND %s", [[first_pk, last_pk]])
 
 
-def _index_texts(which: str, values: list[int]) -> None:
+def _index_texts(which: str, values: Sequence[Sequence[int]]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(_TEXTS[connection.vendor].format(which=which), values)
+        cursor.executemany(_TEXTS[connection.vendor].format(which=which), values)
+
+
+def _index_tools(parts: Iterable[_Part]) -> None:
+    used: dict[tuple[int, str], bool] = {}
+    for part in parts:
+        names: dict[str, str] = {}
+        for kind, use_id, data, outcome in _TOOLS.rows(part.thread_pk, part.first, part.end):
+            if kind == "tool_use":
+                names[use_id] = _name(data)
+                used.setdefault((part.thread_pk, names[use_id]), False)
+            elif outcome == "error" and (name := names.get(use_id) or _earlier(part.thread_pk, use_id)):
+                used[part.thread_pk, name] = True
+    if used:
+        with connection.cursor() as cursor:
+            cursor.executemany(_USED, [(pk, name, failed) for (pk, name), failed in used.items()])
+
+
+def _earlier(thread_pk: int, use_id: str) -> str:
+    """The name of a tool whose use is not in the same part as its result; empty if there is none."""
+    uses = Block.objects.filter(thread=thread_pk, tool_use_id=use_id, kind="tool_use")
+    return next((_name(data) for data in uses.values_list("data", flat=True)), "")
 
 
 def _name(data: Any) -> str:
@@ -132,6 +148,11 @@ _TOOLS = Prepared(
     int,
     int,
 )
+_USED = """
+    INSERT INTO threads_usedtool (thread_id, tool_name, failed) VALUES (%s, %s, %s)
+    ON CONFLICT (thread_id, tool_name) DO UPDATE SET failed = threads_usedtool.failed OR excluded.failed
+"""
+_RANGE = "m.thread_id = %s AND m.idx >= %s AND m.idx < %s"
 _ENDED = "', '".join((Message.Status.COMPLETED, Message.Status.FAILED, Message.Status.CANCELLED))
 _OF_RANGE = f"""
     FROM threads_message m JOIN threads_block b ON b.thread_id = m.thread_id AND b.idx = m.idx
