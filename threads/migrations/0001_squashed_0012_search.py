@@ -1,5 +1,7 @@
 """The tables of threads in one go, where there are none yet: the steps that led here take seconds."""
 
+from importlib import import_module
+
 import core.db
 import core.ids
 import django.db.models.deletion
@@ -9,16 +11,20 @@ from django.db import migrations, models
 
 from core.tables import CreateModels
 
+search = import_module("threads.migrations.0012_search")
+
 
 class Migration(migrations.Migration):
 
-    replaces = [('threads', '0001_initial'), ('threads', '0002_agents'), ('threads', '0003_turn_figures'), ('threads', '0004_told'), ('threads', '0005_world')]
+    replaces = [
+        ('threads', '0001_initial'), ('threads', '0002_agents'), ('threads', '0003_turn_figures'), ('threads', '0004_told'), ('threads', '0005_world'), ('threads', '0006_of_org'), ('threads', '0007_own_in_org'), ('threads', '0008_rerun'), ('threads', '0009_goal_tool_name'), ('threads', '0010_turn_waits'), ('threads', '0011_turn_losses'), ('threads', '0012_search'),
+    ]
 
     initial = True
 
     dependencies = [
         ('accounts', '0001_initial'),
-        ('catalogue', '0001_squashed_0015_clearing'),
+        ('catalogue', '0016_fixture_error'),
     ]
 
     operations = [
@@ -55,13 +61,13 @@ class Migration(migrations.Migration):
                     ('goal_count', models.PositiveSmallIntegerField(default=0)),
                     ('achieved_goal_count', models.PositiveSmallIntegerField(default=0)),
                     ('last_outcome', models.CharField(default='', max_length=10)),
-                    ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='threads', to=settings.AUTH_USER_MODEL)),
+                    ('created_by', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='threads', to=settings.AUTH_USER_MODEL)),
                     ('forked_from', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='forks', to='threads.thread')),
-                    ('org', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='threads', to='accounts.org')),
+                    ('org', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='threads', to='accounts.org')),
                     ('world', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='threads', to='catalogue.world')),
                 ],
                 options={
-                    'indexes': [models.Index(fields=['created_by', '-created', '-id'], name='thread_own'), models.Index(fields=['org', 'visibility', '-created', '-id'], name='thread_shared'), models.Index(fields=['-created', '-id'], name='thread_all'), models.Index(condition=models.Q(('import_id__isnull', False)), fields=['import_id'], name='thread_import_id')],
+                    'indexes': [models.Index(fields=['created_by', '-created', '-id'], name='thread_own'), models.Index(fields=['created_by', 'org', '-created', '-id'], name='thread_own_in_org'), models.Index(fields=['org', '-created', '-id'], name='thread_of_org'), models.Index(fields=['org', 'visibility', '-created', '-id'], name='thread_shared'), models.Index(fields=['-created', '-id'], name='thread_all'), models.Index(condition=models.Q(('import_id__isnull', False)), fields=['import_id'], name='thread_import_id')],
                     'constraints': [models.UniqueConstraint(condition=models.Q(('import_id__isnull', False)), fields=('org', 'created_by', 'import_id'), name='thread_import_once')],
                 },
             ),
@@ -99,6 +105,7 @@ class Migration(migrations.Migration):
                     ('thread', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pins', to='threads.thread')),
                 ],
                 options={
+                    'indexes': [models.Index(fields=['user', '-pinned_at', '-thread'], name='pin_in_order')],
                     'constraints': [models.UniqueConstraint(fields=('user', 'thread'), name='pin_once')],
                 },
             ),
@@ -180,6 +187,9 @@ class Migration(migrations.Migration):
                     ('request_hash', models.CharField(default='', max_length=64)),
                     ('requested_at', models.DateTimeField(default=django.utils.timezone.now)),
                     ('is_told', models.BooleanField(default=True)),
+                    ('replays_calls', models.BooleanField(default=False)),
+                    ('waits', core.db.JsonText(default=list)),
+                    ('losses', models.PositiveSmallIntegerField(default=0)),
                     ('requested_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ('thread', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='turns', to='threads.thread')),
                 ],
@@ -199,7 +209,6 @@ class Migration(migrations.Migration):
                     ('created', models.DateTimeField(default=django.utils.timezone.now)),
                     ('concluded_at', models.DateTimeField(null=True)),
                     ('achieve_tool_use_id', models.CharField(max_length=200, null=True)),
-                    ('tool_name', models.CharField(default='', max_length=80)),
                     ('result', core.db.JsonText(null=True)),
                     ('attempt_count', models.PositiveSmallIntegerField(default=0)),
                     ('thread', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='goals', to='threads.thread')),
@@ -228,5 +237,26 @@ class Migration(migrations.Migration):
                     'constraints': [models.UniqueConstraint(fields=('org', 'name'), name='agent_name_in_org')],
                 },
             ),
+            migrations.CreateModel(
+                name='Unindexed',
+                fields=[
+                    ('thread', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='unindexed', serialize=False, to='threads.thread')),
+                    ('from_idx', models.PositiveIntegerField()),
+                ],
+            ),
+            migrations.CreateModel(
+                name='UsedTool',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('tool_name', models.CharField(max_length=200)),
+                    ('failed', models.BooleanField(default=False)),
+                    ('thread', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tools', to='threads.thread')),
+                ],
+                options={
+                    'indexes': [models.Index(fields=['tool_name', '-thread'], name='used_tool_of'), models.Index(condition=models.Q(('failed', True)), fields=['tool_name', '-thread'], name='used_tool_failed')],
+                    'constraints': [models.UniqueConstraint(fields=('thread', 'tool_name'), name='used_tool_once')],
+                },
+            ),
         ]),
+        migrations.RunPython(search.make_index, search.drop_index),
     ]

@@ -17,13 +17,15 @@ search = import_module("feedback.migrations.0003_search")
 
 class Migration(migrations.Migration):
 
-    replaces = [('feedback', '0001_initial'), ('feedback', '0002_desk'), ('feedback', '0003_search'), ('feedback', '0004_indexed'), ('feedback', '0005_webhooks'), ('feedback', '0006_insight'), ('feedback', '0007_tally'), ('feedback', '0008_untallied'), ('feedback', '0009_webhook_settled')]
+    replaces = [
+        ('feedback', '0001_initial'), ('feedback', '0002_desk'), ('feedback', '0003_search'), ('feedback', '0004_indexed'), ('feedback', '0005_webhooks'), ('feedback', '0006_insight'), ('feedback', '0007_tally'), ('feedback', '0008_untallied'), ('feedback', '0009_webhook_settled'), ('feedback', '0010_due'), ('feedback', '0011_presence'), ('feedback', '0012_reply_seen'), ('feedback', '0013_checks'), ('feedback', '0014_batches'), ('feedback', '0015_runs_wait'), ('feedback', '0016_webhook_told'), ('feedback', '0017_bulk_as_wanted'),
+    ]
 
     initial = True
 
     dependencies = [
         ('accounts', '0001_initial'),
-        ('threads', '0001_squashed_0005_world'),
+        ('threads', '0001_squashed_0012_search'),
     ]
 
     operations = [
@@ -110,6 +112,7 @@ class Migration(migrations.Migration):
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                     ('feedback_key', models.CharField(max_length=26)),
                     ('reason', models.CharField(max_length=300)),
+                    ('is_as_wanted', models.BooleanField(default=False, help_text='somebody had already done the same to the report')),
                     ('bulk', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='failures', to='feedback.bulk')),
                 ],
             ),
@@ -127,12 +130,14 @@ class Migration(migrations.Migration):
             migrations.CreateModel(
                 name='Lease',
                 fields=[
-                    ('feedback', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='lease', serialize=False, to='feedback.userfeedback')),
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                     ('until', models.DateTimeField()),
+                    ('feedback', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='leases', to='feedback.userfeedback')),
                     ('holder', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ],
                 options={
                     'indexes': [models.Index(fields=['until'], name='lease_until')],
+                    'constraints': [models.UniqueConstraint(fields=('feedback', 'holder'), name='lease_once')],
                 },
             ),
             migrations.CreateModel(
@@ -153,6 +158,7 @@ class Migration(migrations.Migration):
                     ('public_status', models.CharField(choices=[('received', 'Received'), ('looked_at', 'Looked at'), ('answered', 'Answered')], default='received', max_length=10)),
                     ('public_reply', models.TextField(null=True)),
                     ('replied_at', models.DateTimeField(default=django.utils.timezone.now)),
+                    ('seen_at', models.DateTimeField(null=True)),
                 ],
             ),
             migrations.CreateModel(
@@ -166,7 +172,7 @@ class Migration(migrations.Migration):
                     ('owner', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ],
                 options={
-                    'indexes': [models.Index(condition=models.Q(('snoozed_until__isnull', False)), fields=['snoozed_until'], name='triage_snoozed'), models.Index(condition=models.Q(('snoozed_until_again', True)), fields=['feedback'], name='triage_snoozed_again'), models.Index(condition=models.Q(('outcome__isnull', False)), fields=['outcome', '-feedback'], name='triage_outcome'), models.Index(condition=models.Q(('owner__isnull', False)), fields=['owner', '-feedback'], name='triage_owner')],
+                    'indexes': [models.Index(condition=models.Q(('snoozed_until__isnull', False)), fields=['snoozed_until', 'feedback'], name='triage_snoozed'), models.Index(condition=models.Q(('snoozed_until_again', True)), fields=['feedback'], name='triage_snoozed_again'), models.Index(condition=models.Q(('outcome__isnull', False)), fields=['outcome', '-feedback'], name='triage_outcome'), models.Index(condition=models.Q(('owner__isnull', False)), fields=['owner', '-feedback'], name='triage_owner')],
                 },
             ),
             migrations.CreateModel(
@@ -196,7 +202,7 @@ class Migration(migrations.Migration):
                     ('feedback', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tools', to='feedback.userfeedback')),
                 ],
                 options={
-                    'indexes': [models.Index(fields=['tool_name', '-feedback'], name='rated_tool_of')],
+                    'indexes': [models.Index(fields=['tool_name', '-feedback'], name='rated_tool_of'), models.Index(condition=models.Q(('failed', True)), fields=['tool_name', '-feedback'], name='rated_tool_failed')],
                     'constraints': [models.UniqueConstraint(fields=('feedback', 'tool_name'), name='rated_tool_once')],
                 },
             ),
@@ -307,6 +313,86 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'ordering': ['id'],
+                },
+            ),
+            migrations.CreateModel(
+                name='WebhookTold',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('endpoint', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='told', to='feedback.webhookendpoint')),
+                    ('report', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='told', to='feedback.userfeedback')),
+                ],
+                options={
+                    'constraints': [models.UniqueConstraint(fields=('endpoint', 'report'), name='webhook_told_of')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Check',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('key', models.CharField(default=core.ids.new_key, editable=False, max_length=26, unique=True)),
+                    ('message_sequence_num', models.PositiveIntegerField()),
+                    ('title', models.CharField(max_length=120)),
+                    ('expectations', core.db.JsonText(default=list)),
+                    ('state', models.CharField(choices=[('untried', 'Untried'), ('running', 'Running'), ('passing', 'Passing'), ('failing', 'Failing'), ('undecided', 'Undecided')], default='untried', max_length=10)),
+                    ('outcome', models.CharField(blank=True, max_length=10)),
+                    ('outcome_before', models.CharField(blank=True, max_length=10)),
+                    ('created', models.DateTimeField(default=django.utils.timezone.now)),
+                    ('modified', models.DateTimeField(default=django.utils.timezone.now)),
+                    ('dropped_at', models.DateTimeField(null=True)),
+                    ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('feedback', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='kept_check', to='feedback.userfeedback')),
+                    ('modified_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('thread', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='checks', to='threads.thread')),
+                ],
+                options={
+                    'indexes': [models.Index(condition=models.Q(('dropped_at__isnull', True)), fields=['state', '-id'], name='check_state')],
+                },
+            ),
+            migrations.CreateModel(
+                name='CheckBatch',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('key', models.CharField(default=core.ids.new_key, editable=False, max_length=26, unique=True)),
+                    ('created', models.DateTimeField(default=django.utils.timezone.now)),
+                    ('skills', models.CharField(max_length=10)),
+                    ('tools', models.CharField(max_length=10)),
+                    ('model_profile', models.CharField(blank=True, max_length=80)),
+                    ('times', models.PositiveSmallIntegerField(default=1)),
+                    ('ended_at', models.DateTimeField(null=True)),
+                    ('asked', models.CharField(blank=True, max_length=80)),
+                    ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'indexes': [models.Index(condition=models.Q(('ended_at__isnull', True)), fields=['id'], name='batch_open')],
+                },
+            ),
+            migrations.CreateModel(
+                name='CheckRun',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('key', models.CharField(default=core.ids.new_key, editable=False, max_length=26, unique=True)),
+                    ('model_profile', models.CharField(blank=True, max_length=80)),
+                    ('skill_versions', core.db.JsonText(default=list)),
+                    ('created', models.DateTimeField(default=django.utils.timezone.now)),
+                    ('ended_at', models.DateTimeField(null=True)),
+                    ('verdict', models.CharField(choices=[('passed', 'Passed'), ('failed', 'Failed'), ('broken', 'Broken')], max_length=10, null=True)),
+                    ('findings', core.db.JsonText(default=list)),
+                    ('problem', models.CharField(blank=True, max_length=200)),
+                    ('seconds', models.FloatField(null=True)),
+                    ('input_tokens', models.PositiveIntegerField(default=0)),
+                    ('output_tokens', models.PositiveIntegerField(default=0)),
+                    ('cost', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
+                    ('batch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='feedback.checkbatch')),
+                    ('fork', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='threads.thread')),
+                    ('judged_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('of', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='feedback.check')),
+                ],
+                options={
+                    'indexes': [
+                        models.Index(fields=['of', '-id'], name='run_of_check'),
+                        models.Index(condition=models.Q(('ended_at__isnull', True)), fields=['id'], name='run_open'),
+                    ],
                 },
             ),
         ]),
