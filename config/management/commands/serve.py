@@ -53,6 +53,7 @@ class Command(BaseCommand):
             signal.signal(each, lambda *_: sys.exit(0))
         preparing = get_context("fork").Process(target=self._prepare, kwargs=options, daemon=True)
         preparing.start()
+        serving.load()  # meanwhile, on the other core
         preparing.join()
         if preparing.exitcode:
             sys.exit(preparing.exitcode)
