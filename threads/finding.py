@@ -40,7 +40,9 @@ class ThreadField:
     condition: Callable[[str, Asking], Q]
     clean: Clean
     offered: Callable[[], Sequence[str]]
-    """The values to suggest."""
+    """The values to suggest to everyone."""
+    known_to: Callable[[Actor], Sequence[str]] | None = None
+    """Those that depend on who asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +119,15 @@ def _unknown_in(root: Node) -> list[Unknown]:
     return [leaf for leaf in grammar.leaves(root) if isinstance(leaf, Unknown)]
 
 
-def terms(line: str) -> list[str]:
+def terms(actor: Actor, line: str) -> list[str]:
     """Completions of a query: a field, or a value of the field being typed."""
     typed = _LAST.search(line)
     assert typed is not None  # it also matches the empty end
     name, colon, value = typed[0].lower().partition(":")
     known = FIELDS.get(name)
     if colon:
-        offered = [f"{name}:{each}" for each in known.offered() if each.startswith(value)] if known else []
+        values = known.known_to(actor) if known and known.known_to else known.offered() if known else ()
+        offered = [f"{name}:{each}" for each in values if each.lower().startswith(value)]
     else:
         offered = [f"{each}:" for each in FIELDS if each.startswith(name)]
     return [line[: typed.start()] + each for each in offered if each != typed[0]]
@@ -204,6 +207,17 @@ def _named(
     return ThreadField(name, takes, condition, str.strip, offered)
 
 
+def _tool(name: str, *, failed: bool) -> ThreadField:
+    return ThreadField(
+        name,
+        "the name of a tool",
+        lambda value, asking: searching.used(value, failed=failed),
+        str.strip,
+        tuple,
+        lambda actor: searching.tool_names(actor, failed=failed),
+    )
+
+
 def _timed(name: str, *, dates: bool) -> ThreadField:
     takes = f"{moments.DATES}, or {moments.AGES}" if dates else moments.AGES
     return ThreadField(name, takes, _created, lambda value: moments.clean(value, dates=dates), lambda: _DAYS)
@@ -228,8 +242,8 @@ FIELDS: dict[str, ThreadField] = {
             lambda: [each.id for each in profiles.all_profiles()],
         ),
         ThreadField("text", "words", lambda value, asking: searching.messages(value, "text"), fulltext.clean, tuple),
-        _named("tool", "the name of a tool", lambda value, asking: searching.used(value)),
-        _named("failed", "the name of a tool", lambda value, asking: searching.used(value, failed=True)),
+        _tool("tool", failed=False),
+        _tool("failed", failed=True),
         _named("agent", "the id of an agent", lambda value, asking: Q(created_from_agent_id=value)),
         _named(
             "about",

@@ -124,7 +124,7 @@ def running(request: HttpRequest) -> HttpResponse:
 @require_GET
 def terms(request: HttpRequest) -> HttpResponse:
     """Completions of the typed query, as options."""
-    offered = finding.terms(request.GET.get("q", "")[:MAX_LENGTH])
+    offered = finding.terms(page_actor(request), request.GET.get("q", "")[:MAX_LENGTH])
     return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
 
 

@@ -12,11 +12,13 @@ from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThan
 
 from core import fulltext, related
+from core.actor import Actor
 from threads import indexing
 from threads.lists import says
-from threads.models import Block, Message, UsedTool
+from threads.models import Block, Message, Thread, UsedTool
 
 _LETTERS = 3
+_NEWEST, _NAMES = 2_000, 200
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -55,6 +57,15 @@ def used(tool_name: str, *, failed: bool = False) -> Q:
     """Threads that used this tool, ignoring case; with `failed`, those where it returned an error."""
     rows = UsedTool.objects.filter(tool_name__in=related.spellings(UsedTool, "tool_name", tool_name))
     return related.having(rows.filter(failed=True) if failed else rows, by="thread")
+
+
+def tool_names(actor: Actor, *, failed: bool = False) -> list[str]:
+    """The tools of the newest threads that the actor may see; with `failed`, those that returned an error."""
+    newest = Thread.objects.visible_to(actor).order_by("-created", "-id").values("pk")[:_NEWEST]
+    rows = UsedTool.objects.filter(thread__in=newest)
+    if failed:
+        rows = rows.filter(failed=True)
+    return list(rows.values_list("tool_name", flat=True).distinct().order_by("tool_name")[:_NAMES])
 
 
 def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -> list[tuple[int, int, str]]:

@@ -467,6 +467,21 @@ def test_a_line_is_completed_where_it_ends(browser_of: Browser, typed: str, offe
     assert all(option.lower().startswith(typed.lower()[:1]) for option in options)
 
 
+def test_tools_are_offered_of_the_threads_that_one_may_read(browser_of: Browser, who: People) -> None:
+    make.thread(who.alice, '[[call echo {"value": 1}]] Private')
+    make.thread(who.alice, '[[call calculate {"expression": "1+"}]] Shared', visibility="org")
+    indexing.catch_up()
+
+    def offered(name: str, typed: str) -> list[str]:
+        part = fragment(browser_of(name), f"/threads/terms/?q={quote(typed)}")
+        return [option["value"] for option in part.all("option")]
+
+    assert offered("alice", "x tool:") == ["x tool:calculate", "x tool:echo"]
+    assert offered("bob", "tool:") == ["tool:calculate"] == offered("bob", "tool:CAL")
+    assert offered("eve", "tool:") == []
+    assert offered("admin", "failed:") == ["failed:calculate"]
+
+
 def test_nothing_is_offered_where_nothing_fits(browser_of: Browser) -> None:
     for typed in ("status:failed", "colour:", "zzz", "%00x", "a" * 2000):
         assert fragment(browser_of("alice"), f"/threads/terms/?q={quote(typed)}").none("option")
