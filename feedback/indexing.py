@@ -7,6 +7,10 @@ with one weight per kind. The digest inserts the row, because doing it with the 
 From then on the triggers update it.
 """
 
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
 from django.db import connection
 
 from core.fulltext import Index
@@ -107,11 +111,16 @@ def add(rows: list[tuple[str, str, int]]) -> None:
 
     The caller must have locked the reports, because the triggers update only rows that already exist.
     """
+    values: Sequence[tuple[Any, ...]] = rows
     if connection.vendor == "sqlite":
+        # FTS5 writes a segment of its index at the end of an INSERT with SELECT, and whenever a row id is lower than
+        # the one before.
+        own = "(SELECT {column} FROM feedback_userfeedback WHERE id = %s)"
         sql = (
-            f"INSERT OR REPLACE INTO {TABLE} (rowid, notes, note, answer, tools) "  # noqa: S608
-            "SELECT id, notes, admin_note, %s, %s FROM feedback_userfeedback WHERE id = %s"
+            f"INSERT OR REPLACE INTO {TABLE} (answer, tools, rowid, notes, note) "  # noqa: S608
+            f"VALUES (%s, %s, %s, {own.format(column='notes')}, {own.format(column='admin_note')})"
         )
+        values = [(answer, tools, pk, pk, pk) for answer, tools, pk in sorted(rows, key=itemgetter(2))]
     else:
         sql = (
             f"INSERT INTO {TABLE} (feedback_id, document) "  # noqa: S608
@@ -120,4 +129,4 @@ def add(rows: list[tuple[str, str, int]]) -> None:
             "ON CONFLICT (feedback_id) DO UPDATE SET document = excluded.document"
         )
     with connection.cursor() as cursor:
-        cursor.executemany(sql, rows)
+        cursor.executemany(sql, values)

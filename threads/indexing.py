@@ -102,7 +102,17 @@ def index_texts(first_pk: int, last_pk: int) -> None:
 
 def _index_texts(which: str, values: Sequence[Sequence[int]]) -> None:
     with connection.cursor() as cursor:
-        cursor.executemany(_TEXTS[connection.vendor].format(which=which), values)
+        if connection.vendor != "sqlite":
+            cursor.executemany(_VECTORS.format(which=which), values)
+            return
+        rows: list[tuple[int, str | None, str | None]] = []
+        for each in values:
+            cursor.execute(_TEXTS.format(which=which), each)
+            rows += cursor.fetchall()
+        # FTS5 writes a segment of its index at the end of an INSERT with SELECT, and whenever a row id is lower than
+        # the one before.
+        insert = f"INSERT OR REPLACE INTO {INDEX.table} (rowid, text, asked) VALUES (%s, %s, %s)"  # noqa: S608
+        cursor.executemany(insert, sorted(rows))
 
 
 def _index_tools(parts: Iterable[_Part]) -> None:
@@ -158,20 +168,18 @@ _OF_RANGE = f"""
     FROM threads_message m JOIN threads_block b ON b.thread_id = m.thread_id AND b.idx = m.idx
     WHERE {{which}} AND m.role IN ('assistant', 'user') AND m.status IN ('{_ENDED}') AND b.kind = 'text'
 """
-_TEXTS = {
-    # An aggregate of a subquery with an ORDER BY reads its rows in that order.
-    "sqlite": f"""
-        INSERT OR REPLACE INTO {INDEX.table} (rowid, text, asked)
-        SELECT id, CASE WHEN role = 'assistant' THEN said END, CASE WHEN role = 'user' THEN said END FROM (
-            SELECT id, role, substr(group_concat(said, ''), 1, {_LENGTH}) AS said
-            FROM (SELECT m.id, m.role, b.text AS said {_OF_RANGE} ORDER BY m.id, b.position) GROUP BY id, role)
-    """,  # noqa: S608
-    # What is no letter and no digit becomes a blank, so that words are split as on SQLite.
-    "postgresql": f"""
-        INSERT INTO {INDEX.table} (message_id, document)
-        SELECT m.id, setweight(to_tsvector('pg_catalog.simple', regexp_replace(
-            left(string_agg(b.text, '' ORDER BY b.position), {_LENGTH}), '[^[:alnum:]]+', ' ', 'g')),
-            CASE WHEN m.role = 'user' THEN 'B' ELSE 'A' END::"char")
-        {_OF_RANGE} GROUP BY m.id
-        ON CONFLICT (message_id) DO UPDATE SET document = excluded.document""",
-}
+# An aggregate of a subquery with an ORDER BY reads its rows in that order.
+_TEXTS = f"""
+    SELECT id, CASE WHEN role = 'assistant' THEN said END, CASE WHEN role = 'user' THEN said END FROM (
+        SELECT id, role, substr(group_concat(said, ''), 1, {_LENGTH}) AS said
+        FROM (SELECT m.id, m.role, b.text AS said {_OF_RANGE} ORDER BY m.id, b.position) GROUP BY id, role)
+"""  # noqa: S608
+# What is no letter and no digit becomes a blank, so that words are split as on SQLite.
+_VECTORS = f"""
+    INSERT INTO {INDEX.table} (message_id, document)
+    SELECT m.id, setweight(to_tsvector('pg_catalog.simple', regexp_replace(
+        left(string_agg(b.text, '' ORDER BY b.position), {_LENGTH}), '[^[:alnum:]]+', ' ', 'g')),
+        CASE WHEN m.role = 'user' THEN 'B' ELSE 'A' END::"char")
+    {_OF_RANGE} GROUP BY m.id
+    ON CONFLICT (message_id) DO UPDATE SET document = excluded.document
+"""
