@@ -123,7 +123,7 @@ def show(
         "usage": used,
         "is_called": any(line.version == version.version for line in used.versions),
         "versions": _versions(found),
-        "in_threads": f"tool:{found.qualified_name} OR tool:{found.name}",
+        "in_threads": f"tool:{found.qualified_name}",
         "mentions": hooks.feedback.mentions(actor, org_id, {found.name, found.qualified_name}),
         "exports": exports,
         "tolls": [each for each in exports if each.get("toll")],

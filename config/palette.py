@@ -17,11 +17,13 @@ import feedback.destinations
 import threads.destinations
 from accounts.authentication import page_actor
 from accounts.pages import current_org, signed_in
-from core.destinations import Destination, contains, fits
+from core.destinations import Destination, fits
 
 _MOST_CHARACTERS, _MOST_WORDS, _MOST_ACTS = 200, 10, 100
 _EVERYWHERE = "? Keyboard shortcuts"
 """What every page can do that runs scripts."""
+_ELSEWHERE = frozenset("*123456789")
+"""Keys of views, which are among the places, and of all that match, which is ticked where its number is seen."""
 _ORDER = ("Page", "View", "Label", "Thread", "Report", "Batch", "Agent", "Tool", "Skill", "World", "Search")
 
 
@@ -34,7 +36,7 @@ class Act:
 
     @property
     def shown(self) -> str:
-        """The key as it stands on buttons: `⇧E` for `E`. What has only a name for one, such as `pin`, shows none."""
+        """The key as it stands on buttons: `⇧E` for `E`. What has a name instead, such as `pin`, shows none."""
         return f"⇧{self.key}" if self.key.isupper() else self.key if len(self.key) == 1 else ""
 
 
@@ -43,11 +45,12 @@ class Act:
 def palette(request: HttpRequest) -> HttpResponse:
     """What fits the typed words: the list alone for the palette, a page without scripts.
 
-    `acts` are the keys of the page, each with its button's caption, separated by tabs: `e Resolve & next`.
+    `acts` are the keys of the page, each with its button's caption, separated by tabs: `e Resolve & next`. What is in a
+    menu has a name instead of a key, after that of the menu if its caption does not say it: `Snooze:tomorrow Tomorrow`.
     """
     typed = request.GET.get("q", "")[:_MOST_CHARACTERS].strip()
     words = typed.split()[:_MOST_WORDS]
-    acts = [act for act in _acts(request.GET.get("acts")) if contains(words, act.name)]
+    acts = [act for act in _acts(request.GET.get("acts")) if fits(words, act.name)]
     acts.sort(key=lambda act: not act.name.casefold().startswith(typed.casefold()))
     places = _ranked(_all(request, words), typed.casefold())
     nothing = not acts and all(place.kind == "Search" for place in places)
@@ -64,9 +67,10 @@ def _acts(sent: str | None) -> Iterator[Act]:
         key, _, caption = line.partition(" ")
         act = Act(key, " ".join(caption.split()))
         name = re.sub(r" \d+$", "", act.name.removesuffix(f" {act.shown}"))
-        if name and key not in seen and not key.isdigit():  # views have digits, and are among the places
+        if name and key not in seen and key not in _ELSEWHERE:
             seen.add(key)
-            yield Act(key, name)
+            menu, colon, _ = key.partition(":")
+            yield Act(key, f"{menu}: {name}" if menu and colon else name)
 
 
 def _all(request: HttpRequest, words: Sequence[str]) -> Iterator[Destination]:

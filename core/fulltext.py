@@ -18,12 +18,27 @@ MANY, FEW = 20_000, 1000
 NEEDED = "must contain a letter or a digit"
 _SAYS = "says_words"
 """A function for SQLite: whether one of several texts contains the phrase that is its first argument."""
+_LETTER = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+UNSPACED = f"[{_LETTER}]"
+"""A pattern for the letters of scripts that put no spaces between words (Thai, Lao, Burmese, Khmer, Japanese, Chinese).
+
+It is the same for PostgreSQL.
+"""
+_UNSPACED = re.compile(UNSPACED)
 _WORD = re.compile(r"[^\W_]+")
 
 
 def split(text: str) -> list[str]:
     """The words of a text as in the index, in lower case."""
     return [word.lower() for word in _WORD.findall(text)]
+
+
+def spaced(text: str) -> str:
+    """A text with each letter of a script without spaces as a word of its own: part of a sentence is then a phrase.
+
+    For an index that holds its texts like this, and for what is searched in it.
+    """
+    return _UNSPACED.sub(r" \g<0> ", text)
 
 
 def has_word(value: str) -> bool:
@@ -41,8 +56,15 @@ def clean(value: str) -> str:
 @lru_cache(maxsize=64)
 def pattern(phrase: str) -> re.Pattern[str]:
     """A pattern that finds a phrase where the index does."""
-    words = r"[\W_]+".join(re.escape(word) for word in split(phrase))
-    return re.compile(rf"(?<![^\W_]){words}" + ("" if phrase.endswith("*") else r"(?![^\W_])"), re.IGNORECASE)
+    words = split(spaced(phrase))
+    alone = [bool(_UNSPACED.match(word)) for word in words]
+    found = "".join(
+        re.escape(word) + (r"[\W_]*" if is_alone or is_next_alone else r"[\W_]+")
+        for word, is_alone, is_next_alone in zip(words, alone, alone[1:], strict=False)
+    )
+    begins = "" if alone[0] else r"(?<![^\W_])"
+    ends = "" if alone[-1] or phrase.endswith("*") else r"(?![^\W_])"
+    return re.compile(f"{begins}{found}{re.escape(words[-1])}{ends}", re.IGNORECASE)
 
 
 def is_in(phrase: str, text: str | None) -> bool:

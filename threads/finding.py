@@ -14,6 +14,7 @@ from django.utils.text import get_text_list
 from core import fulltext, grammar, ids, moments, vocabulary
 from core.actor import Actor
 from core.db import dump
+from core.destinations import pasted
 from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
 from core.rendering import one_line
 from core.vocabulary import Clean
@@ -284,8 +285,8 @@ def _checked(line: str) -> Node:
 
     def checked(leaf: Leaf) -> Leaf:
         match leaf:
-            case Text(text=text) if ids.is_id(text, *ids.THREAD_SPELLINGS):
-                return Field("id", text, start=leaf.start, end=leaf.end)
+            case Text(text=text) if key := pasted([text], *ids.THREAD_SPELLINGS):
+                return Field("id", ids.THREAD + key, start=leaf.start, end=leaf.end)
             case Text(text=text) if not text.strip(" *"):
                 return grammar.unknown(leaf, line, "has no text to search for")
             case Field():

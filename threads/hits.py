@@ -24,16 +24,16 @@ _READ = 50_000
 def of(threads: Sequence[Thread], words: Sequence[str], phrases: Sequence[tuple[str, ...]]) -> dict[int, Hit]:
     """The first hit in each thread, by row id: of these phrases, else of the texts that the index may not find.
 
-    None in those whose title has one of the texts. At most four queries, and one for each phrase.
+    None in those whose title has all of the texts. At most four queries, and one for each phrase.
     """
     searched = {thread.pk for thread in threads}
     if words:
-        in_title = _any_of(re.escape(each) for each in words)
-        searched -= {thread.pk for thread in threads if in_title.search(thread.title or "")}
+        asked = [each.casefold() for each in words]
+        searched -= {each.pk for each in threads if all(word in (each.title or "").casefold() for word in asked)}
     said = _any_of(fulltext.pattern(phrase).pattern for phrase, *_ in phrases)
     places = searching.first_messages(sorted(searched), phrases)
-    found = {pk: hit for pk, idx, text in places if (hit := _hit(idx, text[:_READ], said))}
-    read = [each for each in words if not searching.is_indexed(each)]
+    found = {pk: _hit(idx, text, said) or Hit(idx, flat(text[:_AFTER]), "", "") for pk, idx, text in places}
+    read = [each for each in words if not fulltext.has_word(each)]
     return _written(searched - found.keys(), read) | found
 
 

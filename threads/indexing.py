@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from core.fulltext import Index
+from core.fulltext import UNSPACED, Index, spaced
 from core.prepared import Prepared
 from core.triggers import Triggers
 from threads.models import Block, Message, Thread, Unindexed
@@ -108,11 +108,15 @@ def _index_texts(which: str, values: Sequence[Sequence[int]]) -> None:
         rows: list[tuple[int, str | None, str | None]] = []
         for each in values:
             cursor.execute(_TEXTS.format(which=which), each)
-            rows += cursor.fetchall()
+            rows += ((pk, *map(_spaced, texts)) for pk, *texts in cursor.fetchall())
         # FTS5 writes a segment of its index at the end of an INSERT with SELECT, and whenever a row id is lower than
         # the one before.
         insert = f"INSERT OR REPLACE INTO {INDEX.table} (rowid, text, asked) VALUES (%s, %s, %s)"  # noqa: S608
         cursor.executemany(insert, sorted(rows))
+
+
+def _spaced(text: str | None) -> str | None:
+    return text and spaced(text)
 
 
 def _index_tools(parts: Iterable[_Part]) -> None:
@@ -177,8 +181,9 @@ _TEXTS = f"""
 # What is no letter and no digit becomes a blank, so that words are split as on SQLite.
 _VECTORS = f"""
     INSERT INTO {INDEX.table} (message_id, document)
-    SELECT m.id, setweight(to_tsvector('pg_catalog.simple', regexp_replace(
-        left(string_agg(b.text, '' ORDER BY b.position), {_LENGTH}), '[^[:alnum:]]+', ' ', 'g')),
+    SELECT m.id, setweight(to_tsvector('pg_catalog.simple', regexp_replace(regexp_replace(
+        left(string_agg(b.text, '' ORDER BY b.position), {_LENGTH}),
+        '{UNSPACED}', ' \\& ', 'g'), '[^[:alnum:]]+', ' ', 'g')),
         CASE WHEN m.role = 'user' THEN 'B' ELSE 'A' END::"char")
     {_OF_RANGE} GROUP BY m.id
     ON CONFLICT (message_id) DO UPDATE SET document = excluded.document

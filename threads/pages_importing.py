@@ -1,5 +1,7 @@
 """The page to import threads from a file or pasted text; it calls the same functions as the REST route (spec 9)."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +49,10 @@ class Outcome:
     """The result of an import, or of a check that stored nothing. Of many, failures and warnings come first."""
 
     is_dry: bool
+    has_changed: bool
+    """Whether an import became a check, because what was checked before is not what was sent now."""
+    checked: str
+    """The fingerprint of what was checked or imported."""
     format: str
     counts: tuple[tuple[Word, int], ...]
     lines: tuple[Line, ...]
@@ -72,19 +78,25 @@ def import_threads(request: HttpRequest) -> HttpResponse:
 def _outcome(request: HttpRequest, typed: dict[str, str]) -> Outcome:
     actor, org = page_actor(request), required_org(request)
     owner_id, org_id = importing.target(actor, None, org.org_id)
-    visibility, is_dry = typed["visibility"] or "private", request.POST.get("verb") != "import"
+    visibility, verb = typed["visibility"] or "private", request.POST.get("verb")
     if visibility not in ("private", "org"):
         raise InvalidRequest("visibility: must be private or org")
     places, values = _conversations(request, typed)
     format = typed["format"] or dialects.detected([value for value in values if isinstance(value, dict)])
     if format not in dialects.FORMATS:
         raise InvalidRequest(f"format: must be one of {', '.join(dialects.FORMATS)}")
+    told = [value.reason if isinstance(value, conversation_files.Unreadable) else value for value in values]
+    checked = hashlib.sha256(json.dumps([told, format, visibility]).encode()).hexdigest()
+    has_changed = verb == "import_checked" and request.POST.get("checked") != checked
+    is_dry = has_changed or verb not in ("import", "import_checked")
     done = importing.import_conversations(format, values, owner_id, org_id, visibility, is_dry=is_dry)
     counts = importing.counts_of(done)
     new = counts["created"]
     shown = sorted(done, key=lambda each: (not each.errors, not each.warnings)) if len(done) > _SHOWN else done
     return Outcome(
         is_dry=is_dry,
+        has_changed=has_changed,
+        checked=checked,
         format=FORMATS[format],
         counts=tuple((IMPORT_WORDS[outcome], count) for outcome, count in counts.items() if count),
         lines=tuple(_line(each, places[each.index]) for each in shown[:_SHOWN]),

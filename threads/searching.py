@@ -1,6 +1,5 @@
 """Conditions on what the index of threads holds: words of messages, and used tools."""
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
@@ -19,10 +18,6 @@ from threads.models import Block, Message, Thread, UsedTool
 
 _LETTERS = 3
 _NEWEST, _NAMES = 2_000, 200
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
-"""Letters of scripts that put no spaces between words, so that the index has whole sentences as words."""
 
 
 def refresh() -> None:
@@ -32,18 +27,17 @@ def refresh() -> None:
 
 
 def anywhere(text: str) -> Q:
-    """Threads with this text in the title, or words beginning with it in a message. The last word may go on.
+    """Threads with this text in the title, or its words in a message, where the last one may go on.
 
-    What people wrote in a script without spaces is read through instead, which takes long with very many threads.
+    A text without words is looked for in all that people wrote, which takes long with very many threads.
     """
     phrase = begun(text)
-    found = Q(title__icontains=text) if is_indexed(text) else says(text)
-    return found | messages(phrase) if phrase else found
+    return Q(title__icontains=text) | messages(phrase) if phrase else says(text)
 
 
 def messages(phrase: str, *columns: str) -> Q:
     """Threads with these words next to each other in a message; columns as in the index."""
-    hits = indexing.INDEX.hits(phrase, *columns)
+    hits = indexing.INDEX.hits(fulltext.spaced(phrase), *columns)
     found = Message.objects.filter(hits.condition)
     if hits.are_few:
         return Q(pk__in=found.values("thread"))
@@ -54,8 +48,17 @@ def messages(phrase: str, *columns: str) -> Q:
 
 
 def used(tool_name: str, *, failed: bool = False) -> Q:
-    """Threads that used this tool, ignoring case; with `failed`, those where it returned an error."""
-    rows = UsedTool.objects.filter(tool_name__in=related.spellings(UsedTool, "tool_name", tool_name))
+    """Threads that used this tool, ignoring case; with `failed`, those where it returned an error.
+
+    A qualified name also finds the tool under the name that its server gives it. A `*` stands for the rest of the name.
+    """
+    names = {tool_name, tool_name.partition("__")[2] or tool_name}
+    if tool_name.endswith("*"):
+        begun = tuple(each.rstrip("*").lower() for each in names)
+        found = [name for name in related.names(UsedTool, "tool_name") if name.lower().startswith(begun)]
+    else:
+        found = [same for name in names for same in related.spellings(UsedTool, "tool_name", name)]
+    rows = UsedTool.objects.filter(tool_name__in=found)
     return related.having(rows.filter(failed=True) if failed else rows, by="thread")
 
 
@@ -75,7 +78,7 @@ def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -
     """
     if not threads or not phrases:
         return []
-    said = reduce(or_, (indexing.INDEX.hits(*each).condition for each in phrases))
+    said = reduce(or_, (indexing.INDEX.hits(fulltext.spaced(each), *columns).condition for each, *columns in phrases))
     places = Message.objects.filter(said, thread__in=threads).values_list("thread").annotate(first=Min("idx"))
     at = dict(places.values_list("thread", "first"))
     if not at:
@@ -86,11 +89,6 @@ def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -
     for thread, text in blocks.values_list("thread", "text"):
         texts.setdefault(thread, []).append(text)
     return [(thread, at[thread], "".join(parts)) for thread, parts in texts.items()]
-
-
-def is_indexed(text: str) -> bool:
-    """Whether the index finds this text wherever it begins a word."""
-    return fulltext.has_word(text) and not _UNSPACED.search(text)
 
 
 def begun(text: str) -> str:

@@ -1,4 +1,4 @@
-// A key presses, focuses or opens its data-key element; off while typing and in overlays.
+// A key uses its data-key element; off while typing and in overlays.
 import { all, enter, focused, on, one, say, whenShown } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
@@ -20,7 +20,7 @@ function isUsed(event) {
 	return act() || waiting[0];
 }
 
-// Keys wait for a request, go into a field that one opens, and are dropped on a refusal or menu.
+// Keys wait for a request, go into a field that one opens; a refusal or menu drops them.
 const waiting = [];
 
 /** Enter waits too, with Ctrl as Send. */
@@ -78,7 +78,7 @@ function send(target) {
 
 on("click", (event) => {
 	const form = event.target.closest("[data-cancel]")?.closest(".rate");
-	const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-1);
+	const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-!one("[value=positive]:checked", form));
 	if (opener) event.preventDefault(), form.remove(), enter(opener);
 	const jump = event.target.closest("[data-jump]");
 	if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
@@ -153,7 +153,7 @@ function free() {
 
 const tell = (words) => say((one("#told").textContent = words || "No more reports."));
 
-// A list is one Tab stop: arrows move in it.
+// A list is one Tab stop.
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 

@@ -1,4 +1,4 @@
-// Ctrl+K: the server matches places and what a page can do.
+// Ctrl+K: the server matches.
 import { use } from "./keys.js";
 import { all, on, one, part } from "./page.js";
 
@@ -10,7 +10,7 @@ let wanted;
 part("go").onclick = () => {
 	if (palette.open) return !!palette.close();
 	const keyed = ["#bulk[data-on]", "#desk-report", "main", "header .menu"].flatMap((root) => all(`${root} [data-key]`));
-	const shown = keyed.filter((each) => (each.closest(".menu") ?? each).checkVisibility());
+	const shown = keyed.filter((each) => each.offsetParent && (each.closest(".menu") ?? each).checkVisibility());
 	part("acts").value = shown.map((each) => `${each.dataset.key} ${named(each)}`).join("\t");
 	field.value = "";
 	palette.showModal();
@@ -20,7 +20,7 @@ part("go").onclick = () => {
 
 function take() {
 	wanted = field.matches(".htmx-request");
-	if (!wanted) one(FOUND)?.click();
+	if (field.value && !wanted) one(FOUND)?.click();
 }
 on("htmx:afterRequest", () => wanted && setTimeout(take));
 

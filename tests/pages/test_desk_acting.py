@@ -188,6 +188,21 @@ def test_a_duplicate_says_of_what_and_counts_at_the_other(browser_of: Browser, w
     assert f"resolved it as a duplicate of {first.feedback_id}" in page.one("ol", class_="hist").words
 
 
+def test_a_snoozed_report_may_be_snoozed_until_another_time(browser_of: Browser, who: People) -> None:
+    """By the menu beside Wake."""
+    report = make.rating(who.alice, make.thread(who.alice))
+    client = browser_of("admin")
+    page = opened(client, report)
+    assert page.none("summary", data_key="H")
+    press(client, page, "snooze 4h")
+    first = Triage.objects.get().snoozed_until
+    page = opened(client, report)
+    triage = page.id("triage")
+    assert triage.one("button", data_key="h").words.startswith("Wake") and triage.one("summary", data_key="H")
+    press(client, page, "snooze again")
+    assert Triage.objects.get().snoozed_until_again and Triage.objects.get().snoozed_until != first
+
+
 def test_snoozing_waking_and_coming_back(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = then(client, press(client, opened(client, report, "?q=is:unclaimed"), "snooze 4h"))

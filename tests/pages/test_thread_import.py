@@ -111,10 +111,23 @@ def test_what_is_there_twice_is_counted_once_before_as_after(browser_of: Browser
         assert shown(given(browser_of("alice"), [talk(), talk()], verb=verb))[0] == "1 new, 1 imported before"
 
 
+def test_what_is_imported_after_a_check_is_what_was_checked(browser_of):
+    """Whatever was edited since is checked first, and nothing is stored."""
+    alice = browser_of("alice")
+    checked = dom(given(alice, [talk()], verb="check")).id("outcome").one("input", name="checked")["value"]
+    edited = dom(given(alice, [talk(), {**talk(), "id": "c2"}], verb="import_checked", checked=checked)).id("outcome")
+    assert "Nothing was imported" in edited.one(role="alert").words and not Thread.objects.exists()
+    again = edited.one("input", name="checked")["value"]
+    done = dom(given(alice, [talk(), {**talk(), "id": "c2"}], verb="import_checked", checked=again)).id("outcome")
+    assert done.one("h2").words.startswith("Imported") and Thread.objects.count() == 2
+    other = dom(given(alice, [talk()], verb="import_checked", checked=checked, visibility="org")).id("outcome")
+    assert other.one(role="alert"), "who can read them was part of the check"
+
+
 def test_after_a_check_one_press_imports_what_is_new(browser_of: Browser, who: People) -> None:
     checked = dom(given(browser_of("alice"), [talk(), {"id": "c2"}], verb="check"))
     [button] = [each for each in checked.id("outcome").all("button")]
-    assert (button.words, button["value"]) == ("Import the 1 new", "import")
+    assert (button.words, button["value"]) == ("Import the 1 new", "import_checked")
 
 
 def filed(*conversations: dict[str, Any]) -> SimpleUploadedFile:

@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from zlib import crc32
 
 from threads.presenting.cloth import Cloth, weave
 from threads.presenting.words import Word
 from threads.status import RUNNING, ThreadStatus
+
+_BESIDE = 3
+"""Words that say which of several places is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,13 @@ class ThreadRow:
         return "neg" if self.status.key == "goals_failed" else ""
 
     @property
-    def index(self) -> int | None:
-        """The message that the row links to, if any."""
+    def place(self) -> str:
+        """The fragment of the row's link: the message, if any, and the text found in it, which browsers mark."""
         if self.answered is not None:
-            return self.answered
-        return self.hit.index if self.hit else None
+            return f"#m{self.answered}"
+        if self.hit is None:
+            return ""
+        return f"#m{self.hit.index}{_marking(self.hit)}"
 
     @property
     def is_running(self) -> bool:
@@ -74,6 +79,25 @@ class ThreadRow:
     def mark(self) -> str:
         """A checksum of the row's appearance, except its position."""
         return f"{crc32(repr(replace(self, is_pinned=False)).encode()):x}"
+
+
+def _marking(hit: Hit) -> str:
+    """A text directive for a hit, with words before or after it: else browsers would mark the first such text.
+
+    Where the page has other characters in between, nothing is marked, and the link still leads to the message.
+    """
+    text, *beside = (
+        quote(part, safe="").replace("-", "%2D")  # hyphens and commas separate the parts
+        for part in (
+            hit.text,
+            " ".join(hit.before.lstrip("…").split()[-_BESIDE:]),
+            " ".join(hit.after.split()[:_BESIDE]),
+        )
+    )
+    before, after = beside
+    if not text:
+        return ""
+    return f":~:text={before}-,{text}" if before else f":~:text={text},-{after}" if after else f":~:text={text}"
 
 
 @dataclass(frozen=True, slots=True)
