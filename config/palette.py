@@ -52,7 +52,8 @@ def palette(request: HttpRequest) -> HttpResponse:
     words = typed.split()[:_MOST_WORDS]
     acts = [act for act in _acts(request.GET.get("acts")) if fits(words, act.name)]
     acts.sort(key=lambda act: not act.name.casefold().startswith(typed.casefold()))
-    places = _ranked(_all(request, words), typed.casefold())
+    here = HtmxDetails(request).current_url_abs_path or ""
+    places = _ranked(_all(request, words), typed.casefold(), here)
     nothing = not acts and all(place.kind == "Search" for place in places)
     context = {"acts": acts, "places": places, "nothing": nothing, "typed": typed}
     if HtmxDetails(request):  # without the request, to skip the queries of the page frame
@@ -83,10 +84,14 @@ def _all(request: HttpRequest, words: Sequence[str]) -> Iterator[Destination]:
         yield Destination("Page", "REST API", reverse("docs"), "keys")
 
 
-def _ranked(found: Iterator[Destination], typed: str) -> list[Destination]:
-    """Names that begin with what was typed first, then by kind; the searches of the lists are last."""
+def _ranked(found: Iterator[Destination], typed: str, here: str) -> list[Destination]:
+    """Names that begin with what was typed first, then by kind; the searches of the lists are last, and of these that
+    of the page first.
+    """
 
     def rank(place: Destination) -> tuple[bool, bool, int]:
-        return place.kind == "Search", not place.title.casefold().startswith(typed), _ORDER.index(place.kind)
+        if place.kind == "Search":
+            return True, not here.startswith(place.url.partition("?")[0]), 0
+        return False, not place.title.casefold().startswith(typed), _ORDER.index(place.kind)
 
     return sorted(found, key=rank)

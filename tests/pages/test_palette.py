@@ -12,7 +12,7 @@ from feedback import labelling
 from feedback.models import SavedView
 from tests import make
 from tests.conftest import Api, data_of
-from tests.pages.dom import Node, fragment, get, queries
+from tests.pages.dom import Node, fragment, get, parsed, queries
 from tests.people import People, second_admin
 from threads.models import Thread
 
@@ -148,6 +148,13 @@ def test_a_search_keeps_what_was_typed(browser_of: Browser) -> None:
     typed = 'a&b "c" <i>ü</i>'
     href = leads(client, typed, f"Search threads for “{typed}”")
     assert get(client, href).one(id="q")["value"] == typed
+
+
+def test_the_search_of_the_list_that_one_is_at_comes_first(browser_of: Browser) -> None:
+    for path, name in (("/feedback/?q=is:open", "reports"), ("/threads/", "threads"), ("/catalogue/", "tools")):
+        headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{path}"}
+        page = parsed(browser_of("admin").get("/go/?q=zzz", headers=headers).content.decode())
+        assert items(page)[0][0].startswith(f"Search {name} for")
 
 
 @pytest.mark.parametrize(
