@@ -54,8 +54,8 @@ def used(tool_name: str, *, failed: bool = False) -> Q:
     """
     names = {tool_name, tool_name.partition("__")[2] or tool_name}
     if tool_name.endswith("*"):
-        begun = tuple(each.rstrip("*").lower() for each in names)
-        found = [name for name in related.names(UsedTool, "tool_name") if name.lower().startswith(begun)]
+        beginnings = tuple(each.rstrip("*").lower() for each in names)
+        found = [name for name in related.names(UsedTool, "tool_name") if name.lower().startswith(beginnings)]
     else:
         found = [same for name in names for same in related.spellings(UsedTool, "tool_name", name)]
     rows = UsedTool.objects.filter(tool_name__in=found)

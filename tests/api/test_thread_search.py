@@ -139,6 +139,8 @@ def test_tools_are_found_by_name_and_by_failure(found, who):
     assert found("tool:calculate") == found("failed:calculate") == ["Broken"]
     assert found("failed:echo") == found("tool:ech") == found("tool:nothing") == []
     assert found("-tool:calculate -tool:echo") == ["None"]
+    assert found("tool:CALC*") == found("tool:heddle__calculate") == found("failed:heddle__c*") == ["Broken"]
+    assert found("tool:*") == ["Broken", "Fine"] and found("tool:heddle__look*") == []
 
 
 def test_a_result_that_comes_later_counts_for_its_tool(found, who):
