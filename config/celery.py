@@ -78,11 +78,7 @@ app.conf.update(
         "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
         # One that waited for long turns is obsolete: the next one does its work.
         **{
-            task: {
-                "task": task,
-                "schedule": env.digest_seconds,
-                "options": {"expires": env.digest_seconds},
-            }
+            task: {"task": task, "schedule": env.digest_seconds, "options": {"expires": env.digest_seconds}}
             for task in ("feedback.digest", "threads.index")
         },
     },

@@ -70,8 +70,7 @@ def _acts(sent: str | None) -> Iterator[Act]:
         name = re.sub(r" \d+$", "", act.name.removesuffix(f" {act.shown}"))
         if name and key not in seen and key not in _ELSEWHERE:
             seen.add(key)
-            menu, colon, _ = key.partition(":")
-            yield Act(key, f"{menu}: {name}" if menu and colon else name)
+            yield Act(key, f"{key.partition(':')[0]}: {name}" if ":" in key else name)
 
 
 def _all(request: HttpRequest, words: Sequence[str]) -> Iterator[Destination]:

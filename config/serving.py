@@ -2,6 +2,7 @@
 
 import gc
 import resource
+from functools import cache
 from importlib import import_module
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from core import heap
 _FILES = 8192
 
 
+@cache
 def load() -> None:
     """Load what the server process needs: it is forked with it, and shares its memory. Takes most of a second."""
     import_module(settings.ROOT_URLCONF)

@@ -64,7 +64,8 @@ def column_contains(words: Sequence[str], column: str) -> Q:
 
 def pasted(words: Sequence[str], *prefixes: str) -> str | None:
     """The key of the public id that was pasted, alone or in an address of Heddle; None if there is none."""
-    parts = re.split(r"[^0-9A-Za-z_]+", words[0]) if len(words) == 1 else ()
+    is_alone = len(words) == 1 and len(words[0].split()) == 1
+    parts = re.split(r"[^0-9A-Za-z_]+", words[0]) if is_alone else ()
     return next((ids.key_of(part, *prefixes) for part in parts if ids.is_id(part, *prefixes)), None)
 
 

@@ -221,10 +221,10 @@ class ReportCard(_Spelled):
             by = f" by {self.resolved_by}" if self.resolved_by else ""
             return f"resolved{by}" + (f", {self.outcome_word.lower()}" if self.outcome else "")
         owner = "yours" if self.is_mine else f"owned by {self.owner}" if self.owner else "unclaimed"
-        return f"{owner}, {self._snooze}" if self._snooze else owner
+        return f"{owner}, {self.snooze}" if self.snooze else owner
 
     @property
-    def _snooze(self) -> str:
+    def snooze(self) -> str:
         """Until when it is snoozed; empty if it is not."""
         if self.snoozed_until_again:
             return "snoozed until it happens again"

@@ -106,8 +106,8 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
     random, part = Random(f"{number}/{first}"), _Part()  # noqa: S311 - nothing here is a secret
     with tables.in_bulk(*(made[name] for name in ("thread", "report", "message", "block", "turn"))):
         thread_pk, report_pk = made["thread"].next_id(), made["report"].next_id()
-        last = thread_pk + -(-reports // PER_THREAD) - 1
-        for place in range(first, first + last - thread_pk + 1):
+        threads = -(-reports // PER_THREAD)
+        for place in range(first, first + threads):
             wanted = min(PER_THREAD, reports - (place - first) * PER_THREAD)
             at = start + step * (place - first)
             thread = _thread(part, random, people, thread_pk + place - first, _key("t", number, place), at, step)
@@ -119,7 +119,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
             table.write(part.rows.get(name, []))
         tables.write("feedback_untallied", ["day"], {(row[5][:10],) for row in part.rows["report"]})
         indexing.add(words_of)
-        index_texts(thread_pk, last)
+        index_texts(thread_pk, thread_pk + threads - 1)
 
 
 def _tables() -> dict[str, Table]:

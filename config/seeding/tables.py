@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Field, Max, Model
 
 from feedback import indexing
-from threads import indexing as threads
+from threads.indexing import TRIGGERS as OF_THREADS
 
 Row = tuple[Any, ...]
 _TRIGGERED = ("feedback_userfeedback", "feedback_triage", "feedback_ratedanswer", "feedback_ratedtool")
@@ -96,4 +96,4 @@ def without_word_index() -> Iterator[None]:
         yield
     finally:
         indexing.TRIGGERS.install()
-        threads.TRIGGERS.install()
+        OF_THREADS.install()
