@@ -145,11 +145,19 @@ def found(value: Any, schema: dict[str, Any] | bool, whole: Mapping[str, Any] | 
     try:
         return list(islice(_validator()(schema, _Within(whole)).iter_errors(value), MAX_ERRORS))
     except RecursionError:
-        raise Unusable("the schema is infinitely recursive") from None
+        raise Unusable(_ENDLESS) from None
     except (TooMuchToCheck, patterns.SearchTooLong):
         raise Unusable("the validation took too long") from None
     except patterns.PatternRefused as refused:
         raise Unusable(f"a pattern of the schema {refused}") from None
+    except BaseException as problem:
+        # The stack may also end within rpds, which keeps jsonschema's types: it is written in Rust, and panics then.
+        if type(problem).__name__ != "PanicException":
+            raise
+        raise Unusable(_ENDLESS) from None
+
+
+_ENDLESS = "the schema is infinitely recursive"
 
 
 def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:

@@ -16,10 +16,12 @@ from django.core.wsgi import get_wsgi_application
 
 from core import uploads
 
-application = uploads.bounded(get_wsgi_application())
+handler = get_wsgi_application()
 
 from config import embedded, settings
-from core import sse
+from core import direct, sse
+
+application = uploads.bounded(direct.answered(handler))
 
 logger = logging.getLogger("heddle.server")
 import_module(settings.ROOT_URLCONF)

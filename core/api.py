@@ -22,6 +22,8 @@ from core.wire import keys_read
 
 Model = TypeVar("Model", bound=BaseModel)
 View = TypeVar("View", bound=Callable[..., Any])
+HANDED_OVER = "heddle.problem"
+"""The exception that `core.direct` left to Django's way, in the WSGI environment."""
 KEY, KEY_HEADER = "idempotency_key", "Idempotency-Key"
 """A field that a body may have, and the header with the same meaning."""
 
@@ -51,6 +53,8 @@ class Endpoint(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate before anything else, even before checking that the method exists (spec 1.4)."""
+        if problem := request.META.get(HANDED_OVER):
+            raise problem
         # DRF's `request.user` does the same, but looks five times for attributes that are missing.
         [authentication] = self.get_authenticators()
         actor, _ = authentication.authenticate(request) or (None, None)
@@ -80,9 +84,13 @@ class Endpoint(APIView):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Run deferred work after the response has been sent."""
         response = super().finalize_response(request, response, *args, **kwargs)
+        self.defer(response)
+        return response
+
+    def defer(self, response: HttpResponse) -> None:
+        """Have deferred work done after the response has been sent."""
         for act in getattr(self.request._request, "afterwards", ()):
             when_sent(response, act)
-        return response
 
     def http_method_not_allowed(self, request: Any, *args: Any, **kwargs: Any) -> NoReturn:
         raise MethodNotAllowed(f"{request.method} is not allowed here. Allowed: {', '.join(self.allowed_methods)}.")
@@ -140,7 +148,12 @@ def _methods_of(view: type[Endpoint]) -> list[str]:
 
 def record(model: BaseModel) -> HttpResponse:
     """One projection under `data`."""
-    return _json(b'{"data":' + model.__pydantic_serializer__.to_json(model) + b"}")
+    return _json(enveloped(model))
+
+
+def enveloped(model: BaseModel) -> bytes:
+    """The body of `record`."""
+    return b'{"data":' + model.__pydantic_serializer__.to_json(model) + b"}"
 
 
 def records(models: list[Any]) -> HttpResponse:

@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.core.exceptions import SuspiciousOperation
+from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.http import (
     HttpRequest,
     HttpResponse,
@@ -54,6 +55,11 @@ _OF_PAGES: tuple[Callable[[Any], Any], ...] = (
 )
 _OF_ORCHESTRATORS = frozenset({"/livez", "/readyz", "/metrics"})
 """Requested inside the cluster over HTTP with any Host header, such as a pod's address."""
+_WITH_BODY: Final = ("POST", "PUT", "PATCH")
+REQUEST_ID: Final = "heddle.request_id"
+"""The id of a request that already has one, in its WSGI environment."""
+_PRIVATE: Final = "private, no-cache"
+_NO_SNIFFING: Final = "nosniff"
 _PAGE_HEADERS = {
     "Content-Security-Policy": _CSP,
     "Referrer-Policy": "same-origin",
@@ -68,7 +74,7 @@ def requests(get_response: Handler) -> Handler:
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
-        request.request_id = "req_" + secrets.token_hex(6)  # type: ignore[attr-defined]
+        request.request_id = request.META.get(REQUEST_ID) or new_id()  # type: ignore[attr-defined]
         token = request_id_var.set(request.request_id)  # type: ignore[attr-defined]
         if request.path_info.startswith("//v1/") or request.path_info == "//v1":
             # The SDK appends paths to its endpoint, which may end in a slash (spec 1.2).
@@ -88,13 +94,18 @@ def requests(get_response: Handler) -> Handler:
         finally:
             request_id_var.reset(token)
         response.headers["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
-        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["X-Content-Type-Options"] = _NO_SNIFFING
         _set_length(response)
-        _drain(request)
+        drain(request)
         _log(request, response, time.perf_counter() - started)
         return response
 
     return middleware
+
+
+def new_id() -> str:
+    """A new id for a request, shown in its response and in the log."""
+    return "req_" + secrets.token_hex(6)
 
 
 def _set_length(response: HttpResponseBase) -> None:
@@ -124,7 +135,7 @@ def _require_length(request: HttpRequest) -> None:
         raise InvalidRequest("body: must be sent with its length (Content-Length), not in chunks")
 
 
-def _drain(request: HttpRequest) -> None:
+def drain(request: HttpRequest) -> None:
     """Read the unread rest of a body, up to a limit: a client that is still sending would only see a broken pipe.
 
     The SDK would then retry ten times. A client that waits for permission (Expect) has not sent anything yet.
@@ -175,7 +186,7 @@ def security(get_response: Handler) -> Handler:
             return HttpResponsePermanentRedirect(f"https://{request.get_host()}{request.get_full_path()}")
         response = get_response(request)
         if https:
-            response.headers["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains"
+            response.headers["Strict-Transport-Security"] = _hsts()
         return _guarded(request, response)
 
     return middleware
@@ -186,11 +197,59 @@ def _guarded(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBa
 
     Not `no-store`, which would break the browser's back button.
     """
-    response.headers.setdefault("Cache-Control", "private, no-cache")
+    response.headers.setdefault("Cache-Control", _PRIVATE)
     if not problems.is_api(request) or response.headers.get("Content-Type", "").startswith("text/html"):
         for name, value in _PAGE_HEADERS.items():
             response.headers.setdefault(name, value)
     return response
+
+
+def _hsts() -> str:
+    return f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains"
+
+
+def headers_of_api(response: HttpResponseBase, request_id: str) -> list[tuple[str, str]]:
+    """The headers of a successful response of the API, with what middleware adds."""
+    headers = [*response.items(), ("X-Request-Id", request_id), ("X-Content-Type-Options", _NO_SNIFFING)]
+    if "Cache-Control" not in response:
+        headers.append(("Cache-Control", _PRIVATE))
+    if settings.SECURE_SSL_REDIRECT:
+        headers.append(("Strict-Transport-Security", _hsts()))
+    if isinstance(response, HttpResponse):
+        headers.append(("Content-Length", str(len(response.content))))
+    return headers
+
+
+def lets_pass(environ: dict[str, Any]) -> bool:
+    """Whether this WSGI request is for the API, and middleware would do no more than let it pass: its path needs no
+    decoding, its host is known, it is encrypted if it must be, its body has a length, and it need not be logged. False
+    in doubt."""
+    path, query, length = environ["PATH_INFO"], environ.get("QUERY_STRING", ""), environ.get("CONTENT_LENGTH", "")
+    name, secure = settings.SECURE_PROXY_SSL_HEADER or ("", "")
+    return bool(
+        path.startswith("/v1/")
+        and (length.isdigit() if environ["REQUEST_METHOD"] in _WITH_BODY else length in ("", "0"))
+        and "HTTP_TRANSFER_ENCODING" not in environ
+        and path.isascii()
+        and query.isascii()
+        and "\x00" not in path
+        and "%00" not in query
+        and not environ.get("SCRIPT_NAME")
+        and (not settings.SECURE_SSL_REDIRECT or environ.get(name) == secure)
+        and not logger.isEnabledFor(logging.DEBUG)
+        and not settings.DEBUG
+        and _is_known(environ.get("HTTP_HOST", ""))
+    )
+
+
+@lru_cache(maxsize=64)
+def _is_known(host: str) -> bool:
+    request = HttpRequest()
+    request.META["HTTP_HOST"] = host
+    try:
+        return bool(host and request.get_host())
+    except DisallowedHost:
+        return False
 
 
 class PlainHttp(DomainError):

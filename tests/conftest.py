@@ -11,11 +11,16 @@ from typing import Any
 import pydantic_ai.models
 import pytest
 from django.conf import settings as django_settings
+from django.core import signals
+from django.core.handlers.wsgi import WSGIRequest
 from django.core.management import call_command
-from django.db import connection
+from django.db import close_old_connections, connection
 from django.http import HttpResponse
+from django.http.response import ResponseHeaders
 from django.test import Client, override_settings
+from django.test.client import ClientHandler, closing_iterator_wrapper
 
+from core import direct
 from core.static import LEFT_OUT
 from tests import caching, live, people
 from tests.on_services import PURE
@@ -113,12 +118,37 @@ def who(db: None) -> people.People:
     return people.gather()
 
 
+class Served(ClientHandler):
+    """Answers a test's client as the server does: directly, or by Django's handler if that is left to it."""
+
+    def __call__(self, environ: dict[str, Any]) -> Any:
+        left, sent = [], {}
+
+        def leave(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+            left.append(super(Served, self).__call__(environ))
+            return []
+
+        answer = direct.answered(leave)(environ, lambda status, headers: sent.update(headers))
+        if left:
+            return left[0]
+        answer.headers = ResponseHeaders(sent)
+        answer.wsgi_request = WSGIRequest(environ)
+        if answer.streaming:
+            answer.streaming_content = closing_iterator_wrapper(answer.streaming_content, answer.close)
+            return answer
+        signals.request_finished.disconnect(close_old_connections)  # like Django's: a test goes on with its connection
+        answer.close()
+        signals.request_finished.connect(close_old_connections)
+        return answer
+
+
 class Api:
     """A REST client of one person; `body` may be bytes, to send what no JSON encoder writes."""
 
     def __init__(self, token: str | None, **headers: str) -> None:
         self.client = Client(raise_request_exception=False)
-        self.headers = {**({"Authorization": f"Bearer {token}"} if token else {}), **headers}
+        self.client.handler = Served(enforce_csrf_checks=False)
+        self.headers = {"Host": "testserver", **({"Authorization": f"Bearer {token}"} if token else {}), **headers}
 
     def request(self, method: str, path: str, body: Any = None, **headers: str) -> HttpResponse:
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()

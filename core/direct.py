@@ -1,0 +1,145 @@
+"""The direct way to the API: WSGI calls an endpoint without Django's handler and REST framework's dispatch around it.
+
+Those two cost 0.13 ms of CPU per request, three times what the queries of a poll take (docs/decisions/004). The
+endpoint is the same one, so there is one place that authenticates, parses and answers. Only success is answered here: a
+problem is handed to Django's handler, where the endpoint raises it again, to be rendered and logged like any other. So
+is, as a whole, every request for which middleware would do more than let it pass (`core.middleware.lets_pass`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, cached_property
+from io import BytesIO
+from typing import Any, NamedTuple, cast
+
+from django.http import HttpResponse, QueryDict
+from django.http.request import HttpHeaders, UnreadablePostError
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RoutePattern
+
+from core.api import HANDED_OVER, Endpoint
+from core.logging import request_id_var
+from core.middleware import REQUEST_ID, drain, headers_of_api, lets_pass, new_id
+
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class Request:
+    """What an endpoint uses of REST framework's request, and of Django's below it."""
+
+    def __init__(self, environ: dict[str, Any], view: Endpoint) -> None:
+        self.META, self.method, self.path = environ, environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        self.parser_context = {"view": view}
+        self._request = self
+
+    @cached_property
+    def query_params(self) -> QueryDict:
+        """The parameters of the URL."""
+        return QueryDict(self.META.get("QUERY_STRING", ""))
+
+    @cached_property
+    def headers(self) -> HttpHeaders:
+        """The headers, by names in any case."""
+        return HttpHeaders(self.META)
+
+    @cached_property
+    def body(self) -> bytes:
+        """The bytes of the body, which can be read again by Django's way; raises `UnreadablePostError`."""
+        try:
+            found: bytes = self.META["wsgi.input"].read(int(self.META.get("CONTENT_LENGTH") or 0))
+        except OSError as problem:
+            raise UnreadablePostError(*problem.args) from problem
+        self.META["wsgi.input"] = BytesIO(found)
+        return found
+
+    @property
+    def _read_started(self) -> bool:
+        return "body" in vars(self)
+
+    def read(self, size: int) -> bytes:
+        """A piece of the body."""
+        return cast("bytes", self.META["wsgi.input"].read(size))
+
+
+class _Route(NamedTuple):
+    """A URL, and its endpoint if that can be called directly."""
+
+    pattern: RoutePattern
+    slashes: int
+    has_more: bool
+    """A value in it may contain further slashes."""
+    endpoint: type[Endpoint] | None
+
+
+def answered(application: Application) -> Application:
+    """Wrap the application: requests to endpoints are answered directly if they succeed, with the same response."""
+
+    def call(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        answer = _answer(environ) if lets_pass(environ) else None
+        if answer is None:
+            return application(environ, start_response)
+        response, headers = answer
+        start_response(f"{response.status_code} {response.reason_phrase}", headers)
+        return response
+
+    return call
+
+
+def _answer(environ: dict[str, Any]) -> tuple[HttpResponse, list[tuple[str, str]]] | None:
+    """The response to a request, with all headers; None if there is no such endpoint or method, or a problem."""
+    endpoint, named = _found(environ["PATH_INFO"][1:])
+    if endpoint is None:
+        return None
+    view, method = endpoint(), environ["REQUEST_METHOD"]
+    if method == "HEAD" or method not in view.allowed_methods:
+        return None
+    request_id = environ[REQUEST_ID] = new_id()
+    known = request_id_var.set(request_id)
+    try:
+        request: Any = Request(environ, view)
+        view.request, view.args, view.kwargs = request, (), named
+        view.initial(request)
+        response: HttpResponse = getattr(view, method.lower())(request, **named)
+        drain(request)
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as problem:  # as in middleware: also a panic of a library in Rust
+        environ[HANDED_OVER] = problem
+        return None
+    finally:
+        request_id_var.reset(known)
+    view.defer(response)
+    return response, [("Allow", ", ".join(view.allowed_methods)), *headers_of_api(response, request_id)]
+
+
+def _found(path: str) -> tuple[type[Endpoint] | None, dict[str, Any]]:
+    """The endpoint of a path, and the values in the path."""
+    for route in _routes(path.count("/")):
+        if route.pattern.regex.match(path) and (found := route.pattern.match(path)):
+            return route.endpoint, found[2]
+    return None, {}
+
+
+@cache
+def _routes(slashes: int) -> list[_Route]:
+    """The routes that a path with so many slashes may have, in the order in which Django tries them."""
+    return [each for each in _all_routes() if each.slashes == slashes or (each.has_more and each.slashes < slashes)]
+
+
+@cache
+def _all_routes() -> list[_Route]:
+    return list(_flattened(get_resolver().url_patterns, ""))
+
+
+def _flattened(patterns: Iterable[URLPattern | URLResolver], prefix: str) -> Iterator[_Route]:
+    for each in patterns:
+        if not isinstance(each.pattern, RoutePattern):
+            continue  # the last one, for what is found nowhere else
+        route = prefix + str(each.pattern)
+        if isinstance(each, URLResolver):
+            yield from _flattened(each.url_patterns, route)
+            continue
+        found = getattr(each.callback, "view_class", None)
+        is_endpoint = isinstance(found, type) and issubclass(found, Endpoint)
+        yield _Route(
+            RoutePattern(route, is_endpoint=True), route.count("/"), "<path:" in route, found if is_endpoint else None
+        )
