@@ -51,17 +51,12 @@ def find(org_ids: list[int], ref_id: object) -> DataRef | None:
     return DataRef.objects.visible_in(org_ids, timezone.now()).filter(ref_id=ref_id[:40]).first()
 
 
-def ref_for(actor: Actor, ref_id: str) -> DataRef:
-    """The payload with that id, for an actor. Raises `NotFound`."""
-    found = find(list(actor.orgs.values()), ref_id)
+def ref_for(actor: Actor, ref_id: str, *, org_id: int | None = None) -> DataRef:
+    """The payload with that id, in one of the actor's orgs or in the one they act in. Raises `NotFound`."""
+    found = find([*actor.orgs.values(), *([] if org_id is None else [org_id])], ref_id)
     if found is None:
         raise NotFound.of("data", ref_id[:40])
     return found
-
-
-def delete(actor: Actor, ref_id: str) -> None:
-    """Delete a payload before it expires. Raises `NotFound`."""
-    ref_for(actor, ref_id).delete()
 
 
 def told(ref: DataRef) -> dict[str, str]:

@@ -24,6 +24,11 @@ class QualifiedName(NamedTuple):
     name: str
 
 
+def is_of_runtime(name: str) -> bool:
+    """Whether agents are offered a tool of the runtime by this name, or may be: for a goal, for skills."""
+    return name == "load_skill" or name.startswith("achieve_")
+
+
 def fold(server: str) -> str:
     """The form under which a server name is unique: `my-srv` and `my_srv` are the same (C13)."""
     return server.replace("-", "_")

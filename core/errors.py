@@ -183,6 +183,12 @@ class Unavailable(DomainError):
     title = "Heddle is busy."
 
 
+class Contended(Unavailable):
+    """The database aborted a change because of concurrent ones. Nothing was stored; clients should retry."""
+
+    title = "Changed by somebody else."
+
+
 class DiskFull(Unavailable):
     """The database's disk is full: reading works, writing does not."""
 

@@ -24,7 +24,7 @@ from rest_framework.exceptions import APIException
 
 from core.db import is_conflict, is_full, log_refused, replace_dead_connections
 from core.errors import (
-    Conflict,
+    Contended,
     DiskFull,
     DomainError,
     InvalidRequest,
@@ -70,7 +70,7 @@ def meaning_of(problem: BaseException) -> DomainError | None:
         case OperationalError() if is_full(problem):
             return DiskFull()
         case OperationalError() if is_conflict(problem):
-            return Conflict("Others changed the same at this moment, and nothing of this was stored. Try again.")
+            return Contended("Others changed the same at this moment, and nothing of this was stored. Try again.")
         case OperationalError() | InterfaceError():
             return Unavailable("The database is not responding. Try again in a moment.")
         case APIException():

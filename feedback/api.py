@@ -7,13 +7,13 @@ from rest_framework.request import Request
 
 from accounts.rights import Right, require_admin
 from core import bodies, paging
-from core.api import Endpoint, data, describe, record, records, tagged
+from core.api import Endpoint, data, describe, record, tagged
 from core.errors import InvalidRequest
 from core.prepared import Question
 from feedback import capture, finding, projecting, taxonomy, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
-from threads.access import message_questions_of, message_standing_for, thread_for
-from threads.api import SdkEndpoint
+from threads.access import message_questions_of, message_standing_for
+from threads.api import SdkEndpoint, ThreadEndpoint
 
 FILTERS = ("thread_id", "org_id", "sentiment", "category", "resolved")
 
@@ -35,16 +35,16 @@ class MessageFeedback(SdkEndpoint):
         return data(None)
 
 
-class OwnFeedback(Endpoint):
+class OwnFeedback(ThreadEndpoint):
     @describe(gives=UserFeedbackOut, many=True, summary="List your own reports in a thread (H5)")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
-        return records(capture.own(self.actor, thread_for(self.actor, thread_id)))
+        return self.answers(capture.own(self.actor, self.thread()))
 
 
-class OwnReplies(Endpoint):
+class OwnReplies(ThreadEndpoint):
     @describe(gives=ReplyOut, many=True, summary="List the replies to your own reports in a thread")
     def get(self, request: Request, thread_id: str) -> HttpResponse:
-        return records(capture.replies(self.actor, thread_for(self.actor, thread_id)))
+        return self.answers(capture.replies(self.actor, self.thread()))
 
 
 class AllFeedback(Endpoint):

@@ -199,11 +199,12 @@ def _thread(row: Row) -> Thread:
 def _imported(actor: Actor, public_id: str) -> Thread | None:
     """Find an imported thread by its original id, if that has one of the known prefixes.
 
-    Several owners may have imported the same id: a thread that the actor may read wins.
+    Several owners may have imported the same id: the actor's own wins, then one that they may read.
     """
     threads = Thread.objects.select_related("org", "created_by").defer(*Thread.HEAVY).order_by("id")
     found = threads.filter(import_id=public_id[:200])
-    return found.visible_to(actor).first() or found.first()
+    readable = found.visible_to(actor)
+    return readable.filter(created_by=actor.user_id).first() or readable.first() or found.first()
 
 
 _COLUMNS = [field.attname for field in Thread._meta.concrete_fields if field.name not in Thread.HEAVY]

@@ -76,6 +76,13 @@ class ThreadEndpoint(Endpoint):
             return record(model)
         return data(_with_session_names(model.model_dump(mode="json")))
 
+    def answers(self, models: list[Any]) -> HttpResponse:
+        """The response with a list of records, as `answer`."""
+        version = self.api_version
+        if not version or version >= SESSION_NAMES_BEFORE:
+            return records(models)
+        return data([_with_session_names(model.model_dump(mode="json")) for model in models])
+
 
 class SdkEndpoint(ThreadEndpoint):
     """A URL that the public SDK calls; its versions differ in what they send (B20)."""

@@ -200,6 +200,11 @@ def with_answerer(block: BlockDict, clients: Collection[str] = ()) -> BlockDict:
     return {**block, "answered_by": "client"} if name in clients or name.startswith(CLIENT_PREFIX) else block
 
 
+TOLD = frozenset({"client", "skill", "refusal", "told record"})
+"""Who answered a call whose client takes the result from the raw response, which equals the payload then (spec 3.3)."""
+RECORDED = frozenset({"record", "told record"})
+
+
 def without_answerer(block: BlockDict) -> BlockDict:
     """A stored block without `answered_by`, which is internal and not part of any record."""
     return {key: value for key, value in block.items() if key != "answered_by"}

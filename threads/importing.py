@@ -117,10 +117,10 @@ def import_one(
         check_storable(conversation)
         parsed = dialects.parse(format, conversation)
     except DialectError as problem:
-        return _failed(origin_id, problem.path, problem.reason)
+        return _refused(origin_id, owner_id, org_id, problem.path, problem.reason)
     except InvalidRequest as problem:
         [wrong] = problem.by_field
-        return _failed(origin_id, wrong["field"], wrong["reason"])
+        return _refused(origin_id, owner_id, org_id, wrong["field"], wrong["reason"])
     thread = _imported(parsed.origin_id, owner_id, org_id)
     if thread is None and is_dry:
         return _created(parsed, None)
@@ -134,10 +134,7 @@ def import_one(
                 raise
         else:
             return _created(parsed, thread)
-    warnings = _not_taken_over(parsed, thread)
-    return Imported(
-        parsed.origin_id, thread.thread_id, "unchanged", warnings, [], thread.title or "", thread.message_count
-    )
+    return _unchanged(thread, parsed.origin_id, _not_taken_over(parsed, thread))
 
 
 def export(actor: Actor, thread: Thread, format: str) -> ExportOut:
@@ -185,6 +182,18 @@ def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
 
 def _imported(origin_id: str, owner_id: int, org_id: int) -> Thread | None:
     return Thread.objects.filter(org=org_id, created_by=owner_id, import_id=origin_id).first()
+
+
+def _refused(origin_id: str | None, owner_id: int, org_id: int, place: str, reason: str) -> Imported:
+    """A conversation that cannot be read: it failed, unless it was imported before (B177)."""
+    thread = _imported(origin_id, owner_id, org_id) if origin_id else None
+    if origin_id and thread:
+        return _unchanged(thread, origin_id, [f"{place}: {reason}"])
+    return _failed(origin_id, place, reason)
+
+
+def _unchanged(thread: Thread, origin_id: str, warnings: list[str]) -> Imported:
+    return Imported(origin_id, thread.thread_id, "unchanged", warnings, [], thread.title or "", thread.message_count)
 
 
 def _not_taken_over(parsed: Conversation, thread: Thread) -> list[str]:

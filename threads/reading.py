@@ -11,7 +11,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.prepared import Prepared, Question, Row, at_one_moment, together
 from threads.access import LAST, Standing
-from threads.content import BlockDict, MessageSnapshot, without_answerer
+from threads.content import TOLD, BlockDict, MessageSnapshot, without_answerer
 from threads.models import Block, Goal, Message, Rewind, Thread
 from threads.wire import (
     DeltaOut,
@@ -233,7 +233,7 @@ def _payload_as_raw(result: BlockDict) -> object:
     The results of a turn have objects; a seeded or imported text or list has no place in a raw response.
     """
     payload = result.get("payload")
-    is_told = result.get("answered_by") in ("client", "skill", "refusal") and isinstance(payload, dict)
+    is_told = result.get("answered_by") in TOLD and isinstance(payload, dict)
     return payload if is_told else None
 
 

@@ -254,7 +254,7 @@ def stop(writer: Transcript, status: str, reason: BlockDict) -> None:
     if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
         writer.extend(last, [reason])
         writer.close(last, status)
-    elif thread.status == ThreadStatus.ROBOTO_TURN:
+    elif thread.status in (ThreadStatus.ROBOTO_TURN, ThreadStatus.CLIENT_TOOL_TURN):
         writer.add("assistant", [reason], status=status)
 
 
@@ -359,13 +359,13 @@ def _close_unanswered(writer: Transcript, uses: Sequence[BlockDict], declared: S
 def _unanswered_results(
     writer: Transcript, uses: Sequence[BlockDict], said: str, declared: Set[str] = frozenset()
 ) -> list[BlockDict]:
-    """An error result for each call; that of a client tool tells its client why, as all of its results do (3.3)."""
+    """An error result for each call; that of a client tool or a skill says why in the client's event, too (3.3)."""
     is_new = writer.thread._state.adding
     clients = declared | (client_tools.names_of(writer.thread) if uses and not is_new else frozenset())
     return [
         {
             **tool_result(use["tool_name"], use["tool_use_id"], "error", {"error": said}),
-            "answered_by": "refusal" if use["tool_name"] in clients else "nobody",
+            "answered_by": "refusal" if use["tool_name"] in {*clients, LOAD_SKILL} else "nobody",
         }
         for use in uses
     ]

@@ -49,11 +49,8 @@ ToolName = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 
 
 def _fitting(block: Block) -> Block:
-    if isinstance(block, TextBlock):
-        if not block.text.strip():
-            raise ValueError("text must not be blank")
-        if len(block.text) > settings.TEXT_CHARACTERS:
-            raise ValueError(f"text must not have more than {settings.TEXT_CHARACTERS} characters")
+    if isinstance(block, TextBlock) and len(block.text) > settings.TEXT_CHARACTERS:
+        raise ValueError(f"text must not have more than {settings.TEXT_CHARACTERS} characters")
     if isinstance(block, ToolUseBlock | ToolResultBlock):
         for field in ("tool_name", "tool_use_id"):
             if len(getattr(block, field)) > MAX_NAME:
@@ -71,16 +68,28 @@ def _few_blocks(messages: Any) -> Any:
 
 
 class MessageIn(Body):
-    """A message of a request. The server sets its status and time (spec 3.2)."""
+    """A message of a request. The server sets its status and time (spec 3.2).
+
+    An answer is stored as given (B2): models write blank texts between others, and empty answers.
+    """
 
     role: Literal["user", "assistant"]
-    content: Annotated[list[Annotated[Block, AfterValidator(_fitting)]], Field(min_length=1, max_length=MAX_BLOCKS)]
-    """Content blocks in order; a user message holds text and client_context blocks only."""
+    content: Annotated[list[Annotated[Block, AfterValidator(_fitting)]], Field(max_length=MAX_BLOCKS)]
+    """Content blocks in order; a user message holds at least one, only text and client_context."""
 
     @model_validator(mode="after")
     def _people_write_text(self) -> "MessageIn":
-        if self.role == "user" and not all(isinstance(block, TextBlock | ClientContextBlock) for block in self.content):
+        if self.role != "user":
+            return self
+        if not self.content:
+            raise ValueError("content: must have at least 1 item")
+        if not all(isinstance(block, TextBlock | ClientContextBlock) for block in self.content):
             raise ValueError("content: a user message holds text only; send tool results to the tool-results route")
+        blank = (
+            place for place, block in enumerate(self.content) if isinstance(block, TextBlock) and not block.text.strip()
+        )
+        if (place := next(blank, None)) is not None:
+            raise ValueError(f"content.{place}: text must not be blank")
         return self
 
     @property

@@ -20,11 +20,12 @@ from core.actor import Actor
 
 @dataclass(frozen=True, slots=True)
 class Invoked:
-    """The outcome of a call without arguments: result, whether the handler raised, whether it returned an object."""
+    """The outcome of a call without arguments: result, whether the handler raised, and what it returned, which a large
+    result is not (it is replaced by a reference)."""
 
     result: ToolResult
     has_raised: bool
-    is_object: bool
+    returned: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +99,15 @@ class Subject:
 
         user_id = self.actor.user_id if self.actor else None
         result = calling.make(user_id, self.org_id, replace(target, run=noting), CallIn(arguments={}))
-        return Invoked(result, "raised" in noted or "value" not in noted, isinstance(noted.get("value"), dict))
+        value = noted.get("value")
+        returned = value.data if isinstance(value, ToolResult) else value
+        return Invoked(result, "raised" in noted or "value" not in noted, returned)
 
     def _played(self, checked: Checked, world: World) -> Invoked:
         name = naming.join(self.server.name, checked.name)
         answer = played.call(self.actor, world, WorldCallIn(tool=name, input={}))
         result = ToolResult.model_validate(answer.result)
-        return Invoked(result, False, result.success and isinstance(result.data, dict))
+        return Invoked(result, False, result.data if result.success else None)
 
 
 @dataclass

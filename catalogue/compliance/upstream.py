@@ -107,10 +107,9 @@ def _ref_id_pattern(subject: Subject, report: Report) -> None:
         if subject.why_not_called(each) is not None:
             continue
         invoked = subject.invoke(each)
-        if invoked.has_raised or not invoked.is_object:
+        if invoked.has_raised or not isinstance(invoked.returned, dict):
             continue
-        data = invoked.result.data
-        has_both = isinstance(data, dict) and {"ref_id", "summary"} <= data.keys()
+        has_both = {"ref_id", "summary"} <= invoked.returned.keys()
         said = (
             "returns ref_id + summary" if has_both else "does not return ref_id+summary (recommended for large results)"
         )

@@ -211,6 +211,8 @@ def _inline(body: WorldToolsIn) -> WorldTool:
         server = body.server or found.server or ""
         if server and not naming.is_server(server):
             raise ToolProblem("invalid_server", "/server", "is not a valid server name")
+        if not server and naming.is_of_runtime(found.name):
+            raise ToolProblem("reserved_name", "/name", f"{found.name} is reserved for the runtime")
     except ToolProblem as problem:
         raise refused(problem) from None
     return WorldTool(

@@ -520,6 +520,16 @@ def test_data_is_stored_read_and_deleted_over_rest(api):
     assert refusal_of(api("alice").post("/v1/catalogue/data", big))[0] == 400
 
 
+def test_an_admin_reads_back_what_they_stored_in_an_org_of_others_C90(api, who):
+    """Spec 1.2: the org that a request acts in is the one it names."""
+    acting = {"X-Roboto-Org-Id": who.acme.org_id}
+    ref = data_of(api("admin").post("/v1/catalogue/data", {"data": {"a": 1}}, **acting))
+    path = f"/v1/catalogue/data/{ref['ref_id']}"
+    assert data_of(api("admin").get(path, **acting))["data"] == {"a": 1}
+    assert [api("admin").get(path).status_code, api("eve").get(path).status_code] == [404, 404]
+    assert data_of(api("admin").request("DELETE", path, **acting)) is None
+
+
 # Which tool
 
 

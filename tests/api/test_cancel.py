@@ -62,8 +62,9 @@ def test_waiting_calls_are_answered_with_errors_so_that_the_history_stays_well_f
     for result in results:  # 3.3: the SDK's event of a client tool's result reads `raw_response` alone
         assert result["raw_response"] == result["payload"]
         assert "was not answered" in result["payload"]["error"]
-    assert record["messages"][-1]["role"] == "roboto"
-    assert record["messages"][-1]["status"] == "completed"
+    *_, answered, last = record["messages"]
+    assert (answered["role"], answered["status"]) == ("roboto", "completed")
+    assert (last["role"], last["status"], error_of(last)) == ("assistant", "cancelled", "cancelled")
     make.send(who.alice, thread, "Go on")
 
 
@@ -72,7 +73,7 @@ def test_results_that_came_before_stay_and_only_the_open_calls_get_errors_B162(a
     record = cancelled(api, thread)
     results = {result["tool_name"]: result["status"] for result in shapes.blocks(record, "tool_result")}
     assert results == {"echo": "success", "remember": "error"}
-    assert [message["role"] for message in record["messages"]] == ["user", "assistant", "roboto"]
+    assert [message["role"] for message in record["messages"]] == ["user", "assistant", "roboto", "assistant"]
 
 
 def test_pending_goals_fail_with_the_turn(api, who):

@@ -147,6 +147,15 @@ def test_importing_again_creates_nothing_whatever_the_conversation_holds_B177(ap
     assert [model.objects.count() for model in (Thread, Message, Block)] == before
 
 
+def test_importing_again_what_can_no_longer_be_read_changes_nothing_B177(api):
+    """Spec 9: unchanged, whatever it holds; what is wrong with it is a warning."""
+    [first] = data_of(imported(api, talk()))["items"]
+    [again] = data_of(imported(api, {"id": "c1", "messages": [{"role": "nobody", "content": "?"}]}))["items"]
+    assert (again["outcome"], again["thread_id"]) == ("unchanged", first["thread_id"])
+    [warning] = again["warnings"]
+    assert warning.startswith("messages.0.role: ")
+
+
 def test_a_conversation_that_has_grown_is_warned_of_B177(api, who):
     """Spec 9: unchanged, whatever it holds; but whoever imports must not take it for the newer one."""
     grown = talk(messages=[*TALK, {"role": "user", "content": "3+3?"}, {"role": "assistant", "content": "6"}])

@@ -83,6 +83,14 @@ def test_of_two_imports_with_one_id_the_readable_one_is_meant_B27(api, who):
     assert data_of(api("eve").get("threads/ch_7"))["thread_id"] == hers.thread_id
 
 
+def test_of_two_readable_imports_with_one_id_each_means_their_own_B27(api, who):
+    his = make.conversation(who.bob, 2, origin_id="ch_7")
+    mine = make.conversation(who.alice, 2, origin_id="ch_7")
+    Thread.objects.update(visibility="org")
+    assert data_of(api("bob").get("threads/ch_7"))["thread_id"] == his.thread_id
+    assert data_of(api("alice").get("threads/ch_7"))["thread_id"] == mine.thread_id
+
+
 def test_of_many_imports_with_one_id_the_latest_is_its_owners_too_B27(api, who):
     others = User.objects.bulk_create(User(email=f"{n}@acme.test") for n in range(51))
     private = {"org": who.acme, "import_id": "ch_7", "status": "user_turn"}

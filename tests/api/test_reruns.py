@@ -79,6 +79,20 @@ def test_calls_are_found_in_the_record_under_any_form_of_their_tools_name(api, w
     assert len(outside) == 1
 
 
+def test_the_recorded_result_of_a_client_tool_is_told_as_the_first_one_was_B60_B71(api, who, rerun):
+    """Spec 3.3: the SDK's event takes its output from the raw response alone."""
+    thread = make.waiting(who.alice)
+    [use] = shapes.blocks(data_of(api("alice").get(f"threads/{thread.thread_id}")), "tool_use")
+    told = {"tool_name": use["tool_name"], "tool_use_id": use["tool_use_id"], "runtime_ms": 1, "status": "success"}
+    body = {"tool_results": [{**told, "output": {"kept": None}}]}
+    data_of(api("alice").post(f"threads/{thread.thread_id}/tool-results", body))
+    make.run_turns(thread)
+    [first] = shapes.blocks(data_of(api("alice").get(f"threads/{thread.thread_id}")), "tool_result")
+    for source in (thread, Thread.objects.latest("pk")):
+        [again] = shapes.blocks(rerun(source), "tool_result")
+        assert again["raw_response"] == again["payload"] == first["payload"] == first["raw_response"]
+
+
 def test_the_record_is_read_once_however_many_calls_are_answered_from_it(who, rerun, outside):
     asked = []
     for count in (1, 5):

@@ -553,6 +553,6 @@ def test_who_meets_others_again_and_again_is_told_of_a_conflict(meet, monkeypatc
     """Not that the database is away: it is not, and there is nothing to wait for."""
     monkeypatch.setattr("core.db._TRIES", 1)
     status, code, said = refusal_of(meet(*MEETINGS["action"]))
-    assert (status, code) == (409, "RobotoConflictException")
+    assert (status, code) == (503, "RobotoServiceUnavailableException"), "the SDK tries again"
     assert said == "Others changed the same at this moment, and nothing of this was stored. Try again."
     assert "database.conflict" in caplog.messages and "database.unavailable" not in caplog.messages

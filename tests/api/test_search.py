@@ -202,7 +202,7 @@ def test_the_next_turn_does_not_hide_what_the_one_before_ended_with(who, api):
     assert digesting.digest() == 1
     data_of(api("alice").post(f"threads/{thread.thread_id}/cancel"))
     make.send(who.alice, thread, "[[call remember {}]]")
-    make.rating(who.bob, thread, 4)
+    make.rating(who.bob, thread, 5)
     assert digesting.digest() == 2
     assert list(RatedAnswer.objects.order_by("pk").values_list("error_code", flat=True)) == ["cancelled", ""]
 

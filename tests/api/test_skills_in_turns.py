@@ -253,6 +253,15 @@ def ask_for(name):
     return make.say(f"[[call load_skill {json.dumps({'name': name})}]]")
 
 
+def test_a_skill_that_was_asked_for_and_never_read_is_told_like_one_that_was(api):
+    """Spec 3.3, 4.7: the SDK's event takes its output from the raw response alone."""
+    use = {"tool_name": "load_skill", "tool_use_id": "tu_1", "input": {"name": "refunds"}}
+    seeded = [make.say("Hi"), {"role": "assistant", "content": [use]}, make.say("Go on")]
+    record = data_of(api("alice").post("threads", {"messages": seeded}))
+    [result] = shapes.blocks(record, "tool_result")
+    assert result["raw_response"] == result["payload"] == {"error": "This call was never answered."}
+
+
 @pytest.fixture
 def loaded(start, read, api):
     """What came of asking the agent for a skill in a new thread, or in the next turn of one: payload, or None."""

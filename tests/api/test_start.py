@@ -59,6 +59,20 @@ def test_one_message_with_several_blocks_is_stored_as_given_B2(api):
     assert [block["text"] for block in record["messages"][0]["content"]] == ["One.", " Two.\n"]
 
 
+def test_answers_are_stored_as_models_write_them_B2_B3(api):
+    """Blank texts between others, and nothing at all; what people say is never blank."""
+    answers = [[{"text": "One."}, {"text": "\n\n"}, {"text": "Two."}], []]
+    seeded = [make.say("Hi"), *({"role": "assistant", "content": content} for content in answers), make.say("Go on")]
+    record = data_of(api("alice").post("threads", {"messages": seeded}))
+    told = [[block["text"] for block in message["content"]] for message in record["messages"]]
+    assert told == [["Hi"], ["One.", "\n\n", "Two."], [], ["Go on"]]
+    make.run_turns()
+    assert data_of(api("alice").get(f"threads/{record['thread_id']}"))["messages"][-1]["status"] == "completed"
+    for content, reason in (([], "content: must have at least 1 item"), ([{"text": " "}], "content.0: text must not")):
+        said = refusal_of(api("alice").post("threads", {"messages": [{"role": "user", "content": content}]}))[2]
+        assert said.startswith(f"messages.0.{reason}"), said
+
+
 @pytest.mark.parametrize("words", ["\u200b\nWhere is my parcel?", "[[pace 0]]\ufeff\n\u3164\nWhere is my parcel?"])
 def test_a_title_is_made_of_the_first_line_that_is_seen(api, words):
     record = data_of(api("alice").post("threads", {"messages": [make.say(words)]}))

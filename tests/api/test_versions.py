@@ -31,6 +31,7 @@ def test_before_may_2026_threads_are_called_sessions_in_every_record(api, who, r
     data_of(old.get(f"{path}/delta"))
     rating = data_of(old.post(f"{path}/messages/1/feedback", {"sentiment": "positive"}))
     assert (names(rating), rating["session_id"]) == ({"session_id"}, record["session_id"])
+    assert data_of(old.get(f"{path}/feedback")) == [rating]
 
 
 @pytest.mark.parametrize("version", [NEW, "2026-10-06", "9999-01-01", "", None])

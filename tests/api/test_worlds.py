@@ -137,6 +137,18 @@ def test_without_an_output_schema_there_is_an_object_C104(world, api):
     assert answer["output"]["status"] == "ok" and answer["output"]["id"]
 
 
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("achieve_dataset_summary", 400), ("load_skill", 400), ("achieved", 200)]
+)
+def test_a_tool_of_a_world_takes_no_name_of_the_runtime(api, name, outcome):
+    """Spec 3.6, 4.3: a model would be offered two tools of one name."""
+    played = Played(api("alice"), {"mode": "schema_only"})
+    tool = {"name": name, "description": "", "input_schema": BY_ID}
+    response = played.api.post(f"{played.path}/tools", {"dialect": "anthropic", "tool": tool})
+    assert response.status_code == outcome
+    assert outcome == 200 or refusal_of(response)[2].endswith("is reserved for the runtime")
+
+
 def when(value: str) -> dict[str, Any]:
     """A condition on `k`."""
     then = {"properties": {"v": {"const": value * 2}}, "required": ["v"]}

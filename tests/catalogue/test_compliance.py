@@ -143,6 +143,18 @@ def test_with_a_world_every_tool_is_called_there_C127(report, api, who):
     assert Call.objects.filter(world=None).count() == 0
 
 
+def test_what_a_tool_returned_is_judged_and_not_what_became_of_it_C121(report, db, who, monkeypatch):
+    """A large object is replaced by a reference, and a tool elsewhere returns a whole result."""
+    returned = {"large": {"rows": ["x" * 100] * 100}, "whole": results.ok({"ref_id": "td_1", "summary": "Two."})}
+    for name, value in returned.items():
+        spec = ToolSpec(name, "Odd.", {"type": "object"}, lambda *_, value=value: value, is_idempotent=True)
+        monkeypatch.setitem(builtin.TOOLS, name, spec)
+    publishing.after_migration()
+    found = report("heddle")
+    assert "does not return" in found["ref_id_pattern:large"]["message"]
+    assert "returns ref_id + summary" in found["ref_id_pattern:whole"]["message"]
+
+
 def test_a_tool_that_raises_fails_and_one_that_returns_a_failure_passes(report, db, who, monkeypatch):
     """Catalogue 3.9, T4: upstream's leniency, kept as it is."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from core.rendering import json_html, json_size, json_text, one_line, size_text, took
-from threads.content import BlockDict
+from threads.content import RECORDED, BlockDict
 from threads.presenting.words import CALL_WORDS, Word, counted
 
 
@@ -81,7 +81,7 @@ def runtime_of(result: BlockDict | None) -> str:
 
     A runtime of 0 is unknown unless the call was measured here (spec 3.3).
     """
-    if result is not None and result.get("answered_by") == "record":
+    if result is not None and result.get("answered_by") in RECORDED:
         return "as recorded"
     if result is None or not (result["runtime_ms"] or result.get("answered_by") == "server"):
         return ""

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from core.canonical import fingerprint
-from threads.content import BlockDict, tool_result
+from threads.content import TOLD, BlockDict, tool_result
 from threads.models import Thread
 from threads.pending import calls_behind, last_request
 
@@ -60,7 +60,7 @@ class Recorded:
         result = tool_result(
             use["tool_name"], use["tool_use_id"], found["status"], found["payload"], runtime_ms=found["runtime_ms"]
         )
-        return {**result, "answered_by": "record"}
+        return {**result, "answered_by": "told record" if found.get("answered_by") in TOLD else "record"}
 
     def _key(self, use: BlockDict) -> _Key:
         return self._one_name(use["tool_name"]), fingerprint(use["input"] or {})
