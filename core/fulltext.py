@@ -4,9 +4,10 @@ A phrase is words next to each other, in any case; a `*` at its end stands for t
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 from django.db import connection
@@ -19,13 +20,11 @@ NEEDED = "must contain a letter or a digit"
 _SAYS = "says_words"
 """A function for SQLite: whether one of several texts contains the phrase that is its first argument."""
 _LETTER = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-UNSPACED = f"[{_LETTER}]"
-"""A pattern for the letters of scripts that put no spaces between words (Thai, Lao, Burmese, Khmer, Japanese, Chinese).
-
-It is the same for PostgreSQL.
-"""
-_UNSPACED = re.compile(UNSPACED)
+_UNSPACED = re.compile(f"[{_LETTER}]")
+"""The letters of scripts that put no spaces between words (Thai, Lao, Burmese, Khmer, Japanese, Chinese)."""
 _WORD = re.compile(r"[^\W_]+")
+_MARKS = range(0x300, 0x370)
+"""Accents that are characters of their own, after their letter."""
 
 
 def split(text: str) -> list[str]:
@@ -33,12 +32,39 @@ def split(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def spaced(text: str) -> str:
-    """A text with each letter of a script without spaces as a word of its own: part of a sentence is then a phrase.
+def plain(text: str) -> str:
+    """The words of a text in lower case, without accents, and with each letter of a script without spaces as a word of
+    its own, so that part of a sentence is a phrase.
 
-    For an index that holds its texts like this, and for what is searched in it.
+    For an index that holds its texts like this, and for what is searched in it. A `*` at the end is kept.
     """
-    return _UNSPACED.sub(r" \g<0> ", text)
+    folded = text if text.isascii() else text.translate(_folds())
+    return " ".join(split(_UNSPACED.sub(r" \g<0> ", folded))) + "*" * text.endswith("*")
+
+
+@cache
+def _folds() -> dict[int, str | None]:
+    """For each letter with an accent the one without, and nothing for accents."""
+    found: dict[int, str | None] = dict.fromkeys(_MARKS)
+    for code in range(0xC0, _LAST_ACCENTED):
+        parts = unicodedata.normalize("NFD", chr(code))
+        if parts[1:] and all(ord(each) in _MARKS for each in parts[1:]):
+            found[code] = parts[0]
+    return found
+
+
+@cache
+def _unfolds() -> dict[str, str]:
+    """For each letter all letters that `plain` takes for it, itself included; only where there are several."""
+    found: dict[str, str] = {}
+    for code, letter in _folds().items():
+        if letter:
+            found[letter.lower()] = found.get(letter.lower(), letter.lower()) + chr(code)
+    return found
+
+
+_LAST_ACCENTED = 0x2000
+"""Behind it there are only symbols with a stroke, and Korean syllables, whose parts are no accents."""
 
 
 def has_word(value: str) -> bool:
@@ -55,16 +81,32 @@ def clean(value: str) -> str:
 
 @lru_cache(maxsize=64)
 def pattern(phrase: str) -> re.Pattern[str]:
-    """A pattern that finds a phrase where the index does."""
-    words = split(spaced(phrase))
+    """A pattern that finds a phrase where an index of texts as they are does."""
+    return _pattern([re.escape(word) for word in split(phrase)], r"[^\W_]", goes_on=phrase.endswith("*"))
+
+
+@lru_cache(maxsize=64)
+def pattern_in_written(phrase: str) -> re.Pattern[str]:
+    """A pattern that finds a phrase in a text as it was written, where an index of `plain` texts does."""
+    words = [_any_accents(word) for word in plain(phrase).rstrip("*").split()]
+    return _pattern(words, rf"[^\W_{_LETTER}]", goes_on=phrase.endswith("*"))
+
+
+def _any_accents(word: str) -> str:
+    letters = (f"[{_unfolds()[each]}]" if each in _unfolds() else re.escape(each) for each in word)
+    return "".join(f"{letter}[{chr(_MARKS[0])}-{chr(_MARKS[-1])}]*" for letter in letters)
+
+
+def _pattern(words: Sequence[str], of_a_word: str, *, goes_on: bool) -> re.Pattern[str]:
+    """`words` are patterns themselves, and so is what a letter beside a word is one of."""
     alone = [bool(_UNSPACED.match(word)) for word in words]
     found = "".join(
-        re.escape(word) + (r"[\W_]*" if is_alone or is_next_alone else r"[\W_]+")
+        word + (r"[\W_]*" if is_alone or is_next_alone else r"[\W_]+")
         for word, is_alone, is_next_alone in zip(words, alone, alone[1:], strict=False)
     )
-    begins = "" if alone[0] else r"(?<![^\W_])"
-    ends = "" if alone[-1] or phrase.endswith("*") else r"(?![^\W_])"
-    return re.compile(f"{begins}{found}{re.escape(words[-1])}{ends}", re.IGNORECASE)
+    begins = "" if alone[0] else f"(?<!{of_a_word})"
+    ends = "" if alone[-1] or goes_on else f"(?!{of_a_word})"
+    return re.compile(f"{begins}{found}{words[-1]}{ends}", re.IGNORECASE)
 
 
 def is_in(phrase: str, text: str | None) -> bool:

@@ -80,7 +80,7 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     condition = _fresh(root, Asking(actor, timezone.now(), tz))
     wanted = list(_wanted(root))
     words = [leaf.text.rstrip("*") for leaf in wanted if isinstance(leaf, Text)]
-    phrases = [(leaf.value, "text") if isinstance(leaf, Field) else (searching.begun(leaf.text),) for leaf in wanted]
+    phrases = [(leaf.value, leaf.name) if isinstance(leaf, Field) else (searching.begun(leaf.text),) for leaf in wanted]
     return Found(condition, words=tuple(words), phrases=tuple(each for each in phrases if each[0]))
 
 
@@ -219,6 +219,10 @@ def _tool(name: str, *, failed: bool) -> ThreadField:
     )
 
 
+def _words(column: str) -> ThreadField:
+    return ThreadField(column, "words", lambda value, asking: searching.messages(value, column), fulltext.clean, tuple)
+
+
 def _timed(name: str, *, dates: bool) -> ThreadField:
     takes = f"{moments.DATES}, or {moments.AGES}" if dates else moments.AGES
     return ThreadField(name, takes, _created, lambda value: moments.clean(value, dates=dates), lambda: _DAYS)
@@ -242,7 +246,8 @@ FIELDS: dict[str, ThreadField] = {
             lambda value, asking: Q(model_profile__iexact=value),
             lambda: [each.id for each in profiles.all_profiles()],
         ),
-        ThreadField("text", "words", lambda value, asking: searching.messages(value, "text"), fulltext.clean, tuple),
+        _words("text"),
+        _words("call"),
         _tool("tool", failed=False),
         _tool("failed", failed=True),
         _named("agent", "the id of an agent", lambda value, asking: Q(created_from_agent_id=value)),
@@ -259,7 +264,8 @@ FIELDS: dict[str, ThreadField] = {
         _named("meta", "text in the metadata that a thread was imported with", _meta),
     )
 }
-_INDEXED = ("text", "tool", "failed")
+_SAID = ("text", "call")
+_INDEXED = (*_SAID, "tool", "failed")
 VIEWS = {
     "all": "",
     "mine": "is:mine",
@@ -305,7 +311,7 @@ def _problem(leaf: Unknown, line: str) -> Problem:
 def _wanted(node: Node) -> Iterator[Text | Field]:
     """The terms that a thread is found by because of its texts."""
     match node:
-        case Text() | Field(name="text"):
+        case Text() | Field(name="text" | "call"):
             yield node
         case All(parts=parts) | Either(parts=parts):
             for part in parts:

@@ -30,11 +30,19 @@ def of(threads: Sequence[Thread], words: Sequence[str], phrases: Sequence[tuple[
     if words:
         asked = [each.casefold() for each in words]
         searched -= {each.pk for each in threads if all(word in (each.title or "").casefold() for word in asked)}
-    said = _any_of(fulltext.pattern(phrase).pattern for phrase, *_ in phrases)
-    places = searching.first_messages(sorted(searched), phrases)
-    found = {pk: _hit(idx, text, said) or Hit(idx, flat(text[:_AFTER]), "", "") for pk, idx, text in places}
+    said = _any_of(fulltext.pattern_in_written(phrase).pattern for phrase, *_ in phrases)
+    found = {
+        pk: _hit(idx, text, said) or _hit(idx, calls, said) or Hit(idx, flat((text or calls)[:_AFTER]), "", "")
+        for pk, idx, text, calls in searching.first_messages(sorted(searched), phrases)
+    }
     read = [each for each in words if not fulltext.has_word(each)]
     return _written(searched - found.keys(), read) | found
+
+
+def in_title(title: str, words: Sequence[str]) -> Hit | None:
+    """The first of the texts in a title, if any."""
+    found = _any_of(map(re.escape, words)).search(title) if words else None
+    return found and Hit(0, title[: found.start()], found[0], title[found.end() :])
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

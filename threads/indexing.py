@@ -1,4 +1,5 @@
-"""The index of threads: the words of answers and of what people wrote, and the tools that were used.
+"""The index of threads: the words of answers, of what people wrote, and of what tools were sent and returned, and the
+tools that were used.
 
 The writer of the transcript only marks a thread as unindexed, because an answer is stored in fragments and a turn must
 not wait for an index. The scheduler indexes every few seconds, and searches do so first, so that they find the newest
@@ -8,21 +9,24 @@ message.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from django.db import connection, transaction
 
-from core.fulltext import UNSPACED, Index, spaced
+from core.db import load
+from core.fulltext import Index, plain
 from core.prepared import Prepared
 from core.triggers import Triggers
 from threads.models import Block, Message, Thread, Unindexed
 
-INDEX = Index("threads_search", "message_id", {"text": "A", "asked": "B"})
+INDEX = Index("threads_search", "message_id", {"text": "A", "asked": "B", "call": "C"})
 AT_ONCE = 200
 """Messages per transaction: SQLite has one writer, and the threads are locked meanwhile."""
 _THREADS = 50
-_LENGTH = 100_000
-"""Characters of a message; PostgreSQL cannot index a text with more than a megabyte of different words."""
+_LENGTH, _CALLS_LENGTH = 100_000, 50_000
+"""Characters of a message, and of its calls; PostgreSQL cannot index more than a megabyte of different words."""
 
 TRIGGERS = Triggers(
     frozenset({INDEX.table, "threads_message"}),
@@ -101,22 +105,45 @@ def index_texts(first_pk: int, last_pk: int) -> None:
 
 
 def _index_texts(which: str, values: Sequence[Sequence[int]]) -> None:
+    rows: list[tuple[int, str, str, str]] = []
     with connection.cursor() as cursor:
-        if connection.vendor != "sqlite":
-            cursor.executemany(_VECTORS.format(which=which), values)
-            return
-        rows: list[tuple[int, str | None, str | None]] = []
         for each in values:
-            cursor.execute(_TEXTS.format(which=which), each)
-            rows += ((pk, *map(_spaced, texts)) for pk, *texts in cursor.fetchall())
+            cursor.execute(_BLOCKS.format(which=which), each)
+            rows += (_indexed(pk, role, blocks) for (pk, role), blocks in groupby(cursor.fetchall(), itemgetter(0, 1)))
         # FTS5 writes a segment of its index at the end of an INSERT with SELECT, and whenever a row id is lower than
         # the one before.
-        insert = f"INSERT OR REPLACE INTO {INDEX.table} (rowid, text, asked) VALUES (%s, %s, %s)"  # noqa: S608
-        cursor.executemany(insert, sorted(rows))
+        cursor.executemany(_ROW if connection.vendor == "sqlite" else _VECTOR, sorted(rows))
 
 
-def _spaced(text: str | None) -> str | None:
-    return text and spaced(text)
+def _indexed(pk: int, role: str, blocks: Iterable[Sequence[Any]]) -> tuple[int, str, str, str]:
+    """The row of a message: answer, request, and what tools were sent and returned."""
+    said, called = [], []
+    for *_, kind, text, data in blocks:
+        if kind == "text":
+            said.append(text)
+        elif data:
+            called.append(exchanged(kind, load(data)))
+    text = plain("".join(said)[:_LENGTH])
+    is_answer = role == Message.Role.ASSISTANT
+    return pk, text if is_answer else "", "" if is_answer else text, plain(" ".join(called)[:_CALLS_LENGTH])
+
+
+def exchanged(kind: str, data: Any) -> str:
+    """What is searched of a tool use or result: all texts and numbers in its input or payload, without their keys."""
+    found: list[str] = []
+    length, waiting = 0, [data.get("input" if kind == "tool_use" else "payload")]
+    while waiting and length < _CALLS_LENGTH:
+        match waiting.pop():
+            case dict() as each:
+                waiting += reversed(each.values())
+            case list() as each:
+                waiting += reversed(each)
+            case bool() | None:
+                pass
+            case each:
+                found.append(str(each))
+                length += len(found[-1])
+    return " ".join(found)
 
 
 def _index_tools(parts: Iterable[_Part]) -> None:
@@ -168,23 +195,17 @@ _USED = """
 """
 _RANGE = "m.thread_id = %s AND m.idx >= %s AND m.idx < %s"
 _ENDED = "', '".join((Message.Status.COMPLETED, Message.Status.FAILED, Message.Status.CANCELLED))
-_OF_RANGE = f"""
+_BLOCKS = f"""
+    SELECT m.id, m.role, b.kind, b.text, b.data
     FROM threads_message m JOIN threads_block b ON b.thread_id = m.thread_id AND b.idx = m.idx
-    WHERE {{which}} AND m.role IN ('assistant', 'user') AND m.status IN ('{_ENDED}') AND b.kind = 'text'
-"""
-# An aggregate of a subquery with an ORDER BY reads its rows in that order.
-_TEXTS = f"""
-    SELECT id, CASE WHEN role = 'assistant' THEN said END, CASE WHEN role = 'user' THEN said END FROM (
-        SELECT id, role, substr(group_concat(said, ''), 1, {_LENGTH}) AS said
-        FROM (SELECT m.id, m.role, b.text AS said {_OF_RANGE} ORDER BY m.id, b.position) GROUP BY id, role)
+    WHERE {{which}} AND m.status IN ('{_ENDED}') AND b.kind IN ('text', 'tool_use', 'tool_result')
+    ORDER BY m.id, b.position
 """  # noqa: S608
-# What is no letter and no digit becomes a blank, so that words are split as on SQLite.
-_VECTORS = f"""
-    INSERT INTO {INDEX.table} (message_id, document)
-    SELECT m.id, setweight(to_tsvector('pg_catalog.simple', regexp_replace(regexp_replace(
-        left(string_agg(b.text, '' ORDER BY b.position), {_LENGTH}),
-        '{UNSPACED}', ' \\& ', 'g'), '[^[:alnum:]]+', ' ', 'g')),
-        CASE WHEN m.role = 'user' THEN 'B' ELSE 'A' END::"char")
-    {_OF_RANGE} GROUP BY m.id
+_ROW = f"INSERT OR REPLACE INTO {INDEX.table} (rowid, {', '.join(INDEX.weights)}) VALUES (%s, %s, %s, %s)"  # noqa: S608
+_WEIGHED = " || ".join(
+    f"setweight(to_tsvector('pg_catalog.simple', %s), '{weight}')" for weight in INDEX.weights.values()
+)
+_VECTOR = f"""
+    INSERT INTO {INDEX.table} (message_id, document) VALUES (%s, {_WEIGHED})
     ON CONFLICT (message_id) DO UPDATE SET document = excluded.document
-"""
+"""  # noqa: S608

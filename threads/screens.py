@@ -290,7 +290,15 @@ def rows_of(
     """Threads as list rows, with one query for all ratings, and a few for what they were found by."""
     ratings = hooks.feedback.thread_ratings(actor, [thread.pk for thread in threads])
     found = hits.of(threads, words, phrases)
-    return [_row(thread, ratings.get(thread.pk, hooks.Ratings()), found.get(thread.pk)) for thread in threads]
+    return [
+        _row(
+            thread,
+            ratings.get(thread.pk, hooks.Ratings()),
+            found.get(thread.pk),
+            hits.in_title(thread.title or "", words),
+        )
+        for thread in threads
+    ]
 
 
 def stretch(thread: Thread, idx: int) -> tuple[int, int]:
@@ -302,7 +310,7 @@ def stretch(thread: Thread, idx: int) -> tuple[int, int]:
     return pending.last_request(thread.pk, idx) or 0, LAST if following is None else following - 1
 
 
-def _row(thread: Thread, ratings: hooks.Ratings, hit: Hit | None) -> ThreadRow:
+def _row(thread: Thread, ratings: hooks.Ratings, hit: Hit | None, in_title: Hit | None) -> ThreadRow:
     live = "l" if thread.status in RUNNING else ""
     return ThreadRow(
         thread_id=thread.thread_id,
@@ -323,6 +331,7 @@ def _row(thread: Thread, ratings: hooks.Ratings, hit: Hit | None) -> ThreadRow:
         positive=ratings.positive,
         answered=ratings.answered,
         hit=hit,
+        in_title=in_title,
     )
 
 

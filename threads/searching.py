@@ -1,4 +1,4 @@
-"""Conditions on what the index of threads holds: words of messages, and used tools."""
+"""Conditions on what the index of threads holds: words of messages and calls, and used tools."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -37,7 +37,7 @@ def anywhere(text: str) -> Q:
 
 def messages(phrase: str, *columns: str) -> Q:
     """Threads with these words next to each other in a message; columns as in the index."""
-    hits = indexing.INDEX.hits(fulltext.spaced(phrase), *columns)
+    hits = indexing.INDEX.hits(fulltext.plain(phrase), *columns)
     found = Message.objects.filter(hits.condition)
     if hits.are_few:
         return Q(pk__in=found.values("thread"))
@@ -71,24 +71,29 @@ def tool_names(actor: Actor, *, failed: bool = False) -> list[str]:
     return list(rows.values_list("tool_name", flat=True).distinct().order_by("tool_name")[:_NAMES])
 
 
-def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -> list[tuple[int, int, str]]:
-    """In each of these threads the first message with one of the phrases: thread, index, and text.
+def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -> list[tuple[int, int, str, str]]:
+    """In each of these threads the first message with one of the phrases: thread, index, text, and what its tools were
+    sent and returned.
 
     Each phrase with the columns of the index to look in, if not in all. Two queries, and one for each phrase.
     """
     if not threads or not phrases:
         return []
-    said = reduce(or_, (indexing.INDEX.hits(fulltext.spaced(each), *columns).condition for each, *columns in phrases))
+    said = reduce(or_, (indexing.INDEX.hits(fulltext.plain(each), *columns).condition for each, *columns in phrases))
     places = Message.objects.filter(said, thread__in=threads).values_list("thread").annotate(first=Min("idx"))
     at = dict(places.values_list("thread", "first"))
     if not at:
         return []
     found = reduce(or_, (Q(thread=thread, idx=idx) for thread, idx in at.items()))
-    blocks = Block.objects.filter(found, kind="text").order_by("thread", "idx", "position")
-    texts: dict[int, list[str]] = {}
-    for thread, text in blocks.values_list("thread", "text"):
-        texts.setdefault(thread, []).append(text)
-    return [(thread, at[thread], "".join(parts)) for thread, parts in texts.items()]
+    blocks = Block.objects.filter(found, kind__in=("text", "tool_use", "tool_result"))
+    texts: dict[int, tuple[list[str], list[str]]] = {thread: ([], []) for thread in at}
+    for thread, kind, text, data in blocks.order_by("idx", "position").values_list("thread", "kind", "text", "data"):
+        words, calls = texts[thread]
+        if data is None:
+            words.append(text)
+        else:
+            calls.append(f"{data['tool_name']}: {indexing.exchanged(kind, data)}")
+    return [(thread, at[thread], "".join(words), "\n".join(calls)) for thread, (words, calls) in texts.items()]
 
 
 def begun(text: str) -> str:
@@ -96,7 +101,7 @@ def begun(text: str) -> str:
 
     Not that of one or two Latin letters: it begins half of all words, which takes an index as long as reading them.
     """
-    words = fulltext.split(text)
+    words = fulltext.plain(text).rstrip("*").split()
     if not words:
         return ""
     is_short = words[-1].isascii() and len(words[-1]) < _LETTERS

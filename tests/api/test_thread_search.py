@@ -56,7 +56,9 @@ LINES = {
     'text:"takes five*"': ["One"],
     "text:r-12": ["One"],
     "text:überweisung": ["Three"],
-    "text:uberweisung": [],
+    "text:uberweisung": ["Three"],
+    "UBERW": ["Three"],
+    "text:réfund": ["One"],
     "text:完了": ["Three"],
     "-text:refund": ["Three", "Two"],
     "text:booked OR text:prüfe": ["Three", "Two"],
@@ -151,6 +153,43 @@ def test_tools_are_found_by_name_and_by_failure(found, who):
     assert found("tool:*") == ["Broken", "Fine"] and found("tool:heddle__look*") == []
 
 
+CALL = (
+    '[[call echo {"value": {"order": "W-2378156", "lines": [{"item": "a blue kettle", "price": 12.5, "sent": true}]}}]]'
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("W-2378156", True),
+        ("2378156", True),
+        ("call:W-2378156", True),
+        ("call:kettle", True),
+        ('call:"blue kettle"', True),
+        ('call:"kettle blue"', False),
+        ("call:12.5", True),
+        ("call:order", False),
+        ("call:true", False),
+        ("call:answered", False),
+        ("-call:kettle", False),
+    ],
+)
+def test_what_tools_were_sent_and_returned_is_found(found, who, line, is_found):
+    """All values, whose names are the same in every call."""
+    make.thread(who.alice, f"Answered {CALL}")
+    assert found(line) == (["Answered"] if is_found else [])
+
+
+def test_what_only_a_tool_returned_is_found(found, who):
+    thread = make.thread(who.alice, "Look")
+    with transcript.writing(thread.pk) as writer:
+        writer.add("assistant", [tool_use("look", "tu_1", {})])
+        writer.add("roboto", [tool_result("look", "tu_1", "error", {"error": "No ibex here"}, raw={"secret": "gnu"})])
+    assert found("ibex") == found('call:"no ibex"') == ["Look"]
+    assert found("text:ibex") == []
+    assert found("gnu") == [], "raw payloads are not for every reader"
+
+
 def test_a_result_that_comes_later_counts_for_its_tool(found, who):
     """Also if the index has seen the call before it."""
     thread = make.thread(who.alice, "Late")
@@ -213,6 +252,9 @@ def test_an_endless_answer_is_indexed_as_far_as_the_index_goes(found, who):
     answered(who, "Endless", endless + " end", "A walrus.")
     assert found("text:walrus") == found(f"text:{chr(0x20000)}") == ["Endless"]
     assert found("text:end") == []
+    with transcript.writing(make.thread(who.alice, "Calls").pk) as writer:
+        writer.add("assistant", [tool_use("look", "tu_1", {"at": [endless, endless]})])
+    assert found(f"call:{chr(0x20000)}") == ["Calls"]
 
 
 def test_older_threads_are_indexed_after_the_migration(found, who):

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 _VOID = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
-_INLINE = frozenset({"a", "b", "code", "em", "i", "kbd", "span", "strong", "time"})
+_INLINE = frozenset({"a", "b", "code", "em", "i", "kbd", "mark", "span", "strong", "time"})
 _NAMING = ("for", "aria-labelledby", "aria-describedby", "form", "popovertarget")
 _LEADING = ("href", "action", "src", "formaction", "hx-get", "hx-post")
 

@@ -495,7 +495,7 @@ def test_an_empty_view_and_an_empty_search_say_which_they_are(browser_of: Browse
     unfound = get(client, "/threads/?q=zzz").one(class_="void")
     assert unfound.one("h2").words == "No thread matches."
     assert (
-        "in titles, and from the beginning of a word in messages and answers" in unfound.words
+        "in titles, and from the beginning of a word in messages, answers and what tools were sent" in unfound.words
         and "id:" in unfound.words
     )
     assert "answers" not in get(client, "/threads/?q=owner:nobody").one(class_="void").words
@@ -562,7 +562,7 @@ def test_a_row_shows_where_the_words_are_that_it_was_found_by(browser_of: Browse
     shown = rows["Nothing yet"].one("p")
     assert shown.words == "First line. The PUMP is <b>loud</b>, the pump leaks" and shown.one("mark").words == "PUMP"
     assert rows["Nothing yet"].one("a")["href"].endswith(f"/{thread.thread_id}/#m2:~:text=First%20line.%20The-,PUMP")
-    assert not rows["A pump, too"].all("p")
+    assert not rows["A pump, too"].all("p") and rows["A pump, too"].one("mark").words == "pump"
     assert not get(client, "/threads/?q=is:mine+-pumpe").all("mark")
 
 

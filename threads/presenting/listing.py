@@ -48,6 +48,8 @@ class ThreadRow:
     """The message with an unseen reply to the reader's rating; the row links to it."""
     hit: Hit | None = None
     """Where the text is that the thread was found by, unless that is the title; the row links to it."""
+    in_title: Hit | None = None
+    """The title, if it contains a text that was searched for."""
 
     @property
     def cloth(self) -> Cloth:

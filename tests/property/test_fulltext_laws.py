@@ -1,0 +1,42 @@
+"""What an index of plain texts finds is what is shown in the text as it was written."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from core import fulltext
+from tests.property.test_query_laws import law
+
+WRITTEN = st.text(st.sampled_from("abeuiAEUéÉüÜằİıßй戻し払กา_-. \n'12"), max_size=14)
+
+
+def says(text: str, phrase: str) -> bool:
+    """Whether the words of a phrase stand next to each other in a text, where the last one may go on after a `*`."""
+    words, wanted = fulltext.plain(text).rstrip("*").split(), fulltext.plain(phrase)
+    *whole, last = wanted.rstrip("*").split()
+    return any(
+        words[at : at + len(whole)] == whole and (word.startswith(last) if wanted.endswith("*") else word == last)
+        for at, word in enumerate(words[len(whole) :])
+    )
+
+
+@law
+@given(text=WRITTEN)
+def test_plain_texts_stay_as_they_are(text):
+    plain = fulltext.plain(text)
+    assert fulltext.plain(plain) == plain
+
+
+@law
+@given(text=WRITTEN, phrase=WRITTEN.filter(lambda text: fulltext.has_word(fulltext.plain(text))))
+@example("Über_wies\u0308ung", "uber wies*")
+@example("払い戻し", "い戻")
+def test_a_phrase_is_found_in_what_was_written_where_the_index_finds_it(text, phrase):
+    assert bool(fulltext.pattern_in_written(phrase).search(text)) == says(text, phrase)
+
+
+@law
+@given(text=WRITTEN, ends=st.tuples(st.integers(0, 14), st.integers(0, 14)))
+def test_every_part_of_a_text_without_its_ends_is_found(text, ends):
+    words = fulltext.plain(text).rstrip("*").split()
+    part = " ".join(words[min(ends) : max(ends)])
+    assert not part or fulltext.pattern_in_written(part).search(text)
