@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from django.contrib import messages as notes
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -28,6 +29,7 @@ from core.actor import Actor
 from core.db import dump
 from core.errors import Expired, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH
+from core.paging import COUNT_LIMIT
 from threads import (
     answering,
     comparing,
@@ -82,6 +84,7 @@ def threads(request: HttpRequest) -> HttpResponse:
         "problems": [
             listing.Refused(each.text, each.reason, each.meant, listing.href(each.mended)) for each in found.problems
         ],
+        "found_count": _count(scope, len(shown), next_token) if line and not after else 0,
         "has_words": bool(found.words),
         "rest": found.rest,
         "rest_href": listing.href(found.rest),
@@ -91,6 +94,11 @@ def threads(request: HttpRequest) -> HttpResponse:
     htmx = HtmxDetails(request)
     is_partial = htmx and after and not htmx.boosted
     return render(request, "threads/_rows.html" if is_partial else "threads/list.html", context)
+
+
+def _count(scope: QuerySet[Thread], shown: int, next_token: str | None) -> int:
+    """The number of threads of a query, at most `COUNT_LIMIT`. No query if all are on the first page."""
+    return shown if next_token is None else scope.order_by()[:COUNT_LIMIT].count()
 
 
 def _in_org(request: HttpRequest, actor: Actor) -> Any:

@@ -12,10 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.orgs import add_member
+from core.templatetags import ui
 from tests import make
 from tests.pages.dom import Node, dom, fragment, get, parsed, queries
 from tests.people import People
-from threads import forks, indexing, sharing
+from threads import forks, indexing, pages, sharing
 from threads.access import thread_for
 from threads.models import Thread
 from threads.status import ThreadStatus
@@ -51,6 +52,18 @@ def many(person: object, number: int, *, title: str = "T", visibility: str = "pr
         )
         for place in range(number)
     )
+
+
+def test_a_search_says_how_many_it_found(browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of those on later pages, up to a limit."""
+    many(who.alice, 55)
+    many(who.alice, 3, title="Other")
+    client = browser_of("alice")
+    said = [get(client, f"/threads/?q={q}").one("h1").words for q in ("other", "t", "nothing", "")]
+    assert said == ["Threads 3 found", "Threads 58 found", "Threads", "Threads"]
+    monkeypatch.setattr(pages, "COUNT_LIMIT", 56)
+    monkeypatch.setattr(ui, "COUNT_LIMIT", 56)
+    assert get(client, "/threads/?q=t").one("h1").words == "Threads 56+ found"
 
 
 def test_somebody_without_threads_is_told_what_to_do(browser_of: Browser) -> None:
