@@ -84,6 +84,22 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     return Found(condition, words=tuple(words), phrases=tuple(each for each in phrases if each[0]))
 
 
+def unused(actor: Actor, line: str) -> list[Problem]:
+    """The tools in a query that found nothing which recent threads did not use, each with one that they did."""
+    found = []
+    for leaf in grammar.leaves(_checked(line)):
+        if not isinstance(leaf, Field) or leaf.name not in _TOOLS or leaf.value.endswith("*"):
+            continue
+        known = {name.lower(): name for name in searching.tool_names(actor, failed=leaf.name == "failed")}
+        own = leaf.value.lower().partition("__")[2] or leaf.value.lower()
+        if known.keys().isdisjoint({own, leaf.value.lower()}):
+            close = known.get(grammar.near(own, known))
+            meant = grammar.spelled(Field(leaf.name, close)) if close else ""
+            mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
+            found.append(Problem(one_line(grammar.spelled(leaf), 80), _UNUSED[leaf.name], meant, mended))
+    return found
+
+
 def understood(actor: Actor, line: str | None) -> Q:
     """The condition of a query sent by a program; raises `InvalidRequest` that names every invalid term."""
     root = _checked(line or "")
@@ -265,7 +281,9 @@ FIELDS: dict[str, ThreadField] = {
     )
 }
 _SAID = ("text", "call")
-_INDEXED = (*_SAID, "tool", "failed")
+_TOOLS = ("tool", "failed")
+_UNUSED = {"tool": "No recent thread used this tool.", "failed": "In no recent thread this tool returned an error."}
+_INDEXED = (*_SAID, *_TOOLS)
 VIEWS = {
     "all": "",
     "mine": "is:mine",

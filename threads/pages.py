@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -81,10 +82,9 @@ def threads(request: HttpRequest) -> HttpResponse:
         "views": listing.thread_views(views, {"replies": news}),
         "is_view": any(is_held and within in finding.VIEWS.values() for within, is_held in views.values()),
         "q": line,
-        "problems": [
-            listing.Refused(each.text, each.reason, each.meant, listing.href(each.mended)) for each in found.problems
-        ],
+        "problems": _refused(found.problems),
         "found_count": _count(scope, len(shown), next_token) if line and not after else 0,
+        "remarks": [] if shown or found.problems or after else _refused(finding.unused(actor, line)),
         "has_words": bool(found.words),
         "rest": found.rest,
         "rest_href": listing.href(found.rest),
@@ -94,6 +94,10 @@ def threads(request: HttpRequest) -> HttpResponse:
     htmx = HtmxDetails(request)
     is_partial = htmx and after and not htmx.boosted
     return render(request, "threads/_rows.html" if is_partial else "threads/list.html", context)
+
+
+def _refused(problems: Iterable[finding.Problem]) -> list[listing.Refused]:
+    return [listing.Refused(each.text, each.reason, each.meant, listing.href(each.mended)) for each in problems]
 
 
 def _count(scope: QuerySet[Thread], shown: int, next_token: str | None) -> int:

@@ -66,6 +66,19 @@ def test_a_search_says_how_many_it_found(browser_of: Browser, who: People, monke
     assert get(client, "/threads/?q=t").one("h1").words == "Threads 56+ found"
 
 
+def test_a_tool_that_no_thread_used_is_named_with_the_one_that_was_meant(browser_of: Browser, who: People) -> None:
+    make.thread(who.alice, FAILS)
+    client = browser_of("alice")
+    page = get(client, "/threads/?q=is:mine+tool:calclate")
+    [said] = page.one("main").all("p", class_="unread")
+    assert said.words == "tool:calclate No recent thread used this tool. · Use tool:calculate"
+    assert said.one("a")["href"] == "?q=is%3Amine+tool%3Acalculate"
+    for line in ("failed:heddle__calculate -is:mine", "tool:calc*+-is:mine", "tool:calculate"):
+        assert not get(client, f"/threads/?q={line}").one("main").all("p", class_="unread")
+    [said] = get(browser_of("eve"), "/threads/?q=failed:calculate").one("main").all("p", class_="unread")
+    assert said.words == "failed:calculate In no recent thread this tool returned an error."
+
+
 def test_somebody_without_threads_is_told_what_to_do(browser_of: Browser) -> None:
     page = get(browser_of("alice"), "/threads/")
     assert page.one("main").one("h2").words == "No threads yet."
