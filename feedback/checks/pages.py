@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.text import get_text_list
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import admin_actor
@@ -62,7 +63,8 @@ def checks(request: HttpRequest) -> HttpResponse:
     actor = admin_actor(request)
     running.come_by()
     state = request.GET.get("state", "")
-    state = state if state in Check.State.values else ""
+    if state and state not in Check.State.values:
+        raise InvalidRequest(f"state: must be {get_text_list(Check.State.values, 'or')}")
     rows = keeping.listed(actor, state or None)
     found, token = keeping.PLACES.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
     counts = keeping.counts(actor)

@@ -141,6 +141,7 @@ def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, 
     answer = client.post(f"{CHECKS}run/", {"which": "ticked", "state": "untried", "here": CHECKS}, follow=True)
     assert "Nothing was started. No check is ticked." in answer.content.decode() and CheckRun.objects.count() == 5
     assert "Run all 1 failing" in client.get(f"{CHECKS}?state=failing").content.decode()
+    assert client.get(f"{CHECKS}?state=bogus").status_code == 400, "all of them are another question"
     client.post(f"{CHECKS}run/", {"which": "all", "check_ids": ticked, "state": "failing", "here": CHECKS})
     assert CheckRun.objects.count() == 6
     answer = client.post(f"{CHECKS}run/", {"check_ids": "chk_gone", "here": CHECKS}, follow=True)
