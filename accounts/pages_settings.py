@@ -25,7 +25,8 @@ from accounts.pages import signed_in
 from core import forms
 from core.errors import InvalidRequest, NotFound
 
-LIFETIMES = {"": "never", "30": "in 30 days", "90": "in 90 days", "365": "in a year"}
+LIFETIMES = {"30": "in 30 days", "90": "in 90 days", "365": "in a year", "": "never"}
+_USUAL = "90"
 """Lifetimes of a new token, in days."""
 _NEW_TOKEN = "new_token"  # noqa: S105 - the name of a cookie
 _YEAR_SECONDS = int(timedelta(days=365).total_seconds())
@@ -46,7 +47,10 @@ def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "")
         "new_token": secret,
         "lifetimes": LIFETIMES.items(),
         "themes": [("", "System"), *((name, name.capitalize()) for name in THEMES)],
-        "typed": {name: request.POST.get(name, "") for name in ("name", "scope", "expires")},
+        "typed": {
+            **{name: request.POST.get(name, "") for name in ("name", "scope")},
+            "expires": request.POST.get("expires", "" if request.method == "POST" else _USUAL),
+        },
         "errors": errors,
     }
     response = render(request, "accounts/settings.html", context, status=400 if errors else 200)

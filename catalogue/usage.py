@@ -15,7 +15,7 @@ from django.utils import timezone
 from catalogue import hooks
 from catalogue.models import Call, Tool
 from core.actor import Actor
-from core.rendering import one_line
+from core.rendering import one_line, share
 
 DAYS: Final = 30
 SAMPLE: Final = 2_000
@@ -31,14 +31,14 @@ class Counts:
     errors: int = 0
 
     @property
-    def rate(self) -> int:
-        """Errors in percent, rounded up, so that a few errors never show as 0."""
-        return ceil(100 * self.errors / self.calls) if self.calls else 0
+    def rate(self) -> str:
+        """The share of errors, in percent."""
+        return share(self.errors, self.calls)
 
     @property
     def is_high(self) -> bool:
         """Whether so many failed that a reader should look at it."""
-        return self.rate > 9
+        return self.errors * 10 > self.calls
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +107,13 @@ def _recent(org_id: int) -> QuerySet[Call]:
 def _line(version: int | None, rows: Sequence[tuple[int, str, int | None]]) -> Line:
     times = sorted(runtime for _, outcome, runtime in rows if runtime is not None and outcome)
     errors = sum(outcome == Call.Outcome.ERROR for _, outcome, _ in rows)
-    p50, p95, p99 = (_percentile(times, share) for share in (50, 95, 99))
+    p50, p95, p99 = (_percentile(times, rank) for rank in (50, 95, 99))
     return Line(version=version, calls=len(rows), errors=errors, p50=p50, p95=p95, p99=p99)
 
 
-def _percentile(times: Sequence[int], share: int) -> int | None:
+def _percentile(times: Sequence[int], rank: int) -> int | None:
     """The nearest-rank percentile, which is an actual duration."""
-    return times[max(0, ceil(len(times) * share / 100) - 1)] if times else None
+    return times[max(0, ceil(len(times) * rank / 100) - 1)] if times else None
 
 
 def _failed(actor: Actor, calls: Sequence[Call]) -> Iterable[Failed]:

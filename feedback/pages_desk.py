@@ -25,6 +25,7 @@ from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
 from core.problems import came_from
 from core.rendering import isolated
+from core.templatetags.ui import thousands
 from feedback import (
     bulk,
     desk_forms,
@@ -110,6 +111,13 @@ def terms(request: HttpRequest) -> HttpResponse:
     """Completions of the typed query, as HTML options."""
     offered = completing.following(admin_actor(request), request.GET.get("add", ""))
     return HttpResponse(format_html_join("", '<option value="{}"></option>', ((each,) for each in offered)))
+
+
+@signed_in
+@require_GET
+def count(request: HttpRequest) -> HttpResponse:
+    """The number of reports that an action on all that match would reach; the list only counts up to 1,000."""
+    return HttpResponse(thousands(saved_views.total(admin_actor(request), request.GET.get("q", ""))))
 
 
 @signed_in

@@ -6,6 +6,7 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from core import moments
+from core.paging import COUNT_LIMIT
 from core.templatetags.ui import thousands
 from feedback.taxonomy import Category, Outcome, Sentiment, fitting, group_of
 from threads.presenting.articles import Mark, Sentimental
@@ -288,6 +289,11 @@ class DeskBar:
     """The name of the sort order."""
     other_order: Choice | None = None
     """Link to the same reports in the opposite order."""
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are more reports than were counted."""
+        return self.total == COUNT_LIMIT
 
     @property
     def ways(self) -> tuple[str, str]:

@@ -150,6 +150,12 @@ def count(actor: Actor, query: str) -> int | None:
     return None if parsed.problems else counted(matching(actor, parsed))
 
 
+def total(actor: Actor, query: str) -> int | None:
+    """Number of reports that match a query, however many; None if the query is invalid."""
+    parsed = parse(query)
+    return None if parsed.problems else matching(actor, parsed).order_by().count()
+
+
 def counted(rows: QuerySet[UserFeedback]) -> int:
     """Number of these reports, counted up to 1,000."""
     return rows.order_by()[:COUNT_LIMIT].count()

@@ -19,6 +19,7 @@ urlpatterns = [
     path("feedback/checks/batches/<str:batch_id>/", batches.one_batch, name="batch"),
     path("feedback/checks/batches/<str:batch_id>/stop/", batches.stop, name="stop_batch"),
     path("feedback/insight/", insight.insight, name="insight"),
+    path("feedback/count/", pages_desk.count, name="count"),
     path("feedback/export/", pages_export.export, name="export"),
     path("feedback/live/", pages_desk.live, name="live"),
     path("feedback/terms/", pages_desk.terms, name="terms"),

@@ -84,20 +84,36 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     return Found(condition, words=tuple(words), phrases=tuple(each for each in phrases if each[0]))
 
 
-def unused(actor: Actor, line: str) -> list[Problem]:
-    """The tools in a query that found nothing which recent threads did not use, each with one that they did."""
-    found = []
-    for leaf in grammar.leaves(_checked(line)):
-        if not isinstance(leaf, Field) or leaf.name not in _TOOLS or leaf.value.endswith("*"):
-            continue
-        known = {name.lower(): name for name in searching.tool_names(actor, failed=leaf.name == "failed")}
-        own = leaf.value.lower().partition("__")[2] or leaf.value.lower()
-        if known.keys().isdisjoint({own, leaf.value.lower()}):
-            close = known.get(grammar.near(own, known))
-            meant = grammar.spelled(Field(leaf.name, close)) if close else ""
-            mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
-            found.append(Problem(one_line(grammar.spelled(leaf), 80), _UNUSED[leaf.name], meant, mended))
-    return found
+def advice(actor: Actor, line: str) -> list[Problem]:
+    """For a query that found nothing: its tools that recent threads did not use, each with one that they did, and its
+    words that are only in the metadata of threads."""
+    leaves = grammar.leaves(_checked(line))
+    return [found for leaf in leaves if (found := _unused(actor, leaf, line) or _elsewhere(actor, leaf, line))]
+
+
+def _unused(actor: Actor, leaf: Leaf, line: str) -> Problem | None:
+    if not isinstance(leaf, Field) or leaf.name not in _TOOLS or leaf.value.endswith("*"):
+        return None
+    known = {name.lower(): name for name in searching.tool_names(actor, failed=leaf.name == "failed")}
+    own = leaf.value.lower().partition("__")[2] or leaf.value.lower()
+    if not known.keys().isdisjoint({own, leaf.value.lower()}):
+        return None
+    close = known.get(grammar.near(own, known))
+    return _meant(leaf, Field(leaf.name, close) if close else None, line, _UNUSED[leaf.name])
+
+
+def _elsewhere(actor: Actor, leaf: Leaf, line: str) -> Problem | None:
+    if not isinstance(leaf, Text):
+        return None
+    text = leaf.text.rstrip("*")
+    is_there = Thread.objects.visible_to(actor).filter(_meta(text, Asking(actor, timezone.now(), UTC))).exists()
+    return _meant(leaf, Field("meta", text), line, _IN_METADATA) if is_there else None
+
+
+def _meant(leaf: Field | Text, better: Field | None, line: str, reason: str) -> Problem:
+    meant = grammar.spelled(better) if better else ""
+    mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
+    return Problem(one_line(grammar.spelled(leaf), 80), reason, meant, mended)
 
 
 def understood(actor: Actor, line: str | None) -> Q:
@@ -283,6 +299,7 @@ FIELDS: dict[str, ThreadField] = {
 _SAID = ("text", "call")
 _TOOLS = ("tool", "failed")
 _UNUSED = {"tool": "No recent thread used this tool.", "failed": "In no recent thread this tool returned an error."}
+_IN_METADATA = "Only the metadata that threads were imported with contains this."
 _INDEXED = (*_SAID, *_TOOLS)
 VIEWS = {
     "all": "",

@@ -84,7 +84,7 @@ def threads(request: HttpRequest) -> HttpResponse:
         "q": line,
         "problems": _refused(found.problems),
         "found_count": _count(scope, len(shown), next_token) if line and not after else 0,
-        "remarks": [] if shown or found.problems or after else _refused(finding.unused(actor, line)),
+        "remarks": [] if shown or found.problems or after else _refused(finding.advice(actor, line)),
         "has_words": bool(found.words),
         "rest": found.rest,
         "rest_href": listing.href(found.rest),

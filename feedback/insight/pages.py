@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
 from core import bodies, zones
+from core.rendering import share
 from core.templatetags.ui import thousands
 from feedback.insight import plotting, telling
 from feedback.insight.figures import figures
@@ -82,7 +83,7 @@ def _sums(found: InsightOut) -> list[tuple[str, Cell, str]]:
     half = Cell(telling.duration(found.median_minutes)) if found.median_minutes is not None else Cell("–")
     return [
         ("Reports", _linked(found, "reports"), before),
-        ("Negative", _linked(found, "negative"), telling.share(found.negative.count, found.reports.count)),
+        ("Negative", _linked(found, "negative"), share(found.negative.count, found.reports.count)),
         ("Open now", _linked(found, "open"), f"{thousands(old)} older than a week" if old else ""),
         ("Median time to resolve", half, f"of {thousands(found.resolved.count)} resolved"),
     ]

@@ -7,9 +7,10 @@ from typing import Literal
 
 from django.urls import reverse
 
+from core.rendering import share
 from core.templatetags.ui import thousands
 from feedback.insight import telling
-from feedback.insight.telling import days, duration, share
+from feedback.insight.telling import days, duration
 from feedback.insight.wire import CountOut, InsightOut, NamedOut, RangeOut
 from feedback.presenting import category_word, many_reports, outcome_word
 

@@ -5,19 +5,12 @@ from datetime import date
 
 from django.utils.text import get_text_list
 
-from core.rendering import isolated
+from core.rendering import isolated, share
 from core.templatetags.ui import thousands
 from feedback.insight.wire import InsightOut, NamedOut, RangeOut, SpanOut
 from feedback.presenting import category_word, many_reports, outcome_word
 
 _WEEK = 7 * 86_400
-
-
-def share(part: int, whole: int) -> str:
-    """A share in whole percent; 0 and 100 are used only for exactly none and all."""
-    percent = 100 * part / whole if whole else 0
-    shown = min(99, max(1, round(percent))) if 0 < part < whole else round(percent)
-    return f"{shown}\u202f%"
 
 
 def duration(minutes: int) -> str:

@@ -9,7 +9,7 @@ on("click", ({ target }) => {
 	setTimeout(() => delete button.dataset.done, 1200);
 });
 
-/** The clipboard API needs HTTPS. */
+/** Without HTTPS. */
 function write(text) {
 	const had = focused();
 	const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });

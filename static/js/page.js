@@ -30,11 +30,12 @@ const reason = one("p", line);
 const unreached = reason.textContent;
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
-/** At its form, in the server's words if any. */
+/** At its form. */
 export function fail(near, { status, responseText } = {}) {
 	const told = status ? all("[data-why]", parsed(responseText)) : [];
 	reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));
 	(near?.closest("main") ? near : one("main")).append(line);
+	line.scrollIntoView({ block: "nearest" });
 	say(line.innerText);
 }
 

@@ -653,6 +653,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", f"{AGENT_PAGE}/launch/"): acting(shared=302, stranger=404, admin=404),
     ("GET", "feedback/"): Page(403, 403, 403, 200, has_object=False),
     ("GET", "feedback/live/"): Page(403, 403, 403, 200, has_object=False),
+    ("GET", "feedback/count/"): Page(403, 403, 403, 200, has_object=False),
     ("GET", "feedback/terms/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "feedback/bulk/"): Page(403, 403, 403, 302, {"verb": "resolve", "all": "1"}, has_object=False),
     ("POST", "feedback/bulk/<str:bulk_id>/stop/"): Page(403, 403, 403, 302, {}, has_object=False),

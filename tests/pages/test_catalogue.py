@@ -159,7 +159,7 @@ def test_marks_hints_and_calls_stand_in_the_list(browser_of, publish, who):
     row = get(browser_of("alice"), "/catalogue/?q=server:bikes").one("td", class_="title").within("tr")
     for word in ("hidden", "deprecated", "may destroy data", "changes data"):
         assert word in row.words
-    assert [cell.words for cell in row.all("td")[4:]] == ["3", "34 %"]
+    assert [cell.words for cell in row.all("td")[4:]] == ["3", "33 %"]
     assert row.all("td")[5].one("span")["data-tone"] == "neg"
     assert names(get(browser_of("alice"), "/catalogue/?q=is:hidden+server:bikes")) == ["look_up"]
 

@@ -12,7 +12,8 @@ from django.db import connection, transaction
 from django.test import Client
 
 from core import sse
-from feedback import bulk, projecting, saved_views, triage
+from core.templatetags import ui
+from feedback import bulk, presenting, projecting, saved_views, triage
 from feedback.checks import keeping
 from feedback.checks.wire import CheckIn
 from feedback.deciding import verb_named
@@ -86,6 +87,23 @@ def test_all_that_match_is_a_second_click_and_goes_by_the_query(browser_of: Brow
     assert "all 59 that match" in page.id("bulk").words
     page = then(client, submit(client, page.id("bulk"), "resolve", all="1"))
     assert told(page) == ["Resolved 59 reports"] and not stored(made[0]).resolved
+
+
+def test_all_of_very_many_are_counted_before_anything_is_done_to_them(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once they are chosen: a list only counts up to a limit."""
+    for module in (saved_views, presenting, ui):
+        monkeypatch.setattr(module, "COUNT_LIMIT", 5)
+    client = browser_of("admin")
+    reports(who.alice, 4)
+    assert not any(each.has("hx-get") for each in get(client, DESK + "?q=is:open").id("bulk").all("span"))
+    reports(who.bob, 3)
+    page = get(client, DESK + "?q=is:open")
+    counted = next(each for each in page.id("bulk").all("span") if each.has("hx-get"))
+    assert counted.words == "5 and more"
+    assert client.get(counted["hx-get"]).content == b"7"
+    assert client.get(DESK + "count/?q=is:nonsense").content == b""
 
 
 def test_a_bulk_of_nothing_is_refused_where_it_stands(browser_of: Browser, who: People) -> None:

@@ -19,7 +19,7 @@ from tests.people import People
 from threads import forks, indexing, pages, sharing
 from threads.access import thread_for
 from threads.models import Thread
-from threads.status import ThreadStatus
+from threads.status import ThreadStatus, Visibility
 
 Browser = Callable[[str | None], Client]
 FAILS = '[[call calculate {"expression": "1/0"}]]'
@@ -77,6 +77,16 @@ def test_a_tool_that_no_thread_used_is_named_with_the_one_that_was_meant(browser
         assert not get(client, f"/threads/?q={line}").one("main").all("p", class_="unread")
     [said] = get(browser_of("eve"), "/threads/?q=failed:calculate").one("main").all("p", class_="unread")
     assert said.words == "failed:calculate In no recent thread this tool returned an error."
+
+
+def test_words_that_are_only_in_metadata_are_said_to_be_there(browser_of: Browser, who: People) -> None:
+    """To whom may read it."""
+    make.imported(who.alice, [("user", "Hi"), ("assistant", "Hi")], visibility=Visibility.ORG)
+    Thread.objects.update(metadata={"case": "C-4417"})
+    [said] = get(browser_of("alice"), "/threads/?q=C-4417+is:mine").one("main").all("p", class_="unread")
+    assert said.words.endswith("Only the metadata that threads were imported with contains this. · Use meta:C-4417")
+    assert titles(get(browser_of("alice"), "/threads/" + said.one("a")["href"])) == ["Hi"]
+    assert not get(browser_of("bob"), "/threads/?q=C-4417").one("main").all("p", class_="unread")
 
 
 def test_somebody_without_threads_is_told_what_to_do(browser_of: Browser) -> None:

@@ -206,7 +206,7 @@ def test_only_the_items_are_fetched_and_without_scripts_there_is_a_page(browser_
 def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -> None:
     """What the script sends: keys with the captions of their buttons, which may end with a count and the key.
 
-    What has only a name for a key shows none, and views, which have digits, are among the places.
+    What has only a name for a key is found by its words, and views, which have digits, are among the places.
     """
     sent = "\t".join(
         [
@@ -234,10 +234,10 @@ def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -
         ("F", "Rerun", "⇧F"),
         ("r", "Next rating", "r"),
         ("m", "Admin note", "m"),
-        ("<i>", "<b>bold</b>", ""),
         ("?", "Keyboard shortcuts", "?"),
     ]
     assert [key for key, *_ in acts("note adm")] == ["m"]
+    assert acts("<b>bold") == [("<i>", "<b>bold</b>", "")]
     page = fragment(browser_of("admin"), f"/go/?q=admin&acts={quote(sent)}")
     assert page.all("li")[0].one("button")["data-act"] == "m"
 

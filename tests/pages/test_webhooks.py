@@ -98,7 +98,8 @@ def test_an_orgs_admin_is_offered_what_they_may_be_told(alice, browser_of, who):
 
 def test_a_member_is_told_whose_they_are(browser_of):
     page = get(browser_of("bob"), LIST)
-    assert "for its admins" in page.words and page.id("new").within("section").none("form")
+    assert "Only admins of an org and platform admins can add webhooks." in page.words
+    assert not page.one("main").all("form", action="/settings/webhooks/")
 
 
 def test_the_settings_lead_to_them(alice, browser_of):
