@@ -1,5 +1,6 @@
 """Pages for rating an answer and retracting the rating, on top of `feedback.capture`."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from accounts.pages import signed_in
 from accounts.rights import Right
 from core import bodies, forms, zones
 from core.actor import Actor
-from core.errors import InvalidRequest
+from core.errors import InvalidRequest, Stale
+from core.rendering import isolated, one_line
 from feedback import capture, marking
 from feedback.models import UserFeedback
 from feedback.presenting import RateForm
@@ -49,6 +51,8 @@ def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     """Retract the actor's rating. With scripts it takes one click, and its text stays in the form, unsent."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.RATE)
+    if request.method == "POST" and HtmxDetails(request) and not _has_own(actor, thread, index):
+        return render(request, "feedback/_rated.html", _rated(request, actor, thread, index))  # done in another tab
     capture.require_rated(actor, thread, index)
     form = _form(actor, thread, index)
     if request.method == "GET":
@@ -85,8 +89,10 @@ def _submitted(
     is_partial = bool(HtmxDetails(request))
     try:
         bodies.check_storable(given)
-        capture.submit(actor, message, bodies.parse(FeedbackIn, given))
-    except InvalidRequest as problem:
+        body = bodies.parse(FeedbackIn, given)
+        _require_seen(form, request.POST.get("seen"), given)
+        capture.submit(actor, message, body)
+    except (InvalidRequest, Stale) as problem:
         refused = _refused(form, given, problem)
         if is_partial:
             mark = marking.message_marks(actor, thread).get(form.index)
@@ -101,6 +107,17 @@ def _submitted(
     return render(request, "feedback/_rated.html", {**_rated(request, actor, thread, form.index), "done": done})
 
 
+def _require_seen(form: RateForm, seen: str | None, given: Mapping[str, Any]) -> None:
+    """Refuse to replace a rating that another tab sent since this form was opened, unless it is the same."""
+    has_changed = seen is not None and form.is_change and seen != form.seen
+    if has_changed and any(given[name] != held for name, held in _held(form).items()):
+        raise Stale("")
+
+
+def _held(form: RateForm) -> dict[str, Any]:
+    return {"sentiment": form.sentiment, "categories": list(form.categories), "notes": form.notes}
+
+
 def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
     """The thread page's context after a rating, with the article and the thumbs that show it."""
     context = screens.context(actor, thread, tz=zones.of(request))
@@ -109,7 +126,11 @@ def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> di
     return {**context, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}
 
 
-def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> RateForm:
+def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest | Stale) -> RateForm:
+    if isinstance(problem, Stale):
+        said = f" “{isolated(one_line(form.notes, 80))}”" if form.notes else ""
+        errors = {"seen": _CHANGED.format(form.sentiment, said)}
+        return replace(form, **{**given, "categories": tuple(given["categories"])}, errors=errors)
     errors = forms.reasons(problem, ("sentiment", "categories", "notes"), otherwise="sentiment")
     if "sentiment" in errors:
         errors["sentiment"] = "Choose positive or negative."
@@ -135,6 +156,9 @@ def _message_page(
         "turn": next((article for article in shown.articles() if form.index in article.covers), None),
     }
     return render(request, template, context, status=status)
+
+
+_CHANGED = "You rated this in another tab meanwhile: {}{}. Save to replace that rating with this one."
 
 
 def _has_own(actor: Actor, thread: Thread, index: int) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
+from zlib import crc32
 
 from core import moments
 from core.paging import COUNT_LIMIT
@@ -368,6 +369,8 @@ class RateForm:
     """It holds the rating that was just retracted."""
     is_change: bool = False
     """It changes a rating that stands, and takes its place until it is saved."""
+    seen: str = ""
+    """A checksum of the rating that it was opened with; empty if there was none."""
 
     @property
     def title(self) -> str:
@@ -396,4 +399,6 @@ class RateForm:
         if mark is None:
             return cls(index, action, back, sentiment)
         verdict = sentiment or mark.sentiment
-        return cls(index, action, back, verdict, fitting(verdict, mark.categories), mark.notes, is_change=True)
+        seen = f"{crc32(repr((mark.sentiment, sorted(mark.categories), mark.notes)).encode()):x}"
+        categories = fitting(verdict, mark.categories)
+        return cls(index, action, back, verdict, categories, mark.notes, is_change=True, seen=seen)

@@ -87,6 +87,39 @@ def test_rating_again_opens_with_what_was_said_and_changes_it(browser_of: Browse
     assert (row.sentiment, row.categories, row.notes) == ("positive", [], None)
 
 
+@pytest.mark.parametrize("first", ["", "Old"])
+@pytest.mark.parametrize("by_htmx", [True, False])
+def test_a_rating_from_another_tab_is_not_replaced_unseen(
+    browser_of: Browser, who: People, by_htmx: bool, first: str
+) -> None:
+    """Both are shown, and the second try replaces the first rating."""
+    thread, client = make.thread(who.alice), browser_of("alice")
+    if first:
+        make.rating(who.alice, thread, 1, "negative", notes=first)
+    headers = {"HX-Request": "true"} if by_htmx else {}
+    one, two = (form_of(get(client, address(thread))) for _ in range(2))
+    sent = {**one.fields(), "sentiment": ["negative"], "notes": ["tab one"]}
+    assert client.post(address(thread), sent, headers=headers).status_code in (200, 302)
+    assert client.post(address(thread), sent, headers=headers).status_code in (200, 302), (
+        "the same again is no conflict"
+    )
+    late = {**two.fields(), "sentiment": ["positive"], "notes": ["tab two"]}
+    page = dom(client.post(address(thread), late, headers=headers), 400)
+    form = form_of(page)
+    assert form.one(role="alert").words.startswith("You rated this in another tab meanwhile: negative “tab one”.")
+    assert form.one("textarea").text == "tab two"
+    assert not by_htmx or page.id("mark-1").one("section").one(class_="words").words == "tab one"
+    assert UserFeedback.objects.get().notes == "tab one"
+    assert client.post(address(thread), form.fields(), headers=headers).status_code in (200, 302)
+    assert UserFeedback.objects.get().notes == "tab two"
+
+
+def test_retracting_what_another_tab_retracted_is_done_already(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice), browser_of("alice")
+    page = dom(client.post(address(thread).replace("/rate/", "/retract/"), headers={"HX-Request": "true"}))
+    assert not page.id("mark-1").all("section") and not page.id("mark-1").all("form")
+
+
 def test_what_is_saved_without_a_change_says_so_too(browser_of: Browser, who: People) -> None:
     thread, client = make.thread(who.alice), browser_of("alice")
     make.rating(who.alice, thread, 1, "negative", notes="First")
