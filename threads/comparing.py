@@ -32,7 +32,7 @@ class Side:
     title: str
     owner: str
     facts: tuple[str, ...]
-    """Figures about the messages after the common ones, in words, to compare the two threads."""
+    """Figures about what is compared, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +182,14 @@ def _with_html(article: Article, made: Iterator[SafeString]) -> Article:
 
 
 def _side(actor: Actor, shown: screens.Screen, same: int, articles: Sequence[Article]) -> Side:
+    """The figures of what is shown: the first article is shown whole, also where it begins with equal messages."""
     thread = shown.thread
-    messages = len(shown.messages) - same
-    errors = sum(call.outcome.key == "error" and call.index >= same for article in articles for call in article.calls)
+    covered = range(articles[0].covers[0], articles[-1].covers[-1] + 1) if articles else range(0)
+    errors = sum(call.outcome.key == "error" for article in articles for call in article.calls)
     goals = [goal for goal in shown.goals if goal.index >= same]
-    facts = [counted(messages, "message")]
+    facts = [counted(len(covered), "message")]
     if may(actor, thread, Right.FIGURES):
-        facts += _used([each for each in figures.of_turns(thread.pk) if each.answer_idx >= same])
+        facts += _used([each for each in figures.of_turns(thread.pk) if each.answer_idx in covered])
     if goals:
         facts.append(f"{sum(goal.status == 'achieved' for goal in goals)} of {counted(len(goals), 'goal')} achieved")
     facts.append(counted(errors, "tool error"))

@@ -155,6 +155,20 @@ def test_each_side_says_what_came_of_it_behind_what_is_the_same(browser_of: Brow
     assert "tokens" not in told + of_fork
 
 
+def test_an_answer_that_is_the_same_again_has_the_figures_of_what_is_shown(browser_of: Browser, who: People) -> None:
+    """Not of what differs, which is nothing."""
+    source = make.thread(who.alice, '[[call calculate {"expression": "1/0"}]]')
+    last = make.fresh(source).message_count - 1
+    make.run_turns(
+        thread_for(who.alice.actor, reruns.rerun(who.alice.actor, source, RerunIn(message_sequence_num=last)).thread_id)
+    )
+    page = get(browser_of("alice"), address(Thread.objects.latest("pk")))
+    assert page.one("h1").words == "Same answer"
+    for side in page.all(class_="side"):
+        said = side.one("p").words
+        assert said.startswith("After that: 3 messages · ") and "tokens in" in said and said.endswith(" · 1 tool error")
+
+
 def test_a_fork_nobody_has_written_to_differs_in_nothing_but_what_its_source_went_on_to_say(
     browser_of: Browser, who: People
 ) -> None:
