@@ -23,7 +23,7 @@ from core.wire import keys_read
 Model = TypeVar("Model", bound=BaseModel)
 View = TypeVar("View", bound=Callable[..., Any])
 HANDED_OVER = "heddle.problem"
-"""The exception that `core.direct` left to Django's way, in the WSGI environment."""
+"""The exception that `core.direct` left to Django's way, and deferred work, in the WSGI environment."""
 KEY, KEY_HEADER = "idempotency_key", "Idempotency-Key"
 """A field that a body may have, and the header with the same meaning."""
 
@@ -53,7 +53,8 @@ class Endpoint(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate before anything else, even before checking that the method exists (spec 1.4)."""
-        if problem := request.META.get(HANDED_OVER):
+        if handed_over := request.META.get(HANDED_OVER):
+            problem, request._request.afterwards = handed_over  # type: ignore[attr-defined]
             raise problem
         # DRF's `request.user` does the same, but looks five times for attributes that are missing.
         [authentication] = self.get_authenticators()

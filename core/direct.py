@@ -30,6 +30,7 @@ class Request:
         self.META, self.method, self.path = environ, environ["REQUEST_METHOD"], environ["PATH_INFO"]
         self.parser_context = {"view": view}
         self._request = self
+        self.afterwards: list[Callable[[], None]] = []
 
     @cached_property
     def query_params(self) -> QueryDict:
@@ -94,16 +95,16 @@ def _answer(environ: dict[str, Any]) -> tuple[HttpResponse, list[tuple[str, str]
         return None
     request_id = environ[REQUEST_ID] = new_id()
     known = request_id_var.set(request_id)
+    request: Any = Request(environ, view)
+    view.request, view.args, view.kwargs = request, (), named
     try:
-        request: Any = Request(environ, view)
-        view.request, view.args, view.kwargs = request, (), named
         view.initial(request)
         response: HttpResponse = getattr(view, method.lower())(request, **named)
         drain(request)
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as problem:  # as in middleware: also a panic of a library in Rust
-        environ[HANDED_OVER] = problem
+        environ[HANDED_OVER] = problem, request.afterwards
         return None
     finally:
         request_id_var.reset(known)

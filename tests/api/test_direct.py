@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import resolve
 
+from accounts.models import ApiToken
 from core import direct
 from core.api import HANDED_OVER, Endpoint
 from core.errors import NotFound
@@ -98,6 +99,12 @@ def test_a_problem_is_told_by_django_and_nothing_is_done_twice(api, left, who, m
     assert refusal_of(api("alice").post(rate.format(1), {"sentiment": "odd"}))[0] == 400
     assert len(done) == 1
     assert [HANDED_OVER in environ for environ in left] == [True, True]
+
+
+def test_the_use_of_a_token_is_recorded_whatever_comes_of_it(api, who):
+    ApiToken.objects.update(last_used_at=None)
+    assert refusal_of(api("alice").get("threads/nothing"))[0] == 404
+    assert ApiToken.objects.get(user=who.alice.user).last_used_at is not None
 
 
 def test_a_bug_is_told_with_the_id_that_its_log_has(api, who, monkeypatch, caplog):
